@@ -44,6 +44,7 @@ docs: ## Write the generated pages of docs/reference
 	$(MVN) -q -pl crds,native,data-plane,operator -am test -Dtest='*AreDocumentedTest' -Dsurefire.failIfNoSpecifiedTests=false -Ddocs.update=true
 	cd native/python/tests/unit && DOCS_UPDATE=1 python3 -c 'import test_api_page; test_api_page.test_the_page_is_current()'
 	cd native/python/tests/unit && python3 -c 'import mooncake_conformance; mooncake_conformance.write()'
+	cd native/python/tests/unit && PYTHONPATH=../../mooncake/src python3 -c 'import mooncake_flags_page; mooncake_flags_page.write()'
 
 ##@ Parts of the tests
 .PHONY: lint native-test native-sanitize java-test python-test engines-test helm-test e2e fuzz sim sim-mutants chaos soak

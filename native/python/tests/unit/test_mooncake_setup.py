@@ -12,7 +12,8 @@ from waiting import eventually
 
 from kvpool import Status
 from mooncake.environment import parse_time
-from mooncake.settings import BadSettings, parse_host, parse_size, read_settings
+from mooncake.settings import BadSettings, parse_host, read_settings
+from mooncake.sizes import parse_size
 from mooncake.store import MooncakeDistributedStore
 
 SEVEN = ("10.0.0.5", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", "m0:50051,m1:50051")

@@ -1,18 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments of setup_dummy(), checked: pure, so that every problem is reported at once."""
+"""The arguments of setup_dummy(), checked, so that every problem is reported at once."""
 
+import os
+import stat
 from collections.abc import Mapping
 
 from mooncake.environment import read_environment
-from mooncake.settings import AgentSettings, BadSettings, parse_size
+from mooncake.settings import AgentSettings, BadSettings
+from mooncake.sizes import parse_size
 
 _SOCKET = "agent.sock"
 _DIRECTORY = "KVPOOL_SOCKET_DIR"
+_LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1", "[::1]"))
+
+
+def service_directory(port: int) -> str:
+    """Where the `mooncake_client` of a port has its socket: shared by processes that have /tmp in common."""
+    return f"/tmp/mooncake_client_{port}"
 
 
 def parse_server_address(address: str, environment: Mapping[str, str]) -> str:
     """The path of the agent's socket: of "/PATH", "unix:/PATH" (a directory stands for agent.sock in it), or of
-    "HOST:PORT", which is what Mooncake's own takes, by the directory that the environment names."""
+    "HOST:PORT", which is what Mooncake's own takes, by the directory that the environment names, or of `mooncake_client`
+    on this machine."""
     text = address.strip()
     path = text.removeprefix("unix:")
     if path.startswith("/"):
@@ -24,12 +34,23 @@ def parse_server_address(address: str, environment: Mapping[str, str]) -> str:
     if not host or not port.isdecimal():
         raise ValueError(f'is {address!r}, but must be "unix:/PATH", "/PATH" or "HOST:PORT"')
     directory = environment.get(_DIRECTORY, "").rstrip("/")
+    if not directory and host in _LOOPBACK and is_ours(service_directory(int(port))):
+        directory = service_directory(int(port))
     if not directory.startswith("/"):
         raise ValueError(
             f"is {address!r}, but an agent is reached by a socket, not by a port: set {_DIRECTORY} to the directory "
             f'that is shared with it, or give "unix:/PATH"'
         )
     return f"{directory}/{_SOCKET}"
+
+
+def is_ours(directory: str) -> bool:
+    """Anybody may write to /tmp: a directory there counts when this user or root made it."""
+    try:
+        made = os.lstat(directory)
+    except OSError:
+        return False
+    return stat.S_ISDIR(made.st_mode) and made.st_uid in (0, os.getuid())
 
 
 def read_agent_settings(

@@ -2,18 +2,14 @@
 """The arguments of setup(), checked: pure, so that every problem is reported at once."""
 
 import difflib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 from kvpool import MIN_SEGMENT_BYTES, TransferEngine
 from mooncake.environment import ClientOptions, read_environment
 from mooncake.protocols import REMEDY, read_override
+from mooncake.sizes import parse_size
 from mooncake.transfer_types import inner_engine
-
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])i?b?|b)?", re.IGNORECASE | re.ASCII)
 
 _SERVED_PROTOCOLS = ("", "tcp", "shm")
 _MASTERS_VARIABLE = "MOONCAKE_MASTER"
@@ -78,18 +74,6 @@ class BadSettings(Exception):
     def __init__(self, problems: list[str]) -> None:
         super().__init__("; ".join(problems))
         self.problems = problems
-
-
-def parse_size(value: object) -> int:
-    """Bytes of an int or of "64MB", "64 MiB", "1.5g": as in Mooncake, MB and MiB are both 1024 * 1024 here."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        if value < 0:
-            raise ValueError(f"is {value}, but a size is 0 or more")
-        return value
-    match = _SIZE.fullmatch(str(value).strip())
-    if match is None:
-        raise ValueError(f'is {value!r}, but must be bytes or a size such as "64MB" or "4GB"')
-    return int(Decimal(match[1]) * _UNITS[(match[2] or "").lower()])
 
 
 def parse_host(local_hostname: str) -> str:

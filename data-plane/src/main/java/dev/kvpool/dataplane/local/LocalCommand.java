@@ -70,7 +70,7 @@ public final class LocalCommand implements Command {
     private void runPool(Settings settings, LocalPlan plan, LocalDirectory directory, Console console)
             throws FailureException, InterruptedException {
         Supervisor supervisor = new Supervisor(
-                plan.children(directory, directory.poolId(UUID::randomUUID)),
+                plan.children(directory, directory.poolId(settings.find(LocalSettings.POOL_ID), UUID::randomUUID)),
                 spec -> directory.log(spec.name()),
                 spec -> Child.start(mainClass, spec, directory.log(spec.name())),
                 settings.get(LocalSettings.RESTART),

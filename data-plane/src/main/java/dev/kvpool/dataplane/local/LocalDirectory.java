@@ -104,14 +104,23 @@ final class LocalDirectory implements AutoCloseable {
         }
     }
 
-    /** The pool's id: made once, kept with the segments it stands in. */
-    UUID poolId(Supplier<UUID> random) throws FailureException {
+    /**
+     * The pool's id: made once, kept with the segments it stands in.
+     *
+     * @param named what the user calls for
+     */
+    UUID poolId(Optional<UUID> named, Supplier<UUID> random) throws FailureException {
         Path file = path.resolve("pool-id");
         try {
             if (Files.exists(file)) {
-                return UUID.fromString(Files.readString(file).trim());
+                UUID kept = UUID.fromString(Files.readString(file).trim());
+                if (named.isPresent() && !named.get().equals(kept)) {
+                    throw new FailureException("--data-dir " + path + " holds pool " + kept + ", but --pool-id is "
+                            + named.get() + ": leave --pool-id out, or choose another directory");
+                }
+                return kept;
             }
-            UUID id = random.get();
+            UUID id = named.orElseGet(random);
             Files.writeString(file, id + "\n");
             return id;
         } catch (IOException e) {

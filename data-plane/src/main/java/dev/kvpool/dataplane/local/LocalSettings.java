@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.stream.Stream;
 
 /** What can be set on {@code kvpool local}. */
@@ -62,6 +63,12 @@ final class LocalSettings {
     static final Setting<Long> MASTER_HEAP = Setting.withDefault(
             "master-heap", Sizes.between(64L << 20, 1L << 40), "512MiB", "Java heap of each master, for its index.");
 
+    static final Setting<UUID> POOL_ID = Setting.optional(
+            "pool-id",
+            Formats.UUID_TEXT,
+            "Identity of the pool. Engines that hold objects stay with a pool of the same identity, wherever it is started. Default: that of"
+                    + " --data-dir, or a random one.");
+
     static final Setting<Duration> READY_TIMEOUT = Setting.withDefault(
             "ready-timeout",
             Durations.between(Duration.ofSeconds(1), Duration.ofHours(1)),
@@ -85,6 +92,7 @@ final class LocalSettings {
                             NODE_ADMIN_PORT,
                             RESTART,
                             DATA_DIR,
+                            POOL_ID,
                             MASTER_HEAP,
                             READY_TIMEOUT,
                             SSD_DIR,
@@ -98,10 +106,11 @@ final class LocalSettings {
             .toList();
 
     static final List<Rule> RULES = Stream.concat(
-                    Stream.of(new Rule(
-                            List.of(HOST),
-                            values -> !WILDCARDS.contains(values.get(HOST)),
-                            "--host is told to clients, so it must be an address they can connect to, not a wildcard")),
+                    Stream.of(
+                            new Rule(
+                                    List.of(HOST, STORAGE_NODES),
+                                    values -> values.get(STORAGE_NODES) == 0 || !WILDCARDS.contains(values.get(HOST)),
+                                    "--host is told to clients of storage nodes, so it must be an address they can connect to, not a wildcard")),
                     CacheSettings.RULES.stream())
             .toList();
 

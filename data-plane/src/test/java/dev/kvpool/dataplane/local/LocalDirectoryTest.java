@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,11 +26,11 @@ class LocalDirectoryTest {
         Path named = parent.resolve("a/b");
         try (LocalDirectory directory = LocalDirectory.at(named)) {
             directory.prepare(List.of("node-0"));
-            assertThat(directory.poolId(() -> FIRST)).isEqualTo(FIRST);
+            assertThat(directory.poolId(Optional.empty(), () -> FIRST)).isEqualTo(FIRST);
         }
 
         try (LocalDirectory directory = LocalDirectory.at(named)) {
-            assertThat(directory.poolId(() -> SECOND)).isEqualTo(FIRST);
+            assertThat(directory.poolId(Optional.empty(), () -> SECOND)).isEqualTo(FIRST);
             assertThat(directory.node("node-0")).isDirectory();
             assertThat(directory.log("node-0").getParent()).isDirectory();
         }
@@ -89,10 +90,23 @@ class LocalDirectoryTest {
     }
 
     @Test
+    void aNamedPoolIdIsTakenAndKept() throws Exception {
+        try (LocalDirectory directory = LocalDirectory.at(parent)) {
+            assertThat(directory.poolId(Optional.of(FIRST), () -> SECOND)).isEqualTo(FIRST);
+            assertThat(directory.poolId(Optional.empty(), () -> SECOND)).isEqualTo(FIRST);
+            assertThat(directory.poolId(Optional.of(FIRST), () -> SECOND)).isEqualTo(FIRST);
+            assertThatThrownBy(() -> directory.poolId(Optional.of(SECOND), () -> SECOND))
+                    .isInstanceOf(FailureException.class)
+                    .hasMessageContainingAll("holds pool " + FIRST, "--pool-id is " + SECOND);
+        }
+    }
+
+    @Test
     void aDamagedPoolIdIsNotReplaced() throws Exception {
         Files.writeString(parent.resolve("pool-id"), "not a uuid\n");
         try (LocalDirectory directory = LocalDirectory.at(parent)) {
-            assertThatThrownBy(() -> directory.poolId(() -> FIRST)).hasMessageContaining("pool-id holds no UUID");
+            assertThatThrownBy(() -> directory.poolId(Optional.empty(), () -> FIRST))
+                    .hasMessageContaining("pool-id holds no UUID");
         }
         assertThat(Files.readString(parent.resolve("pool-id"))).isEqualTo("not a uuid\n");
     }

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvpool.dataplane.Kvpool;
@@ -133,6 +134,9 @@ class LocalPlanTest {
     void aWildcardIsNoAddressToTellToClients() {
         assertThatThrownBy(() -> settings(Map.of("host", "0.0.0.0"))).hasMessageContaining("wildcard");
         assertThatThrownBy(() -> settings(Map.of("host", "::"))).hasMessageContaining("wildcard");
+        assertThatCode(() -> settings(Map.of("host", "0.0.0.0", "storage-nodes", "0")))
+                .as("only storage nodes tell clients their address")
+                .doesNotThrowAnyException();
     }
 
     @Test

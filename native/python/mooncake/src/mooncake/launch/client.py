@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`mooncake_client`: memory of this machine in a pool, and the service of clients here that use setup_dummy()."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+
+from kvpool import MIN_SEGMENT_BYTES, KvpoolError, StorageNode
+from mooncake.agent_settings import is_ours, service_directory
+from mooncake.launch import command_line, pool_command, process
+from mooncake.launch.client_flags import FLAGS
+from mooncake.launch.command_line import BadCommandLine
+
+PROGRAM = "mooncake_client"
+_SUMMARY = "Adds memory of this machine to a kvpool pool, and serves setup_dummy(..., HOST:PORT) of processes here."
+_USAGE = 2
+_WILDCARDS = frozenset(("", "0.0.0.0", "::"))
+_LOOK_SECONDS = 0.5
+
+
+def advertised_host(host: str, masters: str, environment: Mapping[str, str]) -> str:
+    """How others reach this machine: the host given, POD_IP, or the address that packets to the first master leave from."""
+    if host not in _WILDCARDS:
+        return host
+    if environment.get("POD_IP"):
+        return environment["POD_IP"]
+    master, _, port = masters.split(",")[0].strip().rpartition(":")
+    for family, kind, _, _, address in socket.getaddrinfo(master.strip("[]"), int(port), type=socket.SOCK_DGRAM):
+        with socket.socket(family, kind) as probe:  # no packet is sent
+            probe.connect(address)
+            return str(probe.getsockname()[0])
+    raise OSError(f"{master} has no address")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs until it is stopped, or its service has ended. 2 for a wrong command line."""
+    try:
+        line = command_line.read(sys.argv[1:] if arguments is None else arguments, FLAGS)
+    except BadCommandLine as problem:
+        for text in problem.problems:
+            process.say(PROGRAM, text)
+        process.say(PROGRAM, "--help lists the flags")
+        return _USAGE
+    if line.help:
+        print(command_line.usage(PROGRAM, _SUMMARY, FLAGS))
+        return 0
+    for warning in line.warnings:
+        process.say(PROGRAM, warning)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        return _run(line.values, stop)
+    except (KvpoolError, OSError, ValueError, process.NoCommand) as problem:
+        process.say(PROGRAM, str(problem))
+        return 1
+
+
+def _run(values: Mapping[str, object], stop: threading.Event) -> int:
+    masters = str(values["master_server_address"])
+    directory = service_directory(int(str(values["port"])))
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    if not is_ours(directory):
+        raise OSError(f"{directory} belongs to another user: remove it, or choose another --port")
+    agent = process.start(pool_command.of_agent(masters, directory), os.environ)
+    node = None
+    try:
+        size = int(str(values["global_segment_size"]))
+        if size > 0:
+            host = advertised_host(str(values["host"]), masters, os.environ)
+            node = StorageNode(masters, max(size, MIN_SEGMENT_BYTES), advertise_host=host)
+            process.say(PROGRAM, f"{size} bytes of this machine are in the pool at {host}:{node.port}")
+        while not stop.wait(_LOOK_SECONDS):
+            if agent.poll() is not None:
+                process.say(PROGRAM, f"the agent has ended with {agent.returncode}")
+                return agent.returncode or 1
+        return 0
+    finally:
+        if node is not None:
+            node.close()
+        agent.terminate()
+        agent.wait(process.STOP_SECONDS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

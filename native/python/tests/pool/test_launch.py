@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`mooncake_master` and `mooncake_client` as scripts of the reference start them."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from local_pool import START_SECONDS, free_ports
+from waiting import eventually
+
+from mooncake.store import MooncakeDistributedStore
+
+VALUE = b"value" * 1000
+
+
+@contextlib.contextmanager
+def running(program, *arguments):
+    """The console script, which ends as Kubernetes ends it."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
+    environment["KVPOOL_COMMAND"] = os.environ["KVDEV_BIN"]
+    process = subprocess.Popen([Path(sys.executable).parent / program, *arguments], env=environment)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(START_SECONDS)
+
+
+def connected(masters, setup):
+    stores = []
+
+    def attempt():
+        store = MooncakeDistributedStore()
+        if setup(store) != 0:
+            store.close()
+            return False
+        stores.append(store)
+        return True
+
+    eventually(attempt, f"a client is connected to {masters}", START_SECONDS)
+    return stores[0]
+
+
+def test_what_engines_hold_outlives_a_master_that_is_started_elsewhere_and_clients_of_the_service_read_it():
+    port = free_ports(3)
+    masters = f"127.0.0.1:{port}"
+    master = [f"--rpc_port={port}", f"--metrics_port={port + 1}", "--enable_http_metadata_server=true"]
+    client = [
+        f"--master_server_address={masters}",
+        "--global_segment_size=64MB",
+        f"--port={port + 2}",
+        "--host=127.0.0.1",
+    ]
+    with running("mooncake_master", *master) as first, running("mooncake_client", *client) as service:
+        store = connected(masters, lambda it: it.setup("127.0.0.1", "P2PHANDSHAKE", 0, 16 << 20, "tcp", "", masters))
+        eventually(lambda: store.put("kept", VALUE) == 0, "the memory of mooncake_client is in the pool", START_SECONDS)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        with running("mooncake_master", *master) as second:
+            eventually(lambda: store.get("kept") == VALUE, "the other master shows it", START_SECONDS)
+            dummy = connected(masters, lambda it: it.setup_dummy(16 << 20, 16 << 20, f"127.0.0.1:{port + 2}"))
+            eventually(lambda: dummy.get("kept") == VALUE, "a client of mooncake_client reads it", START_SECONDS)
+            dummy.close()
+            store.close()
+            service.terminate()
+            assert service.wait(START_SECONDS) == 0
+            second.terminate()
+            assert second.wait(START_SECONDS) == 0

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/reference/mooncake-flags.md, out of the tables of flags of mooncake_master and mooncake_client."""
+
+import re
+from pathlib import Path
+
+from mooncake.launch.client_flags import FLAGS as CLIENT_FLAGS
+from mooncake.launch.command_line import Treatment
+from mooncake.launch.master_flags import FLAGS as MASTER_FLAGS
+
+PAGE = Path(__file__).parents[4] / "docs/reference/mooncake-flags.md"
+PAGE_HEAD = """# Flags of mooncake_master and mooncake_client
+
+Generated from the tables of the wheel `kvpool-mooncake`; a test fails when this page is stale. How to use them:
+[manifests of Mooncake](../guide/mooncake-manifests.md). A flag that is not here is refused.
+
+"""
+
+
+def page():
+    text = [PAGE_HEAD]
+    for program, flags in (("mooncake_master", MASTER_FLAGS), ("mooncake_client", CLIENT_FLAGS)):
+        text.append(f"## {program}\n\n| flag | default | | |\n|---|---|---|---|\n")
+        for flag in sorted(flags, key=lambda it: list(Treatment).index(it.treatment)):
+            default = str(flag.default).lower() if flag.is_switch else str(flag.default)
+            note = re.sub(r"\s+", " ", flag.note).replace("|", "\\|")
+            text.append(
+                f"| `--{flag.name}` | {f'`{default}`' if default else ''} | {flag.treatment.value} | {note} |\n"
+            )
+        text.append("\n")
+    return "".join(text).rstrip() + "\n"
+
+
+def write():
+    PAGE.write_text(page())

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Command lines of the reference's programs: what kvpool makes of each flag."""
+
+import pytest
+from mooncake_flags_page import PAGE, page
+
+from mooncake.launch import command_line, config_file, master, pool_command
+from mooncake.launch.client import advertised_host
+from mooncake.launch.client_flags import FLAGS as CLIENT_FLAGS
+from mooncake.launch.command_line import BadCommandLine, Treatment
+from mooncake.launch.master_flags import FLAGS as MASTER_FLAGS
+
+
+def option(arguments, name):
+    return arguments[arguments.index(name) + 1]
+
+
+def pool(*arguments):
+    return pool_command.of_master(master.read(arguments).values)
+
+
+def problems(*arguments, flags=MASTER_FLAGS):
+    with pytest.raises(BadCommandLine) as failure:
+        command_line.read(arguments, flags)
+    return failure.value.problems
+
+
+def test_defaults_are_those_of_the_reference():
+    arguments = pool()
+
+    assert arguments[0] == "local"
+    assert option(arguments, "--host") == "0.0.0.0"
+    assert option(arguments, "--master-port") == "50051"
+    assert option(arguments, "--admin-port") == "9003"
+    assert option(arguments, "--object-lease") == "10000ms"
+    assert option(arguments, "--eviction-high-watermark") == "0.9"
+    assert option(arguments, "--eviction-low-watermark") == "0.85"
+    assert option(arguments, "--storage-nodes") == "0"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--rpc_port=6000", "--default_kv_lease_ttl=5000"],
+        ["-rpc_port", "6000", "-default_kv_lease_ttl", "5000"],
+        ["--port=1", "--rpc_port", "6000", "--default_kv_lease_ttl=7", "--default_kv_lease_ttl=5000"],
+    ],
+)
+def test_flags_are_read_in_every_form(arguments):
+    told = pool(*arguments)
+
+    assert option(told, "--master-port") == "6000"
+    assert option(told, "--object-lease") == "5000ms"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], "true"),
+        (["--allow_evict_soft_pinned_objects"], "true"),
+        (["--noallow_evict_soft_pinned_objects"], "false"),
+        (["--allow_evict_soft_pinned_objects=false"], "false"),
+        (["-allow_evict_soft_pinned_objects=0"], "false"),
+    ],
+)
+def test_switches(arguments, expected):
+    assert option(pool(*arguments), "--allow-evict-soft-pinned") == expected
+
+
+def test_a_name_is_a_pool():
+    assert option(pool(), "--pool-id") == option(pool("--cluster_id=mooncake_cluster"), "--pool-id")
+    assert option(pool("--cluster_id=other"), "--pool-id") != option(pool(), "--pool-id")
+
+
+@pytest.mark.parametrize(
+    ("argument", "expected"),
+    [
+        ("--rpc_prt=1", "unknown flag --rpc_prt; is --rpc_port meant?"),
+        ("--xyzzy", "unknown flag --xyzzy; --help lists the known ones"),
+        ("--norpc_port", "unknown flag --norpc_port; is --rpc_port meant?"),
+        ("master", "unexpected argument 'master': every setting is a flag"),
+        ("--", "unexpected argument '--': every setting is a flag"),
+        ("--rpc_port", "--rpc_port needs a value"),
+        ("--rpc_port=", "--rpc_port is '', but must be a whole number, 0 or more"),
+        ("--rpc_port=65536", "--rpc_port is '65536', but must be a port, 0 to 65535"),
+        ("--rpc_port=-1", "--rpc_port is '-1', but must be a whole number, 0 or more"),
+        ("--rpc_port=１", "--rpc_port is '１', but must be a whole number, 0 or more"),
+        (
+            "--default_kv_lease_ttl=" + "9" * 19,
+            "--default_kv_lease_ttl is '" + "9" * 19 + "', but must be a whole number",
+        ),
+        ("--eviction_high_watermark_ratio=nan", "but must be a number from 0 to 1"),
+        ("--eviction_ratio=1.5", "but must be a number from 0 to 1"),
+        ("--enable_gc=perhaps", "--enable_gc is 'perhaps', but must be true or false"),
+        ("--rpc_address=a\0b", "must be text without zero bytes"),
+    ],
+)
+def test_a_wrong_argument_is_named(argument, expected):
+    [problem] = problems(argument)
+
+    assert expected in problem
+
+
+def test_all_problems_are_told_at_once():
+    assert len(problems("--rpc_port=x", "--nonsense=1", "--enable_ha")) == 3
+
+
+def test_what_has_no_effect_is_said_unless_it_asks_for_nothing():
+    line = command_line.read(["--enable_http_metadata_server=true", "--rpc_thread_num=0", "--v=1"], MASTER_FLAGS)
+
+    assert [warning.split(":")[0] for warning in line.warnings] == [
+        "--enable_http_metadata_server has no effect",
+        "--v has no effect",
+    ]
+
+
+def test_what_would_be_missed_is_refused_with_a_way_to_have_it():
+    [problem] = problems("--enable_ha=true")
+
+    assert problem.startswith("--enable_ha=true is not served: start several masters with `kvpool local --masters 2`")
+    assert command_line.read(["--enable_ha=false"], MASTER_FLAGS).warnings == []
+
+
+@pytest.mark.parametrize("flags", [MASTER_FLAGS, CLIENT_FLAGS])
+def test_the_tables(flags):
+    assert len({flag.name for flag in flags}) == len(flags)
+    text = command_line.usage("program", "Summary.", flags)
+    for flag in flags:
+        assert f"--{flag.name}" in text
+        assert flag.note
+        if flag.treatment is Treatment.REFUSED and flag.is_switch:
+            assert flag.default is False
+
+
+def test_eviction_ends_below_the_share_at_which_it_begins():
+    assert option(pool("--eviction_high_watermark_ratio=0.04"), "--eviction-low-watermark") == "0.01"
+    with pytest.raises(ValueError, match="eviction must end below"):
+        pool("--eviction_ratio=0")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            '{"rpc_port": 6000, "enable_gc": false, "cluster_id": "a"}',
+            {"rpc_port": "6000", "enable_gc": "false", "cluster_id": "a"},
+        ),
+        ("# master\nrpc_port: 6000  # rpc\n\ncluster_id: 'a'\n", {"rpc_port": "6000", "cluster_id": "a"}),
+        ("", {}),
+        ("---\n", {}),
+    ],
+)
+def test_files(text, expected):
+    assert config_file.parse(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"rpc_port": [1]}', "rpc_port must be a text"),
+        ('{"rpc_port": {"a": 1}}', "rpc_port must be a text"),
+        ('{"rpc_port": null}', "rpc_port must be a text"),
+        ('{"rpc_port": 1', "it is no JSON"),
+        ('{"rpc_port": 1, "rpc_port": 2}', "rpc_port stands there twice"),
+        ("rpc_port: 1\nrpc_port: 2", "rpc_port stands there twice"),
+        ("rpc_port 1", "line 1 is 'rpc_port 1'"),
+        ("master:\n  rpc_port: 1", "line 2 is 'rpc_port: 1'"),
+        ("- rpc_port: 1", "line 1 is '- rpc_port: 1'"),
+    ],
+)
+def test_wrong_files(text, expected):
+    with pytest.raises(ValueError, match=expected):
+        config_file.parse(text)
+
+
+def test_flags_go_before_the_file(tmp_path):
+    path = tmp_path / "master.yaml"
+    path.write_text("rpc_port: 6000\nmetrics_port: 6001\n")
+
+    told = pool(f"--config_path={path}", "--metrics_port=6002")
+
+    assert option(told, "--master-port") == "6000"
+    assert option(told, "--admin-port") == "6002"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [(b"rpc_prt: 1", "config_path: unknown flag --rpc_prt"), (b"\xff\xfe", "can't decode"), (None, "No such file")],
+)
+def test_a_wrong_file_is_named(tmp_path, content, expected):
+    path = tmp_path / "master.yaml"
+    if content is not None:
+        path.write_bytes(content)
+
+    with pytest.raises(BadCommandLine, match=expected):
+        master.read([f"--config_path={path}"])
+
+
+def test_a_wrong_command_line_ends_with_2(capsys):
+    assert master.main(["--enable_cxl=true"]) == 2
+    assert "--enable_cxl=true is not served" in capsys.readouterr().err
+
+
+def test_without_the_command_it_says_where_to_get_it(capsys, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("KVPOOL_COMMAND", raising=False)
+
+    assert master.main([]) == 1
+    assert "the command `kvpool` is not on PATH" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("host", "environment", "expected"),
+    [
+        ("10.0.0.7", {"POD_IP": "10.0.0.8"}, "10.0.0.7"),
+        ("0.0.0.0", {"POD_IP": "10.0.0.8"}, "10.0.0.8"),
+        ("0.0.0.0", {}, "127.0.0.1"),
+    ],
+)
+def test_how_others_reach_this_machine(host, environment, expected):
+    assert advertised_host(host, "127.0.0.1:50051,127.0.0.2:50051", environment) == expected
+
+
+def test_the_page_is_current():
+    assert PAGE.read_text() == page(), "docs/reference/mooncake-flags.md is stale; make docs writes it"
