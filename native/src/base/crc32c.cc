@@ -95,12 +95,13 @@ uint32_t crc32c(const void* data, size_t length, uint32_t before) {
   return crc::portable(data, length, before);
 }
 
-uint32_t crc32cCopy(void* destination, const void* source, size_t length, uint32_t before) {
+uint32_t crc32cCopy(void* destination, const void* source, size_t length, uint32_t before, bool ofLargeCopy) {
+  const bool streams = length >= (ofLargeCopy ? crc::kStreamedPartBytes : crc::kStreamBytes);
   switch (wayFor(length)) {
     case Way::Folding:
-      return crc::foldingCopy(destination, source, length, before);
+      return crc::foldingCopy(destination, source, length, before, streams);
     case Way::Hardware:
-      return crc::hardwareCopy(destination, source, length, before);
+      return crc::hardwareCopy(destination, source, length, before, streams);
     case Way::Portable:
       break;
   }

@@ -105,13 +105,12 @@ uint32_t folding(const void* data, size_t length, uint32_t before) {
   return hardware(from + whole, length - whole, before);
 }
 
-uint32_t foldingCopy(void* destination, const void* source, size_t length, uint32_t before) {
+uint32_t foldingCopy(void* destination, const void* source, size_t length, uint32_t before, bool streams) {
   auto* to = static_cast<uint8_t*>(destination);
   const auto* from = static_cast<const uint8_t*>(source);
-  const bool streams = length >= kStreamBytes;
   if (streams) {
     const size_t head = (kVector - reinterpret_cast<uintptr_t>(to) % kVector) % kVector;
-    before = hardwareCopy(to, from, head, before);
+    before = hardwareCopy(to, from, head, before, false);
     to += head;
     from += head;
     length -= head;
@@ -123,7 +122,7 @@ uint32_t foldingCopy(void* destination, const void* source, size_t length, uint3
   } else if (whole > 0) {
     before = fold<Store::Cached>(to, from, whole, before);
   }
-  return hardwareCopy(to + whole, from + whole, length - whole, before);
+  return hardwareCopy(to + whole, from + whole, length - whole, before, false);
 }
 
 #else
@@ -134,8 +133,8 @@ bool hasFolding() {
 uint32_t folding(const void* data, size_t length, uint32_t before) {
   return hardware(data, length, before);
 }
-uint32_t foldingCopy(void* destination, const void* source, size_t length, uint32_t before) {
-  return hardwareCopy(destination, source, length, before);
+uint32_t foldingCopy(void* destination, const void* source, size_t length, uint32_t before, bool streams) {
+  return hardwareCopy(destination, source, length, before, streams);
 }
 
 #endif

@@ -166,11 +166,12 @@ uint32_t hardware(const void* data, size_t length, uint32_t before) {
   return run<false>(nullptr, static_cast<const uint8_t*>(data), length, before);
 }
 
-uint32_t hardwareCopy(void* destination, const void* source, size_t length, uint32_t before) {
+uint32_t hardwareCopy(void* destination, const void* source, size_t length, uint32_t before,
+                      [[maybe_unused]] bool streams) {
   auto* to = static_cast<uint8_t*>(destination);
   const auto* from = static_cast<const uint8_t*>(source);
 #if defined(__x86_64__)
-  if (length >= kStreamBytes) return streamingCopy(to, from, length, before);
+  if (streams) return streamingCopy(to, from, length, before);
 #endif
   return run<true>(to, from, length, before);
 }
@@ -183,7 +184,7 @@ bool hasHardware() {
 uint32_t hardware(const void* data, size_t length, uint32_t before) {
   return portable(data, length, before);
 }
-uint32_t hardwareCopy(void* destination, const void* source, size_t length, uint32_t before) {
+uint32_t hardwareCopy(void* destination, const void* source, size_t length, uint32_t before, bool) {
   return portableCopy(destination, source, length, before);
 }
 

@@ -7,8 +7,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/crc32c.h"
-
 namespace kvpool::net {
 namespace {
 
@@ -19,8 +17,8 @@ constexpr size_t kPiecesOfARead = 256;
 
 }  // namespace
 
-IncomingPayload::IncomingPayload(const std::optional<Pieces>& destination, uint64_t length)
-    : dropped_(!destination), length_(length) {
+IncomingPayload::IncomingPayload(const std::optional<Pieces>& destination, uint64_t length, const RunningSum& sum)
+    : dropped_(!destination), length_(length), sum_(sum) {
   if (destination) destination_ = PieceCursor(*destination);
 }
 
@@ -42,8 +40,7 @@ ssize_t IncomingPayload::receive(int socket) {
   }
   const ssize_t received = ::readv(socket, pieces.data(), static_cast<int>(count));
   if (received > 0) {
-    arrived(static_cast<uint64_t>(received),
-            [](uint8_t* into, uint64_t length, uint32_t crc) { return crc32c(into, length, crc); });
+    arrived(static_cast<uint64_t>(received), [this](uint8_t* into, uint64_t length) { sum_.add(into, length); });
   }
   return received;
 }
@@ -51,8 +48,8 @@ ssize_t IncomingPayload::receive(int socket) {
 void IncomingPayload::take(std::span<const uint8_t> bytes) {
   const auto part = static_cast<size_t>(std::min<uint64_t>(bytes.size(), missingPayload()));
   const uint8_t* from = bytes.data();
-  arrived(part, [&from](uint8_t* into, uint64_t length, uint32_t crc) {
-    return crc32cCopy(into, std::exchange(from, from + length), length, crc);
+  arrived(part, [this, &from](uint8_t* into, uint64_t length) {
+    sum_.copy(into, std::exchange(from, from + length), length);
   });
   const std::span<const uint8_t> trailer = bytes.subspan(part);
   std::copy(trailer.begin(), trailer.end(), trailer_.begin() + static_cast<std::ptrdiff_t>(trailerReceived_));
@@ -70,13 +67,13 @@ uint32_t IncomingPayload::sentCrc() const {
   return crc;
 }
 
-/// Goes on by `count` bytes; `checksum` is called for each run of memory that they fill.
-template <typename Checksum>
-void IncomingPayload::arrived(uint64_t count, Checksum checksum) {
+/// Goes on by `count` bytes; `take` is called for each run of memory that they fill.
+template <typename Take>
+void IncomingPayload::arrived(uint64_t count, Take take) {
   received_ += count;
   while (!dropped_ && count > 0) {
     const std::span<uint8_t> run = destination_.run(count);
-    crc_ = checksum(run.data(), run.size(), crc_);
+    take(run.data(), run.size());
     destination_.advance(run.size());
     count -= run.size();
   }

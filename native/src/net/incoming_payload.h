@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "base/block_sums.h"
 #include "base/pieces.h"
 #include "wire/frame.h"
 
@@ -21,7 +22,8 @@ class IncomingPayload {
   static constexpr uint64_t kReceiveBytes = uint64_t{256} << 10;
 
   /// `destination`: nowhere if there is none; whoever names memory keeps it until the payload is whole, or dropped.
-  IncomingPayload(const std::optional<Pieces>& destination, uint64_t length);
+  /// `sum` is that of nothing yet.
+  IncomingPayload(const std::optional<Pieces>& destination, uint64_t length, const RunningSum& sum = {});
 
   /// Whether so much is missing that a receive of its own spares more than it costs.
   [[nodiscard]] bool isWorthReceiving() const;
@@ -37,20 +39,20 @@ class IncomingPayload {
   void drop();
 
   /// Of the bytes that had a place.
-  [[nodiscard]] uint32_t computedCrc() const { return crc_; }
+  [[nodiscard]] uint32_t computedCrc() const { return sum_.crc(); }
   /// Once nothing is missing.
   [[nodiscard]] uint32_t sentCrc() const;
 
  private:
   [[nodiscard]] uint64_t missingPayload() const { return length_ - received_; }
-  template <typename Checksum>
-  void arrived(uint64_t count, Checksum checksum);
+  template <typename Take>
+  void arrived(uint64_t count, Take take);
 
   bool dropped_;
   PieceCursor destination_;
   uint64_t length_;
   uint64_t received_ = 0;
-  uint32_t crc_ = 0;
+  RunningSum sum_;
   std::array<uint8_t, wire::kPayloadTrailerBytes> trailer_{};
   size_t trailerReceived_ = 0;
 };

@@ -202,8 +202,9 @@ void Stream::parse() {
   }
 }
 
-void Stream::expectPayload(uint64_t payload, const std::optional<Pieces>& destination, uint64_t length, bool told) {
-  incoming_ = Incoming{payload, told, IncomingPayload(destination, length)};
+void Stream::expectPayload(uint64_t payload, const std::optional<Pieces>& destination, uint64_t length, bool told,
+                           const RunningSum& sum) {
+  incoming_ = Incoming{payload, told, IncomingPayload(destination, length, sum)};
 }
 
 void Stream::finishPayload() {

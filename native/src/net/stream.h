@@ -81,8 +81,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void flush();
 
   /// The payload that follows the frame being told right now; without a destination it goes nowhere. `told`: whether
-  /// its end is.
-  void expectPayload(uint64_t payload, const std::optional<Pieces>& destination, uint64_t length, bool told = true);
+  /// its end is. `sum` is that of nothing yet.
+  void expectPayload(uint64_t payload, const std::optional<Pieces>& destination, uint64_t length, bool told = true,
+                     const RunningSum& sum = {});
   /// The rest of the payload goes nowhere.
   void dropPayload() {
     if (incoming_) incoming_->bytes.drop();

@@ -4,8 +4,8 @@
 //   0                page: SegmentHeader, written once
 //   4096, 8192       pages: two SegmentState, stored in turn, the intact one with the higher sequence counts
 //   12288            directory: DirectoryRecord of 128 bytes for each slot
-//   dataOffset       data: extents at multiples of 64; an extent is the key, zero to 63 bytes of padding, the payload.
-//                    That of a tombstone is the key alone
+//   dataOffset       data: extents at multiples of 64; an extent is the key, zero to 63 bytes of padding, the payload,
+//                    padding to 4, and the payload's sums (base/block_sums.h). That of a tombstone is the key alone
 //
 // The state says in which layout the file is written. Layout 2 differs in what a record's checksum starts with
 // (RecordSeal). To go from 1 to 2 is one store of the state, since records that are older stay as they are.
@@ -21,6 +21,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "base/block_sums.h"
 #include "base/checked.h"
 #include "base/crc32c.h"
 #include "kvpool/kvpool.h"
@@ -107,7 +108,7 @@ struct DirectoryRecord {
   uint64_t objectEpoch;
   uint64_t objectCounter;
   uint64_t offset;       // of the extent in the file
-  uint64_t extentBytes;  // key, padding, payload, rounded up to kExtentAlignment
+  uint64_t extentBytes;  // key, padding, payload, sums, rounded up to kExtentAlignment
   uint64_t payloadLength;
   uint32_t keyLength;
   uint32_t keyCrc;
@@ -148,7 +149,8 @@ constexpr uint64_t payloadDistance(uint32_t keyLength) {
 
 /// Bytes to allocate; nothing when the sum does not fit into 64 bits.
 inline std::optional<uint64_t> extentBytesFor(uint32_t keyLength, uint64_t payloadLength) {
-  const std::optional<uint64_t> payload = checkedAlignUp(payloadLength, kExtentAlignment);
+  const std::optional<uint64_t> summed = summedBytes(payloadLength);
+  const std::optional<uint64_t> payload = summed ? checkedAlignUp(*summed, kExtentAlignment) : std::nullopt;
   return payload ? checkedAdd(payloadDistance(keyLength), *payload) : std::nullopt;
 }
 

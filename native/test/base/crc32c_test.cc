@@ -48,12 +48,12 @@ TEST(Crc32c, EveryWayAgreesAtEveryLengthAndAlignment) {
     if (crc::hasHardware()) {
       EXPECT_EQ(crc::hardware(source.data() + shift, length, before), expected);
       std::fill(copy.begin(), copy.end(), uint8_t{0xEE});
-      EXPECT_EQ(crc::hardwareCopy(copy.data() + 1, source.data() + shift, length, before), expected);
+      EXPECT_EQ(crc::hardwareCopy(copy.data() + 1, source.data() + shift, length, before, false), expected);
     }
     if (crc::hasFolding()) {
       EXPECT_EQ(crc::folding(source.data() + shift, length, before), expected);
       std::fill(copy.begin(), copy.end(), uint8_t{0xEE});
-      EXPECT_EQ(crc::foldingCopy(copy.data() + 1, source.data() + shift, length, before), expected);
+      EXPECT_EQ(crc::foldingCopy(copy.data() + 1, source.data() + shift, length, before, false), expected);
     }
     EXPECT_TRUE(std::equal(source.begin() + static_cast<long>(shift), source.end(), copy.begin() + 1));
     EXPECT_EQ(copy.front(), 0xEE) << "wrote in front of the destination";
@@ -62,18 +62,18 @@ TEST(Crc32c, EveryWayAgreesAtEveryLengthAndAlignment) {
 }
 
 /// Long copies go past the cache in whole cache lines, with a head and a tail around them.
-void copyAtEveryAlignment(uint32_t (*copyAs)(void*, const void*, size_t, uint32_t)) {
+void copyAtEveryAlignment(uint32_t (*copyAs)(void*, const void*, size_t, uint32_t, bool), size_t lengthMin) {
   const uint64_t seed = test::seed(3);
   SCOPED_TRACE(test::seedTrace(seed));
   test::Dice dice(seed);
   const std::vector<uint8_t> source = randomBytes(dice, (size_t{600} << 10) + 64);
   for (size_t round = 0; round < 130; ++round) {
-    const size_t length = (size_t{256} << 10) + (round < 65 ? round : dice.below(size_t{344} << 10));
+    const size_t length = lengthMin + (round < 65 ? round : dice.below(size_t{344} << 10));
     const size_t from = dice.below(64);
     const size_t to = 1 + round % 64;
     const auto before = static_cast<uint32_t>(dice.next());
     std::vector<uint8_t> copy(length + 66, 0xEE);
-    EXPECT_EQ(copyAs(copy.data() + to, source.data() + from, length, before),
+    EXPECT_EQ(copyAs(copy.data() + to, source.data() + from, length, before, true),
               crc::portable(source.data() + from, length, before));
     EXPECT_TRUE(std::equal(copy.begin() + static_cast<long>(to), copy.begin() + static_cast<long>(to + length),
                            source.begin() + static_cast<long>(from)));
@@ -83,8 +83,13 @@ void copyAtEveryAlignment(uint32_t (*copyAs)(void*, const void*, size_t, uint32_
 }
 
 TEST(Crc32c, LongCopiesAreExactAtEveryAlignment) {
-  if (crc::hasHardware()) copyAtEveryAlignment(crc::hardwareCopy);
-  if (crc::hasFolding()) copyAtEveryAlignment(crc::foldingCopy);
+  if (crc::hasHardware()) copyAtEveryAlignment(crc::hardwareCopy, crc::kStreamBytes);
+  if (crc::hasFolding()) copyAtEveryAlignment(crc::foldingCopy, crc::kStreamBytes);
+}
+
+TEST(Crc32c, TheSmallestPartsOfLongCopiesAreExactAtEveryAlignment) {
+  if (crc::hasHardware()) copyAtEveryAlignment(crc::hardwareCopy, crc::kStreamedPartBytes);
+  if (crc::hasFolding()) copyAtEveryAlignment(crc::foldingCopy, crc::kStreamedPartBytes);
 }
 
 TEST(Crc32c, ChunksGiveTheSameAsTheWhole) {

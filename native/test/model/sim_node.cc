@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "base/crc32c.h"
+#include "base/block_sums.h"
 
 namespace kvpool::test {
 namespace {
@@ -112,8 +112,9 @@ void SimNode::arrived(uint64_t connection, const Parcel& parcel) {
   if (!expected.keeps) return;
   EXPECT_EQ(expected.length, parcel.bytes.size());
   uint8_t* to = segment_.mapping.bytes().data() + expected.offset;
-  std::memcpy(to, parcel.bytes.data(), parcel.bytes.size());
-  core_->payloadReceived(connection, crc32c(to, parcel.bytes.size()), parcel.crc);
+  RunningSum sum = RunningSum::behind(to, parcel.bytes.size());
+  sum.copy(to, parcel.bytes.data(), parcel.bytes.size());
+  core_->payloadReceived(connection, sum.crc(), parcel.crc);
   act();
 }
 

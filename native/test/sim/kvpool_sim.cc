@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
 
+#include "base/block_sums.h"
 #include "disk_pages.h"
 #include "node/core/node_core.h"
 #include "sim/sim_tier.h"
@@ -92,6 +94,7 @@ struct kv_sim_node {
   node::Action current;
   std::string problem;
   bool cut = false;
+  std::map<uint64_t, std::span<uint8_t>> storing;  // the payload that comes on a connection
 
   void take() {
     for (node::Action& action : core->takeActions()) {
@@ -148,10 +151,12 @@ struct Flatten {
   }
   void operator()(const node::ReceivePayload& a) const {
     range(KV_SIM_RECEIVE_PAYLOAD, a.connection, a.offset, a.length);
+    node->storing[a.connection] = node->memory.subspan(a.offset, a.length);
   }
   void operator()(const node::DiscardPayload& a) const { range(KV_SIM_DISCARD_PAYLOAD, a.connection, 0, a.length); }
   void operator()(const node::CopyStaging& a) const {
     range(KV_SIM_COPY_STAGING, a.connection, a.offset, a.length);
+    node->storing[a.connection] = node->memory.subspan(a.offset, a.length);
     out->staging_offset = a.stagingOffset;
     out->crc = a.crc;
   }
@@ -289,7 +294,14 @@ int32_t kv_sim_node_malformed(kv_sim_node* node, uint64_t connection) {
 }
 
 int32_t kv_sim_node_payload_received(kv_sim_node* node, uint64_t connection, uint32_t computed_crc, uint32_t sent_crc) {
-  return live(node, [&] { node->core->payloadReceived(connection, computed_crc, sent_crc); });
+  return live(node, [&] {
+    // The caller has stored the payload; the shell of a real node notes its sums on the way.
+    if (const auto stored = node->storing.extract(connection)) {
+      RunningSum::behind(stored.mapped().data(), stored.mapped().size())
+          .add(stored.mapped().data(), stored.mapped().size());
+    }
+    node->core->payloadReceived(connection, computed_crc, sent_crc);
+  });
 }
 
 int32_t kv_sim_node_payload_sent(kv_sim_node* node, uint64_t connection) {
@@ -311,6 +323,7 @@ int32_t kv_sim_node_sent(kv_sim_node* node, uint64_t connection, uint64_t bytes)
 int32_t kv_sim_node_closed(kv_sim_node* node, uint64_t now_ms, uint64_t connection) {
   return live(node, [&] {
     if (node->tier) node->tier->closed(connection);
+    node->storing.erase(connection);
     node->core->closed(now_ms, connection);
   });
 }

@@ -48,7 +48,10 @@ TEST(Directory, RefusesWhatCannotBe) {
   EXPECT_EQ(code({1, 1}, "key", segment.geometry.dataBytes), KV_TOO_LARGE);
   EXPECT_EQ(code({1, 1}, "key", UINT64_MAX), KV_TOO_LARGE);
   EXPECT_EQ(code({1, 1}, "key", UINT64_MAX - 70), KV_TOO_LARGE);
-  EXPECT_EQ(code({1, 1}, std::string(4096, 'k'), segment.geometry.dataBytes - 4096), KV_OK);
+  const uint64_t room = segment.geometry.dataBytes - 4096;
+  const uint64_t most = room - sumCount(room) * kSumBytes;
+  EXPECT_EQ(code({1, 1}, std::string(4096, 'k'), room), KV_TOO_LARGE) << "its sums need room too";
+  EXPECT_EQ(code({1, 1}, std::string(4096, 'k'), most), KV_OK);
   EXPECT_EQ(code({1, 2}, "key", 0), KV_NO_SPACE);
   EXPECT_EQ(code({1, 1}, "key", 0), KV_BUSY);
   directory.commit(0, 0);
@@ -166,8 +169,7 @@ TEST(Directory, BehavesAsASimpleModel) {
         continue;
       }
       const Slot& reserved = segment.directory->slot(slot.value());
-      std::memcpy(segment.memory.data() + reserved.payloadOffset(), value.data(), value.size());
-      segment.directory->commit(slot.value(), crc32c(value));
+      segment.directory->commit(slot.value(), segment.storePayload(reserved.payloadOffset(), value));
       model[id] = {{0, slot.value(), reserved.generation}, key, value};
     } else if (kind < 98 && !model.empty()) {
       auto victim = model.lower_bound({1 + dice.below(3), dice.below(counter + 1)});

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/crc32c.h"
 #include "store/directory.h"
@@ -53,9 +54,16 @@ class SegmentInMemory {
     obey(id.epoch);
     const Result<uint32_t> slot = directory->reserve(id, key, value.size());
     if (!slot.ok()) throw std::runtime_error(slot.status().text());
-    std::memcpy(memory.data() + directory->slot(slot.value()).payloadOffset(), value.data(), value.size());
-    directory->commit(slot.value(), crc32c(value));
+    directory->commit(slot.value(), storePayload(directory->slot(slot.value()).payloadOffset(), value));
     return {0, slot.value(), directory->slot(slot.value()).generation};
+  }
+
+  /// Puts a payload and its sums there, as the node's shell does; returns its checksum.
+  uint32_t storePayload(uint64_t offset, std::string_view value) {
+    uint8_t* to = memory.data() + offset;
+    RunningSum sum = RunningSum::behind(to, value.size());
+    sum.copy(to, reinterpret_cast<const uint8_t*>(value.data()), value.size());
+    return sum.crc();
   }
 
   std::optional<std::string> get(const ExtentRef& extent, const ObjectId& id) const {

@@ -81,6 +81,8 @@ struct DropTierPayload {
   uint64_t op;
 };
 
+/// Of every payload that is stored in the segment the shell notes the sums behind it, where there is room for them.
+
 /// The next `length` bytes of the connection go to the segment at `offset`, the four behind them are their checksum.
 /// Answered by payloadReceived(connection, computed, sent); no frame is handed in before.
 struct ReceivePayload {

@@ -9,9 +9,14 @@ namespace kvpool::node {
 PayloadCheck::Outcome PayloadCheck::step(const store::Directory& directory, uint64_t bytesMax) {
   const store::Slot& slot = directory.slot(slot_);
   if (slot.state != store::SlotState::Committed || slot.generation != generation_) return Outcome::Gone;
-  const uint64_t count = std::min(std::max<uint64_t>(bytesMax, 1), slot.payloadLength - at_);
-  crc_ = crc32c(directory.payload(slot).data() + at_, count, crc_);
-  at_ += count;
+  const uint64_t end = at_ + std::min(std::max<uint64_t>(bytesMax, 1), slot.payloadLength - at_);
+  while (at_ < end) {
+    const uint64_t part = std::min(end - at_, kSumBlockBytes - at_ % kSumBlockBytes);
+    crc_ = crc32c(directory.payload(slot).data() + at_, part, crc_);
+    at_ += part;
+    const bool atSum = at_ % kSumBlockBytes == 0;
+    if (atSum && crc_ != sumAt(directory.sums(slot), at_ / kSumBlockBytes - 1)) return Outcome::Damaged;
+  }
   if (at_ < slot.payloadLength) return Outcome::More;
   return crc_ == slot.payloadCrc && directory.isKeyIntact(slot) ? Outcome::Intact : Outcome::Damaged;
 }

@@ -8,8 +8,8 @@
 
 namespace kvpool::node {
 
-/// Compares the payload of one object and its key with their checksums, the payload a piece at a time. The object may
-/// go meanwhile.
+/// Compares the payload of one object, its sums and its key with their checksums, the payload a piece at a time. The
+/// object may go meanwhile.
 class PayloadCheck {
  public:
   enum class Outcome { More, Intact, Damaged, Gone };

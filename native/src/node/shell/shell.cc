@@ -202,7 +202,8 @@ void Shell::perform(const SendPayload& action) {
 
 void Shell::perform(const ReceivePayload& action) {
   if (net::Stream* stream = streams_.find(action.connection)) {
-    stream->expectPayload(0, piecesOf(inSegment(action.offset, action.length)), action.length);
+    const std::span<uint8_t> into = inSegment(action.offset, action.length);
+    stream->expectPayload(0, piecesOf(into), action.length, true, RunningSum::behind(into.data(), into.size()));
   }
 }
 

@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/crc32c.h"
-
 namespace kvpool::node {
 
 void StagingCopies::forget(ConnectionId connection) {
@@ -15,14 +13,16 @@ void StagingCopies::forget(ConnectionId connection) {
 }
 
 std::optional<uint32_t> StagingCopies::copy(const CopyStaging& wanted) {
-  Copy copy{wanted.stagingOffset, wanted.offset, wanted.length, 0, wanted.crc};
+  const bool isLarge = wanted.length >= crc::kStreamBytes;
+  const RunningSum sum = RunningSum::behind(segment_.data() + wanted.offset, wanted.length, isLarge);
+  Copy copy{wanted.stagingOffset, wanted.offset, wanted.length, sum, wanted.crc};
   if (copy.left > leftOfTurn_) {
     waiting_[wanted.connection] = copy;
     return std::nullopt;
   }
   leftOfTurn_ -= copy.left;
   advance(wanted.connection, copy, copy.left);
-  return copy.computed;
+  return copy.sum.crc();
 }
 
 void StagingCopies::turn(const Copied& copied) {
@@ -34,13 +34,13 @@ void StagingCopies::turn(const Copied& copied) {
   }
   for (const auto& [connection, copy] : whole) {
     // What came of an earlier one may have ended this one.
-    if (waiting_.erase(connection) > 0) copied(connection, copy.computed, copy.expected);
+    if (waiting_.erase(connection) > 0) copied(connection, copy.sum.crc(), copy.expected);
   }
 }
 
 void StagingCopies::advance(ConnectionId connection, Copy& copy, uint64_t bytes) {
   const std::span<const uint8_t> from = memories_.at(connection).bytes().subspan(copy.from, bytes);
-  copy.computed = crc32cCopy(segment_.data() + copy.to, from.data(), from.size(), copy.computed);
+  copy.sum.copy(segment_.data() + copy.to, from.data(), from.size());
   copy.from += bytes;
   copy.to += bytes;
   copy.left -= bytes;

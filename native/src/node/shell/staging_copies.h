@@ -8,6 +8,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "base/block_sums.h"
 #include "node/core/actions.h"
 #include "store/mapping.h"
 
@@ -38,7 +39,7 @@ class StagingCopies {
     uint64_t from = 0;
     uint64_t to = 0;
     uint64_t left = 0;
-    uint32_t computed = 0;
+    RunningSum sum;
     uint32_t expected = 0;
   };
   void advance(ConnectionId connection, Copy& copy, uint64_t bytes);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/crc32c.h"
 #include "base/log.h"
 #include "ucx/library.h"
 
@@ -66,7 +65,7 @@ void UcxLinks::connect(const ConnectUcx& wanted, uint64_t nowMs) {
 void UcxLinks::pull(const PullPayload& wanted) {
   settled_ = false;
   const std::span<uint8_t> into = segment_.subspan(wanted.offset, wanted.length);
-  pulls_[wanted.transfer] = Pull{into, 0, 0};
+  pulls_[wanted.transfer] = Pull{into, 0, RunningSum::behind(into.data(), into.size())};
   const auto link = links_.find(wanted.connection);
   if (link == links_.end() || wanted.length == 0) {
     ended_.push_back({wanted.transfer, link != links_.end()});
@@ -150,11 +149,11 @@ void UcxLinks::sum() {
     const uint64_t transfer = toSum_.front();
     Pull& pull = pulls_.at(transfer);
     const uint64_t part = std::min<uint64_t>(budget, pull.into.size() - pull.summed);
-    pull.crc = crc32c(pull.into.data() + pull.summed, part, pull.crc);
+    pull.sum.add(pull.into.data() + pull.summed, part);
     pull.summed += part;
     budget -= part;
     if (pull.summed < pull.into.size()) return;
-    const uint32_t crc = pull.crc;
+    const uint32_t crc = pull.sum.crc();
     toSum_.pop_front();
     pulls_.erase(transfer);
     events_.onPulled(transfer, true, crc);

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/block_sums.h"
 #include "base/status.h"
 #include "node/core/actions.h"
 #include "ucx/remote_memory.h"
@@ -75,7 +76,7 @@ class UcxLinks {
   struct Pull {
     std::span<uint8_t> into;
     uint64_t summed = 0;
-    uint32_t crc = 0;
+    RunningSum sum;
   };
   static constexpr uint64_t kProbe = 0;  // no number of a transfer
 

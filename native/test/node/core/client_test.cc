@@ -90,7 +90,7 @@ TEST_F(ClientTest, BadKeysAndSizesGetTheirStatus) {
 }
 
 TEST_F(ClientTest, AFullSegmentSaysSo) {
-  const std::string half(node.segment.geometry.dataBytes / 2 - 128, 'h');
+  const std::string half(node.segment.geometry.dataBytes / 2 - 1024, 'h');  // key and sums need room too
   EXPECT_EQ(node.write(kClient, kLeader, {5, 1}, "one", half).status, KV_OK);
   EXPECT_EQ(node.write(kClient, kLeader, {5, 2}, "two", half).status, KV_OK);
   EXPECT_EQ(node.write(kClient, kLeader, {5, 3}, "three", half).status, KV_NO_SPACE);

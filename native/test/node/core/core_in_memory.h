@@ -170,8 +170,8 @@ class CoreInMemory {
   node::WriteReply endWrite(node::ConnectionId client, const std::string& value, uint32_t crcOff = 0) {
     const auto& receive = std::get<node::ReceivePayload>(others.back());
     EXPECT_EQ(receive.length, value.size());
-    std::memcpy(segment.memory.data() + receive.offset, value.data(), value.size());
-    core->payloadReceived(client, crc32c(value), crc32c(value) ^ crcOff);
+    const uint32_t crc = segment.storePayload(receive.offset, value);
+    core->payloadReceived(client, crc, crc ^ crcOff);
     act();
     return readWriteReply(last(client, sbe::WriteReply::SBE_TEMPLATE_ID));
   }

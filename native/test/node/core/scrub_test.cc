@@ -132,6 +132,16 @@ TEST_F(ScrubTest, FindsDamageThatNobodyReads) {
   EXPECT_EQ(node.core->snapshot().counters.scrubRounds, 1u);
 }
 
+TEST_F(ScrubTest, FindsSumsThatChanged) {
+  const std::string value(3 * kSumBlockBytes, 'v');
+  const ExtentRef extent = restored({1, 1}, "key", value);
+  connect();
+  const store::Slot& slot = node.segment.directory->slot(extent.slot);
+  node.segment.memory[slot.payloadOffset() + value.size() + 2 * kSumBytes] ^= 1;
+  node.tick(NodeCore::kTickMs);
+  expectGone(extent, {1, 1});
+}
+
 TEST_F(ScrubTest, AnObjectWhoseKeyChangedIsShownToNoMaster) {
   const ExtentRef extent = restored({1, 1}, "key", "value");
   damageKey(extent);

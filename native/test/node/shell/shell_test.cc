@@ -8,6 +8,14 @@
 namespace kvpool::node {
 namespace {
 
+/// Behind the payload of a record there are the sums of its blocks.
+void expectSums(std::span<const uint8_t> segment, const store::DirectoryRecord& record) {
+  const uint8_t* payload = segment.data() + record.offset + store::payloadDistance(record.keyLength);
+  for (uint64_t block = 0; block < sumCount(record.payloadLength); ++block) {
+    EXPECT_EQ(sumAt(sumsBehind(payload, record.payloadLength), block), crc32c(payload, (block + 1) * kSumBlockBytes));
+  }
+}
+
 TEST_F(ShellTest, WritesAndReadsOverTcp) {
   const auto node = start(settings());
   Peer master = master_.accept();
@@ -113,6 +121,11 @@ TEST_F(ShellTest, SharedMemoryWritesComeFromSealedStagingAndReadsFromTheFile) {
                                                        record->payloadLength);
   EXPECT_EQ(crc32c(payload.data(), payload.size()), record->payloadCrc);
   EXPECT_EQ(crc32c(value), record->payloadCrc);
+  expectSums(segment.value().bytes(), *record);
+
+  const auto sent = store::readIntactRecord(segment.value().bytes().data(), put(client, 4, "sent", value).extent.slot);
+  ASSERT_TRUE(sent);
+  expectSums(segment.value().bytes(), *sent);
 
   client.sendFrames([&](wire::Bytes& out) {
     test::appendWrite(out, {2, kLeader, {3, 2}, 100, true, kStaging - 50, 0, "outside"});

@@ -43,6 +43,13 @@ class StagingCopiesTest : public ::testing::Test {
   uint32_t sumOf(ConnectionId connection, uint64_t bytes) {
     return crc32c(segment_.data() + connection * 4 * kTurn, bytes);
   }
+  /// Behind the payload there are the sums of its blocks.
+  void expectSums(ConnectionId connection, uint64_t bytes) {
+    const uint8_t* payload = segment_.data() + connection * 4 * kTurn;
+    for (uint64_t block = 0; block < sumCount(bytes); ++block) {
+      EXPECT_EQ(sumAt(sumsBehind(payload, bytes), block), crc32c(payload, (block + 1) * kSumBlockBytes));
+    }
+  }
 
   std::vector<uint8_t> segment_ = std::vector<uint8_t>(12 * kTurn);
   StagingCopies copies_{segment_};
@@ -56,7 +63,8 @@ TEST_F(StagingCopiesTest, WhatFitsIntoTheTurnIsThereAtOnce) {
   const std::optional<uint32_t> computed = copies_.copy(wanted(1, kTurn / 2));
   EXPECT_EQ(computed, sumOf(1, kTurn / 2));
   EXPECT_EQ(segment_[4 * kTurn + kTurn / 2 - 1], 'a');
-  EXPECT_EQ(segment_[4 * kTurn + kTurn / 2], 0);
+  EXPECT_EQ(segment_[4 * kTurn + kTurn / 2 + sumCount(kTurn / 2) * kSumBytes], 0);
+  expectSums(1, kTurn / 2);
   EXPECT_TRUE(copies_.idle());
 }
 
@@ -73,6 +81,7 @@ TEST_F(StagingCopiesTest, WhatDoesNotFitComesWithTheNextTurns) {
   EXPECT_EQ(copied_, std::vector<ConnectionId>{1});
   EXPECT_EQ(computed_, sumOf(1, 2 * kTurn + 1));
   EXPECT_EQ(segment_[6 * kTurn], 'a');
+  expectSums(1, 2 * kTurn + 1);
   EXPECT_TRUE(copies_.idle());
 }
 

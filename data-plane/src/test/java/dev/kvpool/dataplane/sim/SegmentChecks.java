@@ -118,6 +118,14 @@ final class SegmentChecks implements NodeWatch {
                     now.id(),
                     now.key(),
                     context.authority);
+            Violation.unless(
+                    node.image.sumsFit(now),
+                    "sums fit their payload",
+                    "%s committed object %s of %s with other sums behind its %d bytes",
+                    node,
+                    now.id(),
+                    now.key(),
+                    now.payloadLength());
         }
     }
 

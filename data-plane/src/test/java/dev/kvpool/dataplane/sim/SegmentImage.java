@@ -25,6 +25,8 @@ final class SegmentImage {
     private static final long DIRECTORY_OFFSET = 3 * PAGE_BYTES;
     static final long RECORD_BYTES = 128;
     private static final long EXTENT_ALIGNMENT = 64;
+    private static final long SUM_BLOCK_BYTES = 65_536;
+    private static final long SUM_BYTES = 4;
     private static final int RESERVED = 1;
     private static final int COMMITTED = 2;
     private static final int TOMBSTONE = 3;
@@ -168,6 +170,18 @@ final class SegmentImage {
         long offset = NativeMemory.getLong(at + 32);
         int length = NativeMemory.getInt(at + 56);
         return new String(NativeMemory.read(memory.address() + offset, length), StandardCharsets.UTF_8);
+    }
+
+    /** Whether the first and the last of the sums behind a payload are those of its bytes. */
+    boolean sumsFit(Slot slot) {
+        long payload = memory.address() + slot.payloadOffset();
+        long sums = payload + (slot.payloadLength() + SUM_BYTES - 1) / SUM_BYTES * SUM_BYTES;
+        long count = slot.payloadLength() / SUM_BLOCK_BYTES;
+        return count == 0 || (isSum(payload, sums, 0) && isSum(payload, sums, count - 1));
+    }
+
+    private static boolean isSum(long payload, long sums, long block) {
+        return isWhole(payload, (block + 1) * SUM_BLOCK_BYTES, sums + block * SUM_BYTES);
     }
 
     /** Whether a tombstone here covers this object: its node lets no client read it, wherever it lies. */

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.base;
 
-/** How many bytes a node allocates for an object, as it is laid out: key, padding to 64, payload, padding to 64. */
+/**
+ * How many bytes a node allocates for an object, as it is laid out: key, padding to 64, payload, padding to 4, a sum for each
+ * whole block of the payload, padding to 64.
+ */
 public final class ExtentSize {
     private static final long ALIGNMENT = 64;
     private static final long BLOCK = 4096;
+    private static final long SUM = 4;
+    private static final long SUM_BLOCK = 65_536;
 
     private ExtentSize() {}
 
@@ -13,7 +18,8 @@ public final class ExtentSize {
         if (payloadLength < 0 || payloadLength > Long.MAX_VALUE / 2) {
             return Long.MAX_VALUE;
         }
-        return aligned(keyLength) + aligned(payloadLength);
+        long summed = (payloadLength + SUM - 1) / SUM * SUM + payloadLength / SUM_BLOCK * SUM;
+        return aligned(keyLength) + aligned(summed);
     }
 
     /** The same on an SSD: whole blocks for the payload, at least one. */
