@@ -287,6 +287,7 @@ enum kv_op_code {
 #define KV_BATCH_PIECES 16    /* PUT, GET: the value of a line lies in pieces, one after the other; they travel as one value.
                                * The caller keeps them, like the table, until the batch is done. */
 #define KV_PIECES_MAX 65536   /* pieces of one line */
+#define KV_PARTS_MAX 2048     /* pieces of one line with kv_batch_options.offsets */
 #define KV_BATCH_REUSE 32     /* GET: while the lease on an object holds that an earlier GET with this flag was told about, it
                                * is read without asking the leader. For keys whose value never changes: an upsert or forced
                                * remove by another client may be seen late, by the length of a lease at the most. */
@@ -305,6 +306,12 @@ typedef struct kv_batch_options {
   uint32_t pins;              /* PUT: KV_PIN_* bits */
   uint32_t soft_pin_ms;       /* PUT with KV_PIN_SOFT: at most KV_SOFT_PIN_MS_MAX; 0 = the pool's default */
   const uint64_t *groups;     /* PUT: for each line kv_group_id of its group, or 0; copied. NULL = no groups */
+  /* GET with KV_BATCH_PIECES: parts of values. For each line one number for each of its pieces: where in the value the
+   * bytes for that piece begin. In any order, and the value may have more bytes. A line without pieces needs none. The
+   * caller keeps them, like the pieces, until the batch is done. KV_INVALID_ARGUMENT for a line with more than KV_PARTS_MAX
+   * pieces, or with one that is not inside of the value; result_length is that of the whole value also then. A line is
+   * right as a whole or a failure. Not through an agent. NULL = whole values. */
+  const uint64_t *const *offsets;
 } kv_batch_options;
 
 /* The number of a group's name (FNV-1a 64): the same in every client. Reading one object of a group leases all of them,

@@ -94,6 +94,10 @@ Result<BatchOptions> optionsFrom(const kv_batch_options* given) {
   options.pins = static_cast<uint8_t>(read->pins);
   options.softPinMs = read->soft_pin_ms;
   options.groups = read->groups;
+  if (read->offsets != nullptr && !options.inPieces) {
+    return {KV_INVALID_ARGUMENT, "kv_batch_options.offsets are of pieces; set KV_BATCH_PIECES"};
+  }
+  options.offsets = read->offsets;
   return options;
 }
 
@@ -175,6 +179,9 @@ int32_t kv_client_submit(kv_client* client, int32_t op_code, kv_op* table, uint3
     if (!op.ok()) return failed(client, op.status());
     const auto read = optionsFrom(options);
     if (!read.ok()) return failed(client, read.status());
+    if (read.value().offsets != nullptr && op.value() != OpCode::Get) {
+      return failed(client, {KV_INVALID_ARGUMENT, "kv_batch_options.offsets are for KV_OP_GET"});
+    }
     const auto batch = client->client->submit(op.value(), table, count, read.value());
     if (!batch.ok()) return failed(client, batch.status());
     *batch_out = batch.value();

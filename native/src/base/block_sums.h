@@ -43,6 +43,25 @@ inline uint32_t sumAt(const uint8_t* sums, uint64_t index) {
   return sum;
 }
 
+/// The whole blocks that some bytes of a payload touch, of which the last may be shorter, and the sums around them.
+struct SummedBlocks {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  uint32_t before = 0;  // sum of what lies before
+  uint32_t behind = 0;  // sum up to the end
+
+  /// Around bytes [from, to) of a payload, at least one; the caller has checked that they lie in it, and where its sums
+  /// are.
+  static SummedBlocks around(uint64_t from, uint64_t to, uint64_t payloadLength, uint32_t payloadCrc,
+                             const uint8_t* sums) {
+    const uint64_t first = from / kSumBlockBytes;
+    const uint64_t last = (to + kSumBlockBytes - 1) / kSumBlockBytes;  // the number behind it
+    const bool reachesRest = last > sumCount(payloadLength);
+    return {first * kSumBlockBytes, reachesRest ? payloadLength : last * kSumBlockBytes,
+            first == 0 ? 0 : sumAt(sums, first - 1), reachesRest ? payloadCrc : sumAt(sums, last - 1)};
+  }
+};
+
 /// The checksum of a payload that comes in parts.
 class RunningSum {
  public:

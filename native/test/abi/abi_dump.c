@@ -194,6 +194,7 @@ static void dump_batches(void) {
   FIELD(kv_batch_options, pins);
   FIELD(kv_batch_options, soft_pin_ms);
   FIELD(kv_batch_options, groups);
+  FIELD(kv_batch_options, offsets);
 }
 
 static void dump_client_stats(void) {

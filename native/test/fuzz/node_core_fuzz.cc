@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/core/requests.h"
 #include "fuzz/input.h"
 #include "node/core/core_in_memory.h"
 
@@ -100,7 +101,7 @@ class Player {
           const uint64_t length = input.byte();
           return frame(id, [&](wire::Bytes& out) { node::appendReadReply(out, 1, KV_OK, length); });
         }
-        return frame(id, [&](wire::Bytes& out) { test::appendRead(out, {1, extent, object, input.byte()}); });
+        return read(id, object, extent, input);
       case 5:
         if (peer.kind == Kind::Source) return frame(id, sourceWelcome);
         return frame(id, [&](wire::Bytes& out) { test::appendShmAttach(out, 1, input.byte()); });
@@ -114,6 +115,23 @@ class Player {
       default:
         return close(id);
     }
+  }
+
+  /// Of all of it, or of parts, which may lie outside.
+  void read(node::ConnectionId id, const ObjectId& object, const ExtentRef& extent, Input& input) {
+    const uint64_t length = input.byte();
+    if (length < 192) return frame(id, [&](wire::Bytes& out) { test::appendRead(out, {1, extent, object, length}); });
+    std::vector<kv_piece> pieces;
+    std::vector<uint64_t> offsets;
+    for (uint8_t count = input.byte() % 5; count > 0; --count) {
+      const uint8_t offset = input.byte();
+      offsets.push_back(offset < 250 ? offset : UINT64_MAX - offset);
+      pieces.push_back({nullptr, input.byte()});
+    }
+    const uint32_t crc = input.byte() % 2U;
+    const uint64_t whole = (length - 192) << (input.byte() % 13);
+    frame(id,
+          [&](wire::Bytes& out) { out = client::partsRead(1, extent, object, whole, crc, pieces, offsets.data()); });
   }
 
   /// Mostly that of the leader, as it should be; else one before it, one after it, or as high as can be said.
@@ -187,6 +205,14 @@ class Player {
       } else if (const auto* send = std::get_if<node::SendPayload>(&action)) {
         inside(send->offset, send->length);
         ++peers_.at(send->connection).sending;
+      } else if (const auto* parts = std::get_if<node::SendParts>(&action)) {
+        uint64_t length = 0;
+        for (const store::Range& part : parts->parts) {
+          inside(part.offset, part.length);
+          length += part.length;
+        }
+        require(length == parts->length);
+        ++peers_.at(parts->connection).sending;
       } else if (const auto* map = std::get_if<node::MapStaging>(&action)) {
         peers_.at(map->connection).wantsMapping = true;
       }

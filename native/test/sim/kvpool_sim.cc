@@ -149,6 +149,8 @@ struct Flatten {
     out->crc = a.crc;
     if (node->tier) node->tier->sendsOther(a.connection);
   }
+  void operator()(const node::SendParts&) const { throw std::logic_error("reads of parts are not simulated"); }
+  void operator()(const node::SendTierParts&) const { throw std::logic_error("reads of parts are not simulated"); }
   void operator()(const node::ReceivePayload& a) const {
     range(KV_SIM_RECEIVE_PAYLOAD, a.connection, a.offset, a.length);
     node->storing[a.connection] = node->memory.subspan(a.offset, a.length);

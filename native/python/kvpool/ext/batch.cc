@@ -174,6 +174,29 @@ bool Batch::addPieces(PyObject* addresses, PyObject* sizes) {
   return true;
 }
 
+/// For pieces that are there already.
+bool Batch::addOffsets(PyObject* offsets) {
+  Ref lists = listOf(offsets, "offsets");
+  if (!lists || !expectSize(lists.get(), "lists of offsets")) return false;
+  offsets_.resize(pieces_.size() + 1);  // a line without pieces has an address too
+  size_t first = 0;
+  for (size_t line = 0; line < table_.size(); ++line) {
+    PyObject* offsetsOf = PyList_GetItem(lists.get(), static_cast<Py_ssize_t>(line));
+    Ref list = offsetsOf == nullptr ? Ref() : listOf(offsetsOf, "the offsets of a key");
+    if (!list) return false;
+    const size_t count = table_[line].length;
+    if (static_cast<size_t>(PyList_Size(list.get())) != count) {
+      PyErr_Format(PyExc_ValueError, "key %zu has %zu addresses but %zd offsets", line, count, PyList_Size(list.get()));
+      return false;
+    }
+    partsOf_.push_back(offsets_.data() + first);
+    for (size_t i = 0; i < count; ++i) {
+      if (!readItem(list.get(), i, offsets_[first++])) return false;
+    }
+  }
+  return true;
+}
+
 bool Batch::addMemory(PyObject* memory, Memory kind, BatchOptions& options) {
   switch (kind) {
     case Memory::None:
@@ -184,15 +207,18 @@ bool Batch::addMemory(PyObject* memory, Memory kind, BatchOptions& options) {
       return addBuffers(memory, PyBUF_WRITABLE);
     case Memory::Registered:
     case Memory::RegisteredPieces:
+    case Memory::RegisteredParts:
       break;
   }
   PyObject* addresses = nullptr;
   PyObject* sizes = nullptr;
-  if (PyArg_ParseTuple(memory, "OO:memory", &addresses, &sizes) == 0) return false;
+  PyObject* offsets = nullptr;
+  const char* format = kind == Memory::RegisteredParts ? "OOO:memory" : "OO:memory";
+  if (PyArg_ParseTuple(memory, format, &addresses, &sizes, &offsets) == 0) return false;
   options.flags |= KV_BATCH_REGISTERED;
   if (kind == Memory::Registered) return addAddresses(addresses, sizes);
   options.flags |= KV_BATCH_PIECES;
-  return addPieces(addresses, sizes);
+  return addPieces(addresses, sizes) && (kind == Memory::RegisteredPieces || addOffsets(offsets));
 }
 
 bool Batch::run(kv_client* client, int32_t opCode, const BatchOptions& options, const Deadline& deadline) {
@@ -205,6 +231,7 @@ bool Batch::run(kv_client* client, int32_t opCode, const BatchOptions& options, 
   cOptions.soft_pin_ms = options.softPinMs;
   for (size_t begin = 0; begin < table_.size() && !interrupt_; begin += KV_BATCH_MAX) {
     cOptions.timeout_ms = deadline.remainingMs();
+    cOptions.offsets = partsOf_.empty() ? nullptr : &partsOf_[begin];
     cOptions.groups = options.groups.empty() ? nullptr : &options.groups[begin];
     const size_t count = std::min<size_t>(table_.size() - begin, KV_BATCH_MAX);
     runSlice(client, opCode, cOptions, begin, static_cast<uint32_t>(count));

@@ -53,8 +53,9 @@ struct BatchOptions {
 };
 
 /// The memory of a batch's values: nothing, buffers to read from or to write to, or (addresses, sizes) of registered
-/// memory: a number for each key, or, in pieces, a sequence of numbers.
-enum class Memory { None, Readable, Writable, Registered, RegisteredPieces };
+/// memory: a number for each key, or, in pieces, a sequence of numbers; of parts also (offsets), where in the value
+/// each piece's bytes begin.
+enum class Memory { None, Readable, Writable, Registered, RegisteredPieces, RegisteredParts };
 
 /// Functions that return bool give false with Python's error set.
 class Batch {
@@ -89,12 +90,15 @@ class Batch {
   bool addAddresses(PyObject* addresses, PyObject* sizes);
   bool addPieces(PyObject* addresses, PyObject* sizes);
   bool addPiecesOf(size_t line, PyObject* addresses, PyObject* sizes);
+  bool addOffsets(PyObject* offsets);
   void runSlice(kv_client* client, int32_t opCode, const kv_batch_options& options, size_t begin, uint32_t count);
   bool expectSize(PyObject* list, const char* what) const;
   void letSignalsRun();
 
   std::vector<kv_op> table_;
-  std::vector<kv_piece> pieces_;  // of all lines, one after the other
+  std::vector<kv_piece> pieces_;          // of all lines, one after the other
+  std::vector<uint64_t> offsets_;         // of parts: of each piece
+  std::vector<const uint64_t*> partsOf_;  // of parts: for each line the first of its offsets
   std::vector<Py_buffer> buffers_;
   Ref keys_;       // a copy of the caller's sequence: it keeps the keys alive whatever other threads do to the original
   Ref interrupt_;  // what a signal handler raised while the library still used our memory

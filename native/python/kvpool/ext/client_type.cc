@@ -63,6 +63,7 @@ constexpr BatchMethod kPut{KV_OP_PUT, Memory::Readable, false};
 constexpr BatchMethod kPutFrom{KV_OP_PUT, Memory::Registered, false};
 constexpr BatchMethod kPutFromPieces{KV_OP_PUT, Memory::RegisteredPieces, false};
 constexpr BatchMethod kGetIntoPieces{KV_OP_GET, Memory::RegisteredPieces, true};
+constexpr BatchMethod kGetIntoParts{KV_OP_GET, Memory::RegisteredParts, true};
 constexpr BatchMethod kGetIntoBuffers{KV_OP_GET, Memory::Writable, true};
 constexpr BatchMethod kGetInto{KV_OP_GET, Memory::Registered, true};
 constexpr BatchMethod kExists{KV_OP_EXISTS, Memory::None, true};
@@ -215,6 +216,8 @@ PyMethodDef clientMethods[] = {
      "put_from_pieces(keys, (lists of addresses, lists of sizes), options, timeout_ms) -> [status]"},
     {"get_into_pieces", guarded<clientBatch<kGetIntoPieces>>, METH_VARARGS,
      "get_into_pieces(keys, (lists of addresses, lists of sizes), None, timeout_ms) -> [length or status]"},
+    {"get_into_parts", guarded<clientBatch<kGetIntoParts>>, METH_VARARGS,
+     "get_into_parts(keys, (lists of addresses, of sizes, of offsets), None, timeout_ms) -> [length or status]"},
     {"exists", guarded<clientBatch<kExists>>, METH_VARARGS,
      "exists(keys, None, None, timeout_ms) -> [length or status]"},
     {"remove", guarded<clientBatch<kRemove>>, METH_VARARGS, "remove(keys, None, options, timeout_ms) -> [status]"},

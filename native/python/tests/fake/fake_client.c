@@ -26,6 +26,7 @@ typedef struct batch {
   kv_op* table;
   uint32_t count;
   uint32_t flags;
+  const uint64_t* const* offsets;
 } batch;
 
 struct kv_client {
@@ -229,12 +230,35 @@ static int32_t run_in_pieces(kv_client* client, const batch* b, kv_op* op) {
   return status;
 }
 
+/* Parts of the line's value. */
+static int32_t run_parts(kv_client* client, kv_op* op, const uint64_t* offsets) {
+  const kv_piece* pieces = op->data;
+  kv_op whole = *op;
+  whole.length = 1 << 20;
+  char* joined = malloc(whole.length);
+  whole.data = joined;
+  int32_t status = read_one(&whole, 1);
+  op->result_length = whole.result_length;
+  for (uint64_t i = 0; status == KV_OK && i < op->length; i++) {
+    const kv_op piece = {.data = pieces[i].data, .length = pieces[i].length};
+    if (!is_registered(client, &piece))
+      status = KV_NOT_REGISTERED;
+    else if (offsets[i] + pieces[i].length > op->result_length)
+      status = KV_INVALID_ARGUMENT;
+  }
+  for (uint64_t i = 0; status == KV_OK && i < op->length; i++)
+    memcpy(pieces[i].data, joined + offsets[i], pieces[i].length);
+  free(joined);
+  return status;
+}
+
 static int32_t run_line(kv_client* client, const batch* b, kv_op* op) {
   if (fake.fail_lines > 0 && fake.fail_op == b->op_code) {
     fake.fail_lines--;
     return fake.fail_status;
   }
   if (op->key_length == 0 || op->key_length > KV_KEY_BYTES_MAX) return KV_INVALID_KEY;
+  if (b->offsets != NULL) return run_parts(client, op, b->offsets[op - b->table]);
   if ((b->flags & KV_BATCH_PIECES) != 0) return run_in_pieces(client, b, op);
   if ((b->flags & KV_BATCH_REGISTERED) != 0 && !is_registered(client, op)) return KV_NOT_REGISTERED;
   switch (b->op_code) {
@@ -270,7 +294,7 @@ KV_API int32_t kv_client_submit(kv_client* client, int32_t op_code, kv_op* table
   int32_t status = KV_QUEUE_FULL;
   for (int i = 0; i < BATCHES && status != KV_OK; i++) {
     if (batches[i].id != 0) continue;
-    batches[i] = (batch){next_batch, op_code, table, count, options->flags};
+    batches[i] = (batch){next_batch, op_code, table, count, options->flags, options->offsets};
     *batch_out = next_batch++;
     status = KV_OK;
   }

@@ -160,6 +160,23 @@ def test_values_in_pieces(client: Client) -> None:
         client.put_from_pieces(["a"], [[-1]], [[1]])
 
 
+def test_parts_of_values(client: Client) -> None:
+    client.put("k", b"hello, world")
+    memory = (ctypes.c_char * 64)()
+    at = ctypes.addressof(memory)
+    client.register(at, 64)
+    keys, addresses = ["k", "k", "none", "k"], [[at, at + 10], [], [at], [at]]
+    answers = client.get_into_parts(keys, addresses, [[5, 3], [], [1], [2]], [[7, 0], [], [0], [11]])
+    assert answers == [12, 12, Status.NOT_FOUND, Status.INVALID_ARGUMENT]
+    assert (memory.raw[:5], memory.raw[10:13]) == (b"world", b"hel")
+    with pytest.raises(ValueError, match="key 0 has 2 addresses but 1 offsets"):
+        client.get_into_parts(["k"], [[at, at]], [[1, 1]], [[0]])
+    with pytest.raises(ValueError, match="1 keys but 2 lists of offsets"):
+        client.get_into_parts(["k"], [[at]], [[1]], [[0], [0]])
+    with pytest.raises(OverflowError):
+        client.get_into_parts(["k"], [[at]], [[1]], [[-1]])
+
+
 def test_options_reach_the_library(client: Client, fake: Fake) -> None:
     client.put("key", b"", replicas=3, preferred_node="demo-1", timeout=1.5)
     op, count, flags, replicas, node, timeout = fake.last_call[:6]

@@ -85,16 +85,18 @@ struct CopyToStaging {
   uint64_t stagingOffset = 0;
 };
 
-/// Copies an object out of a mapped segment if its directory record names it before and after. Answered by
-/// copiedFromSegment().
+/// Copies an object, or parts of it, out of a mapped segment if its directory record names it before and after.
+/// Answered by copiedFromSegment(), with the checksum of the whole: parts that do not fit it are KV_CHECKSUM.
 struct CopyFromSegment {
   ConnectionId connection = 0;
   TransferId transfer = 0;
   ExtentRef extent;
   ObjectId object;
   uint64_t offset = 0;
-  uint64_t length = 0;
+  uint64_t length = 0;  ///< of the object
   Pieces destination;
+  const uint64_t* offsets = nullptr;  ///< of parts: where in the object each piece of the destination begins
+  uint32_t crc = 0;                   ///< of parts: checksum of the object
 };
 
 /// Copies out of the staging memory what the node put there. Answered by copiedFromSegment() with KV_OK.

@@ -25,6 +25,8 @@ struct Operation {
   uint64_t length = 0;      ///< of the memory
   int32_t refused = KV_OK;  ///< a status the shell already found, e.g. KV_NOT_REGISTERED: the line ends with it
   uint64_t group = 0;       ///< Put
+  /// Get of parts: where in the value each piece of the memory begins; the caller's memory. Null: the whole value.
+  const uint64_t* offsets = nullptr;
 };
 
 /// KV_OK, or KV_INVALID_KEY.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/checked.h"
+
 namespace kvpool::client {
 namespace {
 
@@ -13,13 +15,27 @@ bool isUnreachable(int32_t status) {
          status == KV_UNAVAILABLE || status == KV_CLOSED;
 }
 
+/// Why a value of this length cannot be read as it was asked for, or KV_OK.
+int32_t misfit(const Operation& op, uint64_t length) {
+  if (op.offsets == nullptr) return length > op.length ? KV_BUFFER_TOO_SMALL : KV_OK;
+  const std::span<const kv_piece> pieces = op.memory.pieces();
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (!rangeInside(op.offsets[i], pieces[i].length, 0, length)) return KV_INVALID_ARGUMENT;
+  }
+  return KV_OK;
+}
+
+uint64_t movedBytes(const Line& line) {
+  return line.op.offsets == nullptr ? line.result.length : line.op.length;
+}
+
 }  // namespace
 
 void GetFlow::readKnown(Batch& batch, const PoolId& pool) {
   for (const uint32_t line : std::exchange(batch.toAsk, {})) {
     const Descriptor* known = known_.find(batch.key(line), context_.now);
-    // What is too large is asked again: only the leader's word is good for a length that nobody reads.
-    if (known == nullptr || known->length > batch.lines[line].op.length) {
+    // What does not fit is asked again: only the leader's word is good for a length that nobody reads.
+    if (known == nullptr || misfit(batch.lines[line].op, known->length) != KV_OK) {
       batch.toAsk.push_back(line);
       continue;
     }
@@ -46,8 +62,8 @@ void GetFlow::locatedLine(Batch& batch, uint32_t line, const Located& object, co
     descriptor.copies.push_back({reply.nodes[replica.node].incarnation, replica.extent, replica.offset});
   }
   ++batch.lines[line].get.lookups;
-  if (descriptor.length > batch.lines[line].op.length) {
-    return batches_.end(batch, line, KV_BUFFER_TOO_SMALL, descriptor.length);
+  if (const int32_t status = misfit(batch.lines[line].op, descriptor.length); status != KV_OK) {
+    return batches_.end(batch, line, status, descriptor.length);
   }
   beginRead(batch, line, descriptor, pool);
   if (batch.asked.reuse) known_.put(batch.key(line), std::move(descriptor), context_.now);
@@ -84,7 +100,9 @@ void GetFlow::readNextCopy(Batch& batch, uint32_t line, const PoolId& pool) {
   transfer.line = line;
   transfer.node = copy.node;
   transfer.memory = batch.lines[line].op.memory;
-  transfer.length = batch.lines[line].result.length;
+  transfer.length = movedBytes(batch.lines[line]);
+  transfer.payloadLength = batch.lines[line].result.length;
+  transfer.offsets = batch.lines[line].op.offsets;
   transfer.object = get.object;
   transfer.extent = copy.extent;
   transfer.offset = copy.offset;
@@ -97,7 +115,7 @@ void GetFlow::read(Batch& batch, const TransferResult& result, const PoolId& poo
   Line& line = batch.lines[result.line];
   if (result.status == KV_OK) {
     ++context_.statistics.hits;
-    context_.statistics.getBytes += line.result.length;
+    context_.statistics.getBytes += movedBytes(line);
     return batches_.end(batch, result.line, KV_OK, line.result.length);
   }
   line.get.failure = result.status;

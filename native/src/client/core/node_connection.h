@@ -71,6 +71,7 @@ class NodeConnection {
   void goWithoutShm();
   void loseUcx(bool attaching, const Status& why);
   void begin();
+  static wire::Bytes readOf(const Transfer& transfer);
   bool beginOne(const Transfer& transfer);
   bool beginShared(const Transfer& transfer);
   bool beginStagedRead(const Transfer& transfer);

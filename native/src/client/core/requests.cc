@@ -4,6 +4,7 @@
 #include "dev_kvpool_wire/ExistsRequest.h"
 #include "dev_kvpool_wire/GrantRequest.h"
 #include "dev_kvpool_wire/LookupRequest.h"
+#include "dev_kvpool_wire/PartsRead.h"
 #include "dev_kvpool_wire/PublishRequest.h"
 #include "dev_kvpool_wire/ReadRequest.h"
 #include "dev_kvpool_wire/RemoveAllRequest.h"
@@ -146,6 +147,19 @@ wire::Bytes stagedRead(uint64_t request, const ExtentRef& extent, const ObjectId
     message.requestId(request).payloadLength(payloadLength).stagingOffset(stagingOffset);
     put(message.extent(), extent);
     put(message.objectId(), object);
+  });
+}
+
+wire::Bytes partsRead(uint64_t request, const ExtentRef& extent, const ObjectId& object, uint64_t payloadLength,
+                      uint32_t payloadCrc, std::span<const kv_piece> pieces, const uint64_t* offsets) {
+  const size_t room = groupRoom(pieces.size(), sbe::PartsRead::Parts::sbeBlockLength());
+  return frameOf<sbe::PartsRead>(room, [&](sbe::PartsRead& message) {
+    message.requestId(request).payloadLength(payloadLength).payloadCrc(payloadCrc);
+    put(message.extent(), extent);
+    put(message.objectId(), object);
+    auto& parts = message.partsCount(static_cast<uint16_t>(pieces.size()));
+    for (size_t i = 0; i < pieces.size(); ++i)
+      parts.next().offset(offsets[i]).length(pieces[i].length);
   });
 }
 

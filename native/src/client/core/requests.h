@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "base/retention.h"
+#include "kvpool/kvpool.h"
 #include "wire/sbe.h"
 #include "wire/staging_offer.h"
 
@@ -63,6 +64,9 @@ wire::Bytes readRequest(uint64_t request, const ExtentRef& extent, const ObjectI
 /// The same, into the staging memory; no payload follows the answer.
 wire::Bytes stagedRead(uint64_t request, const ExtentRef& extent, const ObjectId& object, uint64_t payloadLength,
                        uint64_t stagingOffset);
+/// Parts of it: `offsets` says where in the object each of the pieces begins. The answer's payload is the pieces.
+wire::Bytes partsRead(uint64_t request, const ExtentRef& extent, const ObjectId& object, uint64_t payloadLength,
+                      uint32_t payloadCrc, std::span<const kv_piece> pieces, const uint64_t* offsets);
 wire::Bytes shmAttach(uint64_t request, uint64_t stagingBytes);
 wire::Bytes ucxAttach(uint64_t request, const StagingOffer& offer);
 

@@ -23,13 +23,15 @@ struct Transfer {
   // What.
   std::string_view key;  ///< Write; the caller's memory
   Pieces memory;         ///< Read: destination, Write: source, never written through
-  uint64_t length = 0;
+  uint64_t length = 0;   ///< bytes that move
   ObjectId object;
-  Authority authority;  ///< Write
-  Retention retention;  ///< Write
-  ExtentRef extent;     ///< Read
-  uint64_t offset = 0;  ///< Read: of the payload in the segment file
-  uint32_t crc = 0;     ///< Read: what the leader says the payload's checksum is
+  Authority authority;                ///< Write
+  Retention retention;                ///< Write
+  ExtentRef extent;                   ///< Read
+  uint64_t offset = 0;                ///< Read: of the payload in the segment file
+  uint32_t crc = 0;                   ///< Read: what the leader says the payload's checksum is
+  const uint64_t* offsets = nullptr;  ///< Read of parts: where in the payload each piece of the memory begins
+  uint64_t payloadLength = 0;         ///< Read of parts: of the whole
   int64_t patienceMs =
       0;  ///< what a node may do without progress before this is tried elsewhere; 0 = there is no elsewhere
 

@@ -27,7 +27,7 @@ void Copier::run(uint64_t bytes) {
     if (const auto* in = std::get_if<CopyToStaging>(&job.copy)) {
       more = stepIn(job, *in, bytes);
     } else if (const auto* out = std::get_if<CopyFromSegment>(&job.copy)) {
-      more = stepOut(job, *out, bytes);
+      more = out->offsets == nullptr ? stepOut(job, *out, bytes) : stepParts(job, *out, bytes);
     } else {
       more = stepOut(job, std::get<CopyFromStaging>(job.copy), bytes);
     }
@@ -57,7 +57,9 @@ const uint8_t* Copier::find(const CopyFromSegment& copy) {
   const auto& segments = attachments_.at(copy.connection).segments;
   const auto segment = segments.find(copy.extent.segment);
   if (segment == segments.end()) return nullptr;
-  return segment->second->find(copy.extent, copy.object, copy.offset, copy.length);
+  std::optional<uint32_t> crc;
+  if (copy.offsets != nullptr) crc = copy.crc;  // of the whole it is computed
+  return segment->second->find(copy.extent, copy.object, copy.offset, copy.length, crc);
 }
 
 /// A part of the value at `from` into the caller's memory.
@@ -87,11 +89,68 @@ bool Copier::stepOut(Job& job, const CopyFromSegment& copy, uint64_t& budget) {
   const uint8_t* from = find(copy);
   if (from != nullptr) copyOut(job, from, copy.length, budget);
   if (from != nullptr && job.done < copy.length) return true;
-  const int32_t status = from != nullptr && find(copy) != nullptr ? KV_OK : KV_NOT_FOUND;
-  const Job done = job;
-  jobs_.pop_front();
-  listener_.copiedFromSegment(done.connection, done.transfer, status, done.crc);
+  copiedFromSegment(from != nullptr && find(copy) != nullptr ? KV_OK : KV_NOT_FOUND, job.crc);
   return false;
+}
+
+// ---- parts ----
+// Each run of parts that follow each other is read together with the rest of the blocks that it begins and ends in.
+
+bool Copier::stepParts(Job& job, const CopyFromSegment& copy, uint64_t& budget) {
+  const uint8_t* from = find(copy);
+  int32_t status = from != nullptr ? KV_OK : KV_NOT_FOUND;
+  while (status == KV_OK && (job.run || beginRun(job, copy, from))) {
+    if (budget == 0) return true;
+    if (!advance(job, from, budget)) continue;
+    if (job.run->crc != job.run->blocks.behind) status = KV_CHECKSUM;
+    job.run.reset();
+  }
+  // What was overwritten meanwhile is another object's.
+  if (from != nullptr && find(copy) == nullptr) status = KV_NOT_FOUND;
+  copiedFromSegment(status, copy.crc);
+  return false;
+}
+
+/// False when there are no more parts.
+bool Copier::beginRun(Job& job, const CopyFromSegment& copy, const uint8_t* from) {
+  const std::span<const kv_piece> pieces = copy.destination.pieces();
+  PartsRun run;
+  while (run.begin == run.end) {
+    if (job.next == pieces.size()) return false;
+    run.begin = run.end = copy.offsets[job.next];
+    while (job.next < pieces.size() && copy.offsets[job.next] == run.end)
+      run.end += pieces[job.next++].length;
+  }
+  run.blocks = SummedBlocks::around(run.begin, run.end, copy.length, copy.crc, sumsBehind(from, copy.length));
+  run.at = run.blocks.begin;
+  run.crc = run.blocks.before;
+  job.run = run;
+  return true;
+}
+
+/// Goes on in the job's run; whether it is over.
+bool Copier::advance(Job& job, const uint8_t* from, uint64_t& budget) {
+  PartsRun& run = *job.run;
+  const bool inParts = run.at >= run.begin && run.at < run.end;
+  const uint64_t until = run.at < run.begin ? run.begin : inParts ? run.end : run.blocks.end;
+  uint64_t part = std::min(until - run.at, budget);
+  if (inParts) {
+    const std::span<uint8_t> to = job.at.run(part);
+    part = to.size();
+    run.crc = crc32cCopy(to.data(), from + run.at, part, run.crc);
+    job.at.advance(part);
+  } else {
+    run.crc = crc32c(from + run.at, part, run.crc);
+  }
+  run.at += part;
+  budget -= part;
+  return run.at == run.blocks.end;
+}
+
+void Copier::copiedFromSegment(int32_t status, uint32_t crc) {
+  const Job done = jobs_.front();
+  jobs_.pop_front();
+  listener_.copiedFromSegment(done.connection, done.transfer, status, crc);
 }
 
 }  // namespace kvpool::client

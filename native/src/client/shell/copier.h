@@ -7,7 +7,10 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
+#include <variant>
 
+#include "base/block_sums.h"
 #include "client/core/actions.h"
 #include "client/shell/segment_view.h"
 #include "client/shell/staging_memory.h"
@@ -55,6 +58,14 @@ class Copier {
   void run(uint64_t bytes);
 
  private:
+  /// Parts that follow each other in their object, on their way.
+  struct PartsRun {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    SummedBlocks blocks;
+    uint64_t at = 0;
+    uint32_t crc = 0;
+  };
   struct Job {
     ConnectionId connection = 0;
     TransferId transfer = 0;
@@ -62,11 +73,17 @@ class Copier {
     PieceCursor at;  // in the caller's memory
     uint64_t done = 0;
     uint32_t crc = 0;
+    size_t next = 0;  // of the pieces that parts go to: the first that is not in `run`
+    std::optional<PartsRun> run = {};
   };
 
   bool stepIn(Job& job, const CopyToStaging& copy, uint64_t& budget);
   bool stepOut(Job& job, const CopyFromSegment& copy, uint64_t& budget);
   bool stepOut(Job& job, const CopyFromStaging& copy, uint64_t& budget);
+  bool stepParts(Job& job, const CopyFromSegment& copy, uint64_t& budget);
+  static bool advance(Job& job, const uint8_t* from, uint64_t& budget);
+  static bool beginRun(Job& job, const CopyFromSegment& copy, const uint8_t* from);
+  void copiedFromSegment(int32_t status, uint32_t crc);
   static void copyOut(Job& job, const uint8_t* from, uint64_t length, uint64_t& budget);
   const uint8_t* find(const CopyFromSegment& copy);
 

@@ -7,11 +7,15 @@
 namespace kvpool::client {
 namespace {
 
+/// Of a line without pieces, whose memory is one that is empty.
+constexpr uint64_t kNowhere = 0;
+
 void nameMemory(Operation& line, const kv_op& asked, const BatchOptions& options, const MemoryRegistry& registered,
                 LentMemory::Loans& loans) {
   line.memory = Pieces(asked.data, asked.length);
   if (options.inPieces) {
-    const bool whole = asked.length <= KV_PIECES_MAX && (asked.data != nullptr || asked.length == 0);
+    const uint64_t piecesMax = options.offsets == nullptr ? KV_PIECES_MAX : KV_PARTS_MAX;
+    const bool whole = asked.length <= piecesMax && (asked.data != nullptr || asked.length == 0);
     if (!whole) {
       line.refused = KV_INVALID_ARGUMENT;
       return;
@@ -56,6 +60,9 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
     if (op == OpCode::Put && options.groups != nullptr) line.group = options.groups[i];
     if (!hasData) continue;
     nameMemory(line, asked, options, registered, loans);
+    if (options.offsets == nullptr) continue;
+    line.offsets = asked.length == 0 ? &kNowhere : options.offsets[i];
+    if (line.offsets == nullptr) line.refused = KV_INVALID_ARGUMENT;
   }
   return submission;
 }

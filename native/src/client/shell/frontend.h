@@ -26,7 +26,8 @@ struct BatchOptions {
   bool upsert = false;
   uint8_t pins = 0;
   uint32_t softPinMs = 0;
-  const uint64_t* groups = nullptr;  // one for each line, read by submit(); NULL = none
+  const uint64_t* groups = nullptr;          // one for each line, read by submit(); NULL = none
+  const uint64_t* const* offsets = nullptr;  // parts are read: for each line, of its pieces; NULL = whole values
 };
 
 /// The batch as the cores take it, with the statuses of lines that are wrong already; its id is not set. A RemoveAll

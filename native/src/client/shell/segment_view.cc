@@ -73,15 +73,18 @@ std::optional<store::DirectoryRecord> SegmentView::intactRecord(uint32_t slot) {
   return store::readIntactRecord(bytes_, slot, seal_);
 }
 
-const uint8_t* SegmentView::find(const ExtentRef& extent, const ObjectId& object, uint64_t offset, uint64_t length) {
+const uint8_t* SegmentView::find(const ExtentRef& extent, const ObjectId& object, uint64_t offset, uint64_t length,
+                                 std::optional<uint32_t> crc) {
   if (extent.slot >= slots_) return nullptr;
   const auto record = intactRecord(extent.slot);
   const bool names = record && record->state == static_cast<uint32_t>(store::SlotState::Committed) &&
                      record->generation == extent.generation && record->objectEpoch == object.epoch &&
                      record->objectCounter == object.counter && record->payloadLength == length;
   if (!names || !rangeInside(record->offset, record->extentBytes, 0, fileBytes_)) return nullptr;
+  if (crc && record->payloadCrc != *crc) return nullptr;
   const uint64_t distance = store::payloadDistance(record->keyLength);
-  const bool inside = distance <= record->extentBytes && length <= record->extentBytes - distance;
+  const std::optional<uint64_t> summed = summedBytes(length);
+  const bool inside = summed && distance <= record->extentBytes && *summed <= record->extentBytes - distance;
   if (!inside || record->offset + distance != offset) return nullptr;
   return bytes_ + offset;
 }

@@ -24,9 +24,11 @@ class SegmentView {
   SegmentView(const SegmentView&) = delete;
   SegmentView& operator=(const SegmentView&) = delete;
 
-  /// Start of the payload when the directory names exactly this object there at this moment, else null. What is read
-  /// from it counts only if a second look after the reading finds the same.
-  [[nodiscard]] const uint8_t* find(const ExtentRef& extent, const ObjectId& object, uint64_t offset, uint64_t length);
+  /// Start of the payload, with its sums behind it, when the directory names exactly this object there at this moment,
+  /// else null; with `crc` only if the record has that checksum. What is read from it counts only if a second look
+  /// after the reading finds the same.
+  [[nodiscard]] const uint8_t* find(const ExtentRef& extent, const ObjectId& object, uint64_t offset, uint64_t length,
+                                    std::optional<uint32_t> crc = {});
 
  private:
   SegmentView(const uint8_t* bytes, uint64_t fileBytes, const wire::VersionRange& layouts)

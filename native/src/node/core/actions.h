@@ -7,9 +7,11 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/log.h"
 #include "ssd/table.h"
+#include "store/allocator.h"
 #include "wire/sbe.h"
 #include "wire/staging_offer.h"
 
@@ -36,6 +38,14 @@ struct SendSegments {
 struct SendPayload {
   ConnectionId connection;
   uint64_t offset;
+  uint64_t length;
+  uint32_t crc;
+};
+
+/// Send parts of the segment, `length` bytes together, then `crc`. Answered by payloadSent(connection).
+struct SendParts {
+  ConnectionId connection;
+  std::vector<store::Range> parts;
   uint64_t length;
   uint32_t crc;
 };
@@ -74,6 +84,15 @@ struct SendTierPayload {
   uint64_t op;
   uint64_t length;
   uint32_t crc;
+};
+
+/// Send parts of the payload that was read under the number, `length` bytes together, then their checksum. Answered by
+/// payloadSent(connection).
+struct SendTierParts {
+  ConnectionId connection;
+  uint64_t op;
+  std::vector<store::Range> parts;  ///< of the payload
+  uint64_t length;
 };
 
 /// Forget the payload that was read under the number.
@@ -165,8 +184,9 @@ struct Note {
   std::string text;
 };
 
-using Action = std::variant<SendFrames, SendSegments, SendPayload, ReceivePayload, DiscardPayload, CopyStaging,
-                            MapStaging, ConnectUcx, PullPayload, PushPayload, Close, Dial, DialSource, Note, TierWrite,
-                            TierStore, TierRead, CancelTierRead, SendTierPayload, DropTierPayload>;
+using Action =
+    std::variant<SendFrames, SendSegments, SendPayload, SendParts, ReceivePayload, DiscardPayload, CopyStaging,
+                 MapStaging, ConnectUcx, PullPayload, PushPayload, Close, Dial, DialSource, Note, TierWrite, TierStore,
+                 TierRead, CancelTierRead, SendTierPayload, SendTierParts, DropTierPayload>;
 
 }  // namespace kvpool::node

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/core/client_sessions.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "base/checked.h"
 #include "dev_kvpool_wire/Heartbeat.h"
 #include "dev_kvpool_wire/Hello.h"
+#include "dev_kvpool_wire/PartsRead.h"
 #include "dev_kvpool_wire/ReadRequest.h"
 #include "dev_kvpool_wire/ShmAttach.h"
 #include "dev_kvpool_wire/StagedRead.h"
@@ -64,6 +66,8 @@ void ClientSessions::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
       return write(id, session, readWriteRequest(body));
     case sbe::ReadRequest::SBE_TEMPLATE_ID:
       return read(id, session, Read{readReadRequest(body)});
+    case sbe::PartsRead::SBE_TEMPLATE_ID:
+      return readParts(id, session, readPartsRead(body));
     case sbe::ShmAttach::SBE_TEMPLATE_ID:
       return attach(id, session, readShmAttach(body));
     case sbe::UcxAttach::SBE_TEMPLATE_ID:
@@ -269,22 +273,45 @@ void ClientSessions::close(ConnectionId id, Session& session, const std::string&
 // Those of memory are answered in the order of the requests, each payload checked
 // before it is first sent; those of the SSD go by themselves, when they come.
 
-void ClientSessions::read(ConnectionId id, Session& session, const Read& read) {
+void ClientSessions::read(ConnectionId id, Session& session, Read read) {
   const size_t waiting = session.reads.size() + session.tierReads.size() + session.tierOps.size();
   if (session.sending.size() + waiting >= kReadsQueuedMax) {
     return close(id, session, std::to_string(kReadsQueuedMax) + " reads wait, the most of one connection");
   }
   if (read.request.extent.segment == kTierSegment) {
-    session.tierReads.push_back(read.request);
+    session.tierReads.push_back(std::move(read));
     return beginTierReads(id, session);
   }
-  session.reads.push_back(read);
-  if (session.reads.size() == 1) continueReads(id, session);
+  session.reads.push_back(std::move(read));
+  if (session.reads.size() > 1) return;
+  continueReads(id, session);
+  if (session.checks()) checking_.push_back(id);
 }
 
-/// In the order of the requests, as far as no payload has to be checked first.
+void ClientSessions::readParts(ConnectionId id, Session& session, PartsRead request) {
+  size_t queued = request.parts.size();
+  for (const std::deque<Read>* reads : {&session.reads, &session.tierReads}) {
+    for (const Read& read : *reads)
+      queued += read.parts ? read.parts->ranges.size() : 0;
+  }
+  if (queued > kPartsQueuedMax) {
+    return close(id, session, std::to_string(kPartsQueuedMax) + " parts wait to be read, the most of one connection");
+  }
+  Parts parts{request.payloadCrc, std::move(request.parts), 0};
+  for (const store::Range& range : parts.ranges) {
+    const bool inside = rangeInside(range.offset, range.length, 0, request.read.payloadLength);
+    const std::optional<uint64_t> sum = checkedAdd(parts.length, range.length);
+    if (!inside || !sum || *sum > context_.directory.geometry().dataBytes) {
+      return refuseRead(id, request.read.requestId, KV_INVALID_ARGUMENT);
+    }
+    parts.length = *sum;
+  }
+  read(id, session, Read{request.read, {}, std::move(parts)});
+}
+
+/// In the order of the requests, as far as no payload has to be looked at first.
 void ClientSessions::continueReads(ConnectionId id, Session& session) {
-  while (!session.reads.empty() && !session.check) {
+  while (!session.reads.empty() && !session.checks()) {
     if (!serve(id, session, session.reads.front())) return;
     session.reads.pop_front();
   }
@@ -300,7 +327,15 @@ bool ClientSessions::serve(ConnectionId id, Session& session, const Read& read) 
   }
   if (!slot->verified) {
     session.check.emplace(request.extent.slot, request.extent.generation);
-    checking_.push_back(id);
+    return false;
+  }
+  if (read.parts && read.parts->payloadCrc != slot->payloadCrc) {
+    ++context_.stats.checksumFailures;
+    refuseRead(id, request.requestId, KV_CHECKSUM);
+    return true;
+  }
+  if (read.parts) {
+    session.sum.emplace(request.extent.slot, request.extent.generation);
     return false;
   }
   ++context_.stats.reads;
@@ -321,22 +356,59 @@ bool ClientSessions::serve(ConnectionId id, Session& session, const Read& read) 
 void ClientSessions::continueChecks() {
   for (const ConnectionId id : std::exchange(checking_, {})) {
     Session& session = sessions_.at(id);
-    const PayloadCheck::Outcome outcome = session.check->step(context_.directory, kCheckBytes);
-    if (outcome == PayloadCheck::Outcome::More) {
-      checking_.push_back(id);
-      continue;
+    for (uint64_t bytesMax = kCheckBytes; bytesMax > 0 && session.checks();) {
+      session.check ? continueCheck(id, session, bytesMax) : continueSum(id, session, bytesMax);
     }
-    const uint32_t slot = session.check->slot();
-    session.check.reset();
-    if (outcome == PayloadCheck::Outcome::Intact) context_.directory.setVerified(slot);
-    if (outcome == PayloadCheck::Outcome::Damaged) {
-      ++context_.stats.checksumFailures;
-      dropDamaged(context_, slot, "its first reader");
-      refuseRead(id, session.reads.front().request.requestId, KV_CHECKSUM);
-      session.reads.pop_front();
-    }
-    continueReads(id, session);
+    if (session.checks()) checking_.push_back(id);
   }
+}
+
+void ClientSessions::continueCheck(ConnectionId id, Session& session, uint64_t& bytesMax) {
+  const uint64_t before = session.check->checkedBytes();
+  const PayloadCheck::Outcome outcome = session.check->step(context_.directory, bytesMax);
+  bytesMax -= std::min(bytesMax, std::max<uint64_t>(session.check->checkedBytes() - before, 1));
+  if (outcome == PayloadCheck::Outcome::More) return;
+  const uint32_t slot = session.check->slot();
+  session.check.reset();
+  if (outcome == PayloadCheck::Outcome::Intact) context_.directory.setVerified(slot);
+  if (outcome == PayloadCheck::Outcome::Damaged) {
+    ++context_.stats.checksumFailures;
+    dropDamaged(context_, slot, "its first reader");
+    refuseRead(id, session.reads.front().request.requestId, KV_CHECKSUM);
+    session.reads.pop_front();
+  }
+  continueReads(id, session);
+}
+
+void ClientSessions::continueSum(ConnectionId id, Session& session, uint64_t& bytesMax) {
+  const Read& read = session.reads.front();
+  const PartsSum::Outcome outcome = session.sum->step(context_.directory, read.parts->ranges, bytesMax);
+  if (outcome == PartsSum::Outcome::More) return;
+  const uint32_t crc = session.sum->crc();
+  session.sum.reset();
+  if (outcome == PartsSum::Outcome::Done) {
+    sendParts(id, session, read, crc);
+  } else {
+    ++context_.stats.readMisses;
+    refuseRead(id, read.request.requestId, KV_NOT_FOUND);
+  }
+  session.reads.pop_front();
+  continueReads(id, session);
+}
+
+void ClientSessions::sendParts(ConnectionId id, Session& session, const Read& read, uint32_t crc) {
+  const store::Slot& slot = context_.directory.slot(read.request.extent.slot);
+  ++context_.stats.reads;
+  context_.stats.readBytes += read.length();
+  wire::Bytes out;
+  appendReadReply(out, read.request.requestId, KV_OK, read.length());
+  context_.directory.pin(slot.generation);
+  session.sending.push_back({slot.generation, 0, false});
+  context_.outbox.frames(id, std::move(out));
+  SendParts send{id, read.parts->ranges, read.length(), crc};
+  for (store::Range& range : send.parts)
+    range.offset += slot.payloadOffset();
+  context_.outbox.add(std::move(send));
 }
 
 void ClientSessions::refuseRead(ConnectionId id, uint64_t requestId, int32_t status) {
@@ -361,7 +433,7 @@ void ClientSessions::payloadSent(ConnectionId id) {
 
 void ClientSessions::beginTierReads(ConnectionId id, Session& session) {
   while (!session.starved && !session.tierReads.empty() && session.tierOps.size() < kTierReadsMax) {
-    const ReadRequest request = session.tierReads.front();
+    const ReadRequest& request = session.tierReads.front().request;
     const Result<Tier::Begun> begun =
         tier_.beginRead(request.extent, request.objectId, request.payloadLength, session.tierBytes);
     if (begun.status().code() == KV_QUEUE_FULL) {
@@ -369,15 +441,16 @@ void ClientSessions::beginTierReads(ConnectionId id, Session& session) {
       starved_.push_back(id);
       return;
     }
+    Read read = std::move(session.tierReads.front());
     session.tierReads.pop_front();
     if (!begun.ok()) {
       ++context_.stats.readMisses;
-      refuseRead(id, request.requestId, begun.status().code());
+      refuseRead(id, read.request.requestId, begun.status().code());
       continue;
     }
     session.tierBytes += begun.value().heldBytes;
     session.tierOps.push_back(begun.value().op);
-    tierReads_.emplace(begun.value().op, TierRead{id, request, begun.value().crc, begun.value().heldBytes});
+    tierReads_.emplace(begun.value().op, TierRead{id, std::move(read), begun.value().crc, begun.value().heldBytes});
   }
 }
 
@@ -386,7 +459,7 @@ void ClientSessions::tierRead(uint64_t op, int32_t status) {
   const bool wanted = found != tierReads_.end() && !found->second.left;
   if (!wanted || status != KV_OK) context_.outbox.add(DropTierPayload{op});
   if (found == tierReads_.end()) return;
-  const TierRead read = found->second;
+  TierRead read = std::move(found->second);
   tierReads_.erase(found);
   if (read.left) {
     tier_.releaseRead(read.heldBytes);
@@ -394,25 +467,31 @@ void ClientSessions::tierRead(uint64_t op, int32_t status) {
   }
   Session& session = sessions_.at(read.connection);
   std::erase(session.tierOps, op);
+  const ConnectionId connection = read.connection;
   if (status == KV_OK) {
-    sendTier(session, op, read);
+    sendTier(session, op, std::move(read));
   } else {
     ++context_.stats.readMisses;
-    refuseRead(read.connection, read.request.requestId, status);
+    refuseRead(connection, read.read.request.requestId, status);
     releaseTier(session, read.heldBytes);
   }
-  beginTierReads(read.connection, session);
+  beginTierReads(connection, session);
   feedStarved();
 }
 
-void ClientSessions::sendTier(Session& session, uint64_t op, const TierRead& read) {
-  const uint64_t length = read.request.payloadLength;
+/// The payload was compared as a whole, so the checksum of parts may be that of the bytes that are sent.
+void ClientSessions::sendTier(Session& session, uint64_t op, TierRead read) {
+  const uint64_t length = read.read.length();
   ++context_.stats.reads;
   context_.stats.readBytes += length;
   wire::Bytes out;
-  appendReadReply(out, read.request.requestId, KV_OK, length);
+  appendReadReply(out, read.read.request.requestId, KV_OK, length);
   context_.outbox.frames(read.connection, std::move(out));
-  context_.outbox.add(SendTierPayload{read.connection, op, length, read.crc});
+  if (read.read.parts) {
+    context_.outbox.add(SendTierParts{read.connection, op, std::move(read.read.parts->ranges), length});
+  } else {
+    context_.outbox.add(SendTierPayload{read.connection, op, length, read.crc});
+  }
   session.sending.push_back({0, read.heldBytes, true});
 }
 

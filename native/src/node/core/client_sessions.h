@@ -10,6 +10,7 @@
 
 #include "node/core/core_context.h"
 #include "node/core/messages.h"
+#include "node/core/parts_sum.h"
 #include "node/core/payload_check.h"
 #include "node/core/tier.h"
 
@@ -26,6 +27,9 @@ class ClientSessions {
   /// At the bound of connections one that has been idle for this long makes way for a new one. Less would let clients
   /// that are many and busy push each other out between two requests.
   static constexpr uint64_t kMakesWayMs = 15'000;
+
+  /// Parts that they may name together.
+  static constexpr size_t kPartsQueuedMax = size_t{64} * KV_PARTS_MAX;
 
   /// Of those, what the SSD reads at a time: it is faster when it is asked for several.
   static constexpr size_t kTierReadsMax = 8;
@@ -58,7 +62,8 @@ class ClientSessions {
   void closed(ConnectionId id);
   void tick(uint64_t nowMs);
 
-  /// A payload that was restored is compared with its checksum before it is first sent, in pieces of kCheckBytes.
+  /// A payload that was restored is compared with its checksum before it is first sent, and the checksum of parts is
+  /// computed, in pieces of kCheckBytes.
   static constexpr uint64_t kCheckBytes = uint64_t{1} << 20;
   [[nodiscard]] bool checking() const { return !checking_.empty(); }
   void continueChecks();
@@ -82,13 +87,22 @@ class ClientSessions {
     uint64_t requestId = 0;
     uint64_t bytes = 0;
   };
+  struct Parts {
+    uint32_t payloadCrc = 0;
+    std::vector<store::Range> ranges;  // inside of the payload
+    uint64_t length = 0;               // of all
+  };
   struct Read {
     ReadRequest request;
     std::optional<uint64_t> stagingOffset = {};  // through UCX
+    std::optional<Parts> parts = {};             // nothing: the whole
+
+    /// Bytes that are sent.
+    [[nodiscard]] uint64_t length() const { return parts ? parts->length : request.payloadLength; }
   };
   struct TierRead {
     ConnectionId connection = 0;
-    ReadRequest request;
+    Read read;
     uint32_t crc = 0;
     uint64_t heldBytes = 0;
     bool left = false;  // the connection is gone; what it holds is counted until the read has ended
@@ -117,11 +131,14 @@ class ClientSessions {
     std::deque<Sending> sending;        // in the order in which they are sent
     std::deque<Read> reads;             // of memory: the first one is being checked, the others wait behind it
     std::optional<PayloadCheck> check;  // of the first one
-    std::deque<ReadRequest> tierReads;  // of the tier, not begun
+    std::optional<PartsSum> sum;        // of the first one, when it is checked
+    std::deque<Read> tierReads;         // of the tier, not begun
     std::vector<uint64_t> tierOps;      // begun
     uint64_t tierBytes = 0;             // held by payloads from the tier: being read, being sent
     bool starved = false;               // the next one waits for room
 
+    /// The first of the reads is being looked at.
+    [[nodiscard]] bool checks() const { return check || sum; }
     [[nodiscard]] bool busy() const {
       return write || attach || ucxAttach || ucxTransfers > 0 || !sending.empty() || !reads.empty() ||
              !tierReads.empty() || !tierOps.empty();
@@ -135,12 +152,15 @@ class ClientSessions {
   [[nodiscard]] Status admitWrite(const Session& session, const WriteRequest& request) const;
   void refuseWrite(ConnectionId id, Session& session, const WriteRequest& request, const Status& why);
   void finishWrite(ConnectionId id, const Write& write, int32_t status, uint32_t computed, uint32_t sent);
-  void read(ConnectionId id, Session& session, const Read& read);
+  void read(ConnectionId id, Session& session, Read read);
   void continueReads(ConnectionId id, Session& session);
-  /// False when the payload must be checked first.
+  /// False when the payload must be looked at first.
   bool serve(ConnectionId id, Session& session, const Read& read);
+  void continueCheck(ConnectionId id, Session& session, uint64_t& bytesMax);
+  void continueSum(ConnectionId id, Session& session, uint64_t& bytesMax);
+  void sendParts(ConnectionId id, Session& session, const Read& read, uint32_t crc);
   void beginTierReads(ConnectionId id, Session& session);
-  void sendTier(Session& session, uint64_t op, const TierRead& read);
+  void sendTier(Session& session, uint64_t op, TierRead read);
   void leaveTier(const Session& session);
   void releaseTier(Session& session, uint64_t bytes);
   void feedStarved();
@@ -148,6 +168,7 @@ class ClientSessions {
   void attach(ConnectionId id, Session& session, const ShmAttach& request);
   void attachUcx(ConnectionId id, Session& session, const UcxAttach& request);
   void readStaged(ConnectionId id, Session& session, const StagedRead& request);
+  void readParts(ConnectionId id, Session& session, PartsRead request);
   void pull(ConnectionId id, Session& session, const WriteRequest& request, uint32_t slot);
   void push(ConnectionId id, Session& session, const Read& read, const store::Slot& slot);
   uint64_t beginUcx(Session& session, const UcxTransfer& transfer);

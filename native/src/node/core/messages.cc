@@ -6,6 +6,7 @@
 #include "dev_kvpool_wire/NodeInfo.h"
 #include "dev_kvpool_wire/NodeLeaves.h"
 #include "dev_kvpool_wire/NodeStats.h"
+#include "dev_kvpool_wire/PartsRead.h"
 #include "dev_kvpool_wire/ReadReply.h"
 #include "dev_kvpool_wire/ReadRequest.h"
 #include "dev_kvpool_wire/ShmAttach.h"
@@ -150,6 +151,18 @@ StagedRead readStagedRead(wire::Body body) {
   return {{reader->requestId(), wire::toExtentRef(reader->extent()), wire::toObjectId(reader->objectId()),
            reader->payloadLength()},
           reader->stagingOffset()};
+}
+
+PartsRead readPartsRead(wire::Body body) {
+  wire::Reader<sbe::PartsRead> reader(body);
+  PartsRead parts{{reader->requestId(), wire::toExtentRef(reader->extent()), wire::toObjectId(reader->objectId()),
+                   reader->payloadLength()},
+                  reader->payloadCrc(),
+                  {}};
+  parts.parts = reader.list(&sbe::PartsRead::parts, KV_PARTS_MAX, [](auto& part) {
+    return store::Range{part.offset(), part.length()};
+  });
+  return parts;
 }
 
 ReadReply readReadReply(wire::Body body) {

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/status.h"
+#include "store/allocator.h"
 #include "wire/sbe.h"
 #include "wire/staging_offer.h"
 
@@ -106,6 +108,14 @@ struct StagedRead {
   uint64_t stagingOffset = 0;
 };
 StagedRead readStagedRead(wire::Body body);
+
+/// A ReadRequest of parts only.
+struct PartsRead {
+  ReadRequest read;
+  uint32_t payloadCrc = 0;
+  std::vector<store::Range> parts;
+};
+PartsRead readPartsRead(wire::Body body);
 
 struct ReadReply {
   uint64_t requestId = 0;

@@ -200,6 +200,17 @@ void Shell::perform(const SendPayload& action) {
   }
 }
 
+void Shell::perform(const SendParts& action) {
+  net::OutQueue* out = streams_.outOf(action.connection);
+  if (out == nullptr) return;
+  const auto pieces = std::make_shared<std::vector<kv_piece>>();
+  for (const store::Range& part : action.parts) {
+    const std::span<uint8_t> bytes = inSegment(part.offset, part.length);
+    pieces->push_back({bytes.data(), bytes.size()});
+  }
+  out->addPayload(0, Pieces(std::span<const kv_piece>(*pieces)), action.length, action.crc, pieces);
+}
+
 void Shell::perform(const ReceivePayload& action) {
   if (net::Stream* stream = streams_.find(action.connection)) {
     const std::span<uint8_t> into = inSegment(action.offset, action.length);
@@ -271,6 +282,23 @@ void Shell::perform(const SendTierPayload& action) {
   if (net::OutQueue* out = streams_.outOf(action.connection)) {
     const auto buffer = std::make_shared<ssd::BlockBuffer>(std::move(payload->second));
     out->addPayload(0, piecesOf(buffer->bytes()), action.length, action.crc, buffer);
+  }
+  tierPayloads_.erase(payload);
+}
+
+void Shell::perform(const SendTierParts& action) {
+  struct Sent {
+    ssd::BlockBuffer payload;
+    std::vector<kv_piece> pieces;
+  };
+  const auto payload = tierPayloads_.find(action.op);
+  if (net::OutQueue* out = streams_.outOf(action.connection)) {
+    const auto sent = std::make_shared<Sent>(Sent{std::move(payload->second), {}});
+    for (const store::Range& part : action.parts) {
+      const std::span<uint8_t> bytes = sent->payload.bytes().subspan(part.offset, part.length);
+      sent->pieces.push_back({bytes.data(), bytes.size()});
+    }
+    out->addPayload(0, Pieces(std::span<const kv_piece>(sent->pieces)), action.length, {}, sent);
   }
   tierPayloads_.erase(payload);
 }

@@ -83,6 +83,7 @@ class Shell final : private net::Stream::Listener, private UcxEvents {
   void perform(const SendFrames& action);
   void perform(const SendSegments& action);
   void perform(const SendPayload& action);
+  void perform(const SendParts& action);
   void perform(const ReceivePayload& action);
   void perform(const DiscardPayload& action);
   void perform(const CopyStaging& action);
@@ -99,6 +100,7 @@ class Shell final : private net::Stream::Listener, private UcxEvents {
   void perform(const TierRead& action);
   void perform(const CancelTierRead& action) { workers_->cancelRead(action.op); }
   void perform(const SendTierPayload& action);
+  void perform(const SendTierParts& action);
   void perform(const DropTierPayload& action) { tierPayloads_.erase(action.op); }
 
   net::EventLoop& loop_;

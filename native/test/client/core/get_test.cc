@@ -348,5 +348,96 @@ TEST(CoreKeys, AnEmptyBatchIsDoneAtOnce) {
   EXPECT_TRUE(lines->empty());
 }
 
+/// A get of two parts, 3 bytes from 7 on and 2 from the beginning.
+class CoreParts : public testing::Test {
+ protected:
+  uint64_t get(std::vector<uint64_t> offsets = {7, 0}) {
+    offsets_ = std::move(offsets);
+    client::Submission submission;
+    submission.op = client::OpCode::Get;
+    submission.reuse = true;
+    client::Operation& line = submission.lines.emplace_back();
+    line.key = "k";
+    line.memory = Pieces(std::span<const kv_piece>(pieces_));
+    line.length = 5;
+    line.offsets = offsets_.data();
+    return h.submit(std::move(submission));
+  }
+  static constexpr const char* kTenBytes = "0123456789";
+
+  CoreHarness h;
+  std::array<char, 5> memory_{};
+  std::vector<kv_piece> pieces_{{memory_.data(), 3}, {memory_.data() + 3, 2}};
+  std::vector<uint64_t> offsets_;
+};
+
+TEST_F(CoreParts, AreAskedForByPlaceAndLength) {
+  const auto leader = h.lead();
+  const uint64_t batch = get();
+  h.replyLookup(leader, h.expectLookup(leader), kTenBytes, {nodeAddress(1)});
+  const auto node = h.acceptNode(1);
+  const wire::Bytes body = h.expectBody(node);
+  const node::PartsRead asked = node::readPartsRead(body);
+  EXPECT_EQ(asked.read.payloadLength, 10u);
+  EXPECT_EQ(asked.payloadCrc, crc32c(kTenBytes));
+  EXPECT_EQ(asked.parts, (std::vector<store::Range>{{7, 3}, {0, 2}}));
+  wire::Bytes frame;
+  node::appendReadReply(frame, asked.read.requestId, KV_OK, 5);
+  h.deliver(node, frame);
+  const auto receive = h.next<client::ReceivePayload>();
+  ASSERT_TRUE(receive);
+  EXPECT_EQ(receive->length, 5u);
+  EXPECT_EQ(receive->destination->pieces().size(), 2u);
+  h.core.payloadReceived(h.now, node, receive->transfer, 77, 77);
+  ASSERT_EQ(h.expectStatus(batch), KV_OK);
+  EXPECT_EQ((*h.result(batch))[0].length, 10u) << "of the whole value";
+  EXPECT_EQ(h.core.statistics().getBytes, 5u);
+
+  const uint64_t again = get();
+  EXPECT_FALSE(h.nextBody(leader)) << "it is leased";
+  (void)h.expectBody(node);
+  EXPECT_FALSE(h.result(again));
+}
+
+TEST_F(CoreParts, WithAnotherChecksumThanTheNodeSaysAreReadFromTheNextCopy) {
+  const auto leader = h.lead();
+  const uint64_t batch = get();
+  h.replyLookup(leader, h.expectLookup(leader), kTenBytes, {nodeAddress(1), nodeAddress(2)});
+  const uint64_t first = h.dials("node-1:1") ? 1 : 2;
+  for (const uint64_t number : {first, 3 - first}) {
+    const auto node = h.acceptNode(number);
+    wire::Bytes frame;
+    node::appendReadReply(frame, node::readPartsRead(h.expectBody(node)).read.requestId, KV_OK, 5);
+    h.deliver(node, frame);
+    const auto receive = h.next<client::ReceivePayload>();
+    ASSERT_TRUE(receive);
+    h.core.payloadReceived(h.now, node, receive->transfer, 77, number == first ? 78 : 77);
+  }
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  EXPECT_EQ(h.core.statistics().checksumFailures, 1u);
+}
+
+TEST_F(CoreParts, OutsideOfTheValueAreNotAskedFor) {
+  const auto leader = h.lead();
+  for (const std::vector<uint64_t>& outside : {std::vector<uint64_t>{8, 0}, {UINT64_MAX, 0}, {0, 9}}) {
+    const uint64_t batch = get(outside);
+    h.replyLookup(leader, h.expectLookup(leader), kTenBytes, {nodeAddress(1)});
+    EXPECT_EQ(h.expectStatus(batch), KV_INVALID_ARGUMENT);
+    EXPECT_EQ((*h.result(batch))[0].length, 10u);
+  }
+  EXPECT_FALSE(h.dials("node-1:1"));
+}
+
+TEST_F(CoreParts, OfAnotherLengthThanAskedForEndTheConnection) {
+  const auto leader = h.lead();
+  (void)get();
+  h.replyLookup(leader, h.expectLookup(leader), kTenBytes, {nodeAddress(1)});
+  const auto node = h.acceptNode(1);
+  wire::Bytes frame;
+  node::appendReadReply(frame, node::readPartsRead(h.expectBody(node)).read.requestId, KV_OK, 10);
+  h.deliver(node, frame);
+  EXPECT_TRUE(h.closes(node));
+}
+
 }  // namespace
 }  // namespace kvpool::test

@@ -28,6 +28,7 @@ from kvpool.transfer_engine import TransferEngine
 __version__ = "0.1.0"
 
 KEY_BYTES_MAX: int = _kvpool.KV_KEY_BYTES_MAX
+PARTS_MAX: int = _kvpool.KV_PARTS_MAX
 
 
 def versions() -> dict[str, tuple[int, int]]:
@@ -43,6 +44,7 @@ def log_level(level: int) -> None:
 __all__ = [
     "KEY_BYTES_MAX",
     "MIN_SEGMENT_BYTES",
+    "PARTS_MAX",
     "CallError",
     "Client",
     "InternalError",

@@ -9,6 +9,7 @@ KV_BATCH_FORCE: int
 KV_BATCH_UPSERT: int
 KV_BATCH_REUSE: int
 KV_KEY_BYTES_MAX: int
+KV_PARTS_MAX: int
 KV_PIN_HARD: int
 KV_PIN_SOFT: int
 KV_PROTOCOL_TCP: int
@@ -82,6 +83,14 @@ class Client:
         self,
         keys: Sequence[str | bytes],
         memory: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]],
+        options: Options | None,
+        timeout_ms: int,
+        /,
+    ) -> list[int]: ...
+    def get_into_parts(
+        self,
+        keys: Sequence[str | bytes],
+        memory: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]], Sequence[Sequence[int]]],
         options: Options | None,
         timeout_ms: int,
         /,

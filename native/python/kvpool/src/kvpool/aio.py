@@ -171,6 +171,7 @@ class Client:
     get_into_memory = _in_thread(kvpool.Client.get_into_memory)
     put_from_pieces = _in_thread(kvpool.Client.put_from_pieces)
     get_into_pieces = _in_thread(kvpool.Client.get_into_pieces)
+    get_into_parts = _in_thread(kvpool.Client.get_into_parts)
 
     explain = _at_once(kvpool.Client.explain)
     stats = _at_once(kvpool.Client.stats)

@@ -342,6 +342,23 @@ class Client:
         """get_into_memory() of values into pieces, filled in order; a value may be shorter than they are together."""
         return _lengths(self._raw.get_into_pieces(keys, (addresses, lengths), get_options(reuse), self._ms(timeout)))
 
+    @raising_kvpool_errors
+    def get_into_parts(
+        self,
+        keys: Sequence[str | bytes],
+        addresses: Sequence[Sequence[int]],
+        lengths: Sequence[Sequence[int]],
+        offsets: Sequence[Sequence[int]],
+        *,
+        reuse: bool = False,
+        timeout: float | None = None,
+    ) -> list[int]:
+        """Parts of values into registered memory, and only these are read: for each key pieces of memory and, for each
+        piece, where in the value its bytes begin. At most PARTS_MAX pieces a key, in any order. For each key the length of
+        the whole value; Status.INVALID_ARGUMENT when it has not all of these bytes."""
+        memory = (addresses, lengths, offsets)
+        return _lengths(self._raw.get_into_parts(keys, memory, get_options(reuse), self._ms(timeout)))
+
     # ---- state
 
     @raising_kvpool_errors

@@ -134,7 +134,8 @@ final class Layouts {
             pointer("preferred_node"),
             u32("pins"),
             u32("soft_pin_ms"),
-            pointer("groups"));
+            pointer("groups"),
+            pointer("offsets"));
 
     static final StructLayout CLIENT_STATS = struct(
             "kv_client_stats",
