@@ -10,7 +10,11 @@ PYTHON = Path(__file__).parents[2]
 PAGE = PYTHON / "../../docs/reference/python.md"
 KVPOOL, MOONCAKE = PYTHON / "kvpool/src/kvpool", PYTHON / "mooncake/src/mooncake"
 MODULES = (
-    ("mooncake.store", MOONCAKE, ("store", "replicate_config", "buffer_handle", "host_memory", "numa")),
+    (
+        "mooncake.store",
+        MOONCAKE,
+        ("store", "replicate_config", "buffer_handle", "replica_descriptors", "host_memory", "numa"),
+    ),
     ("mooncake.buffer_pool", MOONCAKE, ("buffer_pool",)),
     ("mooncake.mooncake_config", MOONCAKE, ("mooncake_config",)),
     ("mooncake.async_store", MOONCAKE, ("async_store",)),

@@ -12,7 +12,7 @@ from conftest import EXISTS, GET, PUT, REMOVE, Fake
 from kvpool import Status
 from mooncake.error_code import code_of
 from mooncake.failure_log import FailureLog
-from mooncake.store import MooncakeDistributedStore, ObjectDataType, ReplicateConfig, SoftPinAction
+from mooncake.store import MooncakeDistributedStore, ObjectDataType, ReplicaStatus, ReplicateConfig, SoftPinAction
 
 
 @pytest.fixture
@@ -48,6 +48,21 @@ def test_a_wrong_key(store: MooncakeDistributedStore, key: str) -> None:
     assert store.get(key) == b""
     assert store.put_batch(["fine", key], [b"", b""]) == -400
     assert store.is_exist("fine") == 1
+
+
+def test_that_there_are_copies_and_no_more(store: MooncakeDistributedStore) -> None:
+    store.put_batch(["a", "b"], [b"1", b"2"])
+    found = store.batch_get_replica_desc(["a", "none", "b", ""])
+    assert list(found) == ["a", "b"]
+    [copy] = store.get_replica_desc("a")
+    assert [copy] == found["a"] and copy.status == ReplicaStatus.COMPLETE
+    assert not (copy.is_memory_replica() or copy.is_disk_replica() or copy.is_local_disk_replica())
+    for descriptor in (copy.get_memory_descriptor, copy.get_disk_descriptor):
+        with pytest.raises(RuntimeError, match="not known"):
+            descriptor()
+    assert store.get_replica_desc("none") == []
+    closed = MooncakeDistributedStore()
+    assert (closed.get_replica_desc("a"), closed.batch_get_replica_desc(["a"])) == ([], {})
 
 
 def test_memory_by_address(store: MooncakeDistributedStore) -> None:

@@ -152,6 +152,8 @@ class MooncakeDistributedStoreAsync(MooncakeDistributedStore):
     async_is_exist = _in_thread(MooncakeDistributedStore.is_exist)
     async_batch_is_exist = _in_thread(MooncakeDistributedStore.batch_is_exist)
     async_get_offload_rpc_read_count = _at_once(MooncakeDistributedStore.get_offload_rpc_read_count)
+    async_get_replica_desc = _in_thread(MooncakeDistributedStore.get_replica_desc)
+    async_batch_get_replica_desc = _in_thread(MooncakeDistributedStore.batch_get_replica_desc)
     async_get_size = _in_thread(MooncakeDistributedStore.get_size)
 
     async_remove = _in_thread(MooncakeDistributedStore.remove)

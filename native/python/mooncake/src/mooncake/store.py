@@ -23,6 +23,13 @@ from mooncake.own_segments import OwnSegment
 from mooncake.parts import joined
 from mooncake.pool import Pool
 from mooncake.protocols import override_log
+from mooncake.replica_descriptors import (
+    Descriptor,
+    DiskDescriptor,
+    MemoryDescriptor,
+    ReplicaDescriptor,
+    ReplicaStatus,
+)
 from mooncake.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction
 from mooncake.settings import AgentSettings, BadSettings, Settings, read_settings
 from mooncake.setup_failure import cause_of, sentence
@@ -34,24 +41,33 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ACTIVATION",
+    "COMPLETE",
     "GENERAL",
     "GRADIENT",
+    "INITIALIZED",
     "KVCACHE",
     "METADATA",
     "OPTIMIZER_STATE",
+    "REMOVED",
     "SAMPLE",
     "TENSOR",
+    "UNDEFINED",
     "UNKNOWN",
     "WEIGHT",
     "BufferHandle",
     "BufferLease",
     "BufferPool",
+    "Descriptor",
+    "DiskDescriptor",
     "ErrorCode",
+    "MemoryDescriptor",
     "MooncakeDistributedStore",
     "MooncakeHostMemAllocator",
     "ObjectDataType",
     "RegisteredBufferLease",
     "RegisteredBufferPool",
+    "ReplicaDescriptor",
+    "ReplicaStatus",
     "ReplicateConfig",
     "SoftPinAction",
     "bind_to_numa_node",
@@ -61,6 +77,12 @@ __all__ = [
 
 # As the reference has them beside their enum.
 UNKNOWN, KVCACHE, TENSOR, WEIGHT, SAMPLE, ACTIVATION, GRADIENT, OPTIMIZER_STATE, METADATA, GENERAL = ObjectDataType
+UNDEFINED, INITIALIZED, COMPLETE, REMOVED = (
+    ReplicaStatus.UNDEFINED,
+    ReplicaStatus.INITIALIZED,
+    ReplicaStatus.COMPLETE,
+    ReplicaStatus.REMOVED,
+)
 
 # What is_exist answers 0 for: also a key whose nodes are all away, as it cannot be read now.
 _ABSENT = frozenset((int(ErrorCode.OBJECT_NOT_FOUND), int(ErrorCode.REPLICA_IS_NOT_READY)))
@@ -425,6 +447,15 @@ class MooncakeDistributedStore(TensorMethods):
     def get_size(self, key: str) -> int:
         """Bytes of the value, or -704."""
         return self._for_each("get_size", [key], lambda pool: pool.client.size_batch([key]))[0]
+
+    def get_replica_desc(self, key: str) -> list[ReplicaDescriptor]:
+        """One descriptor, of a copy of which nothing is known, for what exists; else none."""
+        return self.batch_get_replica_desc([key]).get(key, [])
+
+    def batch_get_replica_desc(self, keys: Sequence[str]) -> dict[str, list[ReplicaDescriptor]]:
+        """get_replica_desc() for many keys, of those that exist."""
+        there = zip(keys, self.batch_is_exist(keys), strict=True)
+        return {key: [ReplicaDescriptor()] for key, code in there if code == 1}
 
     # ---- remove
 
