@@ -189,6 +189,7 @@ def test_what_sessions_hold_is_bounded(
     store.setup(*SETUP)
     store.put_batch(["a", "b"], [VALUE, VALUE])
     assert store.batch_get_session_start(["a", "b"]) == [0, -200]
+    assert fake.last_call[:2] == ["2", "1"], "what is refused is not read"
     assert store.batch_put_session_start(["p", "q"], [50, 1]) == [0, -200], "both kinds share the bound"
     assert store.batch_get_session_start(["a"]) == [-200], "as both are held for a moment"
     store.batch_get_session_end(["a"])
@@ -227,6 +228,27 @@ def test_unregistered_memory_is_not_copied_to_any_more(store: MooncakeDistribute
     assert store.register_buffer(memory.at + 10, 20) == 0
     for at, code in ((9, -600), (10, 2), (28, 2), (29, -600)):
         assert store.batch_get_into_multi_buffer_ranges(["a"], [[memory.at + at]], [[2]], [[0]]) == [code]
+
+
+def test_a_start_that_fails_holds_nothing(
+    store: MooncakeDistributedStore, fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put_batch(["a", "b"], [VALUE, VALUE])
+    room = store._pool.get_sessions._room
+    fake.fail(GET, Status.CHECKSUM)
+    assert store.batch_get_session_start(["a", "b"]) == [-801, 0]
+    assert room._taken == 100
+    fake.state.submit_status = Status.QUEUE_FULL
+    assert store.batch_get_session_start(["a", "b"]) == [-200, -200]
+    fake.state.submit_status = 0
+    monkeypatch.setattr(store._pool.client, "get_batch", lambda keys: [b"longer" * 100])
+    assert store.batch_get_session_start(["a"]) == [-707]
+    assert room._taken == 100
+    monkeypatch.undo()
+    assert store.batch_get_session_start(["b", "b", "a"]) == [0, 0, 0]
+    assert room._taken == 200
+    assert store.batch_get_session_end(["a", "b"]) == 0
+    assert room._taken == 0
 
 
 # ---- put sessions

@@ -89,22 +89,29 @@ class GetSessions:
 
     def start(self, keys: Sequence[Key]) -> list[int]:
         """0, a negative Status or a Refusal for each."""
-        answers = {key: min(length, 0) for key, length in zip(keys, self._client.size_batch(keys), strict=True)}
-        found = [key for key, answer in answers.items() if answer == 0]
-        for key, value in zip(found, self._client.get_batch(found), strict=True):
-            answers[key] = self._hold(key, value) if isinstance(value, bytes) else value
-        return [answers[key] for key in keys]
-
-    def _hold(self, key: Key, value: bytes) -> int:
-        refusal = self._room.take(len(value))
-        if refusal is not None:
-            return refusal
+        answers: dict[Key, int] = {}
+        lengths: dict[Key, int] = {}
+        for key, length in zip(keys, self._client.size_batch(keys), strict=True):
+            if key not in answers:
+                answers[key] = (self._room.take(length) or 0) if length >= 0 else length
+                if answers[key] == 0:
+                    lengths[key] = length
+        values: dict[Key, bytes] = {}
+        try:
+            for key, value in zip(lengths, self._client.get_batch(list(lengths)), strict=True):
+                if not isinstance(value, bytes):
+                    answers[key] = value
+                elif len(value) != lengths[key]:
+                    answers[key] = Refusal(ErrorCode.LEASE_EXPIRED, "a value of another length took its place")
+                else:
+                    values[key] = value
+        finally:
+            self._room.give_back(sum(length for key, length in lengths.items() if key not in values))
         with self._lock:
-            before = self._values.get(key)
-            self._values[key] = value
-        if before is not None:
-            self._room.give_back(len(before))
-        return 0
+            before = [self._values[key] for key in values if key in self._values]
+            self._values.update(values)
+        self._room.give_back(sum(map(len, before)))
+        return [answers[key] for key in keys]
 
     def read(self, key: Key, row: Row) -> int:
         """Bytes copied. Raises Refused."""
