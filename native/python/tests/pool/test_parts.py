@@ -56,6 +56,22 @@ def test_any_parts_of_any_values(store: MooncakeDistributedStore, prefix: str) -
                         assert memory.bytes[target : target + length] == values[key][offset : offset + length]
 
 
+@pytest.mark.parametrize("protocol", ["tcp", "shm,tcp"])
+def test_a_part_is_read_alone(pool: LocalPool, prefix: str, protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KVPOOL_PROTOCOLS", protocol)
+    store = open_store(pool)
+    value = value_of(prefix, 3 << 20)
+    memory = Memory(store, 1000)
+    assert store.put(prefix, value) == 0
+    before = store._pool.client.stats()["get_bytes"]
+    offsets = [0, 1_000_001, len(value) - 100]
+    answers = store.get_into_ranges([memory.at], [[prefix]], [[[0, 100, 200]]], [[offsets]], [[[100] * 3]])
+    assert answers == [[[100] * 3]]
+    assert memory.bytes[:300] == b"".join(value[at : at + 100] for at in offsets)
+    assert store._pool.client.stats()["get_bytes"] - before < 1 << 20
+    store.close()
+
+
 def test_a_session_outlives_what_it_reads(pool: LocalPool, store: MooncakeDistributedStore, prefix: str) -> None:
     layers, size = 16, 20_000
     values = {f"{prefix}/{i}": value_of(f"{i}", layers * size) for i in range(6)}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from conftest import EXISTS, GET, PUT, Fake
 
-from kvpool import Status
+from kvpool import PARTS_MAX, Status
 from mooncake import pool as pool_module
 from mooncake.engine import TransferEngine
 from mooncake.store import MooncakeDistributedStore, ReplicateConfig, SoftPinAction
@@ -40,94 +40,129 @@ def store(fake: Fake) -> Iterator[MooncakeDistributedStore]:
 
 
 @pytest.fixture
+def dummy(fake: Fake) -> Iterator[MooncakeDistributedStore]:
+    opened = MooncakeDistributedStore()
+    assert opened.setup_dummy(0, 64 << 20, "unix:/run/kvpool") == 0
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(params=["store", "dummy"])
+def either(request: pytest.FixtureRequest) -> MooncakeDistributedStore:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
 def memory(store: MooncakeDistributedStore) -> Memory:
     return Memory(store)
+
+
+@pytest.fixture
+def lent(either: MooncakeDistributedStore) -> Memory:
+    return Memory(either)
 
 
 # ---- one call
 
 
-def test_parts_of_values(store: MooncakeDistributedStore, memory: Memory) -> None:
-    store.put_batch(["a", "b"], [VALUE, VALUE[::-1]])
-    answers = store.get_into_ranges(
-        [memory.at, memory.at + 1000],
+def test_parts_of_values(either: MooncakeDistributedStore, lent: Memory) -> None:
+    either.put_batch(["a", "b"], [VALUE, VALUE[::-1]])
+    answers = either.get_into_ranges(
+        [lent.at, lent.at + 1000],
         [["a", "b"], ["a"]],
         [[[0, 10], [20]], [[0]]],
         [[[5, 90], [0]], [[50]]],
         [[[3, 10], [7]], [[2]]],
     )
     assert answers == [[[3, 10], [7]], [[2]]]
-    assert memory[0:3] == VALUE[5:8]
-    assert memory[10:20] == VALUE[90:]
-    assert memory[20:27] == VALUE[::-1][:7]
-    assert memory[1000:1002] == VALUE[50:52]
+    assert lent[0:3] == VALUE[5:8]
+    assert lent[10:20] == VALUE[90:]
+    assert lent[20:27] == VALUE[::-1][:7]
+    assert lent[1000:1002] == VALUE[50:52]
 
 
-def test_parts_of_one_value_share_a_read(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
-    store.put("a", VALUE)
+def test_parts_of_one_value_share_a_read(either: MooncakeDistributedStore, lent: Memory, fake: Fake) -> None:
+    either.put("a", VALUE)
     sizes = [[[10, 10, 10]], [[10]]]
     offsets = [[[0, 20, 40]], [[60]]]
-    assert store.get_into_ranges([memory.at, memory.at + 500], [["a"], ["a"]], offsets, offsets, sizes) == sizes
+    assert either.get_into_ranges([lent.at, lent.at + 500], [["a"], ["a"]], offsets, offsets, sizes) == sizes
     assert fake.last_call[:2] == ["2", "1"], "one line of a get"
-    assert (memory[40:50], memory[560:570]) == (VALUE[40:50], VALUE[60:70])
+    assert (lent[40:50], lent[560:570]) == (VALUE[40:50], VALUE[60:70])
 
 
-def test_parts_that_overlap(store: MooncakeDistributedStore, memory: Memory) -> None:
-    store.put("a", VALUE)
-    answers = store.get_into_ranges(
-        [memory.at], [["a", "a"]], [[[0, 200], [400]]], [[[0, 50], [40]]], [[[100, 50], [20]]]
+def test_parts_that_overlap(either: MooncakeDistributedStore, lent: Memory) -> None:
+    either.put("a", VALUE)
+    answers = either.get_into_ranges(
+        [lent.at], [["a", "a"]], [[[0, 200], [400]]], [[[0, 50], [40]]], [[[100, 50], [20]]]
     )
     assert answers == [[[100, 50], [20]]]
-    assert (memory[0:100], memory[200:250], memory[400:420]) == (VALUE, VALUE[50:], VALUE[40:60])
+    assert (lent[0:100], lent[200:250], lent[400:420]) == (VALUE, VALUE[50:], VALUE[40:60])
 
 
 def test_a_part_that_fails_leaves_the_others_good(
-    store: MooncakeDistributedStore, memory: Memory, caplog: pytest.LogCaptureFixture
+    either: MooncakeDistributedStore, lent: Memory, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store.put_batch(["a", "empty"], [VALUE, b""])
-    answers = store.get_into_ranges(
-        [memory.at + 8, memory.elsewhere],
+    either.put_batch(["a", "empty"], [VALUE, b""])
+    answers = either.get_into_ranges(
+        [lent.at + 8, lent.elsewhere],
         [["none", "a", "", "empty", "\udfff"], ["a"]],
         [[[0], [0, 10, 20, 30, -1, 40, 1 << 64], [0], [0, 0], [0]], [[0]]],
         [[[0], [0, 95, -1, 0, 0, 1 << 70, 0], [0], [0, 0], [0]], [[50]]],
         [[[1], [2, 6, 1, 0, 1, 1, 1], [1], [0, 1], [1]], [[5]]],
     )
     assert answers == [[[-704], [2, -600, -600, 0, -600, -600, -600], [-400], [0, -600], [-400]], [[-600]]]
-    assert memory[0:10] == bytes(8) + VALUE[:2]
-    assert memory.outside[:] == bytes(4096), "memory that is not registered is not written to"
-    assert "first 'a': -600 INVALID_PARAMS: 6 bytes at 95 of a value of 100" in caplog.text
+    assert lent[0:10] == bytes(8) + VALUE[:2]
+    assert lent.outside[:] == bytes(4096), "memory that is not registered is not written to"
+    assert "first 'a': -600 INVALID_PARAMS: 6 bytes at 95 of " in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("status", "code"), [(Status.TIMEOUT, -901), (Status.CHECKSUM, -801), (Status.UNAVAILABLE, -703)]
+)
 def test_a_failure_of_the_pool_is_that_of_each_part(
-    store: MooncakeDistributedStore, memory: Memory, fake: Fake
+    either: MooncakeDistributedStore, lent: Memory, fake: Fake, status: Status, code: int
 ) -> None:
-    store.put("a", VALUE)
-    one = ([memory.at], [["a"]], [[[0, 1]]], [[[0, 1]]], [[[1, 1]]])
-    for op in (EXISTS, GET):
-        for status, code in ((Status.TIMEOUT, -901), (Status.CHECKSUM, -801), (Status.UNAVAILABLE, -703)):
-            fake.fail(op, status)
-            assert store.get_into_ranges(*one) == [[[code, code]]]
+    either.put("a", VALUE)
+    one = ([lent.at], [["a"]], [[[0, 1]]], [[[0, 1]]], [[[1, 1]]])
+    fake.fail(GET, status)
+    assert either.get_into_ranges(*one) == [[[code, code]]]
+    assert either.get_into_ranges(*one) == [[[1, 1]]]
+
+
+def test_a_value_that_is_replaced_meanwhile(dummy: MooncakeDistributedStore, fake: Fake) -> None:
+    lent = Memory(dummy)
+    dummy.put("a", VALUE)
+    one = ([lent.at], [["a"]], [[[0, 1]]], [[[0, 1]]], [[[1, 1]]])
+    fake.fail(EXISTS, Status.TIMEOUT)
+    assert dummy.get_into_ranges(*one) == [[[-901, -901]]]
     fake.fail(GET, Status.BUFFER_TOO_SMALL)
-    assert store.get_into_ranges(*one) == [[[-707, -707]]], "replaced by a longer value since it was asked about"
-    assert store.get_into_ranges(*one) == [[[1, 1]]]
+    assert dummy.get_into_ranges(*one) == [[[-707, -707]]], "by a longer one since it was asked about"
+
+
+def test_more_parts_than_a_line_takes(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
+    store.put("a", VALUE)
+    count = 2 * PARTS_MAX + 1
+    row = [[[1] * count]]
+    assert store.get_into_ranges([memory.at], [["a"]], [[[0] * count]], [[[7] * count]], row) == row
+    assert fake.last_call[:2] == ["2", "3"]
 
 
 @pytest.mark.parametrize("short", range(5))
 def test_lists_that_do_not_match(
-    store: MooncakeDistributedStore, memory: Memory, short: int, caplog: pytest.LogCaptureFixture
+    either: MooncakeDistributedStore, lent: Memory, short: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store.put("a", VALUE)
-    lists = [[memory.at], [["a"]], [[[0, 1]]], [[[0, 1]]], [[[1, 1]]]]
+    either.put("a", VALUE)
+    lists = [[lent.at], [["a"]], [[[0, 1]]], [[[0, 1]]], [[[1, 1]]]]
     lists[short] = [*lists[short], *lists[short]] if short < 4 else [[[1, 1, 1]]]
     count = 3 if short == 4 else 2
-    assert store.get_into_ranges(*lists) == [[[-600] * count]]
+    assert either.get_into_ranges(*lists) == [[[-600] * count]]
     assert "get_into_ranges" in caplog.text
-    assert memory[0:2] == bytes(2)
+    assert lent[0:2] == bytes(2)
 
 
-def test_nothing_is_asked_for(store: MooncakeDistributedStore) -> None:
-    assert store.get_into_ranges([], [], [], [], []) == []
-    assert store.get_into_ranges([0], [[]], [[]], [[]], [[]]) == [[]]
+def test_nothing_is_asked_for(either: MooncakeDistributedStore) -> None:
+    assert either.get_into_ranges([], [], [], [], []) == []
+    assert either.get_into_ranges([0], [[]], [[]], [[]], [[]]) == [[]]
 
 
 # ---- get sessions

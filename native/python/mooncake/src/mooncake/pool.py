@@ -10,6 +10,7 @@ from kvpool import Client, TransferEngine
 from kvpool.registered_ranges import RegisteredRanges
 from mooncake.mem_pool import MemPool
 from mooncake.own_segments import OwnSegment, OwnSegments
+from mooncake.part_reads import PartReads
 from mooncake.range_reads import RangeReads
 from mooncake.registered_copies import RegisteredCopies
 from mooncake.sessions import SESSION_BYTES_MAX, GetSessions, PutSessions, Room
@@ -37,7 +38,8 @@ class Pool:
         engine: TransferEngine | None = self._engine
         copies = RegisteredCopies(self._registered, *([] if engine is None else [engine.registered]))
         room = Room(SESSION_BYTES_MAX)
-        self.ranges = RangeReads(self.client, self.reuse)
+        through_agent = isinstance(settings, AgentSettings)
+        self.ranges = (RangeReads if through_agent else PartReads)(self.client, self.reuse)
         self.get_sessions = GetSessions(self.client, copies, room)
         self.put_sessions = PutSessions(self.client, copies, room)
 

@@ -29,9 +29,9 @@ class RangeMethods(StoreCalls):
         `all_src_offsets[i][j][k]` on, to `buffer_ptrs[i] + all_dst_offsets[i][j][k]`. Bytes read or the code of each part,
         nested like all_sizes; a part that fails leaves the others good.
 
-        Values are verified, and travel, whole: a call costs what get_into() of each of its values costs, however small the
-        parts are, and once more where parts of one value overlap. A value that is replaced by one of another length
-        during the call is -707.
+        Only these parts are read, each verified by the blocks that it touches. After setup_dummy() whole values are: a call
+        costs what get_into() of each of its values costs, and once more where parts of one value overlap, and a value
+        that is replaced by one of another length during the call is -707.
         """
         if self._pool is None:
             return self._without_pool("get_into_ranges")

@@ -22,10 +22,15 @@ class Wanted:
     offset: int
     size: int
 
+    def is_possible(self) -> bool:
+        """Whether there could be a value with these bytes, and memory for them."""
+        numbers = (self.target, self.offset, self.size)
+        return min(numbers) >= 0 and max(self.target, self.offset) + self.size < 1 << 64
+
 
 class RangeReads:
-    """Nodes send values whole, with one checksum: a part is as good as its value, and costs as much. The parts of a value
-    that one call asks for share a read and go straight to where they are wanted; the rest goes to scratch memory."""
+    """Through an agent values come whole: a part costs as much as its value. The parts of a value that one call asks for
+    share a read and go straight to where they are wanted; the rest goes to scratch memory."""
 
     def __init__(self, client: Client, reuse: bool) -> None:
         self._client = client
