@@ -297,6 +297,12 @@ enum kv_op_code {
 #define KV_PIN_HARD 2 /* never evicted; remove still removes it */
 #define KV_SOFT_PIN_MS_MAX 86400000
 
+/* Names one value that a key had; what is put in its place has another one. */
+typedef struct kv_object_id {
+  uint64_t epoch;
+  uint64_t counter;
+} kv_object_id;
+
 typedef struct kv_batch_options {
   uint32_t struct_size;
   uint32_t flags;
@@ -312,6 +318,11 @@ typedef struct kv_batch_options {
    * pieces, or with one that is not inside of the value; result_length is that of the whole value also then. A line is
    * right as a whole or a failure. Not through an agent. NULL = whole values. */
   const uint64_t *const *offsets;
+  /* GET with offsets: for each line, in: the value that is meant, or all 0 for whichever it is; out: the one that was read.
+   * When the key has another one or none, the line is KV_LEASE_EXPIRED: so parts that are read at different times are of
+   * one value. With KV_BATCH_REUSE too a lease of which less than half is left is prolonged by the call. A line of no
+   * pieces reads nothing: it names the value and leases it. The caller's, until the batch is done. NULL = none */
+  kv_object_id *objects;
 } kv_batch_options;
 
 /* The number of a group's name (FNV-1a 64): the same in every client. Reading one object of a group leases all of them,

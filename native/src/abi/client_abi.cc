@@ -98,6 +98,10 @@ Result<BatchOptions> optionsFrom(const kv_batch_options* given) {
     return {KV_INVALID_ARGUMENT, "kv_batch_options.offsets are of pieces; set KV_BATCH_PIECES"};
   }
   options.offsets = read->offsets;
+  if (read->objects != nullptr && read->offsets == nullptr) {
+    return {KV_INVALID_ARGUMENT, "kv_batch_options.objects are of parts; give their offsets"};
+  }
+  options.objects = read->objects;
   return options;
 }
 

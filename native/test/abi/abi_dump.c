@@ -195,6 +195,7 @@ static void dump_batches(void) {
   FIELD(kv_batch_options, soft_pin_ms);
   FIELD(kv_batch_options, groups);
   FIELD(kv_batch_options, offsets);
+  FIELD(kv_batch_options, objects);
 }
 
 static void dump_client_stats(void) {

@@ -188,6 +188,40 @@ TEST_P(PartsOfValues, OfARemovedObjectAreAMiss) {
   EXPECT_EQ(read(lines, KV_BATCH_REUSE)[0].status, KV_NOT_FOUND);
 }
 
+TEST_P(PartsOfValues, AreOfOneValueWhenItIsNamed) {
+  const std::string value = pattern(1, 300'000);
+  ASSERT_EQ(put(client_.get(), "k", value), KV_OK);
+  kv_object_id object{};
+  const auto readNamed = [&](const std::vector<Part>& parts) {
+    Asked asked("k", parts);
+    std::vector<kv_op> table{line(asked.key, asked.pieces.data(), asked.pieces.size())};
+    const uint64_t* offsets = asked.offsets.data();
+    const uint64_t nowhere = 0;
+    if (offsets == nullptr) offsets = &nowhere;
+    kv_batch_options given{};
+    given.struct_size = sizeof given;
+    given.flags = KV_BATCH_PIECES | KV_BATCH_REUSE;
+    given.offsets = &offsets;
+    given.objects = &object;
+    run(client_.get(), KV_OP_GET, table, &given);
+    if (table[0].status == KV_OK) {
+      EXPECT_TRUE(parts.empty() || *asked.memory == value.substr(parts[0].offset, parts[0].length));
+    }
+    return table[0].status;
+  };
+  ASSERT_EQ(readNamed({}), KV_OK);
+  EXPECT_GT(object.counter, 0u);
+  EXPECT_EQ(readNamed({{200'000, 5'000}}), KV_OK);
+  const kv_object_id before = object;
+  ASSERT_EQ(remove(client_.get(), "k", true), KV_OK);
+  ASSERT_EQ(put(client_.get(), "k", pattern(2, 300'000)), KV_OK);
+  EXPECT_EQ(readNamed({{200'000, 5'000}}), KV_LEASE_EXPIRED);
+  EXPECT_EQ(object.counter, before.counter) << "it stays what it was";
+  object = {};
+  EXPECT_EQ(readNamed({}), KV_OK);
+  EXPECT_GT(object.counter, before.counter);
+}
+
 TEST(PartsByAgent, AreRefused) {
   const TemporaryDirectory directory;
   TestMaster master;

@@ -197,6 +197,21 @@ bool Batch::addOffsets(PyObject* offsets) {
   return true;
 }
 
+bool Batch::addObjects(PyObject* objects) {
+  if (objects == Py_None) return true;
+  Py_buffer buffer{};
+  if (PyObject_GetBuffer(objects, &buffer, PyBUF_WRITABLE) != 0) return false;
+  buffers_.push_back(buffer);
+  const auto wanted = static_cast<Py_ssize_t>(table_.size() * sizeof(kv_object_id));
+  if (buffer.len != wanted || reinterpret_cast<uintptr_t>(buffer.buf) % alignof(kv_object_id) != 0) {
+    PyErr_Format(PyExc_ValueError, "objects has %zd bytes, or is not aligned: %zu keys need %zd", buffer.len,
+                 table_.size(), wanted);
+    return false;
+  }
+  objects_ = static_cast<kv_object_id*>(buffer.buf);
+  return true;
+}
+
 bool Batch::addMemory(PyObject* memory, Memory kind, BatchOptions& options) {
   switch (kind) {
     case Memory::None:
@@ -213,12 +228,14 @@ bool Batch::addMemory(PyObject* memory, Memory kind, BatchOptions& options) {
   PyObject* addresses = nullptr;
   PyObject* sizes = nullptr;
   PyObject* offsets = nullptr;
-  const char* format = kind == Memory::RegisteredParts ? "OOO:memory" : "OO:memory";
-  if (PyArg_ParseTuple(memory, format, &addresses, &sizes, &offsets) == 0) return false;
+  PyObject* objects = nullptr;
+  const char* format = kind == Memory::RegisteredParts ? "OOOO:memory" : "OO:memory";
+  if (PyArg_ParseTuple(memory, format, &addresses, &sizes, &offsets, &objects) == 0) return false;
   options.flags |= KV_BATCH_REGISTERED;
   if (kind == Memory::Registered) return addAddresses(addresses, sizes);
   options.flags |= KV_BATCH_PIECES;
-  return addPieces(addresses, sizes) && (kind == Memory::RegisteredPieces || addOffsets(offsets));
+  return addPieces(addresses, sizes) &&
+         (kind == Memory::RegisteredPieces || (addOffsets(offsets) && addObjects(objects)));
 }
 
 bool Batch::run(kv_client* client, int32_t opCode, const BatchOptions& options, const Deadline& deadline) {
@@ -232,6 +249,7 @@ bool Batch::run(kv_client* client, int32_t opCode, const BatchOptions& options, 
   for (size_t begin = 0; begin < table_.size() && !interrupt_; begin += KV_BATCH_MAX) {
     cOptions.timeout_ms = deadline.remainingMs();
     cOptions.offsets = partsOf_.empty() ? nullptr : &partsOf_[begin];
+    cOptions.objects = objects_ == nullptr ? nullptr : objects_ + begin;
     cOptions.groups = options.groups.empty() ? nullptr : &options.groups[begin];
     const size_t count = std::min<size_t>(table_.size() - begin, KV_BATCH_MAX);
     runSlice(client, opCode, cOptions, begin, static_cast<uint32_t>(count));

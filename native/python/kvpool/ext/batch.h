@@ -53,8 +53,8 @@ struct BatchOptions {
 };
 
 /// The memory of a batch's values: nothing, buffers to read from or to write to, or (addresses, sizes) of registered
-/// memory: a number for each key, or, in pieces, a sequence of numbers; of parts also (offsets), where in the value
-/// each piece's bytes begin.
+/// memory: a number for each key, or, in pieces, a sequence of numbers; of parts also (offsets, objects), where in the
+/// value each piece's bytes begin, and None or a writable buffer with a kv_object_id for each key.
 enum class Memory { None, Readable, Writable, Registered, RegisteredPieces, RegisteredParts };
 
 /// Functions that return bool give false with Python's error set.
@@ -91,6 +91,7 @@ class Batch {
   bool addPieces(PyObject* addresses, PyObject* sizes);
   bool addPiecesOf(size_t line, PyObject* addresses, PyObject* sizes);
   bool addOffsets(PyObject* offsets);
+  bool addObjects(PyObject* objects);
   void runSlice(kv_client* client, int32_t opCode, const kv_batch_options& options, size_t begin, uint32_t count);
   bool expectSize(PyObject* list, const char* what) const;
   void letSignalsRun();
@@ -100,6 +101,7 @@ class Batch {
   std::vector<uint64_t> offsets_;         // of parts: of each piece
   std::vector<const uint64_t*> partsOf_;  // of parts: for each line the first of its offsets
   std::vector<Py_buffer> buffers_;
+  kv_object_id* objects_ = nullptr;  // of parts: in one of the buffers
   Ref keys_;       // a copy of the caller's sequence: it keeps the keys alive whatever other threads do to the original
   Ref interrupt_;  // what a signal handler raised while the library still used our memory
 };

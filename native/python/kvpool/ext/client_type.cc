@@ -217,7 +217,8 @@ PyMethodDef clientMethods[] = {
     {"get_into_pieces", guarded<clientBatch<kGetIntoPieces>>, METH_VARARGS,
      "get_into_pieces(keys, (lists of addresses, lists of sizes), None, timeout_ms) -> [length or status]"},
     {"get_into_parts", guarded<clientBatch<kGetIntoParts>>, METH_VARARGS,
-     "get_into_parts(keys, (lists of addresses, of sizes, of offsets), None, timeout_ms) -> [length or status]"},
+     "get_into_parts(keys, (lists of addresses, of sizes, of offsets, objects), None, timeout_ms) -> [length or "
+     "status]"},
     {"exists", guarded<clientBatch<kExists>>, METH_VARARGS,
      "exists(keys, None, None, timeout_ms) -> [length or status]"},
     {"remove", guarded<clientBatch<kRemove>>, METH_VARARGS, "remove(keys, None, options, timeout_ms) -> [status]"},

@@ -17,6 +17,7 @@ typedef struct object {
   uint32_t key_length;
   void* data;
   uint64_t length;
+  uint64_t number;
   int leased;
 } object;
 
@@ -27,6 +28,7 @@ typedef struct batch {
   uint32_t count;
   uint32_t flags;
   const uint64_t* const* offsets;
+  kv_object_id* objects;
 } batch;
 
 struct kv_client {
@@ -180,6 +182,8 @@ static int32_t put_one(const kv_op* op, uint32_t flags) {
   o->length = op->length;
   memcpy(o->key, op->key, op->key_length);
   if (op->length > 0) memcpy(o->data, op->data, op->length);
+  static uint64_t objects_put;
+  o->number = ++objects_put;
   *at = o;
   return KV_OK;
 }
@@ -230,8 +234,16 @@ static int32_t run_in_pieces(kv_client* client, const batch* b, kv_op* op) {
   return status;
 }
 
+/* Objects are named by when they were put. */
+static int32_t name_one(const kv_op* op, kv_object_id* meant, int32_t status) {
+  const object* o = *find(op);
+  if (meant->counter != 0 && (o == NULL || o->number != meant->counter)) return KV_LEASE_EXPIRED;
+  if (status == KV_OK) *meant = (kv_object_id){1, o->number};
+  return status;
+}
+
 /* Parts of the line's value. */
-static int32_t run_parts(kv_client* client, kv_op* op, const uint64_t* offsets) {
+static int32_t run_parts(kv_client* client, kv_op* op, const uint64_t* offsets, kv_object_id* meant) {
   const kv_piece* pieces = op->data;
   kv_op whole = *op;
   whole.length = 1 << 20;
@@ -248,6 +260,7 @@ static int32_t run_parts(kv_client* client, kv_op* op, const uint64_t* offsets) 
   }
   for (uint64_t i = 0; status == KV_OK && i < op->length; i++)
     memcpy(pieces[i].data, joined + offsets[i], pieces[i].length);
+  if (meant != NULL) status = name_one(op, meant, status);
   free(joined);
   return status;
 }
@@ -258,7 +271,9 @@ static int32_t run_line(kv_client* client, const batch* b, kv_op* op) {
     return fake.fail_status;
   }
   if (op->key_length == 0 || op->key_length > KV_KEY_BYTES_MAX) return KV_INVALID_KEY;
-  if (b->offsets != NULL) return run_parts(client, op, b->offsets[op - b->table]);
+  if (b->offsets != NULL) {
+    return run_parts(client, op, b->offsets[op - b->table], b->objects == NULL ? NULL : &b->objects[op - b->table]);
+  }
   if ((b->flags & KV_BATCH_PIECES) != 0) return run_in_pieces(client, b, op);
   if ((b->flags & KV_BATCH_REGISTERED) != 0 && !is_registered(client, op)) return KV_NOT_REGISTERED;
   switch (b->op_code) {
@@ -294,7 +309,7 @@ KV_API int32_t kv_client_submit(kv_client* client, int32_t op_code, kv_op* table
   int32_t status = KV_QUEUE_FULL;
   for (int i = 0; i < BATCHES && status != KV_OK; i++) {
     if (batches[i].id != 0) continue;
-    batches[i] = (batch){next_batch, op_code, table, count, options->flags, options->offsets};
+    batches[i] = (batch){next_batch, op_code, table, count, options->flags, options->offsets, options->objects};
     *batch_out = next_batch++;
     status = KV_OK;
   }

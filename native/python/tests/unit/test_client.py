@@ -177,6 +177,25 @@ def test_parts_of_values(client: Client) -> None:
         client.get_into_parts(["k"], [[at]], [[1]], [[-1]])
 
 
+def test_parts_of_one_value(client: Client) -> None:
+    client.put("k", b"hello, world")
+    memory = (ctypes.c_char * 64)()
+    at = ctypes.addressof(memory)
+    client.register(at, 64)
+    names = array.array("Q", [0, 0, 0, 0])
+    none: list[list[int]] = [[], []]
+    assert client.get_into_parts(["k", "none"], none, none, none, objects=names) == [12, Status.NOT_FOUND]
+    assert (names[1] > 0, names[3]) == (True, 0)
+    name = names[:2]
+    assert client.get_into_parts(["k"], [[at]], [[1]], [[0]], objects=name) == [12]
+    client.put("k", b"another", upsert=True)
+    assert client.get_into_parts(["k"], [[at]], [[1]], [[0]], objects=name) == [Status.LEASE_EXPIRED]
+    with pytest.raises(ValueError, match="2 keys need 32"):
+        client.get_into_parts(["k", "k"], none, none, none, objects=name)
+    with pytest.raises(BufferError):
+        client.get_into_parts(["k"], [[]], [[]], [[]], objects=b"0" * 16)
+
+
 def test_options_reach_the_library(client: Client, fake: Fake) -> None:
     client.put("key", b"", replicas=3, preferred_node="demo-1", timeout=1.5)
     op, count, flags, replicas, node, timeout = fake.last_call[:6]

@@ -27,6 +27,7 @@ struct Operation {
   uint64_t group = 0;       ///< Put
   /// Get of parts: where in the value each piece of the memory begins; the caller's memory. Null: the whole value.
   const uint64_t* offsets = nullptr;
+  ObjectId meant = {};  ///< Get of parts: the object that it must be; none: whichever
 };
 
 /// KV_OK, or KV_INVALID_KEY.

@@ -28,6 +28,7 @@ struct Descriptor {
   uint64_t length = 0;
   uint32_t crc = 0;
   Time leasedUntil = 0;
+  Time halfLeased = 0;  ///< from then on less than half of the lease is left
   std::vector<Copy> copies;
 };
 

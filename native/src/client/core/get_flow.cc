@@ -15,14 +15,21 @@ bool isUnreachable(int32_t status) {
          status == KV_UNAVAILABLE || status == KV_CLOSED;
 }
 
-/// Why a value of this length cannot be read as it was asked for, or KV_OK.
-int32_t misfit(const Operation& op, uint64_t length) {
+/// Why this value cannot be read as it was asked for, or KV_OK.
+int32_t misfit(const Operation& op, const Descriptor& descriptor) {
+  const uint64_t length = descriptor.length;
   if (op.offsets == nullptr) return length > op.length ? KV_BUFFER_TOO_SMALL : KV_OK;
+  if (op.meant != ObjectId{} && op.meant != descriptor.object) return KV_LEASE_EXPIRED;
   const std::span<const kv_piece> pieces = op.memory.pieces();
   for (size_t i = 0; i < pieces.size(); ++i) {
     if (!rangeInside(op.offsets[i], pieces[i].length, 0, length)) return KV_INVALID_ARGUMENT;
   }
   return KV_OK;
+}
+
+/// Whoever comes back to an object under its lease prolongs it in time.
+bool mustAsk(const Operation& op, const Descriptor& known, Time now) {
+  return op.meant != ObjectId{} && now >= known.halfLeased;
 }
 
 uint64_t movedBytes(const Line& line) {
@@ -35,7 +42,8 @@ void GetFlow::readKnown(Batch& batch, const PoolId& pool) {
   for (const uint32_t line : std::exchange(batch.toAsk, {})) {
     const Descriptor* known = known_.find(batch.key(line), context_.now);
     // What does not fit is asked again: only the leader's word is good for a length that nobody reads.
-    if (known == nullptr || misfit(batch.lines[line].op, known->length) != KV_OK) {
+    if (known == nullptr || misfit(batch.lines[line].op, *known) != KV_OK ||
+        mustAsk(batch.lines[line].op, *known, context_.now)) {
       batch.toAsk.push_back(line);
       continue;
     }
@@ -57,12 +65,13 @@ void GetFlow::locatedLine(Batch& batch, uint32_t line, const Located& object, co
     forget(batch.key(line));
     return miss(batch, line, object.status);
   }
-  Descriptor descriptor{object.object, object.payloadLength, object.payloadCrc, sentAt + reply.leaseMs, {}};
+  Descriptor descriptor{object.object,          object.payloadLength,       object.payloadCrc,
+                        sentAt + reply.leaseMs, sentAt + reply.leaseMs / 2, {}};
   for (const Replica& replica : object.replicas) {
     descriptor.copies.push_back({reply.nodes[replica.node].incarnation, replica.extent, replica.offset});
   }
   ++batch.lines[line].get.lookups;
-  if (const int32_t status = misfit(batch.lines[line].op, descriptor.length); status != KV_OK) {
+  if (const int32_t status = misfit(batch.lines[line].op, descriptor); status != KV_OK) {
     return batches_.end(batch, line, status, descriptor.length);
   }
   beginRead(batch, line, descriptor, pool);
@@ -86,6 +95,7 @@ void GetFlow::beginRead(Batch& batch, uint32_t line, const Descriptor& descripto
   std::stable_partition(get.copies.begin(), get.copies.end(),
                         [&](const Descriptor::Copy& copy) { return links_.isStalled(copy.node); });
   batch.lines[line].result.length = descriptor.length;
+  if (batch.lines[line].op.offsets != nullptr && batch.lines[line].op.length == 0) return finish(batch, line);
   readNextCopy(batch, line, pool);
 }
 
@@ -113,14 +123,18 @@ void GetFlow::readNextCopy(Batch& batch, uint32_t line, const PoolId& pool) {
 
 void GetFlow::read(Batch& batch, const TransferResult& result, const PoolId& pool) {
   Line& line = batch.lines[result.line];
-  if (result.status == KV_OK) {
-    ++context_.statistics.hits;
-    context_.statistics.getBytes += movedBytes(line);
-    return batches_.end(batch, result.line, KV_OK, line.result.length);
-  }
+  if (result.status == KV_OK) return finish(batch, result.line);
   line.get.failure = result.status;
   if (!line.get.copies.empty()) return readNextCopy(batch, result.line, pool);
   noCopyLeft(batch, result.line);
+}
+
+void GetFlow::finish(Batch& batch, uint32_t line) {
+  Line& read = batch.lines[line];
+  ++context_.statistics.hits;
+  context_.statistics.getBytes += movedBytes(read);
+  batches_.end(batch, line, KV_OK, read.result.length);
+  if (read.op.offsets != nullptr) read.result.object = read.get.object;
 }
 
 void GetFlow::noCopyLeft(Batch& batch, uint32_t line) {
@@ -144,7 +158,8 @@ void GetFlow::noCopyLeft(Batch& batch, uint32_t line) {
 void GetFlow::miss(Batch& batch, uint32_t line, int32_t status) {
   // An object whose copies were seen but could not be read any more outlived its lease, or was removed by force.
   const GetState& get = batch.lines[line].get;
-  if (status == KV_NOT_FOUND && get.seen && context_.now > get.leasedUntil) status = KV_LEASE_EXPIRED;
+  const bool outlived = (get.seen && context_.now > get.leasedUntil) || batch.lines[line].op.meant != ObjectId{};
+  if (status == KV_NOT_FOUND && outlived) status = KV_LEASE_EXPIRED;
   ++context_.statistics.misses;
   batches_.end(batch, line, status);
 }

@@ -30,6 +30,7 @@ class GetFlow {
                    const PoolId& pool);
   void beginRead(Batch& batch, uint32_t line, const Descriptor& descriptor, const PoolId& pool);
   void readNextCopy(Batch& batch, uint32_t line, const PoolId& pool);
+  void finish(Batch& batch, uint32_t line);
   void noCopyLeft(Batch& batch, uint32_t line);
   void miss(Batch& batch, uint32_t line, int32_t status);
 

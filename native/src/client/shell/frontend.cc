@@ -63,6 +63,7 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
     if (options.offsets == nullptr) continue;
     line.offsets = asked.length == 0 ? &kNowhere : options.offsets[i];
     if (line.offsets == nullptr) line.refused = KV_INVALID_ARGUMENT;
+    if (options.objects != nullptr) line.meant = {options.objects[i].epoch, options.objects[i].counter};
   }
   return submission;
 }

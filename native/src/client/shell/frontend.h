@@ -28,6 +28,7 @@ struct BatchOptions {
   uint32_t softPinMs = 0;
   const uint64_t* groups = nullptr;          // one for each line, read by submit(); NULL = none
   const uint64_t* const* offsets = nullptr;  // parts are read: for each line, of its pieces; NULL = whole values
+  kv_object_id* objects = nullptr;           // of parts: one for each line, read by submit() and written at the end
 };
 
 /// The batch as the cores take it, with the statuses of lines that are wrong already; its id is not set. A RemoveAll

@@ -27,8 +27,8 @@ const char* nameOf(OpCode op) {
 
 }  // namespace
 
-Result<BatchId> PendingBatches::add(const Submission& submission, kv_op* table, uint32_t count,
-                                    LentMemory::Loans loans) {
+Result<BatchId> PendingBatches::add(const Submission& submission, kv_op* table, uint32_t count, LentMemory::Loans loans,
+                                    kv_object_id* objects) {
   if (count > operationsMax_ - operations_) {
     return {KV_QUEUE_FULL, std::to_string(operations_) + " operations are in flight or not waited for, and " +
                                std::to_string(count) +
@@ -40,7 +40,7 @@ Result<BatchId> PendingBatches::add(const Submission& submission, kv_op* table, 
     for (const Operation& line : submission.lines)
       bytes += line.length;
   }
-  batches_[++last_] = Pending{table, count, submission.op, bytes, Clock::now(), std::move(loans), false};
+  batches_[++last_] = Pending{table, objects, count, submission.op, bytes, Clock::now(), std::move(loans), false};
   return last_;
 }
 
@@ -51,6 +51,10 @@ bool PendingBatches::finish(const FinishBatch& finished) {
   for (uint32_t i = 0; i < pending.count; ++i) {
     pending.table[i].status = finished.lines[i].status;
     pending.table[i].result_length = finished.lines[i].length;
+    const ObjectId& object = finished.lines[i].object;
+    if (pending.objects != nullptr && finished.lines[i].status == KV_OK) {
+      pending.objects[i] = {object.epoch, object.counter};
+    }
   }
   pending.done = true;
   pending.loans.clear();

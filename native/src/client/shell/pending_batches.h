@@ -20,9 +20,10 @@ class PendingBatches {
  public:
   explicit PendingBatches(uint32_t operationsMax) : operationsMax_(operationsMax) {}
 
-  /// Takes a batch with the table it is of, and names it; `loans` is kept until it is finished. KV_QUEUE_FULL when more
-  /// than `operationsMax` lines would be in flight.
-  Result<BatchId> add(const Submission& submission, kv_op* table, uint32_t count, LentMemory::Loans loans = {});
+  /// Takes a batch with the table it is of, and where the objects go that it read, and names it; `loans` is kept until
+  /// it is finished. KV_QUEUE_FULL when more than `operationsMax` lines would be in flight.
+  Result<BatchId> add(const Submission& submission, kv_op* table, uint32_t count, LentMemory::Loans loans = {},
+                      kv_object_id* objects = nullptr);
   /// Writes the results into the table of their caller, and gives back what was borrowed; false when nobody has such a
   /// batch.
   bool finish(const FinishBatch& finished);
@@ -37,7 +38,8 @@ class PendingBatches {
  private:
   using Clock = std::chrono::steady_clock;
   struct Pending {
-    kv_op* table = nullptr;  // the caller's
+    kv_op* table = nullptr;           // the caller's
+    kv_object_id* objects = nullptr;  // likewise; null: nobody wants them
     uint32_t count = 0;
     OpCode op = OpCode::Get;
     uint64_t bytes = 0;  // of the values put

@@ -351,7 +351,7 @@ TEST(CoreKeys, AnEmptyBatchIsDoneAtOnce) {
 /// A get of two parts, 3 bytes from 7 on and 2 from the beginning.
 class CoreParts : public testing::Test {
  protected:
-  uint64_t get(std::vector<uint64_t> offsets = {7, 0}) {
+  uint64_t get(std::vector<uint64_t> offsets = {7, 0}, ObjectId meant = {}) {
     offsets_ = std::move(offsets);
     client::Submission submission;
     submission.op = client::OpCode::Get;
@@ -361,6 +361,18 @@ class CoreParts : public testing::Test {
     line.memory = Pieces(std::span<const kv_piece>(pieces_));
     line.length = 5;
     line.offsets = offsets_.data();
+    line.meant = meant;
+    return h.submit(std::move(submission));
+  }
+  /// Names the object of the key, which is leased then.
+  uint64_t name(ObjectId meant = {}) {
+    client::Submission submission;
+    submission.op = client::OpCode::Get;
+    submission.reuse = true;
+    client::Operation& line = submission.lines.emplace_back();
+    line.key = "k";
+    line.offsets = offsets_.data();
+    line.meant = meant;
     return h.submit(std::move(submission));
   }
   static constexpr const char* kTenBytes = "0123456789";
@@ -368,7 +380,7 @@ class CoreParts : public testing::Test {
   CoreHarness h;
   std::array<char, 5> memory_{};
   std::vector<kv_piece> pieces_{{memory_.data(), 3}, {memory_.data() + 3, 2}};
-  std::vector<uint64_t> offsets_;
+  std::vector<uint64_t> offsets_{0};
 };
 
 TEST_F(CoreParts, AreAskedForByPlaceAndLength) {
@@ -437,6 +449,41 @@ TEST_F(CoreParts, OfAnotherLengthThanAskedForEndTheConnection) {
   node::appendReadReply(frame, node::readPartsRead(h.expectBody(node)).read.requestId, KV_OK, 10);
   h.deliver(node, frame);
   EXPECT_TRUE(h.closes(node));
+}
+
+TEST_F(CoreParts, NoneNameTheObjectWithoutReadingIt) {
+  const auto leader = h.lead();
+  const uint64_t batch = name();
+  h.replyLookup(leader, h.expectLookup(leader), kTenBytes, {nodeAddress(1)});
+  ASSERT_EQ(h.expectStatus(batch), KV_OK);
+  EXPECT_EQ((*h.result(batch))[0].object, (ObjectId{1, 1}));
+  EXPECT_EQ((*h.result(batch))[0].length, 10u);
+  EXPECT_FALSE(h.dials("node-1:1"));
+}
+
+TEST_F(CoreParts, OfAnObjectThatWasReplacedAreNotThoseOfTheNext) {
+  const auto leader = h.lead();
+  const uint64_t batch = get({7, 0}, {1, 99});
+  h.replyLookup(leader, h.expectLookup(leader), kTenBytes, {nodeAddress(1)});
+  EXPECT_EQ(h.expectStatus(batch), KV_LEASE_EXPIRED);
+  const uint64_t gone = get({7, 0}, {1, 99});
+  h.replyLookupStatus(leader, h.expectLookup(leader), KV_NOT_FOUND);
+  EXPECT_EQ(h.expectStatus(gone), KV_LEASE_EXPIRED);
+  EXPECT_FALSE(h.dials("node-1:1"));
+}
+
+TEST_F(CoreParts, OfOneObjectProlongItsLeaseWhenHalfOfItIsOver) {
+  const auto leader = h.lead();
+  (void)name();
+  h.replyLookup(leader, h.expectLookup(leader), kTenBytes, {nodeAddress(1)}, 10'000);
+  h.passWith(leader, 4'500);
+  EXPECT_EQ(h.expectStatus(name({1, 1})), KV_OK) << "by what is known";
+  h.passWith(leader, 500);
+  const uint64_t batch = name({1, 1});
+  h.replyLookup(leader, h.expectLookup(leader), kTenBytes, {nodeAddress(1)}, 10'000);
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  h.passWith(leader, 4'500);
+  EXPECT_EQ(h.expectStatus(name({1, 1})), KV_OK) << "the lease is a new one";
 }
 
 }  // namespace

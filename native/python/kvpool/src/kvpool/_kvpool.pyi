@@ -90,7 +90,7 @@ class Client:
     def get_into_parts(
         self,
         keys: Sequence[str | bytes],
-        memory: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]], Sequence[Sequence[int]]],
+        memory: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]], Sequence[Sequence[int]], Buffer | None],
         options: Options | None,
         timeout_ms: int,
         /,

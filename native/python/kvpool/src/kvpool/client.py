@@ -350,13 +350,19 @@ class Client:
         lengths: Sequence[Sequence[int]],
         offsets: Sequence[Sequence[int]],
         *,
+        objects: Buffer | None = None,
         reuse: bool = False,
         timeout: float | None = None,
     ) -> list[int]:
         """Parts of values into registered memory, and only these are read: for each key pieces of memory and, for each
         piece, where in the value its bytes begin. At most PARTS_MAX pieces a key, in any order. For each key the length of
-        the whole value; Status.INVALID_ARGUMENT when it has not all of these bytes."""
-        memory = (addresses, lengths, offsets)
+        the whole value; Status.INVALID_ARGUMENT when it has not all of these bytes.
+
+        `objects`, an array("Q") of two numbers a key, names values: 0, 0 is replaced by the name of the value that was
+        read, and a name is held to, with Status.LEASE_EXPIRED when the key has another value or none. So parts that are
+        read at different times are of one value; with `reuse` its lease is prolonged meanwhile, and a key without pieces
+        is named and leased and not read."""
+        memory = (addresses, lengths, offsets, objects)
         return _lengths(self._raw.get_into_parts(keys, memory, get_options(reuse), self._ms(timeout)))
 
     # ---- state

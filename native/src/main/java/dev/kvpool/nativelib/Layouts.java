@@ -135,7 +135,8 @@ final class Layouts {
             u32("pins"),
             u32("soft_pin_ms"),
             pointer("groups"),
-            pointer("offsets"));
+            pointer("offsets"),
+            pointer("objects"));
 
     static final StructLayout CLIENT_STATS = struct(
             "kv_client_stats",
