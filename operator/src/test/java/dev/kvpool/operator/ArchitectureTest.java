@@ -51,6 +51,7 @@ class ArchitectureTest {
             "ForgetCommand",
             "FailoverCommand",
             "RestartCommand",
+            "RetryCommand",
             "WhyCommand",
             "PauseCommand",
             "ResumeCommand",

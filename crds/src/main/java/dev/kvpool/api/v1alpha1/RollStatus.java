@@ -33,9 +33,27 @@ public record RollStatus(
                 "The image masters go back to where that is another one than from: the one they took because none of them ran with"
                         + " from. Absent: from.")
         @Size(max = 512)
-        String mastersFrom) {
+        String mastersFrom,
+
+        @JsonPropertyDescription(
+                "Annotation kvpool.dev/retry when the upgrade last began. Another text has it tried again once it has failed or is"
+                        + " blocked.")
+        @Size(max = 64)
+        String retry) {
 
     private static final int REASON_LENGTH_MAX = 4096;
+
+    /** One that nobody has asked to be tried again. */
+    public RollStatus(
+            String image,
+            String from,
+            RollPhase phase,
+            RollMode mode,
+            String since,
+            String reason,
+            String mastersFrom) {
+        this(image, from, phase, mode, since, reason, mastersFrom, null);
+    }
 
     public RollStatus {
         reason =
@@ -44,17 +62,22 @@ public record RollStatus(
 
     /** The same upgrade in another phase. */
     public RollStatus in(RollPhase next, String now, String why) {
-        return new RollStatus(image, from, next, mode, now, why, mastersFrom);
+        return new RollStatus(image, from, next, mode, now, why, mastersFrom, retry);
     }
 
     /** The same upgrade, begun in earnest. */
     public RollStatus begun(RollMode how, String now) {
-        return new RollStatus(image, from, RollPhase.ROLLING, how, now, null, mastersFrom);
+        return new RollStatus(image, from, RollPhase.ROLLING, how, now, null, mastersFrom, retry);
     }
 
     /** The same upgrade, whose masters go back to another image than its storage nodes do, or to the same for null. */
     public RollStatus withMastersFrom(String other) {
-        return new RollStatus(image, from, phase, mode, since, reason, other);
+        return new RollStatus(image, from, phase, mode, since, reason, other, retry);
+    }
+
+    /** The same upgrade, begun when the annotation said so; null for no annotation. */
+    public RollStatus asked(String text) {
+        return new RollStatus(image, from, phase, mode, since, reason, mastersFrom, text);
     }
 
     /** What masters go back to. */

@@ -7,6 +7,7 @@ import dev.kvpool.operator.plugin.act.ForgetCommand;
 import dev.kvpool.operator.plugin.act.PauseCommand;
 import dev.kvpool.operator.plugin.act.RestartCommand;
 import dev.kvpool.operator.plugin.act.ResumeCommand;
+import dev.kvpool.operator.plugin.act.RetryCommand;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.ClusterOptions;
 import dev.kvpool.operator.plugin.cluster.Clusters;
@@ -37,6 +38,7 @@ import picocli.CommandLine.Option;
             WhyCommand.class,
             PlanCommand.class,
             RestartCommand.class,
+            RetryCommand.class,
             DrainCommand.class,
             ForgetCommand.class,
             FailoverCommand.class,

@@ -181,12 +181,12 @@ public enum Reason {
             "NodeLeftOut",
             "A Kubernetes node that perNode selects gets no storage node. The message says why. Everything else is"
                     + " carried out."),
-    RESTART_NOT_UNDERSTOOD(
+    REQUEST_NOT_UNDERSTOOD(
             SPEC_APPLIED,
             FALSE,
-            "RestartNotUnderstood",
-            "An annotation kvpool.dev/restart of the pool is not a time, so no pod is restarted for it. Everything else is"
-                    + " carried out."),
+            "RequestNotUnderstood",
+            "An annotation kvpool.dev/restart of the pool is not a time or names no role, or kvpool.dev/retry is too long, so nothing"
+                    + " is done for it. Everything else is carried out."),
     REMOVES_DIRECTORIES(
             SPEC_APPLIED,
             FALSE,
@@ -320,7 +320,7 @@ public enum Reason {
             TRUE,
             "UpgradeFailed",
             "A step of the upgrade failed. The pool was rolled back, except masters that never ran the old image. The"
-                    + " upgrade is retried after spec.upgrade.paused was set to true and back, or when the spec names another"
+                    + " upgrade is retried when annotation kvpool.dev/retry says another text, or when the spec names another"
                     + " image."),
 
     NO_DRAIN(DRAINING, FALSE, "NoDrain", "No storage node is being removed or emptied."),

@@ -127,6 +127,19 @@ public final class PoolUnderTest {
         client.resource(get()).delete();
     }
 
+    /** What {@code kubectl annotate} does; null removes the annotation. */
+    PoolUnderTest annotate(String annotation, String text) {
+        client.resource(get()).edit(pool -> {
+            if (text == null) {
+                pool.getMetadata().getAnnotations().remove(annotation);
+            } else {
+                pool.getMetadata().getAnnotations().put(annotation, text);
+            }
+            return pool;
+        });
+        return this;
+    }
+
     /** What {@code kubectl scale} does. */
     void scale(int replicas) {
         client.resources(KvCachePool.class)

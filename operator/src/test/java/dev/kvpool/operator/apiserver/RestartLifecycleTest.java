@@ -25,11 +25,11 @@ class RestartLifecycleTest {
         Set<String> masters = uids(pool, PoolLabels.ROLE_MASTER);
         Set<String> storage = uids(pool, PoolLabels.ROLE_STORAGE);
 
-        annotate(pool, PoolLabels.restart(PoolLabels.ROLE_MASTER), "2026-01-01T12:00:00Z");
+        pool.annotate(PoolLabels.restart(PoolLabels.ROLE_MASTER), "2026-01-01T12:00:00Z");
         pool.play(() -> replaced(pool, PoolLabels.ROLE_MASTER, masters) && isAtRest(pool));
         assertThat(uids(pool, PoolLabels.ROLE_STORAGE)).isEqualTo(storage);
 
-        annotate(pool, PoolLabels.RESTART, "2026-01-01T12:30:00Z");
+        pool.annotate(PoolLabels.RESTART, "2026-01-01T12:30:00Z");
         Set<String> newMasters = uids(pool, PoolLabels.ROLE_MASTER);
         pool.play(() -> {
             assertThat(uids(pool, PoolLabels.ROLE_STORAGE).size()
@@ -47,12 +47,12 @@ class RestartLifecycleTest {
         PoolUnderTest pool = OPERATOR.make("typo", SPEC).ready();
         Set<String> masters = uids(pool, PoolLabels.ROLE_MASTER);
 
-        annotate(pool, PoolLabels.RESTART, "tomorrow");
-        pool.play(() -> pool.has(Reason.RESTART_NOT_UNDERSTOOD));
+        pool.annotate(PoolLabels.RESTART, "tomorrow");
+        pool.play(() -> pool.has(Reason.REQUEST_NOT_UNDERSTOOD));
         assertThat(pool.message(ConditionType.SPEC_APPLIED)).contains("\"tomorrow\"");
         assertThat(uids(pool, PoolLabels.ROLE_MASTER)).isEqualTo(masters);
 
-        annotate(pool, PoolLabels.RESTART, null);
+        pool.annotate(PoolLabels.RESTART, null);
         pool.play(() -> isAtRest(pool));
     }
 
@@ -69,16 +69,5 @@ class RestartLifecycleTest {
         return pool.labelled(Pod.class, role).stream()
                 .map(pod -> pod.getMetadata().getUid())
                 .collect(Collectors.toSet());
-    }
-
-    private static void annotate(PoolUnderTest pool, String name, String text) {
-        OPERATOR.client().resource(pool.get()).edit(found -> {
-            if (text == null) {
-                found.getMetadata().getAnnotations().remove(name);
-            } else {
-                found.getMetadata().getAnnotations().put(name, text);
-            }
-            return found;
-        });
     }
 }

@@ -10,6 +10,7 @@ import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.StepKind;
 import dev.kvpool.api.v1alpha1.StepState;
 import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Reason;
@@ -135,6 +136,10 @@ class RollLifecycleTest {
         assertThat(pool.message(ConditionType.UPGRADE_BLOCKED))
                 .contains("failed-master-1 did not get ready within 10s");
         assertThat(pool.status().version().lastStable()).isEqualTo("kvpool:0.1.0");
+
+        pool.neverReady("none").annotate(PoolLabels.RETRY, "again");
+        pool.play(() -> "kvpool:0.4.0".equals(pool.status().version().lastStable()));
+        assertThat(pool.images()).containsExactly("kvpool:0.4.0");
     }
 
     @Test

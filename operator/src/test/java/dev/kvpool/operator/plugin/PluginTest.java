@@ -16,6 +16,7 @@ import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.plan.DryRun;
 import dev.kvpool.operator.pool.cluster.PoolReader;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.PoolPlan;
@@ -252,6 +253,31 @@ class PluginTest {
                 .satisfies(time -> assertThat(Instant.parse(time)).isBeforeOrEqualTo(Instant.now()));
         assertThat(out.toString()).contains("the agents pods of pool demo made before ", "kubectl kvpool status demo");
         assertThat(run("restart", "demo", "--role", "everything")).isEqualTo(2);
+    }
+
+    @Test
+    void retryAsksForAnotherTryOfAnUpgradeThatFailed() {
+        assertThat(run("retry", "demo")).isEqualTo(1);
+        assertThat(err.toString()).contains("pool demo has no upgrade that failed or was refused");
+
+        upgradeIs(
+                "{\"image\":\"kvpool:2\",\"from\":\"kvpool:1\",\"phase\":\"Failed\",\"since\":\"2026-01-01T12:00:00Z\"}");
+        try {
+            assertThat(run("retry", "demo")).as(err.toString()).isZero();
+        } finally {
+            upgradeIs("null");
+        }
+
+        assertThat(operator.pool("demo").getMetadata().getAnnotations().get(PoolLabels.RETRY))
+                .satisfies(text -> assertThat(Instant.parse(text)).isBeforeOrEqualTo(Instant.now()));
+        assertThat(out.toString()).contains("the upgrade of pool demo to kvpool:2 is tried again");
+    }
+
+    private static void upgradeIs(String roll) {
+        operator.client()
+                .resource(operator.pool("demo"))
+                .subresource("status")
+                .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"status\":{\"roll\":%s}}".formatted(roll));
     }
 
     @Test

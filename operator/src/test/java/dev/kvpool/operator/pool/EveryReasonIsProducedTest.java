@@ -108,7 +108,7 @@ class EveryReasonIsProducedTest {
             case ENGINES_CONTRIBUTE ->
                 of(new PoolSketch("{storage: []}").masters(2, 1, PoolSketch.leader(List.of(Reports.engine("e")))));
             case NO_NODE_SELECTED -> of(new PoolSketch(PER_NODE));
-            case RESTART_NOT_UNDERSTOOD -> of(whole(ALL_READY).annotation(PoolLabels.RESTART, "now"));
+            case REQUEST_NOT_UNDERSTOOD -> of(whole(ALL_READY).annotation(PoolLabels.RESTART, "now"));
             case NODE_LEFT_OUT -> of(new PoolSketch(PER_NODE).node("n".repeat(252), Map.of("a", "b")));
             case PAUSED -> of(new PoolSketch("{paused: true, storage: [{name: a, capacity: 1Gi}]}"));
             case TRANSFER_ENGINE_MISSING, SPEC_INVALID -> of(new PoolSketch(TWO_SETS));

@@ -60,7 +60,7 @@ public final class AgentDaemonSet {
                 agents.podTemplate(),
                 PoolLabels.ofRole(poolName, PoolLabels.ROLE_AGENT),
                 PoolLabels.selectRole(poolName, PoolLabels.ROLE_AGENT),
-                pool.restarts().of(PoolLabels.ROLE_AGENT));
+                pool.requests().restart(PoolLabels.ROLE_AGENT));
         return new DaemonSetBuilder()
                 .withMetadata(pool.agentsMetadata())
                 .withNewSpec()

@@ -38,7 +38,7 @@ public final class MasterStatefulSet {
                 pool.spec().masters().podTemplate(),
                 labels,
                 PoolLabels.selectRole(pool.names().pool(), PoolLabels.ROLE_MASTER),
-                pool.restarts().of(PoolLabels.ROLE_MASTER));
+                pool.requests().restart(PoolLabels.ROLE_MASTER));
         return new StatefulSetBuilder()
                 .withMetadata(pool.metadata(name, labels))
                 .withNewSpec()

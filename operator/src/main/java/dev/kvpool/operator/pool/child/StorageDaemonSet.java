@@ -38,7 +38,7 @@ public final class StorageDaemonSet {
                 set.podTemplate(),
                 pool.podLabels(set),
                 PoolLabels.selectRole(poolName, PoolLabels.ROLE_STORAGE),
-                pool.restarts().of(PoolLabels.ROLE_STORAGE));
+                pool.requests().restart(PoolLabels.ROLE_STORAGE));
         PodSpec anywhere = anywhere(pool, set, template);
         return new DaemonSetBuilder()
                 .withMetadata(pool.metadata(set))

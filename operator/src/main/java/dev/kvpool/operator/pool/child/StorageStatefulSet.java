@@ -27,7 +27,7 @@ public final class StorageStatefulSet {
                 set.podTemplate(),
                 pool.podLabels(set),
                 PoolLabels.selectRole(poolName, PoolLabels.ROLE_STORAGE),
-                pool.restarts().of(PoolLabels.ROLE_STORAGE));
+                pool.requests().restart(PoolLabels.ROLE_STORAGE));
         return new StatefulSetBuilder()
                 .withMetadata(pool.metadata(set))
                 .withNewSpec()

@@ -42,6 +42,9 @@ public final class PoolLabels {
      */
     public static final String RESTART = "kvpool.dev/restart";
 
+    /** Annotation of a pool: any other text than before has an upgrade tried again that failed or was refused. */
+    public static final String RETRY = "kvpool.dev/retry";
+
     /** Annotation of pods and their templates: the image that was asked for, whatever admission made of it. */
     public static final String IMAGE = "kvpool.dev/image";
 

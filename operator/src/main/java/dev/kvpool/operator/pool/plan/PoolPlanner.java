@@ -10,7 +10,7 @@ import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.child.BindingSecret;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
-import dev.kvpool.operator.pool.child.part.Restarts;
+import dev.kvpool.operator.pool.child.part.Requests;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.observation.ObservedJob;
@@ -207,7 +207,7 @@ public final class PoolPlanner {
                 ExpectedNodes.of(storage.expectedNodes(), seen),
                 settings.namespace(),
                 settings.platformUser(),
-                Restarts.of(seen.pool().getMetadata().getAnnotations()));
+                Requests.of(seen.pool().getMetadata().getAnnotations()));
     }
 
     private static Sizing sizing(PoolObservation seen, TransferEngineSpec engine, StoragePlan storage) {

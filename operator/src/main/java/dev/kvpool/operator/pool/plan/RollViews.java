@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.plan;
 import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.child.part.Requests;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.Leadership;
@@ -41,6 +42,7 @@ public final class RollViews {
                 stable.orElse(wanted),
                 PoolImage.offered(seen.spec(), settings, stable),
                 seen.spec().upgrade(),
+                Requests.of(seen.pool().getMetadata().getAnnotations()).retry(),
                 seen.spec().onDataLoss() == DataLossPolicy.REPLACE,
                 everLed(seen),
                 members,

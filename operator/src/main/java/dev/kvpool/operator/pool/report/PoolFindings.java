@@ -150,10 +150,10 @@ public final class PoolFindings {
                     Reason.REPLACES_PODS, String.join(" ", plan.transitions().replacing()));
         }
         List<String> refused = plan.children()
-                .map(children -> children.blueprint().restarts().refused())
+                .map(children -> children.blueprint().requests().refused())
                 .orElse(List.of());
         if (!refused.isEmpty()) {
-            return new Finding(Reason.RESTART_NOT_UNDERSTOOD, String.join(" ", refused));
+            return new Finding(Reason.REQUEST_NOT_UNDERSTOOD, String.join(" ", refused));
         }
         if (!plan.leftOut().isEmpty()) {
             return new Finding(Reason.NODE_LEFT_OUT, String.join(" ", plan.leftOut()));

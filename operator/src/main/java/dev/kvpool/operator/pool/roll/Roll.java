@@ -74,7 +74,8 @@ public final class Roll {
         boolean mastersOnly = same && behind.steppable().stream().allMatch(Member::master);
         RollPhase first = mastersOnly ? RollPhase.ROLLING : RollPhase.PREFLIGHT;
         RollMode mode = mastersOnly ? RollMode.WARM : null;
-        RollStatus begun = new RollStatus(view.wanted(), view.stable(), first, mode, now, null, null);
+        RollStatus begun = new RollStatus(view.wanted(), view.stable(), first, mode, now, null, null)
+                .asked(view.retry().orElse(null));
         return still(Optional.of(begun), view.stable(), RollWords.upgrading(begun, "is about to begin"));
     }
 
@@ -151,8 +152,7 @@ public final class Roll {
                 ? roll.in(RollPhase.GOING_BACK, now, "the spec asks for " + roll.from() + " again")
                         // Whoever asks for it wants the masters to try it again.
                         .withMastersFrom(null)
-                : new RollStatus(
-                        view.wanted(), roll.from(), RollPhase.PREFLIGHT, roll.mode(), now, null, roll.mastersFrom());
+                : beginningAgain(roll);
         return still(Optional.of(next), roll.from(), RollWords.upgrading(next, "follows the changed spec"));
     }
 
@@ -372,7 +372,33 @@ public final class Roll {
                 next, actions, image, image, Optional.empty(), Optional.empty(), finalising.pending(), finding);
     }
 
+    /** What was emptied for it meanwhile may be written as the image to go back to cannot read it, so its mode stays. */
+    private RollStatus beginningAgain(RollStatus roll) {
+        return new RollStatus(
+                        view.wanted(), roll.from(), RollPhase.PREFLIGHT, roll.mode(), now, null, roll.mastersFrom())
+                .asked(view.retry().orElse(null));
+    }
+
+    /** A person asks to try it again, and did so after it began. */
+    private boolean isAskedAgain(RollStatus roll) {
+        return view.retry().filter(text -> !text.equals(roll.retry())).isPresent();
+    }
+
+    /** One that has failed, or was refused, and is tried again. */
+    private RollPlan triedAgain(RollStatus roll) {
+        if (view.options().paused()) {
+            return still(Optional.of(roll), roll.from(), RollWords.triedAgain(roll));
+        }
+        // What the Job answered before is no answer now.
+        return view.preflight().isPresent()
+                ? still(Optional.of(roll), roll.from(), RollWords.upgrading(roll, "is about to be tried again"))
+                : still(Optional.of(beginningAgain(roll)), roll.from(), RollWords.upgrading(roll, "is tried again"));
+    }
+
     private RollPlan blocked(RollStatus roll) {
+        if (isAskedAgain(roll)) {
+            return triedAgain(roll);
+        }
         boolean again = !view.options().paused()
                 && Duration.between(Instant.parse(roll.since()), view.now()).compareTo(ASK_AGAIN) >= 0;
         RollStatus next = again ? roll.in(RollPhase.PREFLIGHT, now, roll.reason()) : roll;
@@ -387,8 +413,8 @@ public final class Roll {
             RollStatus next = roll.in(RollPhase.GOING_BACK, now, roll.reason());
             return still(Optional.of(next), roll.from(), RollWords.goingBack(next));
         }
-        if (view.options().paused() && roll.mastersFrom() == null) {
-            return still(Optional.empty(), roll.from(), RollWords.triedAgain(roll));
+        if (isAskedAgain(roll)) {
+            return triedAgain(roll);
         }
         Finding finding = RollWords.failed(roll);
         return still(

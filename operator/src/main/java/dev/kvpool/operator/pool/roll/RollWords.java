@@ -15,6 +15,8 @@ import java.util.stream.Collectors;
 
 /** What condition UpgradeBlocked says, and events of the same matter. */
 public final class RollWords {
+    private static final String RETRY = "kubectl kvpool retry";
+
     private final RollView view;
 
     RollWords(RollView view) {
@@ -69,8 +71,8 @@ public final class RollWords {
     Finding blocked(RollStatus roll) {
         return new Finding(
                 Reason.VERSION_REFUSED,
-                "%s: %s cannot follow it: %s. Set spec.version or spec.image to one that can, or back; this is looked at again every few minutes."
-                        .formatted(stays(roll), roll.image(), roll.reason()));
+                "%s: %s cannot follow it: %s. Set spec.version or spec.image to one that can, or back; this is looked at again every few minutes, and at once after %s."
+                        .formatted(stays(roll), roll.image(), roll.reason(), RETRY));
     }
 
     /** An upgrade that was begun before, or a rescue, may have given some of the pool other images. */
@@ -107,22 +109,19 @@ public final class RollWords {
                                 view.stable(), view.wanted(), view.unpullable().orElseThrow()));
     }
 
-    /** Of an upgrade that failed, while the spec asks for another try. */
+    /** Of an upgrade that failed or was refused, and that a person asks to try again while none may begin. */
     static Finding triedAgain(RollStatus roll) {
         return new Finding(
                 Reason.UPGRADE_PAUSED,
-                "The upgrade from %s to %s failed and begins anew when spec.upgrade.paused is false. It had failed because: %s."
+                "The upgrade from %s to %s is tried again when spec.upgrade.paused is false. It came to nothing before: %s."
                         .formatted(roll.from(), roll.image(), roll.reason()));
     }
 
     static Finding failed(RollStatus roll) {
-        String wayOut = roll.mastersFrom() == null
-                ? "another one. To try this one again set spec.upgrade.paused to true and, when condition UpgradeBlocked says UpgradePaused, to false"
-                : "another one";
         return new Finding(
                 Reason.UPGRADE_FAILED,
-                "%s; %s is not tried again: %s. Set spec.version or spec.image to %s."
-                        .formatted(backAt(roll), roll.image(), roll.reason(), wayOut));
+                "%s; %s is not tried again by itself: %s. Set spec.version or spec.image to another one, or try this one again with %s."
+                        .formatted(backAt(roll), roll.image(), roll.reason(), RETRY));
     }
 
     /** Where a pool is that went back, as the beginning of a sentence. */

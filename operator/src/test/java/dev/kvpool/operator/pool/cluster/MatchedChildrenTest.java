@@ -141,7 +141,7 @@ class MatchedChildrenTest {
                         blueprint.expectedNodes(),
                         blueprint.operatorNamespace(),
                         blueprint.platformUser(),
-                        blueprint.restarts()),
+                        blueprint.requests()),
                 planned.replicas(),
                 planned.placements(),
                 planned.directories(),

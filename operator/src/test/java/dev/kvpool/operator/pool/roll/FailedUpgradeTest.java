@@ -18,20 +18,57 @@ class FailedUpgradeTest {
     private static final UpgradeSpec PAUSED = new UpgradeSpec(1, 0, true, null, false, null);
 
     @Test
-    void aPauseHasTheSameImageTriedAgain() {
+    void anotherTextHasTheSameImageTriedAgain() {
         RollPool pool = failed().good(NEW);
-        assertThat(pool.plan().finding().message())
-                .contains(
-                        "To try this one again set spec.upgrade.paused to true and, when condition UpgradeBlocked says"
-                                + " UpgradePaused, to false.");
+        assertThat(pool.plan().finding().message()).endsWith("or try this one again with kubectl kvpool retry.");
 
-        pool.options(PAUSED);
+        pool.retry("b").rounds(1);
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.PREFLIGHT);
+        RollTest.play(pool, 1);
+        assertThat(pool.images()).containsExactly(NEW);
+    }
+
+    @Test
+    void theSameTextDoesSoOnce() {
+        RollPool pool = failsAgain(failed().retry("b"));
+        pool.good(NEW).rounds(ENOUGH);
+
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
+        assertThat(pool.images()).containsExactly(OLD);
+        pool.retry("c");
+        RollTest.play(pool, 1);
+        assertThat(pool.images()).containsExactly(NEW);
+    }
+
+    @Test
+    void whatWasAskedBeforeTheUpgradeBeganIsOver() {
+        RollPool pool = failsAgain(new RollPool(2, 2)
+                        .want(NEW)
+                        .preflight("rolling-warm")
+                        .bad(NEW)
+                        .retry("from an upgrade long ago"))
+                .good(NEW)
+                .rounds(ENOUGH);
+
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
+        assertThat(pool.images()).containsExactly(OLD);
+    }
+
+    @Test
+    void aPauseIsNoRequestAndHoldsOneUp() {
+        RollPool pool = failed().good(NEW)
+                .options(PAUSED)
+                .rounds(10)
+                .options(RollPool.DEFAULTS)
+                .rounds(ENOUGH);
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
+
+        pool.options(PAUSED).retry("b").rounds(10);
         assertThat(pool.plan().finding().reason()).isEqualTo(Reason.UPGRADE_PAUSED);
         assertThat(pool.plan().finding().message())
-                .startsWith("The upgrade from kvpool:1 to kvpool:2 failed and begins anew when spec.upgrade.paused is"
-                        + " false. It had failed because: m-1 did not get ready");
-        pool.rounds(10);
-        assertThat(pool.status()).isEmpty();
+                .startsWith(
+                        "The upgrade from kvpool:1 to kvpool:2 is tried again when spec.upgrade.paused is false. It came to"
+                                + " nothing before: m-1 did not get ready");
         assertThat(pool.images()).containsExactly(OLD);
 
         pool.options(RollPool.DEFAULTS);
@@ -40,11 +77,26 @@ class FailedUpgradeTest {
     }
 
     @Test
-    void withoutOneItIsNot() {
-        RollPool pool = failed().good(NEW).rounds(ENOUGH);
+    void oneThatWasRefusedIsAskedAgainAtOnce() {
+        RollPool pool =
+                new RollPool(2, 2).want(NEW).preflight("refused").rounds(20).preflight("rolling-warm");
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.BLOCKED);
+        assertThat(pool.plan().finding().message()).endsWith("and at once after kubectl kvpool retry.");
 
-        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
-        assertThat(pool.images()).containsExactly(OLD);
+        pool.retry("b");
+        RollTest.play(pool, 1);
+        assertThat(pool.images()).containsExactly(NEW);
+    }
+
+    /** The Job may not be gone yet, and would say again what it said. */
+    @Test
+    void anAnswerToTheFirstQuestionIsNoneToTheSecond() {
+        RollPool pool = new RollPool(2, 2).want(NEW).preflight("refused").rounds(20);
+
+        pool.preflight("rolling-warm").retry("b").jobStillSays("refused").rounds(1);
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.BLOCKED);
+        RollTest.play(pool, 1);
+        assertThat(pool.images()).containsExactly(NEW);
     }
 
     @Test
@@ -75,13 +127,11 @@ class FailedUpgradeTest {
     }
 
     private static RollPool failed() {
-        RollPool pool = new RollPool(2, 2)
-                .want(NEW)
-                .preflight("rolling-warm")
-                .bad(NEW)
-                .rounds(20)
-                .later(Duration.ofMinutes(10))
-                .rounds(ENOUGH);
+        return failsAgain(new RollPool(2, 2).want(NEW).preflight("rolling-warm").bad(NEW));
+    }
+
+    private static RollPool failsAgain(RollPool pool) {
+        pool.rounds(20).later(Duration.ofMinutes(10)).rounds(ENOUGH);
         assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
         return pool;
     }

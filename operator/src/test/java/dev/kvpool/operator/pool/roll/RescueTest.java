@@ -101,7 +101,7 @@ class RescueTest {
         assertThat(pool.done).contains("s-1 " + NEW, "s-1 " + OLD).doesNotContain("m-0 " + OLD, "m-1 " + OLD);
         assertThat(pool.plan().finding().message())
                 .startsWith("Storage nodes are back at kvpool:1, and masters stay at kvpool:2, as none of them ran with"
-                        + " kvpool:1; kvpool:2 is not tried again: s-1 came back without 7 of its objects");
+                        + " kvpool:1; kvpool:2 is not tried again by itself: s-1 came back without 7 of its objects");
         assertThat(pool.mastersAway()).isZero();
         assertThat(pool.node("s-1").running).isEqualTo(OLD);
     }

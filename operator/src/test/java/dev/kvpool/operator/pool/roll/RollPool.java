@@ -67,6 +67,7 @@ public final class RollPool {
     private Set<String> cordoned = Set.of();
     final RollMachines machines = new RollMachines();
     private Optional<String> unpullable = Optional.empty();
+    private Optional<String> retry = Optional.empty();
 
     public RollPool(int masterCount, int nodeCount) {
         for (int i = 0; i < masterCount; i++) {
@@ -88,9 +89,21 @@ public final class RollPool {
         return this;
     }
 
+    /** What the annotation says that has a failed upgrade tried again. */
+    RollPool retry(String text) {
+        retry = Optional.of(text);
+        return this;
+    }
+
     /** What a preflight Job answers, once it has run for a round. */
     public RollPool preflight(String answer) {
         verdict = answer;
+        return this;
+    }
+
+    /** The Job with this answer is not gone yet. */
+    RollPool jobStillSays(String answer) {
+        preflight = Optional.of(new PreflightSeen(wanted, PreflightSeen.State.ANSWERED, answer, "because"));
         return this;
     }
 
@@ -318,6 +331,7 @@ public final class RollPool {
                 stable,
                 Optional.empty(),
                 options,
+                retry,
                 mayLoseBytes,
                 everLed,
                 members(),

@@ -37,7 +37,7 @@ import java.util.Map;
  * @param expectedNodes the storage nodes the masters shall expect
  * @param operatorNamespace where the operator runs
  * @param platformUser whether the cluster gives pods their user
- * @param restarts which pods shall be made again
+ * @param requests which pods shall be made again
  */
 public record PoolBlueprint(
         PoolNames names,
@@ -52,7 +52,7 @@ public record PoolBlueprint(
         List<ExpectedNode> expectedNodes,
         String operatorNamespace,
         boolean platformUser,
-        Restarts restarts) {
+        Requests requests) {
 
     /** Ports of the storage nodes of a set of the spec. */
     public NodePorts ports(StorageSetSpec set) {

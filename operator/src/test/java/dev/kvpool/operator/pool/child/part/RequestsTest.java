@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class RestartsTest {
+class RequestsTest {
     private static final String NOON = "2026-01-01T12:00:00Z";
     private static final String LATER = "2026-01-01T12:00:01Z";
     private static final String SPEC =
@@ -26,43 +26,72 @@ class RestartsTest {
 
     @Test
     void nothingIsAsked() {
-        assertThat(Restarts.of((Map<String, String>) null)).isEqualTo(Restarts.NONE);
-        assertThat(Restarts.of(Map.of("kvpool.dev/other", NOON, PoolLabels.RESTART, "")))
-                .isEqualTo(Restarts.NONE);
+        assertThat(Requests.of((Map<String, String>) null)).isEqualTo(Requests.NONE);
+        assertThat(Requests.of(Map.of("kvpool.dev/other", NOON, PoolLabels.RESTART, "")))
+                .isEqualTo(Requests.NONE);
     }
 
     @Test
     void theLaterTimeCountsForARole() {
-        Restarts asked = Restarts.of(Map.of(PoolLabels.RESTART, NOON, "kvpool.dev/restart-storage", LATER));
-        assertThat(asked.of(PoolLabels.ROLE_STORAGE)).contains(Instant.parse(LATER));
-        assertThat(asked.of(PoolLabels.ROLE_MASTER)).contains(Instant.parse(NOON));
-        assertThat(Restarts.of(Map.of(PoolLabels.RESTART, LATER, "kvpool.dev/restart-storage", NOON))
-                        .of(PoolLabels.ROLE_STORAGE))
+        Requests asked = Requests.of(Map.of(PoolLabels.RESTART, NOON, "kvpool.dev/restart-storage", LATER));
+        assertThat(asked.restart(PoolLabels.ROLE_STORAGE)).contains(Instant.parse(LATER));
+        assertThat(asked.restart(PoolLabels.ROLE_MASTER)).contains(Instant.parse(NOON));
+        assertThat(Requests.of(Map.of(PoolLabels.RESTART, LATER, "kvpool.dev/restart-storage", NOON))
+                        .restart(PoolLabels.ROLE_STORAGE))
                 .contains(Instant.parse(LATER));
     }
 
     @Test
     void anOffsetIsATimeToo() {
-        assertThat(Restarts.of(Map.of("kvpool.dev/restart-agent", "2026-01-01T13:00:00+01:00"))
-                        .of(PoolLabels.ROLE_AGENT))
+        assertThat(Requests.of(Map.of("kvpool.dev/restart-agent", "2026-01-01T13:00:00+01:00"))
+                        .restart(PoolLabels.ROLE_AGENT))
                 .contains(Instant.parse(NOON));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"now", "true", "2026-01-01", "2026-01-01T12:00:00", "1767268800", " "})
     void whatIsNoTimeRestartsNothingAndIsNamed(String text) {
-        Restarts asked = Restarts.of(Map.of(PoolLabels.RESTART, text, "kvpool.dev/restart-agent", NOON));
+        Requests asked = Requests.of(Map.of(PoolLabels.RESTART, text, "kvpool.dev/restart-agent", NOON));
         assertThat(asked.refused()).singleElement().asString().contains("kvpool.dev/restart is \"" + text + "\"");
-        assertThat(asked.of(PoolLabels.ROLE_MASTER)).isEmpty();
-        assertThat(asked.of(PoolLabels.ROLE_AGENT)).contains(Instant.parse(NOON));
+        assertThat(asked.restart(PoolLabels.ROLE_MASTER)).isEmpty();
+        assertThat(asked.restart(PoolLabels.ROLE_AGENT)).contains(Instant.parse(NOON));
     }
 
     @Test
     void aLongTextIsCutWhereItIsNamed() {
-        assertThat(Restarts.of(Map.of(PoolLabels.RESTART, "x".repeat(100_000)))
+        assertThat(Requests.of(Map.of(PoolLabels.RESTART, "x".repeat(100_000)))
                         .refused()
                         .getFirst())
                 .hasSizeLessThan(300);
+    }
+
+    @Test
+    void aRoleThatIsNoneIsNamed() {
+        Requests asked = Requests.of(Map.of("kvpool.dev/restart-masters", NOON));
+        assertThat(asked.restarts()).isEmpty();
+        assertThat(asked.refused())
+                .singleElement()
+                .asString()
+                .startsWith(
+                        "Annotation kvpool.dev/restart-masters names no role: there are kvpool.dev/restart-master,");
+    }
+
+    @Test
+    void anyTextAsksForAnotherTry() {
+        assertThat(Requests.of(Map.of(PoolLabels.RETRY, "2")).retry()).contains("2");
+        assertThat(Requests.of(Map.of(PoolLabels.RETRY, "")).retry()).isEmpty();
+    }
+
+    /** What was acted on is kept in the status. */
+    @Test
+    void oneThatIsTooLongToBeKeptIsNamed() {
+        assertThat(Requests.of(Map.of(PoolLabels.RETRY, "x".repeat(64))).retry())
+                .isPresent();
+        Requests asked = Requests.of(Map.of(PoolLabels.RETRY, "x".repeat(65)));
+        assertThat(asked.retry()).isEmpty();
+        assertThat(asked.refused())
+                .containsExactly(
+                        "Annotation kvpool.dev/retry has 65 characters, and may have 64; no upgrade is tried again for it.");
     }
 
     /** Pods are replaced in their turn because their settings differ; Kubernetes replaces agents because their template differs. */
@@ -81,7 +110,7 @@ class RestartsTest {
     private static Map<String, String> templates(PoolSketch sketch) {
         Map<String, String> texts = new TreeMap<>();
         sketch.engine(ENGINE).plan().apply().stream()
-                .flatMap(RestartsTest::template)
+                .flatMap(RequestsTest::template)
                 .forEach(template -> texts.merge(
                         template.getMetadata().getLabels().get(PoolLabels.ROLE) + " "
                                 + template.getMetadata().getLabels().get(PoolLabels.SET),
