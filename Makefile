@@ -37,7 +37,7 @@ format: ## Put Java, C++ and Python sources in the project's format
 bench: ## Measure speed; prints ratios to a raw stream measured in the same run. WHAT=scaling, failover, cold-start, ssd, index, crossing, operator-scale or operator-start
 	.ci/bench $(or $(WHAT),speed) $(ARGS)
 
-dist: ## Leave dist/bin, dist/lib, dist/wheels, dist/charts, dist/images
+dist: ## Leave dist/bin, dist/lib, dist/plugin, dist/wheels, dist/charts, dist/images
 	.ci/dist
 
 docs: ## Write the generated pages of docs/reference
@@ -47,7 +47,7 @@ docs: ## Write the generated pages of docs/reference
 	cd native/python/tests/unit && PYTHONPATH=../../mooncake/src python3 -c 'import mooncake_flags_page; mooncake_flags_page.write()'
 
 ##@ Parts of the tests
-.PHONY: lint native-test native-sanitize java-test python-test engines-test helm-test e2e fuzz sim sim-mutants chaos soak
+.PHONY: lint native-test native-sanitize java-test plugin-test python-test engines-test helm-test e2e fuzz sim sim-mutants chaos soak
 lint: ## Formatting, clang-tidy, shellcheck, the project's own rules
 	.ci/test lint
 native-test: ## libkvpool, release build
@@ -56,6 +56,8 @@ native-sanitize: ## libkvpool under ASan+UBSan and TSan
 	.ci/test native-asan native-tsan
 java-test: apiserver ## crds, native binding, data plane, operator (real API server)
 	.ci/test java
+plugin-test: ## The archive of kubectl kvpool
+	.ci/test plugin
 python-test: ## Wheels against a real pool
 	.ci/test python
 engines-test: ## Engines' own connector code against a real pool

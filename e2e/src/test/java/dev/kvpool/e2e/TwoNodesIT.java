@@ -212,7 +212,7 @@ class TwoNodesIT {
                 Limits.STATUS,
                 () -> assertThat(cluster.kubectl()
                                 .plugin(
-                                        cluster.settings().repository().resolve("dist/bin"),
+                                        cluster.settings().repository().resolve("dist/plugin/kubectl-kvpool"),
                                         "kvpool",
                                         namespace,
                                         "status",
@@ -355,7 +355,7 @@ class TwoNodesIT {
         if (!names(pods(second.name())).contains(scene.pool().leaseHolder().pod())) {
             int epoch = scene.pool().leaseHolder().epoch();
             cluster.kubectl()
-                    .plugin(cluster.settings().repository().resolve("dist/bin"), "kvpool", namespace, "failover", POOL)
+                    .plugin(cluster.settings().repository().resolve("dist/plugin/kubectl-kvpool"), "kvpool", namespace, "failover", POOL)
                     .orThrow();
             scene.pool().awaitLeaderAfter(epoch);
         }

@@ -13,6 +13,7 @@ import dev.kvpool.operator.plugin.cluster.ClusterOptions;
 import dev.kvpool.operator.plugin.cluster.Clusters;
 import dev.kvpool.operator.plugin.cluster.PluginException;
 import dev.kvpool.operator.plugin.cluster.Sentences;
+import dev.kvpool.operator.plugin.complete.Completion;
 import dev.kvpool.operator.plugin.plan.PlanCommand;
 import dev.kvpool.operator.plugin.report.ReportCommand;
 import dev.kvpool.operator.plugin.status.StatusCommand;
@@ -20,9 +21,8 @@ import dev.kvpool.operator.plugin.why.WhyCommand;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.function.Function;
-import java.util.logging.Level;
-import java.util.logging.Logger;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IExecutionExceptionHandler;
@@ -49,7 +49,6 @@ import picocli.CommandLine.Option;
         exitCodeListHeading = "Exit codes:%n",
         exitCodeList = {"0:done", "1:it did not work; standard error says why", "2:wrong usage"})
 public final class KubectlKvpool implements Clusters {
-    private static final Logger LIBRARIES = Logger.getLogger("");
     private static final int FAILED = 1;
 
     private final Function<ClusterOptions, Cluster> clusters;
@@ -67,7 +66,6 @@ public final class KubectlKvpool implements Clusters {
 
     /** Runs one command and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        LIBRARIES.setLevel(Level.SEVERE);
         PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
         System.exit(new KubectlKvpool(Cluster::open).run(out, err, arguments));
@@ -85,6 +83,11 @@ public final class KubectlKvpool implements Clusters {
                 .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler(told);
+        if (arguments.length > 0 && Completion.QUESTION.equals(arguments[0])) {
+            List<String> words = List.of(arguments);
+            new Completion(line).write(out, words.subList(1, words.size()));
+            return 0;
+        }
         return line.execute(arguments.length == 0 ? new String[] {"--help"} : arguments);
     }
 

@@ -4,10 +4,12 @@ package dev.kvpool.operator.prepare;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.PfxOptions;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CountDownLatch;
@@ -48,9 +50,14 @@ final class EchoingApi {
     private final String url;
 
     private EchoingApi(String host) throws IOException {
+        ThrowawayKey key = ThrowawayKey.make(host, "EC");
         HttpServer server = Vertx.vertx()
-                .createHttpServer(
-                        new HttpServerOptions().setHost(host).setSsl(true).setKeyCertOptions(ThrowawayKey.make(host)))
+                .createHttpServer(new HttpServerOptions()
+                        .setHost(host)
+                        .setSsl(true)
+                        .setKeyCertOptions(new PfxOptions()
+                                .setValue(Buffer.buffer(key.store()))
+                                .setPassword(key.password())))
                 .requestHandler(this::answer)
                 .webSocketHandler(watch -> {});
         server.listen(0).toCompletionStage().toCompletableFuture().join();

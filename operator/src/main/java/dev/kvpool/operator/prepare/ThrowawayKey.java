@@ -1,18 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.prepare;
 
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.net.PfxOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
 
 /** A key and its certificate for one server, made by Java's own tool: Java has no public class that makes certificates. */
-final class ThrowawayKey {
-    private ThrowawayKey() {}
+public final class ThrowawayKey {
+    private final byte[] store;
+    private final String password;
 
-    static PfxOptions make(String address) throws IOException {
+    private ThrowawayKey(byte[] store, String password) {
+        this.store = store;
+        this.password = password;
+    }
+
+    /** A PKCS #12 key store. */
+    public byte[] store() {
+        return store.clone();
+    }
+
+    /** Of the store and of the key. */
+    public String password() {
+        return password;
+    }
+
+    /**
+     * Makes one.
+     *
+     * @param algorithm EC or RSA
+     */
+    public static ThrowawayKey make(String address, String algorithm) throws IOException {
         Path directory = Files.createTempDirectory("kvpool-operator-prepare-");
         Path store = directory.resolve("key.p12");
         String password = UUID.randomUUID().toString();
@@ -21,7 +40,7 @@ final class ThrowawayKey {
                     Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
                     "-genkeypair",
                     "-keyalg",
-                    "EC",
+                    algorithm,
                     "-dname",
                     "CN=" + address,
                     "-ext",
@@ -32,9 +51,7 @@ final class ThrowawayKey {
                     store.toString(),
                     "-storepass",
                     password);
-            return new PfxOptions()
-                    .setValue(Buffer.buffer(Files.readAllBytes(store)))
-                    .setPassword(password);
+            return new ThrowawayKey(Files.readAllBytes(store), password);
         } finally {
             Files.deleteIfExists(store);
             Files.delete(directory);

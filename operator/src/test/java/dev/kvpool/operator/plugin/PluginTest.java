@@ -225,6 +225,21 @@ class PluginTest {
     }
 
     @Test
+    void completionNamesPoolsAndTheStorageNodesOfTheOneThatIsNamed() {
+        assertThat(run("__complete", "status", "")).isZero();
+        assertThat(out.toString()).isEqualTo("demo%n:4%n".formatted());
+
+        out.getBuffer().setLength(0);
+        assertThat(run("__complete", "drain", "-n", NAMESPACE, "demo", "demo-d"))
+                .isZero();
+        assertThat(out.toString()).isEqualTo("demo-default-0%ndemo-default-1%n:4%n".formatted());
+
+        out.getBuffer().setLength(0);
+        assertThat(run("__complete", "drain", "demo", "demo-default-0", "")).isZero();
+        assertThat(out.toString()).isEqualTo(":4%n".formatted());
+    }
+
+    @Test
     void whySaysWhatTheLeaderSaysOfAKey() {
         pods.on("GET demo-master-0:9003/api/v1/key", () -> """
                 {"key": "a/b&c", "master": "demo-master-0", "state": "absent", "cause": "evicted", "goneSince": "2026-01-01T12:00:00Z",

@@ -15,6 +15,8 @@ import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
@@ -40,6 +42,8 @@ public final class Cluster implements AutoCloseable {
 
     /** Reads the kubeconfig; nothing is asked yet. */
     public static Cluster open(ClusterOptions options) {
+        KubernetesSerialization text = new KubernetesSerialization();
+        getReadyFor(text, KvCachePool.class);
         Config config = Config.autoConfigure(options.context());
         List<String> contexts =
                 config.getContexts().stream().map(NamedContext::getName).toList();
@@ -50,9 +54,20 @@ public final class Cluster implements AutoCloseable {
         config.setRequestTimeout(REQUEST_TIMEOUT_MS);
         config.setConnectionTimeout(REQUEST_TIMEOUT_MS);
         config.setRequestRetryBackoffLimit(0);
+        // A command makes few requests: the older protocol is set up sooner.
+        config.setHttp2Disable(true);
         String wanted = options.namespace() == null ? config.getNamespace() : options.namespace();
-        return new Cluster(
-                new KubernetesClientBuilder().withConfig(config).build(), wanted == null ? "default" : wanted);
+        KubernetesClient client = new KubernetesClientBuilder()
+                .withConfig(config)
+                .withHttpClientFactory(new JdkHttpClientFactory())
+                .withKubernetesSerialization(text)
+                .build();
+        return new Cluster(client, wanted == null ? "default" : wanted);
+    }
+
+    /** Learns how to read a kind beside what else is done: for the first object of a kind that takes longer than the request for it. */
+    private static void getReadyFor(KubernetesSerialization text, Class<?> kind) {
+        Thread.ofPlatform().daemon().name("reading").start(() -> text.unmarshal("{}", kind));
     }
 
     public KubernetesClient client() {
@@ -72,6 +87,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     public PoolObservation observe(String pool) {
+        getReadyFor(client.getKubernetesSerialization(), Pod.class);
         return reader().read(pool(pool));
     }
 

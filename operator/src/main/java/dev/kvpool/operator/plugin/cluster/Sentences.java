@@ -27,11 +27,12 @@ public final class Sentences {
         };
     }
 
+    /** What the innermost cause with a message says; Java's HTTP client gives none to a connection that was refused. */
     private static String innermost(Throwable e) {
-        Throwable cause = e;
-        while (cause.getCause() != null) {
-            cause = cause.getCause();
+        String said = e.getCause() == null ? e.getMessage() : "no connection";
+        for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
+            said = cause.getMessage() == null ? said : cause.getMessage();
         }
-        return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        return said;
     }
 }

@@ -4,6 +4,7 @@ package dev.kvpool.operator.plugin.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
 import java.net.ConnectException;
 import org.junit.jupiter.api.Test;
 
@@ -15,6 +16,14 @@ class SentencesTest {
 
         assertThat(Sentences.of(e))
                 .isEqualTo("the cluster cannot be reached (Connection refused); see kubectl cluster-info");
+    }
+
+    @Test
+    void aClusterThatCannotBeReachedForAReasonWithoutWords() {
+        IOException refused = new IOException(null, new IllegalStateException());
+
+        assertThat(Sentences.of(new KubernetesClientException("Operation: [list] failed.", refused)))
+                .isEqualTo("the cluster cannot be reached (no connection); see kubectl cluster-info");
     }
 
     @Test
