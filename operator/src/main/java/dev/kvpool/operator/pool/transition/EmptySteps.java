@@ -47,8 +47,11 @@ final class EmptySteps {
             return empty ? replaced(step, StepState.UNDER_WAY) : comingBack(step, node);
         }
         if (!empty && step.state() == StepState.EMPTY && step.because() == StepCause.CORDON) {
-            // It has not been evicted so far. What a new leader finds is not the rest of what was there.
-            return members.leader().isEmpty() ? new Verdict.Under(step) : new Verdict.Done();
+            // What a new leader finds is not the rest of what was there. One that is being evicted is away, and takes
+            // part again later.
+            boolean again = members.leader().isPresent()
+                    && member.filter(it -> !it.leaving()).isPresent();
+            return again ? new Verdict.Done() : new Verdict.Under(step);
         }
         return going(step, empty ? StepState.EMPTY : state(step, node), node, empty);
     }

@@ -6,6 +6,7 @@ import dev.kvpool.api.v1alpha1.StepKind;
 import dev.kvpool.api.v1alpha1.StepState;
 import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -29,7 +30,26 @@ final class PodSteps {
         if (member.isEmpty() || member.get().leaving()) {
             return new Verdict.Under(step);
         }
+        if (!isTouched(step, member.get()) && !maySpare(member.get())) {
+            return new Verdict.Done();
+        }
         return step.kind() == StepKind.RESTART ? restart(step, member.get()) : replace(step, member.get());
+    }
+
+    /** What was so when the step began may be otherwise now: it begins again in its turn. */
+    private boolean maySpare(Member member) {
+        List<Member> others = members.masters().stream()
+                .filter(it -> !it.pod().equals(member.pod()) && !it.isGone())
+                .toList();
+        boolean well = !others.isEmpty() && others.stream().allMatch(it -> it.ready() && !it.leaving());
+        return !member.master()
+                || !member.ready()
+                || members.masters().size() == 1
+                || (well && !members.leads(member.pod()));
+    }
+
+    private boolean isTouched(StepStatus step, Member member) {
+        return !Facts.isStillThere(step, member) || (step.kind() == StepKind.RESTART && member.runs(target(member)));
     }
 
     private Verdict imageSet(StepStatus step, Member member) {

@@ -93,8 +93,10 @@ public final class StepJudge {
             waiting.add(step);
         } else if (step.kind() == StepKind.TAKE_BACK) {
             take(step, emptying.takeBack(step));
-        } else if (isGone(step)) {
+        } else if (isGone(step) && step.kind() == StepKind.EMPTY) {
             forget(step);
+        } else if (isGone(step) && view.members().get(step.of()).isEmpty()) {
+            return;
         } else if (!isNeeded(step)) {
             rest(step, view).map(Verdict.Under::new).ifPresent(goOn::add);
         } else if (step.state() == StepState.KEPT || isOnAnother(step)) {
@@ -117,7 +119,7 @@ public final class StepJudge {
 
     /** It is not there any more, and neither wanted nor unwanted: leaders remember drains, and a later node of its name shall not be emptied. */
     private boolean isGone(StepStatus step) {
-        return step.kind() == StepKind.EMPTY
+        return !view.members().isMaster(step.of())
                 && !view.goals().wanted().contains(step.of())
                 && !view.goals().unwanted().containsKey(step.of());
     }
@@ -133,7 +135,10 @@ public final class StepJudge {
     private boolean isNeeded(StepStatus step) {
         Goals goals = view.goals();
         boolean wanted = !goals.unwanted().containsKey(step.of());
-        boolean stays = step.kind() == StepKind.EMPTY || Facts.isToBeDeleted(step, view.members());
+        // A pod that is being deleted, or another one in its place, has to come back whatever is wanted now.
+        boolean stays = step.kind() == StepKind.EMPTY
+                || (Facts.isToBeDeleted(step, view.members())
+                        && !view.members().get(step.of()).orElseThrow().leaving());
         return switch (step.because()) {
             case SCALE_DOWN -> !wanted;
             case CORDON -> wanted && goals.cordons().containsKey(step.of());

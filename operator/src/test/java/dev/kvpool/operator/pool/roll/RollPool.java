@@ -471,6 +471,12 @@ public final class RollPool {
         takeOver(!nobodyTakes);
     }
 
+    /** Another master comes to lead, for a reason of its own. */
+    RollPool otherLeader() {
+        takeOver(true);
+        return this;
+    }
+
     private void takeOver(boolean happens) {
         masters.stream()
                 .filter(master -> happens && master.ready && master != leader)

@@ -43,6 +43,19 @@ class WarmMastersTest {
     }
 
     @Test
+    void oneThatHasComeToLeadSinceItsStepBeganHandsOverBefore() {
+        RollPool pool = new RollPool(2, 2).want(RollPool.NEW).preflight("rolling-warm");
+        while (pool.steps().isEmpty()) {
+            pool.round();
+        }
+        assertThat(pool.done).isEmpty();
+
+        pool.otherLeader().rounds(10);
+
+        assertThat(pool.done).startsWith("m-0 kvpool:2");
+    }
+
+    @Test
     void aMasterThatDoesNotCatchUpGetsNoLeadershipAndThePoolGoesBack() {
         RollPool pool = upgrading(2);
         pool.master("m-1").knowsNot.add("s-0");

@@ -19,6 +19,23 @@ class CordonedNodesTest {
     private static final DrainSpec PATIENT = new DrainSpec("1m", LeftoverPolicy.WAIT, "1440m");
     private static final DrainSpec FIVE_MINUTES = new DrainSpec("1m", LeftoverPolicy.WAIT, "5m");
 
+    /** It is away as soon as its pod ends, and leaders remember what they emptied. */
+    @Test
+    void oneThatIsBeingEvictedTakesPartAgainWithItsNextPod() {
+        DrainPool pool = new DrainPool(3).cordoned("k-1").rounds(20);
+        assertThat(pool.phases()).containsExactly("s-1 EMPTY");
+
+        pool.node("s-1").ending = true;
+        pool.node("s-1").state = "away";
+        pool.rounds(3);
+        pool.node("s-1").ending = false;
+        pool.node("s-1").state = "drained";
+        pool.node("s-1").host = "elsewhere";
+        pool.rounds(10);
+
+        assertThat(pool.node("s-1").state).isEqualTo("ready");
+    }
+
     @Test
     void oneIsEmptiedThenMayBeEvictedAndThenTakesPartElsewhere() {
         DrainPool pool = new DrainPool(3).cordoned("k-2").evicting(true);

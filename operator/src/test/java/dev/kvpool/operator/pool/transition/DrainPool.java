@@ -80,6 +80,7 @@ final class DrainPool {
     private boolean upgrading;
     private boolean led = true;
     private boolean paused;
+    private boolean endsSlowly;
     private String taint = "";
     private boolean evicting;
     private boolean specCounts = true;
@@ -149,6 +150,12 @@ final class DrainPool {
 
     DrainPool upgrading(boolean now) {
         upgrading = now;
+        return this;
+    }
+
+    /** Pods that are deleted take their time. */
+    DrainPool endsSlowly() {
+        endsSlowly = true;
         return this;
     }
 
@@ -266,6 +273,11 @@ final class DrainPool {
                 Node member = members.get(pod);
                 assertThat(uid).isEqualTo(uid(pod, member));
                 outdated.remove(pod);
+                if (endsSlowly) {
+                    member.ending = true;
+                    member.state = "away";
+                    return;
+                }
                 madeAnew.add(pod + " with " + left(member));
                 members.put(pod, starting(member.host));
             }
@@ -346,7 +358,7 @@ final class DrainPool {
                 ? EnumSet.allOf(StepCause.class)
                 : specCounts ? Set.of() : EnumSet.complementOf(EnumSet.of(StepCause.CORDON));
         return new TransitionView(
-                new Members(List.of(), storage, Set.of(), Set.of(), List.of(), leader),
+                new Members(List.of(), storage, upgrading ? Set.of("m-1") : Set.of(), Set.of(), List.of(), leader),
                 goals(),
                 steps,
                 new TransitionView.Terms(

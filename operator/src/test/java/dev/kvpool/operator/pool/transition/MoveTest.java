@@ -23,6 +23,14 @@ class MoveTest {
     private static final DrainSpec WAIT = new DrainSpec("1m", LeftoverPolicy.WAIT, "1440m");
 
     @Test
+    void onePodThatIsEndingIsStillBeingReplaced() {
+        DrainPool pool = new DrainPool(3).endsSlowly().outdated("s-1").rounds(20);
+
+        assertThat(pool.node("s-1").ending).isTrue();
+        assertThat(pool.phases()).containsExactly("s-1 REPLACE");
+    }
+
+    @Test
     void oneAfterTheOtherIsEmptiedMadeAnewAndTakesPartAgain() {
         DrainPool pool = new DrainPool(3).outdated("s-0", "s-1", "s-2");
         for (int round = 0; round < 3 * ENOUGH; round++) {

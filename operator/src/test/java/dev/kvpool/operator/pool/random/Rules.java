@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.random;
+
+import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.LeftoverPolicy;
+import dev.kvpool.api.v1alpha1.RollMode;
+import dev.kvpool.api.v1alpha1.RollPhase;
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.pool.random.RandomCluster.End;
+import dev.kvpool.operator.pool.random.RandomCluster.Host;
+import dev.kvpool.operator.pool.random.RandomCluster.Pod;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * What must hold whatever happens, judged by what is there and not by what the operator thinks: it takes away no more than the budget, nor
+ * the only copy of an object, nor a master that leads while another could, and nothing of which no step in the status says so.
+ */
+final class Rules {
+    private static final Set<StepState> BEGUN = EnumSet.of(StepState.UNDER_WAY, StepState.LEFTOVERS, StepState.DROPPED);
+
+    private final RandomPool pool;
+    private KvCachePoolStatus status = KvCachePoolStatus.EMPTY;
+    private Set<String> wanted = Set.of();
+
+    /** Whom the operator has taken away and who is not back yet. */
+    private final Set<String> stopped = new TreeSet<>();
+
+    Rules(RandomPool pool) {
+        this.pool = pool;
+    }
+
+    /** Something does not hold. */
+    static final class Broken extends AssertionError {
+        private static final long serialVersionUID = 1;
+
+        Broken(String what) {
+            super(what);
+        }
+    }
+
+    /**
+     * Judges what begins in a look.
+     *
+     * @param from what the status said before it
+     * @param next what it will say
+     */
+    void look(KvCachePoolStatus from, List<StepStatus> next) {
+        status = from;
+        wanted = pool.wanted();
+        next.stream()
+                .filter(step -> stops(step)
+                        && from.steps().stream().noneMatch(old -> old.of().equals(step.of()) && stops(old)))
+                .forEach(this::begins);
+    }
+
+    private static boolean stops(StepStatus step) {
+        return step.kind() != StepKind.TAKE_BACK
+                && step.because() != StepCause.SCALE_DOWN
+                && step.because() != StepCause.CORDON
+                && BEGUN.contains(step.state());
+    }
+
+    private void begins(StepStatus step) {
+        if (!pool.data.serves(step.of())) {
+            return;
+        }
+        boolean back = Optional.ofNullable(status.roll())
+                .filter(roll -> roll.phase() == RollPhase.GOING_BACK)
+                .isPresent();
+        List<String> away = pool.cluster.pods().stream()
+                .filter(pod ->
+                        !pod.master() && wanted.contains(pod.id()) && !pod.id().equals(step.of()))
+                .filter(pod -> !pool.data.serves(pod.id()))
+                .filter(pod -> pod.started() || !pod.host.isEmpty())
+                .filter(pod -> !back || isReachable(pod))
+                .map(Pod::id)
+                .toList();
+        if (away.size() >= pool.maxUnavailable) {
+            throw new Broken("%s begins while %s are away".formatted(step, away));
+        }
+    }
+
+    private boolean isReachable(Pod pod) {
+        Host host = pool.cluster.hosts.get(pod.host);
+        return host != null && host.ready;
+    }
+
+    void setImage(Pod pod, String image) {
+        if (pod.wished.equals(image) || !pod.started()) {
+            return;
+        }
+        if (!pod.master() && isDrained() && !pool.data.held(pod.id()).isEmpty() && !mayLose(pod.id())) {
+            throw new Broken("%s is given an image that cannot read what it holds".formatted(pod.id()));
+        }
+        takenAway(pod);
+    }
+
+    private boolean isDrained() {
+        return Optional.ofNullable(status.roll())
+                .filter(roll -> roll.mode() == RollMode.DRAINED)
+                .map(RollStatus::phase)
+                .filter(EnumSet.of(RollPhase.ROLLING, RollPhase.GOING_BACK)::contains)
+                .isPresent();
+    }
+
+    /** Of a pod whose end has been asked for. */
+    void ends(Pod pod, End why) {
+        if (!pod.started()) {
+            return;
+        }
+        if (!pod.master() && !pool.data.onlyAt(pod.id()).isEmpty() && !mayLose(pod.id()) && loses(pod, why)) {
+            throw new Broken("%s is %s with %s".formatted(pod.id(), why, pool.data.onlyAt(pod.id())));
+        }
+        if (why == End.DELETED) {
+            takenAway(pod);
+        } else if (why == End.RELEASED && pod.master()) {
+            takenAway(pod);
+        }
+    }
+
+    private static boolean loses(Pod pod, End why) {
+        return switch (why) {
+            case DELETED -> !pod.outlives;
+            case RELEASED -> true;
+            // Whether it may be was judged when it was labelled.
+            case EVICTED -> false;
+        };
+    }
+
+    void evictable(Pod pod) {
+        if (pod.started()
+                && !pod.leaving
+                && !pod.outlives
+                && !pool.data.onlyAt(pod.id()).isEmpty()
+                && !mayLose(pod.id())) {
+            throw new Broken("%s may be evicted with %s".formatted(pod.id(), pool.data.onlyAt(pod.id())));
+        }
+    }
+
+    /** Of storage nodes that may go. */
+    void released(Set<String> ids) {
+        for (String id : ids) {
+            Optional<Pod> pod = pool.cluster.pods().stream()
+                    .filter(it -> !it.master() && it.id().equals(id))
+                    .findFirst();
+            boolean holds = pod.map(it -> it.outlives || !it.leaving).orElse(true);
+            if (holds && !pool.data.onlyAt(id).isEmpty() && !mayLose(id)) {
+                throw new Broken("%s may go with %s".formatted(id, pool.data.onlyAt(id)));
+            }
+        }
+    }
+
+    private void takenAway(Pod pod) {
+        boolean works = pod.ready && pool.cluster.works(pod);
+        if (works) {
+            step(pod.id())
+                    .filter(step -> BEGUN.contains(step.state()))
+                    .filter(step -> step.kind() == StepKind.RESTART || step.kind() == StepKind.REPLACE)
+                    .orElseThrow(() -> new Broken("%s is stopped, and no step says so".formatted(pod.id())));
+            if (pod.master()) {
+                master(pod);
+            } else if (stoppedStorage(pod.id()) >= pool.maxUnavailable) {
+                throw new Broken("%s is stopped beside %s".formatted(pod.id(), stopped));
+            }
+        }
+        boolean comesBack = !pod.master() || pod.ordinal() < pool.masters;
+        if (comesBack && works) {
+            stopped.add(pod.id());
+        }
+    }
+
+    private long stoppedStorage(String but) {
+        return stopped.stream()
+                .filter(id -> !id.equals(but) && wanted.contains(id))
+                .count();
+    }
+
+    private void master(Pod pod) {
+        boolean others = stopped.stream().anyMatch(id -> !id.equals(pod.id()));
+        boolean couldLead = pool.cluster.pods().stream()
+                .anyMatch(it -> it.master() && it != pod && it.ready && pool.cluster.works(it));
+        if (others || (couldLead && pool.data.leads(pod))) {
+            throw new Broken("%s is stopped%s beside %s"
+                    .formatted(pod.id(), pool.data.leads(pod) ? ", which leads," : "", stopped));
+        }
+    }
+
+    /** What happens to it now is not the operator's doing. */
+    void fault(Pod pod) {
+        stopped.remove(pod.id());
+    }
+
+    void tick() {
+        stopped.removeIf(id -> {
+            Optional<Pod> pod = pool.cluster.pods().stream()
+                    .filter(any -> any.id().equals(id) && !any.leaving)
+                    .findFirst();
+            boolean back = pod.filter(any -> any.ready && any.wished.equals(any.running))
+                    .isPresent();
+            boolean released = pod.isEmpty() && !wanted.contains(id);
+            return back || released || pod.filter(any -> !isReachable(any)).isPresent();
+        });
+    }
+
+    private Optional<StepStatus> step(String id) {
+        return status.steps().stream().filter(step -> step.of().equals(id)).findFirst();
+    }
+
+    /** The spec allows it, or the time is over after which it does. */
+    private boolean mayLose(String id) {
+        return pool.onDataLoss == DataLossPolicy.REPLACE
+                || step(id).filter(step -> step.state() == StepState.DROPPED)
+                        .filter(step -> step.machine() != null && isSince(step, RandomPool.NODE_TIMEOUT)
+                                || pool.onLeftovers == LeftoverPolicy.DROP
+                                        && !step.because().isImage()
+                                        && isSince(step, RandomPool.DRAIN_TIMEOUT))
+                        .isPresent();
+    }
+
+    private boolean isSince(StepStatus step, Duration time) {
+        // A step that was emptying becomes one that replaces, and begins again.
+        return step.kind() == StepKind.REPLACE
+                || !Duration.between(Instant.parse(step.since()), pool.now())
+                        .minus(time)
+                        .isNegative();
+    }
+}
