@@ -17,7 +17,7 @@ public enum StepCause {
     /** The pod was made with other settings than the spec has now. */
     @JsonProperty("Settings")
     SETTINGS,
-    /** The spec does not want the storage node any more. */
+    /** The spec does not want the master or storage node any more. */
     @JsonProperty("ScaleDown")
     SCALE_DOWN;
 

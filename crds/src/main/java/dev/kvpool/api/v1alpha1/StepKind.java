@@ -17,6 +17,9 @@ public enum StepKind {
     /** The pod is deleted and comes back from the template of its set. */
     @JsonProperty("Replace")
     REPLACE,
+    /** The pod of a master goes and does not come back. */
+    @JsonProperty("Remove")
+    REMOVE,
     /** A storage node that was being emptied takes part again. */
     @JsonProperty("TakeBack")
     TAKE_BACK

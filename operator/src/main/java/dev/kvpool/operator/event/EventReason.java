@@ -34,6 +34,10 @@ public enum EventReason {
             "SettingsStep",
             false,
             "A pod that was made with earlier settings is recreated, or hands its leadership over before."),
+    MASTER_REMOVED(
+            "MasterRemoved",
+            false,
+            "A master that the spec does not want any more is removed, or hands its leadership over before."),
     STEP_FAILED(
             "StepFailed", true, "A step did not succeed in its time; no other one of its kind begins before it does."),
     DRAIN_STARTED(

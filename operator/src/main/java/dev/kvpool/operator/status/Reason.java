@@ -175,6 +175,12 @@ public enum Reason {
             FALSE,
             "ReplacesPods",
             "Pods that were made with earlier settings are replaced, a few at a time. status.steps shows the progress."),
+    REMOVES_MASTERS(
+            SPEC_APPLIED,
+            FALSE,
+            "RemovesMasters",
+            "The spec asks for fewer masters, and they are removed one by one; one that leads hands over first. status.steps shows the"
+                    + " progress."),
     NODE_LEFT_OUT(
             SPEC_APPLIED,
             FALSE,

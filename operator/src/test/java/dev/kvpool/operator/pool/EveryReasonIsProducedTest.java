@@ -157,6 +157,7 @@ class EveryReasonIsProducedTest {
                         .rounds(20)
                         .later(Duration.ofMinutes(11))
                         .rounds(50));
+            case REMOVES_MASTERS -> of(whole(ALL_READY, "{masters: {replicas: 1}, "));
             case REPLACES_PODS -> of(whole(ALL_READY).child(masters()));
             case WAITS_FOR_DRAIN, EMPTYING, CARRYING_OUT -> of(smaller());
             case DRAIN_WAITS -> of(new PoolSketch(SMALLER).set("a", 2));
@@ -207,6 +208,13 @@ class EveryReasonIsProducedTest {
             case UPGRADE_GOES_BACK -> rolls(RollPhase.ROLLING, RollPhase.GOING_BACK);
             case UPGRADE_FAILED -> rolls(RollPhase.GOING_BACK, RollPhase.FAILED);
             case SETTINGS_STEP -> steps(step(StepCause.SETTINGS, StepState.UNDER_WAY));
+            case MASTER_REMOVED ->
+                steps(new StepStatus(
+                        "demo-master-1",
+                        StepKind.REMOVE,
+                        StepCause.SCALE_DOWN,
+                        StepState.UNDER_WAY,
+                        PoolSketch.NOON.toString()));
             case STEP_FAILED ->
                 steps(step(StepCause.SETTINGS, StepState.UNDER_WAY).in(StepState.FAILED, "it did not get ready"));
             case DRAIN_STARTED -> drains(StepState.UNDER_WAY);

@@ -136,6 +136,7 @@ record PlanView(
             case RESTART -> "restart";
             case EMPTY -> "empty";
             case REPLACE -> RECREATE;
+            case REMOVE -> "remove";
             case TAKE_BACK -> "take back";
         };
         return new Step(

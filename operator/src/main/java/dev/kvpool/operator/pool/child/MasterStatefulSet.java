@@ -43,7 +43,7 @@ public final class MasterStatefulSet {
                 .withMetadata(pool.metadata(name, labels))
                 .withNewSpec()
                 .withServiceName(name)
-                .withReplicas(pool.spec().masters().replicas())
+                .withReplicas(pool.masters())
                 .withPodManagementPolicy("Parallel")
                 .withRevisionHistoryLimit(REVISIONS_KEPT)
                 .withNewSelector()

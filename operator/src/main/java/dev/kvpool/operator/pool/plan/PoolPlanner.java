@@ -89,7 +89,7 @@ public final class PoolPlanner {
         RollPlan roll = Roll.plan(upgrade);
         TransitionPlan transitions = Transitions.plan(view.towards(roll.goal()), judged);
         StoragePlan storage = StoragePlan.of(seen, transitions.released());
-        PoolBlueprint blueprint = blueprint(seen, storage, roll);
+        PoolBlueprint blueprint = blueprint(seen, storage, roll, masters(seen, transitions.released()));
         HostDirectories directories = HostDirectories.of(seen, storage);
         PlannedChildren children = PlannedChildren.of(seen, blueprint, storage, directories, roll);
         return new PoolPlan(
@@ -192,7 +192,18 @@ public final class PoolPlanner {
         return child instanceof NetworkPolicy || AgentDaemonSet.is(child);
     }
 
-    private PoolBlueprint blueprint(PoolObservation seen, StoragePlan storage, RollPlan roll) {
+    /** Kubernetes takes away the last one first. */
+    private static int masters(PoolObservation seen, Set<String> released) {
+        int wanted = seen.spec().masters().replicas();
+        return seen.pods(PoolLabels.ROLE_MASTER).stream()
+                .filter(pod -> !pod.leaving() && !released.contains(pod.name()))
+                .mapToInt(pod -> pod.ordinal() + 1)
+                .filter(replicas -> replicas > wanted)
+                .max()
+                .orElse(wanted);
+    }
+
+    private PoolBlueprint blueprint(PoolObservation seen, StoragePlan storage, RollPlan roll, int masters) {
         TransferEngineSpec engine = seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS);
         return new PoolBlueprint(
                 seen.names(),
@@ -202,6 +213,7 @@ public final class PoolPlanner {
                 engine,
                 roll.mastersImage(),
                 roll.storageImage(),
+                masters,
                 sizing(seen, engine, storage),
                 PortPlan.of(seen).ports(),
                 ExpectedNodes.of(storage.expectedNodes(), seen),

@@ -51,8 +51,12 @@ final class Completeness {
     private static Optional<Finding> ofObjects(Finding applied) {
         return switch (applied.reason()) {
             case APPLIED -> Optional.empty();
-            case WAITS_FOR_DRAIN, REPLACES_PODS, REMOVES_DIRECTORIES, MASTERS_READ_RULES, APPLY_FAILED ->
-                Optional.of(new Finding(Reason.CARRYING_OUT, applied.message()));
+            case WAITS_FOR_DRAIN,
+                    REPLACES_PODS,
+                    REMOVES_MASTERS,
+                    REMOVES_DIRECTORIES,
+                    MASTERS_READ_RULES,
+                    APPLY_FAILED -> Optional.of(new Finding(Reason.CARRYING_OUT, applied.message()));
             case PAUSED, SPEC_INVALID, WOULD_LOSE_BYTES, REQUEST_NOT_UNDERSTOOD, NODE_LEFT_OUT, NAME_TAKEN ->
                 Optional.of(new Finding(Reason.HELD, applied.message()));
             default -> throw new IllegalStateException("no reason of condition SpecApplied: " + applied.reason());

@@ -149,6 +149,10 @@ public final class PoolFindings {
             return new Finding(
                     Reason.REPLACES_PODS, String.join(" ", plan.transitions().replacing()));
         }
+        if (!plan.transitions().removing().isEmpty()) {
+            return new Finding(
+                    Reason.REMOVES_MASTERS, String.join(" ", plan.transitions().removing()));
+        }
         List<String> refused = plan.children()
                 .map(children -> children.blueprint().requests().refused())
                 .orElse(List.of());

@@ -39,7 +39,8 @@ final class StepNotices {
             return upgrading(step);
         }
         return switch (step.kind()) {
-            case HAND_OVER, REPLACE, RESTART -> settings(step);
+            case HAND_OVER, REPLACE, RESTART, REMOVE ->
+                step.because() == StepCause.SCALE_DOWN ? removed(step) : settings(step);
             case TAKE_BACK -> Optional.of(takenBack(step));
             case EMPTY -> step.machine() == null ? going(step) : Optional.of(onCordoned(step, step.machine()));
         };
@@ -51,6 +52,7 @@ final class StepNotices {
             case HAND_OVER -> "hands its leadership over";
             case EMPTY -> "is emptied";
             case REPLACE -> "is recreated with the other image";
+            case REMOVE -> "is removed";
             case TAKE_BACK -> "takes part again";
         };
         return isBegun(step)
@@ -60,6 +62,11 @@ final class StepNotices {
 
     private static boolean isBegun(StepStatus step) {
         return step.state() != StepState.WAITING;
+    }
+
+    private static Optional<Notice> removed(StepStatus step) {
+        String deed = step.kind() == StepKind.HAND_OVER ? " hands its leadership over, to be removed." : " is removed.";
+        return isBegun(step) ? Optional.of(new Notice(EventReason.MASTER_REMOVED, step.of() + deed)) : Optional.empty();
     }
 
     private static Optional<Notice> settings(StepStatus step) {

@@ -12,7 +12,7 @@ final class Facts {
 
     static StepStatus noted(StepStatus step, Member member, TransitionView view) {
         return switch (step.kind()) {
-            case EMPTY, TAKE_BACK -> step;
+            case EMPTY, REMOVE, TAKE_BACK -> step;
             case HAND_OVER ->
                 step.told(view.members().leader().map(PoolReport::epoch).orElse(null), step.since());
             case RESTART, REPLACE -> step.with(of(member));

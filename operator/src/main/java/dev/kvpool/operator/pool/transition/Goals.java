@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,6 +27,7 @@ import java.util.stream.Collectors;
  * @param wanted ids of the storage nodes that the spec wants
  * @param unwanted ids of all others, those that go first in front, and whether something can be moved from each: a pod that never ran, or
  *     is being deleted with its memory, holds nothing
+ * @param surplus pods of masters that the spec does not want and that nobody has deleted yet; the one that goes first in front
  * @param cordons storage nodes on cordoned Kubernetes nodes, by id
  * @param outdated members whose pods were made with other settings than there are now
  * @param image what an upgrade brings pods to now; empty while none does
@@ -33,12 +35,14 @@ import java.util.stream.Collectors;
 public record Goals(
         Set<String> wanted,
         Map<String, Boolean> unwanted,
+        List<String> surplus,
         Map<String, Cordon> cordons,
         Set<String> outdated,
         Optional<ImageGoal> image) {
 
     public Goals {
         wanted = Set.copyOf(wanted);
+        surplus = List.copyOf(surplus);
         cordons = Map.copyOf(cordons);
         outdated = Set.copyOf(outdated);
     }
@@ -59,6 +63,7 @@ public record Goals(
         return new Goals(
                 wanted,
                 unwanted,
+                surplus(seen),
                 Cordons.of(seen, drainTaints),
                 outdated(seen).stream()
                         .map(pod -> pod.role().equals(PoolLabels.ROLE_MASTER) ? pod.name() : pod.nodeId())
@@ -67,7 +72,22 @@ public record Goals(
     }
 
     public Goals with(Optional<ImageGoal> other) {
-        return new Goals(wanted, unwanted, cordons, outdated, other);
+        return new Goals(wanted, unwanted, surplus, cordons, outdated, other);
+    }
+
+    /** Kubernetes takes away the last one first. */
+    private static List<String> surplus(PoolObservation seen) {
+        return seen.pods(PoolLabels.ROLE_MASTER).stream()
+                .filter(pod ->
+                        !pod.leaving() && pod.ordinal() >= seen.spec().masters().replicas())
+                .sorted(Comparator.comparingInt(ObservedPod::ordinal).reversed())
+                .map(ObservedPod::name)
+                .toList();
+    }
+
+    /** Whether the spec wants it; of one that is not there too. */
+    boolean want(String of) {
+        return !unwanted.containsKey(of) && !surplus.contains(of);
     }
 
     /** Pods that are not being deleted and were made with other settings than the template of their set has. An image is no setting. */

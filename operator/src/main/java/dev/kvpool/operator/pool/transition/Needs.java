@@ -43,6 +43,7 @@ final class Needs {
     static List<Transition> of(
             TransitionView view, List<StepStatus> steps, List<StepStatus> before, Optional<Behind> behind) {
         Needs needs = new Needs(view, steps, before, behind);
+        view.goals().surplus().forEach(needs::surplus);
         view.goals().unwanted().keySet().forEach(needs::unwanted);
         view.members().storage().stream().map(Member::id).distinct().forEach(needs::cordoned);
         Comparator<Member> turn = Comparator.comparing(
@@ -58,6 +59,20 @@ final class Needs {
 
     private Optional<StepStatus> step(String id) {
         return steps.stream().filter(step -> step.of().equals(id)).findFirst();
+    }
+
+    private void surplus(String pod) {
+        Optional<Member> member = view.members().get(pod).filter(Member::started);
+        if (member.isPresent() && step(pod).filter(step -> !isPassed(step)).isEmpty()) {
+            boolean leads = handsOver(member.get());
+            boolean first = view.goals().surplus().getFirst().equals(pod);
+            add(
+                    pod,
+                    leads ? StepKind.HAND_OVER : StepKind.REMOVE,
+                    StepCause.SCALE_DOWN,
+                    true,
+                    first && !leads && !member.get().ready());
+        }
     }
 
     private void unwanted(String id) {
@@ -84,7 +99,7 @@ final class Needs {
 
     private void member(Member member) {
         boolean current = view.members().get(member.id()).filter(member::equals).isPresent();
-        if (!current || view.goals().unwanted().containsKey(member.id()) || !isFree(member)) {
+        if (!current || !view.goals().want(member.id()) || !isFree(member)) {
             return;
         }
         if (behind.filter(those -> those.steppable().contains(member)).isPresent()) {

@@ -27,13 +27,22 @@ final class PodSteps {
             return handOver(step);
         }
         Optional<Member> member = members.get(step.of());
-        if (member.isEmpty() || member.get().leaving()) {
+        boolean gone = member.isEmpty() || member.get().leaving();
+        if (step.kind() == StepKind.REMOVE) {
+            return gone || leads(member.get()) ? new Verdict.Done() : new Verdict.Under(step);
+        }
+        if (gone) {
             return new Verdict.Under(step);
         }
         if (!isTouched(step, member.get()) && !maySpare(member.get())) {
             return new Verdict.Done();
         }
         return step.kind() == StepKind.RESTART ? restart(step, member.get()) : replace(step, member.get());
+    }
+
+    /** It has come to lead since the step began, and hands over before. */
+    private boolean leads(Member member) {
+        return members.leads(member.pod()) && members.masters().size() > 1;
     }
 
     /** What was so when the step began may be otherwise now: it begins again in its turn. */

@@ -134,7 +134,7 @@ public final class StepJudge {
 
     private boolean isNeeded(StepStatus step) {
         Goals goals = view.goals();
-        boolean wanted = !goals.unwanted().containsKey(step.of());
+        boolean wanted = goals.want(step.of());
         // A pod that is being deleted, or another one in its place, has to come back whatever is wanted now.
         boolean stays = step.kind() == StepKind.EMPTY
                 || (Facts.isToBeDeleted(step, view.members())
@@ -193,7 +193,8 @@ public final class StepJudge {
             return forgiving(step, orLeftOut(step, emptying.judge(step)));
         }
         Verdict verdict = pods.judge(step);
-        if (verdict instanceof Verdict.Under && view.idle(step).compareTo(view.stepTimeout()) > 0) {
+        boolean counts = step.kind() != StepKind.REMOVE;
+        if (counts && verdict instanceof Verdict.Under && view.idle(step).compareTo(view.stepTimeout()) > 0) {
             verdict = new Verdict.Failed(overdue(step));
         }
         return forgiving(step, orLeftOut(step, verdict));

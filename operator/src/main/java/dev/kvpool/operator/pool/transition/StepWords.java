@@ -53,8 +53,24 @@ final class StepWords {
             case HAND_OVER -> pod + " hands its leadership over";
             case EMPTY -> pod + (step.because() == StepCause.ROLLBACK ? EMPTIED_ON_THE_WAY_BACK : " is emptied");
             case REPLACE -> pod + " is recreated";
+            case REMOVE -> pod + " goes";
             case TAKE_BACK -> pod + " takes part again";
         };
+    }
+
+    /** Masters that the spec does not want, as a sentence; no sentence where there are none. */
+    List<String> removing(List<Wait> waiting) {
+        List<String> pods = view.goals().surplus();
+        if (pods.isEmpty()) {
+            return List.of();
+        }
+        String why = waiting.stream()
+                .filter(wait -> wait.of().equals(pods.getFirst()) && wait.because() == StepCause.SCALE_DOWN)
+                .findFirst()
+                .map(wait -> ": " + wait.sentence())
+                .orElse("");
+        return List.of("%s %s removed, one master at a time%s."
+                .formatted(NameList.of(pods), pods.size() == 1 ? "is" : "are", why));
     }
 
     /** What condition Draining says. */
@@ -101,7 +117,8 @@ final class StepWords {
     /** Storage nodes that are to be emptied and wait. */
     private Optional<Finding> waiting(List<Wait> waiting) {
         List<Wait> waits = waiting.stream()
-                .filter(wait -> wait.because() == StepCause.SCALE_DOWN
+                .filter(wait -> (wait.because() == StepCause.SCALE_DOWN
+                                && !view.members().isMaster(wait.of()))
                         || wait.because() == StepCause.CORDON
                         || (wait.because() == StepCause.SETTINGS && isEmptied(wait.of())))
                 .toList();

@@ -16,15 +16,17 @@ import java.util.Comparator;
  * @param place where it comes among those of the same cause: the lower, the sooner
  */
 record Transition(String of, StepKind kind, StepCause because, boolean master, boolean mends, int place) {
-    /** The one order: what is not ready, then by cause, masters before storage nodes. */
+    /** The one order: what is not ready, masters that go, as nothing shall be done for them before, then by cause, masters before storage nodes. */
     static final Comparator<Transition> ORDER = Comparator.comparing((Transition it) -> !it.mends)
+            .thenComparing(it -> !(it.master && it.because == StepCause.SCALE_DOWN))
             .thenComparing(Transition::because)
             .thenComparing(it -> !it.master)
             .thenComparingInt(Transition::place);
 
-    /** It takes the member away for a while, and the member comes back. */
+    /** It takes a master away, or a storage node that comes back. */
     static boolean stops(StepKind kind, StepCause because) {
-        return kind != StepKind.TAKE_BACK && because != StepCause.SCALE_DOWN && because != StepCause.CORDON;
+        boolean goes = because == StepCause.SCALE_DOWN || because == StepCause.CORDON;
+        return kind != StepKind.TAKE_BACK && !(goes && kind == StepKind.EMPTY);
     }
 
     boolean stops() {

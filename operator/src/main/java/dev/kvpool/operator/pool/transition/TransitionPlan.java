@@ -11,12 +11,13 @@ import java.util.Set;
  *
  * @param steps what the status shall say; what follows from a change waits until it is written
  * @param actions what is done at once
- * @param released ids of storage nodes that may go now
+ * @param released ids of storage nodes, and pods of masters, that may go now
  * @param evictable names of pods that may be evicted now
  * @param waits transitions that have not begun, and why, in their order
  * @param heldBack sentences about settings that are not carried out, because that would lose bytes
  * @param emptiedFirst sentences about settings that are carried out when storage nodes are empty
  * @param replacing sentences about settings for which pods are replaced a few at a time
+ * @param removing sentences about masters that are removed one by one
  * @param upgrade what is under way for an upgrade, or waited for, as a sentence; empty where there is none
  * @param draining what condition Draining says
  */
@@ -29,6 +30,7 @@ public record TransitionPlan(
         List<String> heldBack,
         List<String> emptiedFirst,
         List<String> replacing,
+        List<String> removing,
         String upgrade,
         Finding draining) {
 
@@ -41,5 +43,6 @@ public record TransitionPlan(
         heldBack = List.copyOf(heldBack);
         emptiedFirst = List.copyOf(emptiedFirst);
         replacing = List.copyOf(replacing);
+        removing = List.copyOf(removing);
     }
 }

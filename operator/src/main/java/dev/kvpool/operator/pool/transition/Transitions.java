@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.transition;
 
 import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepKind;
 import dev.kvpool.api.v1alpha1.StepProgress;
 import dev.kvpool.api.v1alpha1.StepState;
 import dev.kvpool.api.v1alpha1.StepStatus;
@@ -14,6 +15,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Decides what is done now with the pods of a pool: steps under way go on, and others begin, in one order and within one budget. */
 public final class Transitions {
@@ -80,6 +82,7 @@ public final class Transitions {
                 heldBack(),
                 moved(),
                 replacing(),
+                words.removing(waiting),
                 words.upgrade(steps, waiting),
                 words.draining(next, waiting));
     }
@@ -174,7 +177,19 @@ public final class Transitions {
                 released.add(id);
             }
         });
+        view.goals().surplus().stream()
+                .filter(pod -> !view.isPaused(pod, StepCause.SCALE_DOWN))
+                .filter(pod -> view.members().get(pod).filter(Member::started).isEmpty() || isRemoved(pod, next))
+                .forEach(released::add);
         return released;
+    }
+
+    /** Its step said so already, and says so still. */
+    private boolean isRemoved(String pod, List<StepStatus> next) {
+        return Stream.of(view.steps(), next)
+                .allMatch(steps -> find(steps, pod)
+                        .filter(step -> step.kind() == StepKind.REMOVE && step.state() == StepState.UNDER_WAY)
+                        .isPresent());
     }
 
     private Set<String> evictable(List<StepStatus> next) {

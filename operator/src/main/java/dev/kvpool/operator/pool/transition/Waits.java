@@ -58,7 +58,7 @@ final class Waits {
             return Optional.of("no master leads and serves");
         }
         return switch (it.because()) {
-            case SCALE_DOWN -> upgradeFirst().or(this::bound);
+            case SCALE_DOWN -> upgradeFirst().or(() -> it.master() ? surplus(it) : bound());
             case CORDON -> upgradeFirst().or(this::bound).or(() -> cordoned(it));
             case SETTINGS -> upgradeFirst().or(this::lost).or(this::failed).or(() -> stopping(it));
             case UPGRADE, ROLLBACK -> cordonedFirst().or(() -> stopping(it));
@@ -82,6 +82,11 @@ final class Waits {
         return steps.stream().anyMatch(step -> step.because().isImage() && Budget.isStopped(step))
                 ? Optional.of("a step of an upgrade comes first")
                 : Optional.empty();
+    }
+
+    private Optional<String> surplus(Transition it) {
+        String first = view.goals().surplus().getFirst();
+        return first.equals(it.of()) ? stopping(it) : Optional.of("master %s goes first".formatted(first));
     }
 
     private Optional<String> bound() {
@@ -145,7 +150,7 @@ final class Waits {
     /** Takes a member away for a while: one master at a time, none beside a storage node, and these within the budget. */
     private Optional<String> stopping(Transition it) {
         return master(it)
-                .or(() -> it.master() ? room(it) : Optional.empty())
+                .or(() -> it.master() && it.because() != StepCause.SCALE_DOWN ? room(it) : Optional.empty())
                 .or(() -> steps.stream().anyMatch(step -> Budget.isStopped(step) && members.isMaster(step.of()))
                         ? Optional.of("one master at a time, and none beside a storage node")
                         : Optional.empty())
@@ -194,10 +199,15 @@ final class Waits {
 
     /**
      * Why no step begins for the sake of masters. One whose machine is dead, or for which there is none, is waited for only as long as
-     * no other standby could lead; one that never ran may be missing for long, and settings do not wait for it.
+     * no other standby could lead; one that never ran may be missing for long, and settings do not wait for it. Before one goes for good
+     * only those count that stay.
      */
     private Optional<String> master(Transition it) {
-        Optional<Member> standby = members.masters().stream()
+        List<Member> masters = members.masters().stream()
+                .filter(master ->
+                        it.because() != StepCause.SCALE_DOWN || view.goals().want(master.pod()))
+                .toList();
+        Optional<Member> standby = masters.stream()
                 .filter(master -> !members.leads(master.pod()) && isWell(master, it))
                 .filter(master -> new WarmMasters(members).lack(master.pod()).isEmpty())
                 .findFirst();
@@ -207,7 +217,7 @@ final class Waits {
                 .map("master %s has no pod"::formatted);
         return Stream.concat(
                         missing,
-                        members.masters().stream()
+                        masters.stream()
                                 .filter(master -> !isWell(master, it) && !budget.isStopped(master.pod()))
                                 .filter(master -> !master.isGone() || standby.isEmpty())
                                 .filter(master ->

@@ -136,6 +136,7 @@ class MatchedChildrenTest {
                         blueprint.engine(),
                         blueprint.mastersImage(),
                         blueprint.storageImage(),
+                        blueprint.masters(),
                         blueprint.sizing(),
                         blueprint.ports(),
                         blueprint.expectedNodes(),

@@ -29,6 +29,8 @@ import java.util.TreeSet;
 final class Rules {
     private static final Set<StepState> BEGUN = EnumSet.of(StepState.UNDER_WAY, StepState.LEFTOVERS, StepState.DROPPED);
 
+    private static final Set<StepKind> STOPPING = EnumSet.of(StepKind.RESTART, StepKind.REPLACE, StepKind.REMOVE);
+
     private final RandomPool pool;
     private KvCachePoolStatus status = KvCachePoolStatus.EMPTY;
     private Set<String> wanted = Set.of();
@@ -166,7 +168,7 @@ final class Rules {
         if (works) {
             step(pod.id())
                     .filter(step -> BEGUN.contains(step.state()))
-                    .filter(step -> step.kind() == StepKind.RESTART || step.kind() == StepKind.REPLACE)
+                    .filter(step -> STOPPING.contains(step.kind()))
                     .orElseThrow(() -> new Broken("%s is stopped, and no step says so".formatted(pod.id())));
             if (pod.master()) {
                 master(pod);

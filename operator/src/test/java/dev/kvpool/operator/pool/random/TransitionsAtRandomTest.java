@@ -96,7 +96,7 @@ class TransitionsAtRandomTest {
     }
 
     private void event(RandomPool pool, Random random) {
-        switch (random.nextInt(20)) {
+        switch (random.nextInt(21)) {
             case 0, 1 -> {
                 pool.image = IMAGES.get(random.nextInt(IMAGES.size()));
                 story.add("want " + pool.image);
@@ -166,6 +166,10 @@ class TransitionsAtRandomTest {
                 pool.paused = all && !pool.paused;
                 pool.upgradePaused = !all && !pool.upgradePaused;
                 story.add("paused %s, upgrade paused %s".formatted(pool.paused, pool.upgradePaused));
+            }
+            case 19 -> {
+                pool.masters = 1 + random.nextInt(3);
+                story.add(pool.masters + " masters");
             }
             default -> operator(pool, random);
         }

@@ -306,6 +306,7 @@ public final class RollPool {
                 new Goals(
                         storage.stream().map(RollMember::id).collect(Collectors.toSet()),
                         Map.of(),
+                        List.of(),
                         cordoned.stream()
                                 .collect(Collectors.toMap(id -> id, id -> new Cordon("k-" + id, "", true, false))),
                         Set.of(),

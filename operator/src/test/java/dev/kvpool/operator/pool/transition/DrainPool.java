@@ -335,7 +335,7 @@ final class DrainPool {
         wanted.removeAll(going.keySet());
         Optional<ImageGoal> image =
                 upgrading ? Optional.of(ImageGoal.upgrade(IMAGE, 0, false, false, false)) : Optional.empty();
-        return new Goals(wanted, going, cordons, outdated, image);
+        return new Goals(wanted, going, List.of(), cordons, outdated, image);
     }
 
     private TransitionView view() {

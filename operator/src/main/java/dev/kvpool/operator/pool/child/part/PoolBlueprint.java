@@ -32,6 +32,7 @@ import java.util.Map;
  * @param engine settings of the transfer engine
  * @param mastersImage image of masters that are made anew
  * @param storageImage image of storage nodes that are made anew
+ * @param masters masters there shall be now, which may be more than the spec asks for
  * @param sizing memory of the pods
  * @param ports ports of the storage nodes, by name of their set, and of the agents, if any, by {@link PoolNames#AGENT}
  * @param expectedNodes the storage nodes the masters shall expect
@@ -47,6 +48,7 @@ public record PoolBlueprint(
         TransferEngineSpec engine,
         String mastersImage,
         String storageImage,
+        int masters,
         Sizing sizing,
         Map<String, NodePorts> ports,
         List<ExpectedNode> expectedNodes,
