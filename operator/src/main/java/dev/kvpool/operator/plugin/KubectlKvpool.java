@@ -19,7 +19,12 @@ import dev.kvpool.operator.plugin.report.ReportCommand;
 import dev.kvpool.operator.plugin.status.StatusCommand;
 import dev.kvpool.operator.plugin.why.WhyCommand;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.PrintWriter;
+import java.io.Reader;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Function;
@@ -52,6 +57,7 @@ public final class KubectlKvpool implements Clusters {
     private static final int FAILED = 1;
 
     private final Function<ClusterOptions, Cluster> clusters;
+    private final BufferedReader input;
 
     @SuppressWarnings("UnusedVariable") // picocli looks at it.
     @Option(
@@ -60,15 +66,17 @@ public final class KubectlKvpool implements Clusters {
             description = "Show this.")
     private boolean help;
 
-    public KubectlKvpool(Function<ClusterOptions, Cluster> clusters) {
+    public KubectlKvpool(Function<ClusterOptions, Cluster> clusters, Reader input) {
         this.clusters = clusters;
+        this.input = new BufferedReader(input);
     }
 
     /** Runs one command and ends the process with its exit code. */
     public static void main(String[] arguments) {
         PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-        System.exit(new KubectlKvpool(Cluster::open).run(out, err, arguments));
+        Reader in = new InputStreamReader(System.in, StandardCharsets.UTF_8);
+        System.exit(new KubectlKvpool(Cluster::open, in).run(out, err, arguments));
     }
 
     /** Runs one command; the answer goes to {@code out}, everything else to {@code err}. */
@@ -94,6 +102,15 @@ public final class KubectlKvpool implements Clusters {
     @Override
     public Cluster open(ClusterOptions options) {
         return clusters.apply(options);
+    }
+
+    @Override
+    public String typed() {
+        try {
+            return input.readLine();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static String sentence(Exception e) throws Exception {

@@ -16,6 +16,7 @@ import dev.kvpool.operator.plugin.cluster.Cluster;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.Reader;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -206,7 +207,8 @@ class PlanOfAFileTest {
     }
 
     private int run(String... arguments) {
-        return new KubectlKvpool(options -> new Cluster(ApiServer.shared().client(pods), NAMESPACE))
+        return new KubectlKvpool(
+                        options -> new Cluster(ApiServer.shared().client(pods), NAMESPACE), Reader.nullReader())
                 .run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
     }
 

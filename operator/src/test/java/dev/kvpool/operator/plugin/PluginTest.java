@@ -13,6 +13,7 @@ import dev.kvpool.operator.apiserver.ClusterActor;
 import dev.kvpool.operator.apiserver.OperatorUnderTest;
 import dev.kvpool.operator.apiserver.ScriptedMasters;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.plan.DryRun;
 import dev.kvpool.operator.pool.cluster.PoolReader;
@@ -27,6 +28,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.StringReader;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -60,6 +62,7 @@ class PluginTest {
 
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
+    private String typed = "";
 
     /** The operator is not there while the plugin is used, so that nothing but the plugin changes anything. */
     @BeforeAll
@@ -215,13 +218,71 @@ class PluginTest {
     }
 
     @Test
-    void forgetTellsTheLeader() {
+    void forgetSaysWhatIsLostAndTellsTheLeaderWhenTheIdIsTyped() {
+        pods.on("POST demo-master-0:9003/api/v1/forget", () -> "{}");
+        typed = "demo-default-1\n";
+        int before = pods.asked().size();
+
+        assertThat(runWhile("away", "forget", "demo", "demo-default-1"))
+                .as(err.toString())
+                .isZero();
+
+        assertThat(err.toString())
+                .contains(
+                        "demo-default-1 of pool demo is away",
+                        "It held 7 objects (3 Mi)",
+                        "no storage node in reach has 5")
+                .contains("removed or replaced while demo-default-0 was away. No other storage node does");
+        assertThat(pods.asked().subList(before, pods.asked().size()))
+                .containsExactly("POST demo-master-0:9003/api/v1/forget?node=demo-default-1");
+        assertThat(out.toString()).contains("demo-default-1 is forgotten");
+    }
+
+    @Test
+    void forgetAsksNothingWithYes() {
         pods.on("POST demo-master-0:9003/api/v1/forget", () -> "{}");
 
-        assertThat(run("forget", "demo", "demo-default-1")).as(err.toString()).isZero();
+        int before = pods.asked().size();
+        assertThat(runWhile("set_apart", "forget", "demo", "demo-default-1", "--yes"))
+                .as(err.toString())
+                .isZero();
 
-        assertThat(pods.asked()).contains("POST demo-master-0:9003/api/v1/forget?node=demo-default-1");
-        assertThat(out.toString()).contains("demo-default-1 is forgotten");
+        assertThat(pods.asked().subList(before, pods.asked().size()))
+                .containsExactly("POST demo-master-0:9003/api/v1/forget?node=demo-default-1");
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "yes\n", "demo-default-0\n"})
+    void forgetDoesNothingUnlessTheIdIsTyped(String answer) {
+        int before = pods.asked().size();
+        typed = answer;
+
+        assertThat(runWhile("away", "forget", "demo", "demo-default-1")).isEqualTo(1);
+
+        assertThat(err.toString()).contains("error: nothing was done: the id of the storage node was not typed");
+        assertThat(pods.asked()).hasSize(before);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ready", "syncing", "draining", "drained"})
+    void forgetRefusesAStorageNodeThatTakesPart(String state) {
+        int before = pods.asked().size();
+
+        assertThat(runWhile(state, "forget", "demo", "demo-default-1", "--yes")).isEqualTo(1);
+
+        assertThat(err.toString()).contains("demo-default-1 takes part in pool demo: it is " + state);
+        assertThat(pods.asked()).hasSize(before);
+    }
+
+    @Test
+    void forgetNamesTheNodesThatAreAwayWhenTheIdIsWrong() {
+        assertThat(runWhile("away", "forget", "demo", "demo-default-7", "--yes"))
+                .isEqualTo(1);
+
+        assertThat(err.toString())
+                .contains(
+                        "pool demo waits for no storage node demo-default-7; it waits for: demo-default-0, demo-default-1");
     }
 
     @Test
@@ -407,8 +468,46 @@ class PluginTest {
         assertThat(run("destroy")).isEqualTo(2);
     }
 
+    /** The same while the leader says this of demo-default-1, which alone knows what demo-default-0 has missed. */
+    private int runWhile(String state, String... arguments) {
+        PoolReport usual = ScriptedMasters.leader("demo-master-0", 4, 5L << 20, NODES);
+        PoolReport.Node other = Reports.node(
+                "demo-default-1",
+                state,
+                "",
+                false,
+                3L << 20,
+                7,
+                "0.1.0",
+                List.of(),
+                "a1",
+                null,
+                null,
+                null,
+                null,
+                List.of());
+        say(
+                "demo-master-0",
+                Reports.missing(
+                        5,
+                        5,
+                        Reports.behind(
+                                List.of("demo-default-1"),
+                                List.of("demo-default-0"),
+                                ScriptedMasters.leading(
+                                        "demo-master-0",
+                                        4,
+                                        List.of(usual.nodes().getFirst(), other)))));
+        try {
+            return run(arguments);
+        } finally {
+            say("demo-master-0", usual);
+        }
+    }
+
     private int run(String... arguments) {
-        return new KubectlKvpool(options -> new Cluster(ApiServer.shared().client(pods), NAMESPACE))
+        return new KubectlKvpool(
+                        options -> new Cluster(ApiServer.shared().client(pods), NAMESPACE), new StringReader(typed))
                 .run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
     }
 

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.plugin.cluster;
 
 import java.io.PrintWriter;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -29,6 +30,15 @@ public abstract class PoolCommand implements Callable<Integer> {
             run(opened, spec.commandLine().getOut());
             return 0;
         }
+    }
+
+    /** Asks the person, beside the command's own answer. */
+    protected final String answerTo(String question) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.print(question);
+        err.flush();
+        return Objects.requireNonNullElse(((Clusters) spec.root().userObject()).typed(), "")
+                .strip();
     }
 
     /** Does it; what it answers goes to {@code out}. */

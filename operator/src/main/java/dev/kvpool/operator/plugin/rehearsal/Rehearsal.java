@@ -5,6 +5,7 @@ import dev.kvpool.operator.plugin.KubectlKvpool;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.Reader;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,7 +51,7 @@ public final class Rehearsal {
     private static int run(List<String> command) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        int status = new KubectlKvpool(Cluster::open)
+        int status = new KubectlKvpool(Cluster::open, Reader.nullReader())
                 .run(new PrintWriter(out), new PrintWriter(err), command.toArray(String[]::new));
         if (status != 0) {
             System.err.println("rehearsal: %s: %s%s".formatted(String.join(" ", command), out, err));

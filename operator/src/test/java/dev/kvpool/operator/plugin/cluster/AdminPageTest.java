@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.Reader;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.zip.ZipFile;
@@ -142,7 +143,8 @@ class AdminPageTest {
     }
 
     private int run(String... arguments) {
-        return new KubectlKvpool(options -> new Cluster(ApiServer.shared().client(pages), NAMESPACE))
+        return new KubectlKvpool(
+                        options -> new Cluster(ApiServer.shared().client(pages), NAMESPACE), Reader.nullReader())
                 .run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
     }
 
