@@ -166,10 +166,12 @@ final class Rules {
     private void takenAway(Pod pod) {
         boolean works = pod.ready && pool.cluster.works(pod);
         if (works) {
-            step(pod.id())
+            if (step(pod.id())
                     .filter(step -> BEGUN.contains(step.state()))
                     .filter(step -> STOPPING.contains(step.kind()))
-                    .orElseThrow(() -> new Broken("%s is stopped, and no step says so".formatted(pod.id())));
+                    .isEmpty()) {
+                throw new Broken("%s is stopped, and no step says so".formatted(pod.id()));
+            }
             if (pod.master()) {
                 master(pod);
             } else if (stoppedStorage(pod.id()) >= pool.maxUnavailable) {
@@ -223,10 +225,10 @@ final class Rules {
     private boolean mayLose(String id) {
         return pool.onDataLoss == DataLossPolicy.REPLACE
                 || step(id).filter(step -> step.state() == StepState.DROPPED)
-                        .filter(step -> step.machine() != null && isSince(step, RandomPool.NODE_TIMEOUT)
-                                || pool.onLeftovers == LeftoverPolicy.DROP
+                        .filter(step -> (step.machine() != null && isSince(step, RandomPool.NODE_TIMEOUT))
+                                || (pool.onLeftovers == LeftoverPolicy.DROP
                                         && !step.because().isImage()
-                                        && isSince(step, RandomPool.DRAIN_TIMEOUT))
+                                        && isSince(step, RandomPool.DRAIN_TIMEOUT)))
                         .isPresent();
     }
 

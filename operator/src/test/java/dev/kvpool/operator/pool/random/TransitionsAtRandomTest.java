@@ -81,9 +81,13 @@ class TransitionsAtRandomTest {
         }
         pool.perNode = random.nextInt(3) == 0;
         pool.maxUnavailable = 1 + random.nextInt(2);
-        pool.onDataLoss = DataLossPolicy.values()[random.nextInt(DataLossPolicy.values().length)];
-        pool.onLeftovers = LeftoverPolicy.values()[random.nextInt(LeftoverPolicy.values().length)];
+        pool.onDataLoss = one(random, DataLossPolicy.values());
+        pool.onLeftovers = one(random, LeftoverPolicy.values());
         return pool;
+    }
+
+    private static <T> T one(Random random, T[] of) {
+        return List.of(of).get(random.nextInt(of.length));
     }
 
     private void rounds(RandomPool pool, int count) {
