@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.LocalDateTime;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.Set;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
@@ -47,8 +48,10 @@ class Repack {
             ClassFile format = ClassFile.of(
                     ClassFile.StackMapsOption.GENERATE_STACK_MAPS,
                     ClassFile.ClassHierarchyResolverOption.of(ClassHierarchyResolver.ofResourceParsing(classes)));
+            // Some jars name a folder twice.
+            Set<String> names = new HashSet<>(LEFT_OUT);
             for (ZipEntry entry : Collections.list(from.entries())) {
-                if (LEFT_OUT.contains(entry.getName())) {
+                if (!names.add(entry.getName())) {
                     continue;
                 }
                 ZipEntry copy = new ZipEntry(entry.getName());
