@@ -78,6 +78,29 @@ class DrainTest {
         }
     }
 
+    /** A pass over many objects takes as long as their copies. Whoever waits for progress must see it meanwhile. */
+    @Test
+    void whatIsLeftFallsWithWhatIsMoved() {
+        Scenario pool = filled(400, 1_000);
+        drain(pool, "a");
+
+        int moves = 0;
+        int falls = 0;
+        DrainStatus before = status(pool);
+        while (before.state() == DrainStatus.State.DRAINING) {
+            pool.world.run(5);
+            DrainStatus now = status(pool);
+            moves += now.objectsMoved() > before.objectsMoved() ? 1 : 0;
+            falls += now.objectsLeft() < before.objectsLeft() ? 1 : 0;
+            before = now;
+        }
+
+        assertThat(moves).as("steps in which something was moved").isGreaterThan(5);
+        // What was moved after a pass had seen it is counted by that pass once more.
+        assertThat(falls).as("steps in which less was left").isGreaterThanOrEqualTo(moves - 2);
+        assertThat(before.objectsLeft()).isZero();
+    }
+
     @Test
     void nothingNewComesToANodeThatLeaves() {
         Scenario pool = filled(1, 100);

@@ -7,7 +7,8 @@ import java.util.List;
  * How far the emptying of a node is.
  *
  * @param startedAtMs when it was asked for, as the one who asked said
- * @param objectsLeft objects that only this node holds, as the last pass over all objects counted them
+ * @param objectsLeft objects that only this node holds: as the last pass over all objects counted them, less what was moved since
+ * @param leftovers the same as the pass counted them
  */
 public record DrainStatus(
         String node,

@@ -35,6 +35,11 @@ final class Drain {
     private long objectsMoved;
     private long bytesMoved;
 
+    /** What had been moved when what is left was counted last: a pass over many objects takes long, and what is moved meanwhile counts. */
+    private long objectsMovedBefore;
+
+    private long bytesMovedBefore;
+
     /** The node has left, and another process has come in its place: nobody need see this any more. */
     private boolean past;
 
@@ -98,6 +103,7 @@ final class Drain {
         Tally everything = left.computeIfAbsent(new Reason("", "not looked at yet"), it -> new Tally());
         everything.objects = view.replicaCount();
         everything.bytes = view.usedBytes();
+        countsFromHere();
     }
 
     void passBegins() {
@@ -109,8 +115,14 @@ final class Drain {
     boolean passEnded() {
         if (counted) {
             left = counting;
+            countsFromHere();
         }
         return counted;
+    }
+
+    private void countsFromHere() {
+        objectsMovedBefore = objectsMoved;
+        bytesMovedBefore = bytesMoved;
     }
 
     void isLeft(String tier, String why, long bytes) {
@@ -145,8 +157,16 @@ final class Drain {
         left.forEach((reason, tally) ->
                 leftovers.add(new DrainStatus.Leftover(reason.tier, tally.objects, tally.bytes, reason.why)));
         long objects =
-                leftovers.stream().mapToLong(DrainStatus.Leftover::objects).sum();
-        long bytes = leftovers.stream().mapToLong(DrainStatus.Leftover::bytes).sum();
-        return new DrainStatus(node, state, startedAtMs, objects, bytes, objectsMoved, bytesMoved, leftovers);
+                leftovers.stream().mapToLong(DrainStatus.Leftover::objects).sum() - (objectsMoved - objectsMovedBefore);
+        long bytes = leftovers.stream().mapToLong(DrainStatus.Leftover::bytes).sum() - (bytesMoved - bytesMovedBefore);
+        return new DrainStatus(
+                node,
+                state,
+                startedAtMs,
+                Math.max(0, objects),
+                Math.max(0, bytes),
+                objectsMoved,
+                bytesMoved,
+                leftovers);
     }
 }
