@@ -52,6 +52,7 @@ public record Settings(
                         POOL_IMAGE,
                         "kvpool-operator:0.1.0",
                         "kvpool-client:0.1.0",
+                        "kvpool-mooncake:0.1.0",
                         "kvpool:0.2.0",
                         "kvpool:0.3.0",
                         "kvpool:0.4.0",
