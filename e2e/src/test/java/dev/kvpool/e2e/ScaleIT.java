@@ -4,6 +4,7 @@ package dev.kvpool.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.kvpool.api.v1alpha1.StepState;
 import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.e2e.cluster.Cluster;
@@ -15,7 +16,9 @@ import dev.kvpool.e2e.pool.Clients;
 import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Scene;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
@@ -49,6 +52,15 @@ class ScaleIT {
 
     /** Three nodes are emptied. */
     private static final Duration LOAD_OF_ALL = Duration.ofMinutes(2);
+
+    /** The shortest there is. */
+    private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(10);
+
+    /** Of 64 KiB each, of which a third or more come to the node that is emptied. */
+    private static final int THROTTLED_OBJECTS = 400;
+
+    /** Bytes a second, with which that takes eight times as long at least. */
+    private static final long RATE = 96 << 10;
 
     private static final String EDITOR = "editor";
 
@@ -111,22 +123,29 @@ class ScaleIT {
     @ResourceLock(Operator.LOCK)
     @Order(2)
     @DisplayName(
-            "an autoscaler that wants fewer nodes has the node emptied first under load, though the operator is killed, and nothing is lost")
+            "an autoscaler that wants fewer nodes has the node emptied first under load, though the operator is killed and emptying takes"
+                    + " more than five times the drain timeout, after which it would drop what is left: nothing is lost")
     void shrinkUnderLoad() {
         operator.forgetRestarts();
+        scene.clients().put("throttled", THROTTLED_OBJECTS);
+        throttleDrains();
         Clients.Load load = scene.clients().startLoad("shrunk", LOAD);
 
         autoscale(2);
         awaitEmptying();
+        Instant begun = Instant.parse(drains().getFirst().since());
         scene.killOperator(operator);
 
         Wait.until(
                 "the third storage node is gone",
                 Limits.POOL_READY,
                 () -> assertThat(names()).containsExactly(POOL + "-default-0", POOL + "-default-1"));
+        assertThat(Duration.between(begun, Instant.now())).isGreaterThan(DRAIN_TIMEOUT.multipliedBy(5));
         pool.awaitReady();
         load.awaitNothingLost().forEach(line -> LOG.info("load while the pool got smaller: {}", line));
         scene.assertReadBack("before");
+        assertThat(scene.clients().get("throttled", THROTTLED_OBJECTS))
+                .contains("read back %1$d of %1$d objects".formatted(THROTTLED_OBJECTS));
         assertThat(events()).contains("DrainFinished").doesNotContain("ObjectsDropped", "DrainLeftovers");
     }
 
@@ -164,7 +183,7 @@ class ScaleIT {
                 NAMESPACE,
                 "--type=merge",
                 "-p",
-                "{\"spec\":{\"cache\":{\"objectLease\":\"2s\"},\"onDataLoss\":\"Move\",\"storage\":[{\"name\":\"default\",\"capacity\":\"192Mi\"}]}}");
+                "{\"spec\":{\"cache\":{\"repair\":null},\"drain\":null,\"onDataLoss\":\"Move\",\"storage\":[{\"name\":\"default\",\"capacity\":\"192Mi\"}]}}");
         Wait.until("every storage pod is another one", Limits.POOL_READY, () -> {
             assertThat(storageUids()).hasSize(3).doesNotContainAnyElementsOf(pods);
             assertThat(drains()).isEmpty();
@@ -174,6 +193,25 @@ class ScaleIT {
         load.awaitNothingLost().forEach(line -> LOG.info("load while storage nodes were made anew: {}", line));
         scene.assertReadBack("before");
         assertThat(events()).contains("SettingsStep").doesNotContain("ObjectsDropped", "DrainLeftovers");
+    }
+
+    /** Objects are leased for less than a timeout: while readers end, nothing moves. */
+    private void throttleDrains() {
+        editor.run("patch", "kvp", POOL, "-n", NAMESPACE, "--type=merge", "-p", """
+                {"spec": {"cache": {"objectLease": "2s", "repair": {"rate": "%d"}},
+                          "drain": {"timeout": "%ds", "onLeftovers": "Drop"}}}
+                """.formatted(RATE, DRAIN_TIMEOUT.toSeconds()));
+        Wait.until(
+                "the leader knows the rate",
+                Limits.STATUS,
+                () -> assertThat(leadersView()
+                                .at("/cacheRules/repairBytesPerSecond")
+                                .asLong())
+                        .isEqualTo(RATE));
+    }
+
+    private JsonNode leadersView() {
+        return Serialization.unmarshal(pool.ask(pool.leaseHolder().pod(), "api/v1/pool"), JsonNode.class);
     }
 
     private void scale(int replicas) {
