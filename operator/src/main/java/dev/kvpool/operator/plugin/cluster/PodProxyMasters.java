@@ -101,7 +101,8 @@ public final class PodProxyMasters implements MasterClient {
 
     private Optional<String> command(String pod, String method, String pathAndQuery) {
         try {
-            client.raw(uri(pod, PoolNames.MASTER_ADMIN_PORT, pathAndQuery), method, null);
+            // Java's own client turns a request without a body into GET.
+            client.raw(uri(pod, PoolNames.MASTER_ADMIN_PORT, pathAndQuery), method, "");
             return Optional.empty();
         } catch (KubernetesClientException e) {
             return Optional.of(why(e));
