@@ -169,7 +169,11 @@ class FailoverIT {
     /** As kubectl finds it, by its name on the PATH. */
     private String plugin(String... arguments) {
         Command.Result result = cluster.kubectl()
-                .plugin(cluster.settings().repository().resolve("dist/plugin/kubectl-kvpool"), "kvpool", NAMESPACE, arguments);
+                .plugin(
+                        cluster.settings().repository().resolve("dist/plugin/kubectl-kvpool"),
+                        "kvpool",
+                        NAMESPACE,
+                        arguments);
         LOG.info("kubectl kvpool {}:\n{}", String.join(" ", arguments), result.output());
         return result.orThrow();
     }

@@ -19,10 +19,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** Manifests as Mooncake's guide has them, with another image: no operator, no custom resource. */
-@OnScene(
-        namespace = MooncakeManifestIT.NAMESPACE,
-        pool = MooncakeManifestIT.NAME,
-        objects = MooncakeManifestIT.OBJECTS)
+@OnScene(namespace = MooncakeManifestIT.NAMESPACE, pool = MooncakeManifestIT.NAME, objects = MooncakeManifestIT.OBJECTS)
 @Order(2)
 @TestInstance(Lifecycle.PER_CLASS)
 class MooncakeManifestIT {
@@ -43,7 +40,8 @@ class MooncakeManifestIT {
         try (InputStream manifest = MooncakeManifestIT.class.getResourceAsStream("/mooncake.yaml")) {
             cluster.kubectl().apply(NAMESPACE, new String(manifest.readAllBytes(), StandardCharsets.UTF_8));
         }
-        cluster.kubectl().awaitCondition(NAMESPACE, "deployment/mooncake-master", "condition=Available", Limits.RESTART);
+        cluster.kubectl()
+                .awaitCondition(NAMESPACE, "deployment/mooncake-master", "condition=Available", Limits.RESTART);
         cluster.kubectl().awaitCondition(NAMESPACE, "deployment/mooncake-store", "condition=Available", Limits.RESTART);
     }
 
@@ -54,12 +52,15 @@ class MooncakeManifestIT {
         scene.assertReadBack("before");
 
         cluster.kubectl().run("delete", "pod", "--namespace", NAMESPACE, "--selector", "app=mooncake-master");
-        cluster.kubectl().awaitCondition(NAMESPACE, "deployment/mooncake-master", "condition=Available", Limits.RESTART);
+        cluster.kubectl()
+                .awaitCondition(NAMESPACE, "deployment/mooncake-master", "condition=Available", Limits.RESTART);
 
         // The store finds the other master by itself.
-        Wait.until("what was put is read back", Limits.TAKEOVER, () -> assertThat(
-                        scene.clients().getSome("before", OBJECTS))
-                .contains("read back %1$d of %1$d objects".formatted(OBJECTS)));
+        Wait.until(
+                "what was put is read back",
+                Limits.TAKEOVER,
+                () -> assertThat(scene.clients().getSome("before", OBJECTS))
+                        .contains("read back %1$d of %1$d objects".formatted(OBJECTS)));
         scene.assertPut("after");
     }
 }

@@ -200,7 +200,8 @@ class ScaleIT {
         editor.run("patch", "kvp", POOL, "-n", NAMESPACE, "--type=merge", "-p", """
                 {"spec": {"cache": {"objectLease": "2s", "repair": {"rate": "%d"}},
                           "drain": {"timeout": "%ds", "onLeftovers": "Drop"}}}
-                """.formatted(RATE, DRAIN_TIMEOUT.toSeconds()));
+                """.formatted(
+                        RATE, DRAIN_TIMEOUT.toSeconds()));
         Wait.until(
                 "the leader knows the rate",
                 Limits.STATUS,

@@ -355,7 +355,12 @@ class TwoNodesIT {
         if (!names(pods(second.name())).contains(scene.pool().leaseHolder().pod())) {
             int epoch = scene.pool().leaseHolder().epoch();
             cluster.kubectl()
-                    .plugin(cluster.settings().repository().resolve("dist/plugin/kubectl-kvpool"), "kvpool", namespace, "failover", POOL)
+                    .plugin(
+                            cluster.settings().repository().resolve("dist/plugin/kubectl-kvpool"),
+                            "kvpool",
+                            namespace,
+                            "failover",
+                            POOL)
                     .orThrow();
             scene.pool().awaitLeaderAfter(epoch);
         }
