@@ -9,6 +9,7 @@ import pytest
 
 import kvpool
 from kvpool import _kvpool
+from mooncake.store import MooncakeDistributedStore
 
 
 class State(ctypes.Structure):
@@ -73,3 +74,21 @@ def fake() -> Iterator[Fake]:
 def client(fake: Fake) -> Iterator[kvpool.Client]:
     with kvpool.Client("127.0.0.1:1") as opened:
         yield opened
+
+
+# A store over the fake library, with memory for values that are not registered.
+SETUP = ("10.0.0.5", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", "m:1")
+
+
+@pytest.fixture
+def setup_arguments() -> tuple[object, ...]:
+    """What `store` is set up with; a module with other needs has its own."""
+    return SETUP
+
+
+@pytest.fixture
+def store(fake: Fake, setup_arguments: tuple[object, ...]) -> Iterator[MooncakeDistributedStore]:
+    opened = MooncakeDistributedStore()
+    assert opened.setup(*setup_arguments) == 0
+    yield opened
+    opened.close()

@@ -4,26 +4,17 @@
 import ctypes
 import gc
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-from conftest import GET, Fake
+from conftest import GET, SETUP, Fake
 from in_loop import in_loop
 
 from kvpool import Status
 from mooncake.async_store import MooncakeDistributedStoreAsync
 from mooncake.store import BufferHandle, MooncakeDistributedStore
 
-SETUP = ("10.0.0.5", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", "m:1")
 VALUE = b"\xffhello"
-
-
-@pytest.fixture
-def store(fake: Fake) -> Iterator[MooncakeDistributedStore]:
-    opened = MooncakeDistributedStore()
-    assert opened.setup(*SETUP) == 0
-    yield opened
-    opened.close()
 
 
 def test_a_handle_is_a_value_with_an_address(store: MooncakeDistributedStore) -> None:

@@ -6,14 +6,13 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from conftest import EXISTS, GET, PUT, Fake
+from conftest import EXISTS, GET, PUT, SETUP, Fake
 
 from kvpool import PARTS_MAX, Status
 from mooncake import pool as pool_module
 from mooncake.engine import TransferEngine
 from mooncake.store import MooncakeDistributedStore, ReplicateConfig, SoftPinAction
 
-SETUP = ("10.0.0.5", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", "m:1")
 VALUE = bytes(range(100))
 
 
@@ -29,14 +28,6 @@ class Memory:
 
     def __getitem__(self, part: slice) -> bytes:
         return self.bytes[part]
-
-
-@pytest.fixture
-def store(fake: Fake) -> Iterator[MooncakeDistributedStore]:
-    opened = MooncakeDistributedStore()
-    assert opened.setup(*SETUP) == 0
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -295,7 +286,7 @@ def test_a_value_is_put_together_of_parts(store: MooncakeDistributedStore, memor
     assert store.batch_put_session_start(["a", "b"], [100, 10], config) == [0, 0]
     write = store.batch_put_from_multi_buffer_ranges
     assert write(["a", "b"], [[memory.at + 60, memory.at], [memory.at]], [[40, 30], [5]], [[60, 0], [5]]) == [70, 5]
-    assert store.is_exist("a") == 0, "nobody sees a part of it"
+    assert store.is_exist("a") == 0, "readers do not see a part of it"
     assert store.batch_put_session_end(["a", "b"]) == [-600, -600], "parts were never written"
     assert write(["a", "b"], [[memory.at + 30], [memory.at]], [[40], [7]], [[30], [0]]) == [40, 7]
     memory.bytes[:100] = bytes(100)

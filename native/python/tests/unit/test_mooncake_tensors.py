@@ -14,22 +14,12 @@ from torch_stand_in import ITEM_BYTES, Tensor, stand_in_torch, tensor_of
 from kvpool import Status
 from mooncake.store import MooncakeDistributedStore, ReplicateConfig
 
-SETUP = ("10.0.0.5", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", "m:1")
-
 
 @pytest.fixture
 def torch(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     monkeypatch.delitem(sys.modules, "torch", raising=False)
     yield stand_in_torch()
     sys.modules.pop("torch", None)
-
-
-@pytest.fixture
-def store(fake: Fake) -> Iterator[MooncakeDistributedStore]:
-    opened = MooncakeDistributedStore()
-    assert opened.setup(*SETUP) == 0
-    yield opened
-    opened.close()
 
 
 def test_tensors_of_each_type_and_shape(store: MooncakeDistributedStore, torch: ModuleType) -> None:
