@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import mmap
 import threading
+
+from mooncake.pages import zeroed_pages
 
 _logger = logging.getLogger("mooncake.store")
 _libc = ctypes.CDLL(None)
@@ -22,7 +23,7 @@ class MooncakeHostMemAllocator:
     def alloc(self, size: int) -> int:
         """The address of `size` bytes, good until free(); 0 when there is no memory (the log says why)."""
         try:
-            piece = (ctypes.c_char * size).from_buffer(mmap.mmap(-1, size))
+            piece = zeroed_pages(size)
         except (OSError, ValueError, OverflowError) as problem:
             _logger.error("MooncakeHostMemAllocator.alloc: %s bytes: %s", size, problem)
             return 0

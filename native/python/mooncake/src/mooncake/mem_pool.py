@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import ctypes
-import mmap
 import threading
+
+from mooncake.pages import zeroed_pages
 
 _ALIGNMENT = 4096
 
@@ -18,7 +19,7 @@ class MemPool:
         self._taken = 0
         self._lock = threading.Lock()
         # Pages are made when they are touched, so a large pool costs nothing before it is used.
-        self._memory = (ctypes.c_char * size).from_buffer(mmap.mmap(-1, size)) if size > 0 else None
+        self._memory = zeroed_pages(size) if size > 0 else None
 
     @property
     def left(self) -> int:

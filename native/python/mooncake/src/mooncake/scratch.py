@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registered memory for bytes that nobody asked for."""
+"""Registered memory for bytes that were read and are not wanted."""
 
 from __future__ import annotations
 
 import ctypes
-import mmap
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kvpool import Client
+from mooncake.pages import zeroed_pages
 
 _KEPT_BYTES = 64 << 20  # of one piece, between calls
 
@@ -41,7 +41,7 @@ class Scratch:
             return piece
         if piece is not None:
             self._client.unregister(ctypes.addressof(piece))
-        piece = (ctypes.c_char * size).from_buffer(mmap.mmap(-1, size))
+        piece = zeroed_pages(size)
         self._client.register(ctypes.addressof(piece), size)
         return piece
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import mmap
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from kvpool import Client, Keep, Status
 from mooncake.coverage import Coverage
 from mooncake.error_code import ErrorCode, Refusal
+from mooncake.pages import zeroed_pages
 from mooncake.registered_copies import Copy, RegisteredCopies
 
 SESSION_BYTES_MAX = 4 << 30  # of the values of all sessions of a store, as they are held in its memory
@@ -152,12 +152,12 @@ class _Draft:
     over: bool = False  # or about to be: it is being stored
 
     def __post_init__(self) -> None:
-        self.memory = (ctypes.c_char * self.size).from_buffer(mmap.mmap(-1, self.size))
+        self.memory = zeroed_pages(self.size)
         self.written = Coverage(self.size)
 
 
 class PutSessions:
-    """Values that are put together here and stored as one when they are whole: nobody sees a part of one."""
+    """Values that are put together here and stored as one when they are whole: readers never see a part of one."""
 
     def __init__(self, client: Client, copies: RegisteredCopies, room: Room) -> None:
         self._client = client
@@ -241,7 +241,7 @@ class PutSessions:
         return 0
 
     def _complete(self, key: Key) -> _Draft:
-        """The draft, which nobody writes to any more. Raises Refused."""
+        """The draft, closed to further writes. Raises Refused."""
         draft = self._draft(key)
         with draft.lock:
             _check_open(draft)

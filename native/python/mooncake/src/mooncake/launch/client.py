@@ -18,7 +18,6 @@ from mooncake.launch.command_line import BadCommandLine
 
 PROGRAM = "mooncake_client"
 _SUMMARY = "Adds memory of this machine to a kvpool pool, and serves setup_dummy(..., HOST:PORT) of processes here."
-_USAGE = 2
 _WILDCARDS = frozenset(("", "0.0.0.0", "::"))
 _LOOK_SECONDS = 0.5
 
@@ -41,11 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs until it is stopped, or its service has ended. 2 for a wrong command line."""
     try:
         line = command_line.read(sys.argv[1:] if arguments is None else arguments, FLAGS)
-    except BadCommandLine as problem:
-        for text in problem.problems:
-            process.say(PROGRAM, text)
-        process.say(PROGRAM, "--help lists the flags")
-        return _USAGE
+    except BadCommandLine as refused:
+        return process.refuse(PROGRAM, refused.problems)
     if line.help:
         print(command_line.usage(PROGRAM, _SUMMARY, FLAGS))
         return 0

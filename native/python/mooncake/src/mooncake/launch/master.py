@@ -14,7 +14,6 @@ from mooncake.launch.master_flags import FLAGS
 
 PROGRAM = "mooncake_master"
 _SUMMARY = "Runs a kvpool master. Engines and mooncake_client bring the memory."
-_USAGE = 2
 
 
 def read(arguments: Sequence[str]) -> CommandLine:
@@ -38,11 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(command_line.usage(PROGRAM, _SUMMARY, FLAGS))
             return 0
         wanted = pool_command.of_master(line.values)
-    except (BadCommandLine, ValueError) as problem:
-        for text in getattr(problem, "problems", [str(problem)]):
-            process.say(PROGRAM, text)
-        process.say(PROGRAM, "--help lists the flags")
-        return _USAGE
+    except BadCommandLine as refused:
+        return process.refuse(PROGRAM, refused.problems)
+    except ValueError as problem:
+        return process.refuse(PROGRAM, [str(problem)])
     for warning in line.warnings:
         process.say(PROGRAM, warning)
     try:

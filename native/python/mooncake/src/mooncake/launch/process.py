@@ -8,10 +8,13 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 # Seconds that `kvpool` has to stop after a signal: what it holds is handed over or written down then.
 STOP_SECONDS = 30
+
+# Exit code of a wrong command line.
+USAGE = 2
 
 
 class NoCommand(Exception):
@@ -45,6 +48,14 @@ def forward_signals(process: subprocess.Popen[bytes]) -> None:
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
+
+
+def refuse(program: str, problems: Iterable[str]) -> int:
+    """Says what is wrong with a command line; the exit code for that."""
+    for problem in problems:
+        say(program, problem)
+    say(program, "--help lists the flags")
+    return USAGE
 
 
 def say(program: str, text: str) -> None:
