@@ -180,8 +180,8 @@ def test_wrong_settings_are_named(arguments, expected):
 
 
 def test_without_a_master_it_gives_up():
-    nobody = {"MOONCAKE_MASTER": f"127.0.0.1:{free_ports(1)}", "KVPOOL_RETRY_DEADLINE": "1s"}
-    ended = run("--max-wait-time", "0", "-D", "global_segment_size=0", **nobody)
+    environment = {"MOONCAKE_MASTER": f"127.0.0.1:{free_ports(1)}", "KVPOOL_RETRY_DEADLINE": "1s"}
+    ended = run("--max-wait-time", "0", "-D", "global_segment_size=0", **environment)
 
     assert ended.returncode == 1
     assert "no store within 0 s" in ended.stderr

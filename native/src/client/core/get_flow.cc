@@ -27,7 +27,7 @@ int32_t misfit(const Operation& op, const Descriptor& descriptor) {
   return KV_OK;
 }
 
-/// Whoever comes back to an object under its lease prolongs it in time.
+/// A reader that comes back to an object under its lease prolongs it in time.
 bool mustAsk(const Operation& op, const Descriptor& known, Time now) {
   return op.meant != ObjectId{} && now >= known.halfLeased;
 }
@@ -41,7 +41,7 @@ uint64_t movedBytes(const Line& line) {
 void GetFlow::readKnown(Batch& batch, const PoolId& pool) {
   for (const uint32_t line : std::exchange(batch.toAsk, {})) {
     const Descriptor* known = known_.find(batch.key(line), context_.now);
-    // What does not fit is asked again: only the leader's word is good for a length that nobody reads.
+    // What does not fit is asked again: only the leader's word is good for the length of what is not read.
     if (known == nullptr || misfit(batch.lines[line].op, *known) != KV_OK ||
         mustAsk(batch.lines[line].op, *known, context_.now)) {
       batch.toAsk.push_back(line);

@@ -39,7 +39,7 @@ class PendingBatches {
   using Clock = std::chrono::steady_clock;
   struct Pending {
     kv_op* table = nullptr;           // the caller's
-    kv_object_id* objects = nullptr;  // likewise; null: nobody wants them
+    kv_object_id* objects = nullptr;  // likewise; null: the caller does not want them
     uint32_t count = 0;
     OpCode op = OpCode::Get;
     uint64_t bytes = 0;  // of the values put

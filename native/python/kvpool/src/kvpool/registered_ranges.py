@@ -8,7 +8,7 @@ from bisect import bisect_right, insort
 
 
 class RegisteredRanges:
-    """Ranges of addresses that do not overlap. Whoever copies to or from them holds `lock` meanwhile, so that a range
+    """Ranges of addresses that do not overlap. A copy to or from them is made under `lock`, so that a range
     is not in use any more when remove() returns."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ _Region = ctypes.Array  # of c_char, over a mapping that lives as long
 
 
 class BufferLease:
-    """Memory of a BufferPool, until release(), the end of a `with`, or until nobody has the lease or a view of it."""
+    """Memory of a BufferPool, until release(), the end of a `with`, or until the lease and all views of it are gone."""
 
     def __init__(self, region: _Region, size: int, give_back: Callable[[_Region], None]) -> None:
         self._region: _Region | None = region
@@ -215,7 +215,7 @@ class BufferPool:
         return region
 
     def _drop_free(self, wanted: int) -> bool:
-        """Makes room for another size out of what nobody uses. False when that is not enough."""
+        """Makes room for another size out of what is not lent. False when that is not enough."""
         free = sum(len(region) for regions in self._free.values() for region in regions)
         if free == 0 or self._bytes - free + wanted > self._max_bytes:
             return False

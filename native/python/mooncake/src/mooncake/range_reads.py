@@ -12,7 +12,7 @@ from mooncake.range_plan import Line, Part, batches, lines_for
 from mooncake.scratch import Scratch
 
 _LINES_MAX = 4096
-_UNWANTED_BYTES_MAX = 64 << 20  # memory for bytes that nobody asked for, at a time
+_UNWANTED_BYTES_MAX = 64 << 20  # memory for bytes that no part takes, at a time
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class DiskDescriptor:
 
 @dataclass
 class ReplicaDescriptor:
-    """That a value can be read. The leader knows in which memory, or on which SSD, its copies are, and tells nobody but the
+    """That a value can be read. The leader knows in which memory, or on which SSD, its copies are, and tells only the
     reader: it is of none of the kinds that it can be asked about."""
 
     status: ReplicaStatus = ReplicaStatus.COMPLETE

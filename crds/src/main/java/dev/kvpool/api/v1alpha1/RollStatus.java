@@ -43,7 +43,7 @@ public record RollStatus(
 
     private static final int REASON_LENGTH_MAX = 4096;
 
-    /** One that nobody has asked to be tried again. */
+    /** One for which there is no request to try again. */
     public RollStatus(
             String image,
             String from,

@@ -78,7 +78,7 @@ class DrainTest {
         }
     }
 
-    /** A pass over many objects takes as long as their copies. Whoever waits for progress must see it meanwhile. */
+    /** A pass over many objects takes as long as their copies. The operator, which waits for progress, must see it meanwhile. */
     @Test
     void whatIsLeftFallsWithWhatIsMoved() {
         Scenario pool = filled(400, 1_000);

@@ -29,7 +29,7 @@ import java.util.stream.Stream;
  * @param stable the image that all of the pool ran last
  * @param offered the operator's own image, where the spec names none and the pool keeps another one
  * @param options how the spec wants it done
- * @param retry text by which a person asks to try a failed or refused upgrade again; empty when nobody ever did
+ * @param retry text by which a person asks to try a failed or refused upgrade again; empty without such a request
  * @param mayLoseBytes whether the spec allows to lose what a storage node could not hand over
  * @param everLed false while no master has ever led the pool, so that nobody has ever put anything there
  * @param members masters and storage nodes

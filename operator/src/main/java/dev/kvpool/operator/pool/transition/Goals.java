@@ -27,7 +27,7 @@ import java.util.stream.Collectors;
  * @param wanted ids of the storage nodes that the spec wants
  * @param unwanted ids of all others, those that go first in front, and whether something can be moved from each: a pod that never ran, or
  *     is being deleted with its memory, holds nothing
- * @param surplus pods of masters that the spec does not want and that nobody has deleted yet; the one that goes first in front
+ * @param surplus pods of masters that the spec does not want and that are not being deleted yet; the one that goes first in front
  * @param cordons storage nodes on cordoned Kubernetes nodes, by id
  * @param outdated members whose pods were made with other settings than there are now
  * @param image what an upgrade brings pods to now; empty while none does
