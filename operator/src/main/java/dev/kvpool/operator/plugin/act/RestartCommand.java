@@ -5,8 +5,6 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.PoolCommand;
 import dev.kvpool.operator.pool.naming.PoolLabels;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -57,11 +55,7 @@ public final class RestartCommand extends PoolCommand {
         KvCachePool found = on.pool(pool);
         String now = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
         String annotation = role == null ? PoolLabels.RESTART : PoolLabels.restart(role.label);
-        on.client()
-                .resource(found)
-                .patch(
-                        PatchContext.of(PatchType.JSON_MERGE),
-                        "{\"metadata\":{\"annotations\":{\"%s\":\"%s\"}}}".formatted(annotation, now));
+        on.annotate(found, annotation, now);
         out.println(
                 "the %s of pool %s made before %s are replaced in turn; `kubectl kvpool status %s` shows how far it is"
                         .formatted(role == null ? "pods" : role + " pods", pool, now, pool));

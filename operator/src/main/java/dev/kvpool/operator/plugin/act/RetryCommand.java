@@ -8,8 +8,6 @@ import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.PluginException;
 import dev.kvpool.operator.plugin.cluster.PoolCommand;
 import dev.kvpool.operator.pool.naming.PoolLabels;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.PrintWriter;
 import java.time.Instant;
 import picocli.CommandLine.Command;
@@ -33,11 +31,7 @@ public final class RetryCommand extends PoolCommand {
         if (roll == null || (roll.phase() != RollPhase.FAILED && roll.phase() != RollPhase.BLOCKED)) {
             throw new PluginException("pool %s has no upgrade that failed or was refused".formatted(pool));
         }
-        on.client()
-                .resource(found)
-                .patch(
-                        PatchContext.of(PatchType.JSON_MERGE),
-                        "{\"metadata\":{\"annotations\":{\"%s\":\"%s\"}}}".formatted(PoolLabels.RETRY, Instant.now()));
+        on.annotate(found, PoolLabels.RETRY, Instant.now().toString());
         out.println("the upgrade of pool %s to %s is tried again; `kubectl kvpool status %s` shows how far it is"
                 .formatted(pool, roll.image(), pool));
         if (found.getSpec().paused() || found.getSpec().upgrade().paused()) {

@@ -15,6 +15,8 @@ import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.time.InstantSource;
@@ -100,6 +102,14 @@ public final class Cluster implements AutoCloseable {
         return client.pods().inNamespace(namespace).withLabel(PoolLabels.POOL, pool).list().getItems().stream()
                 .sorted(Comparator.comparing(pod -> pod.getMetadata().getName()))
                 .toList();
+    }
+
+    /** Sets an annotation of a pool, and nothing else of it: how the operator is asked for something. */
+    public void annotate(KvCachePool pool, String annotation, String text) {
+        client.resource(pool)
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"metadata\":{\"annotations\":{\"%s\":\"%s\"}}}".formatted(annotation, text));
     }
 
     public KvCachePool pool(String name) {
