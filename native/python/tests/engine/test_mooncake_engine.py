@@ -7,9 +7,9 @@ import threading
 import pytest
 from conftest import SIZE, Memory, Peer
 
+from mooncake.configuration.engine_settings import read_engine_settings
+from mooncake.configuration.settings import BadSettings
 from mooncake.engine import TransferEngine, TransferNotify, TransferOpcode
-from mooncake.engine_settings import read_engine_settings
-from mooncake.settings import BadSettings
 
 HERE = "127.0.0.1"
 

@@ -13,20 +13,27 @@ MODULES = (
     (
         "mooncake.store",
         MOONCAKE,
-        ("store", "replicate_config", "buffer_handle", "replica_descriptors", "host_memory", "numa"),
+        (
+            "store",
+            "replicas/replicate_config",
+            "memory/buffer_handle",
+            "replicas/replica_descriptors",
+            "memory/host_memory",
+            "memory/numa",
+        ),
     ),
     ("mooncake.buffer_pool", MOONCAKE, ("buffer_pool",)),
     ("mooncake.mooncake_config", MOONCAKE, ("mooncake_config",)),
     ("mooncake.async_store", MOONCAKE, ("async_store",)),
-    ("mooncake.engine", MOONCAKE, ("engine", "transfer_types")),
+    ("mooncake.engine", MOONCAKE, ("engine", "transfers/transfer_types")),
     ("kvpool", KVPOOL, ("client", "keep", "storage_node", "transfer_engine")),
     ("kvpool.aio", KVPOOL, ("aio",)),
 )
 INTERNAL = {"WithoutEffect", "InnerTransferEngine"}
 PARTS_OF = {
-    "MooncakeDistributedStore": ("range_methods", "tensor_methods")
+    "MooncakeDistributedStore": ("methods/range_methods", "methods/tensor_methods")
 }  # whose methods are in classes it derives from
-FUNCTIONS_OF = ("host_memory", "numa")  # modules whose functions are public, too
+FUNCTIONS_OF = ("memory/host_memory", "memory/numa")  # modules whose functions are public, too
 HEAD = """# Python API
 
 Generated from the sources of the two wheels; a test fails when this page is stale. `help(CLASS)` has the whole text,
@@ -95,7 +102,7 @@ def numbers(source, enum):
 
 
 def statuses():
-    table = (MOONCAKE / "error_code.py").read_text()
+    table = (MOONCAKE / "answers/error_code.py").read_text()
     codes = numbers(table, "ErrorCode")
     mooncake = dict(re.findall(r"Status\.(\w+): ErrorCode\.(\w+),", table))
     texts = dict(re.findall(r'ENTRY\(KV_(\w+), "(.*)"\)', (PYTHON / "../src/base/status.cc").read_text()))

@@ -9,9 +9,9 @@ from conftest import Fake
 
 import kvpool
 from kvpool import Status
-from mooncake.agent_settings import parse_server_address, read_agent_settings
-from mooncake.mem_pool import MemPool
-from mooncake.settings import BadSettings
+from mooncake.configuration.agent_settings import parse_server_address, read_agent_settings
+from mooncake.configuration.settings import BadSettings
+from mooncake.memory.mem_pool import MemPool
 from mooncake.store import MooncakeDistributedStore
 
 

@@ -7,9 +7,9 @@ import pytest
 from conftest import Fake
 
 from kvpool import Status
-from mooncake.error_code import ErrorCode
-from mooncake.failure_log import FailureLog
-from mooncake.setup_failure import sentence
+from mooncake.answers.error_code import ErrorCode
+from mooncake.answers.failure_log import FailureLog
+from mooncake.answers.setup_failure import sentence
 from mooncake.store import MooncakeDistributedStore
 
 CONFIG = {"local_hostname": "h", "metadata_server": "P2PHANDSHAKE", "master_server_address": "m0:50051"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mooncake import numa
+from mooncake.memory import numa
 from mooncake.store import MooncakeHostMemAllocator, bind_to_numa_node, get_alloc_func_addr, get_free_func_addr
 
 

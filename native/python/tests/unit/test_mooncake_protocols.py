@@ -8,10 +8,10 @@ from conftest import Fake
 
 import mooncake.engine
 import mooncake.store
+from mooncake.configuration.engine_settings import read_engine_settings
+from mooncake.configuration.protocols import OverrideLog, read_override
+from mooncake.configuration.settings import BadSettings, read_settings
 from mooncake.engine import TransferEngine
-from mooncake.engine_settings import read_engine_settings
-from mooncake.protocols import OverrideLog, read_override
-from mooncake.settings import BadSettings, read_settings
 from mooncake.store import MooncakeDistributedStore
 
 BASE = {"local_hostname": "h", "metadata_server": "P2PHANDSHAKE", "master_server_addr": "m:1"}

@@ -9,7 +9,7 @@ import pytest
 from conftest import EXISTS, GET, PUT, SETUP, Fake
 
 from kvpool import PARTS_MAX, Status
-from mooncake import pool as pool_module
+from mooncake.connection import pool as pool_module
 from mooncake.engine import TransferEngine
 from mooncake.store import MooncakeDistributedStore, ReplicateConfig, SoftPinAction
 

@@ -11,9 +11,9 @@ from conftest import Fake
 from waiting import eventually
 
 from kvpool import Status
-from mooncake.environment import parse_time
-from mooncake.settings import BadSettings, parse_host, read_settings
-from mooncake.sizes import parse_size
+from mooncake.configuration.environment import parse_time
+from mooncake.configuration.settings import BadSettings, parse_host, read_settings
+from mooncake.configuration.sizes import parse_size
 from mooncake.store import MooncakeDistributedStore
 
 SEVEN = ("10.0.0.5", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", "m0:50051,m1:50051")
@@ -330,7 +330,7 @@ def test_too_much_memory(store: MooncakeDistributedStore, fake: Fake, caplog: py
 def test_memory_that_no_leader_takes(
     store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mooncake.own_segments._ADMISSION_SECONDS", 0.05)
+    monkeypatch.setattr("mooncake.connection.own_segments._ADMISSION_SECONDS", 0.05)
     fake.state.not_fenced = 1
     assert store.setup("h", "", 16 << 20, 0, "tcp", "", "m:1") == -901
     assert "connected to 1 of 2 masters" in caplog.text
@@ -380,7 +380,7 @@ def test_memory_that_cannot_join(store: MooncakeDistributedStore, fake: Fake, mo
         assert store.allocate_and_mount_segment(*wrong) == {"ret": -600, **none}
     fake.state.node_failures, fake.state.node_status = 1, Status.OUT_OF_MEMORY
     assert store.allocate_and_mount_segment(1) == {"ret": -200, **none}
-    monkeypatch.setattr("mooncake.own_segments._ADMISSION_SECONDS", 0.05)
+    monkeypatch.setattr("mooncake.connection.own_segments._ADMISSION_SECONDS", 0.05)
     fake.state.not_fenced = 1
     assert store.allocate_and_mount_segment(1) == {"ret": -901, **none}
     assert fake.state.nodes == 0

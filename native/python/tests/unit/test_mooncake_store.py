@@ -10,8 +10,8 @@ import pytest
 from conftest import EXISTS, GET, PUT, REMOVE, Fake
 
 from kvpool import Status
-from mooncake.error_code import code_of
-from mooncake.failure_log import FailureLog
+from mooncake.answers.error_code import code_of
+from mooncake.answers.failure_log import FailureLog
 from mooncake.store import MooncakeDistributedStore, ObjectDataType, ReplicaStatus, ReplicateConfig, SoftPinAction
 
 

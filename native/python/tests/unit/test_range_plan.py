@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from mooncake.coverage import Coverage
-from mooncake.range_plan import PIECES_MAX, Line, Part, batches, lines_for
+from mooncake.ranges.coverage import Coverage
+from mooncake.ranges.range_plan import PIECES_MAX, Line, Part, batches, lines_for
 
 SCRATCH = 1 << 40  # far from all targets
 

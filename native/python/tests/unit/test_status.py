@@ -9,7 +9,7 @@ import pytest
 import kvpool
 from kvpool import Status
 from kvpool.status import error_of, status_of
-from mooncake.error_code import CODE_OF, ErrorCode, code_of
+from mooncake.answers.error_code import CODE_OF, ErrorCode, code_of
 
 HEADER = Path(__file__).parents[3] / "include" / "kvpool" / "kvpool.h"
 

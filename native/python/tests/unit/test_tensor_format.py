@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mooncake.safetensor_file import read_tensor, write_tensor
-from mooncake.tensor_format import HEADER_BYTES_MIN, TensorHeader, decode
+from mooncake.tensors.safetensor_file import read_tensor, write_tensor
+from mooncake.tensors.tensor_format import HEADER_BYTES_MIN, TensorHeader, decode
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3, 4), (2, 3, 4, 5), (1,) * 5, (0,), (3, 0, 2), (2,) * 20])

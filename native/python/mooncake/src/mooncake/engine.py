@@ -15,11 +15,11 @@ from collections.abc import Sequence
 
 from kvpool import KvpoolError, Status
 from kvpool import TransferEngine as Engine
-from mooncake.engine_settings import SERVED, read_engine_settings
-from mooncake.managed_buffers import ManagedBuffers
-from mooncake.protocols import REMEDY, override_log
-from mooncake.settings import BadSettings
-from mooncake.transfer_types import InnerTransferEngine, TransferNotify, TransferOpcode
+from mooncake.configuration.engine_settings import SERVED, read_engine_settings
+from mooncake.configuration.protocols import REMEDY, override_log
+from mooncake.configuration.settings import BadSettings
+from mooncake.transfers.managed_buffers import ManagedBuffers
+from mooncake.transfers.transfer_types import InnerTransferEngine, TransferNotify, TransferOpcode
 
 __all__ = [
     "SUPPORT_CUDA",

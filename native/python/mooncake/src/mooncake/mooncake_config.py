@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mooncake.sizes import parse_size
+from mooncake.configuration.sizes import parse_size
 
 DEFAULT_GLOBAL_SEGMENT_SIZE = 3_355_443_200
 DEFAULT_LOCAL_BUFFER_SIZE = 1 << 30

@@ -12,29 +12,29 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kvpool import KvpoolError
-from mooncake.agent_settings import read_agent_settings
-from mooncake.buffer_handle import BufferHandle
+from mooncake.answers.error_code import ErrorCode, code_of
+from mooncake.answers.setup_failure import cause_of, sentence
 from mooncake.buffer_pool import BufferLease, BufferPool, RegisteredBufferLease, RegisteredBufferPool
-from mooncake.calls import first_failure
-from mooncake.error_code import ErrorCode, code_of
-from mooncake.host_memory import MooncakeHostMemAllocator, get_alloc_func_addr, get_free_func_addr
-from mooncake.numa import bind_to_numa_node
-from mooncake.own_segments import OwnSegment
-from mooncake.parts import joined
-from mooncake.pool import Pool
-from mooncake.protocols import override_log
-from mooncake.replica_descriptors import (
+from mooncake.configuration.agent_settings import read_agent_settings
+from mooncake.configuration.protocols import override_log
+from mooncake.configuration.settings import AgentSettings, BadSettings, Settings, read_settings
+from mooncake.connection.own_segments import OwnSegment
+from mooncake.connection.pool import Pool
+from mooncake.memory.buffer_handle import BufferHandle
+from mooncake.memory.host_memory import MooncakeHostMemAllocator, get_alloc_func_addr, get_free_func_addr
+from mooncake.memory.numa import bind_to_numa_node
+from mooncake.methods.calls import first_failure
+from mooncake.methods.parts import joined
+from mooncake.methods.store_calls import INVALID_PARAMS, logger
+from mooncake.methods.tensor_methods import TensorMethods
+from mooncake.replicas.replica_descriptors import (
     Descriptor,
     DiskDescriptor,
     MemoryDescriptor,
     ReplicaDescriptor,
     ReplicaStatus,
 )
-from mooncake.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction
-from mooncake.settings import AgentSettings, BadSettings, Settings, read_settings
-from mooncake.setup_failure import cause_of, sentence
-from mooncake.store_calls import INVALID_PARAMS, logger
-from mooncake.tensor_methods import TensorMethods
+from mooncake.replicas.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

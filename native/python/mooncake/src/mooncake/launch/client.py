@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from kvpool import MIN_SEGMENT_BYTES, KvpoolError, StorageNode
-from mooncake.agent_settings import is_ours, service_directory
+from mooncake.configuration.agent_settings import is_ours, service_directory
 from mooncake.launch import command_line, pool_command, process
 from mooncake.launch.client_flags import FLAGS
 from mooncake.launch.command_line import BadCommandLine

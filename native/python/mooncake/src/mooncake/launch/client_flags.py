@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flags of `mooncake_client`, names and defaults as in the reference (its real_client_main.cpp), and what becomes of each."""
 
+from mooncake.configuration.sizes import parse_size
 from mooncake.launch.command_line import Flag, Treatment, port, switch, whole_number, word
-from mooncake.sizes import parse_size
 
 _SUPPORTED, _IGNORED, _REFUSED = Treatment.SUPPORTED, Treatment.IGNORED, Treatment.REFUSED
 

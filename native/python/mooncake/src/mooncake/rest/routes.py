@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from aiohttp import web
 
-from mooncake.error_code import ErrorCode
+from mooncake.answers.error_code import ErrorCode
 from mooncake.store import MooncakeDistributedStore
 
 _logger = logging.getLogger("mooncake.rest")

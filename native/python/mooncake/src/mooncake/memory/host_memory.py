@@ -7,7 +7,7 @@ import ctypes
 import logging
 import threading
 
-from mooncake.pages import zeroed_pages
+from mooncake.memory.pages import zeroed_pages
 
 _logger = logging.getLogger("mooncake.store")
 _libc = ctypes.CDLL(None)

@@ -8,13 +8,13 @@ import socket
 
 from kvpool import Client, TransferEngine
 from kvpool.registered_ranges import RegisteredRanges
-from mooncake.mem_pool import MemPool
-from mooncake.own_segments import OwnSegment, OwnSegments
-from mooncake.part_reads import PartReads
-from mooncake.range_reads import RangeReads
-from mooncake.registered_copies import RegisteredCopies
-from mooncake.sessions import SESSION_BYTES_MAX, GetSessions, PutSessions, Room
-from mooncake.settings import AgentSettings, Settings
+from mooncake.configuration.settings import AgentSettings, Settings
+from mooncake.connection.own_segments import OwnSegment, OwnSegments
+from mooncake.memory.mem_pool import MemPool
+from mooncake.memory.registered_copies import RegisteredCopies
+from mooncake.ranges.part_reads import PartReads
+from mooncake.ranges.range_reads import RangeReads
+from mooncake.ranges.sessions import SESSION_BYTES_MAX, GetSessions, PutSessions, Room
 
 
 class Pool:

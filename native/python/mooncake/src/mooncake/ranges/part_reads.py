@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kvpool import PARTS_MAX, Client, Status
-from mooncake.error_code import ErrorCode, Refusal
-from mooncake.range_reads import Wanted
+from mooncake.answers.error_code import ErrorCode, Refusal
+from mooncake.ranges.range_reads import Wanted
 
 _LINES_MAX = 4096
 

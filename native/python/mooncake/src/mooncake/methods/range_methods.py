@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from mooncake.error_code import ErrorCode
-from mooncake.pool import Pool
-from mooncake.range_reads import Wanted
-from mooncake.replicate_config import ReplicateConfig
-from mooncake.sessions import How, Refused, Row
-from mooncake.store_calls import DEFAULT_CONFIG, INVALID_PARAMS, StoreCalls
+from mooncake.answers.error_code import ErrorCode
+from mooncake.connection.pool import Pool
+from mooncake.methods.store_calls import DEFAULT_CONFIG, INVALID_PARAMS, StoreCalls
+from mooncake.ranges.range_reads import Wanted
+from mooncake.ranges.sessions import How, Refused, Row
+from mooncake.replicas.replicate_config import ReplicateConfig
 
 
 class RangeMethods(StoreCalls):

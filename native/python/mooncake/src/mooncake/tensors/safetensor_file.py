@@ -9,7 +9,7 @@ import struct
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mooncake.tensor_format import TensorHeader
+from mooncake.tensors.tensor_format import TensorHeader
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kvpool import MIN_SEGMENT_BYTES, TransferEngine
-from mooncake.environment import ClientOptions, read_environment
-from mooncake.protocols import REMEDY, read_override
-from mooncake.sizes import parse_size
-from mooncake.transfer_types import inner_engine
+from mooncake.configuration.environment import ClientOptions, read_environment
+from mooncake.configuration.protocols import REMEDY, read_override
+from mooncake.configuration.sizes import parse_size
+from mooncake.transfers.transfer_types import inner_engine
 
 _SERVED_PROTOCOLS = ("", "tcp", "shm")
 _MASTERS_VARIABLE = "MOONCAKE_MASTER"

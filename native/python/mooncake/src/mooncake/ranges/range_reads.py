@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kvpool import Client, Status
-from mooncake.error_code import ErrorCode, Refusal
-from mooncake.range_plan import Line, Part, batches, lines_for
-from mooncake.scratch import Scratch
+from mooncake.answers.error_code import ErrorCode, Refusal
+from mooncake.memory.scratch import Scratch
+from mooncake.ranges.range_plan import Line, Part, batches, lines_for
 
 _LINES_MAX = 4096
 _UNWANTED_BYTES_MAX = 64 << 20  # memory for bytes that no part takes, at a time

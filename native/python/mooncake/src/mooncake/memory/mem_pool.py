@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import threading
 
-from mooncake.pages import zeroed_pages
+from mooncake.memory.pages import zeroed_pages
 
 _ALIGNMENT = 4096
 

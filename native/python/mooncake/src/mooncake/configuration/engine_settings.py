@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mooncake.protocols import read_override
-from mooncake.settings import BadSettings
+from mooncake.configuration.protocols import read_override
+from mooncake.configuration.settings import BadSettings
 
 PEER_TO_PEER = "P2PHANDSHAKE"
 _PORT_VARIABLES = ("MC_MIN_RPC_PORT", "MC_MAX_RPC_PORT")

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mooncake.calls import first_failure, short
-from mooncake.error_code import ErrorCode
-from mooncake.range_methods import RangeMethods
-from mooncake.replicate_config import ReplicateConfig
-from mooncake.safetensor_file import read_tensor, write_tensor
-from mooncake.store_calls import INVALID_PARAMS
-from mooncake.tensor_format import TensorHeader, decode
+from mooncake.answers.error_code import ErrorCode
+from mooncake.methods.calls import first_failure, short
+from mooncake.methods.range_methods import RangeMethods
+from mooncake.methods.store_calls import INVALID_PARAMS
+from mooncake.replicas.replicate_config import ReplicateConfig
+from mooncake.tensors.safetensor_file import read_tensor, write_tensor
+from mooncake.tensors.tensor_format import TensorHeader, decode
 
 if TYPE_CHECKING:
     import torch  # type: ignore[import-not-found, unused-ignore]

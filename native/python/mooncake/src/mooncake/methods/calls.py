@@ -7,9 +7,9 @@ import logging
 from collections.abc import Callable, Sequence
 
 from kvpool import KvpoolError, Status
-from mooncake.error_code import ErrorCode, Refusal, code_of
-from mooncake.failure_log import FailureLog
-from mooncake.pool import Pool
+from mooncake.answers.error_code import ErrorCode, Refusal, code_of
+from mooncake.answers.failure_log import FailureLog
+from mooncake.connection.pool import Pool
 
 _INVALID_PARAMS = int(ErrorCode.INVALID_PARAMS)
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from mooncake.error_code import ErrorCode
+from mooncake.answers.error_code import ErrorCode
 
 _QUIET_SECONDS = 1.0
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a setup that failed tells: why, what it means for the process, and what to do about it; pure."""
 
-from mooncake.error_code import ErrorCode
+from mooncake.answers.error_code import ErrorCode
 
 _NAMES_OF_MASTERS = 'argument "master_server_addr", key "master_server_address" of a file, variable MOONCAKE_MASTER'
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kvpool import Client, Keep, Status
-from mooncake.coverage import Coverage
-from mooncake.error_code import ErrorCode, Refusal
-from mooncake.pages import zeroed_pages
-from mooncake.registered_copies import Copy, RegisteredCopies
+from mooncake.answers.error_code import ErrorCode, Refusal
+from mooncake.memory.pages import zeroed_pages
+from mooncake.memory.registered_copies import Copy, RegisteredCopies
+from mooncake.ranges.coverage import Coverage
 
 SESSION_BYTES_MAX = 4 << 30  # of the values of all sessions of a store, as they are held in its memory
 

@@ -8,10 +8,10 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mooncake.calls import Calls
-from mooncake.error_code import ErrorCode
-from mooncake.pool import Pool
-from mooncake.replicate_config import ReplicateConfig, WithoutEffect
+from mooncake.answers.error_code import ErrorCode
+from mooncake.connection.pool import Pool
+from mooncake.methods.calls import Calls
+from mooncake.replicas.replicate_config import ReplicateConfig, WithoutEffect
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -5,9 +5,9 @@ import os
 import stat
 from collections.abc import Mapping
 
-from mooncake.environment import read_environment
-from mooncake.settings import AgentSettings, BadSettings
-from mooncake.sizes import parse_size
+from mooncake.configuration.environment import read_environment
+from mooncake.configuration.settings import AgentSettings, BadSettings
+from mooncake.configuration.sizes import parse_size
 
 _SOCKET = "agent.sock"
 _DIRECTORY = "KVPOOL_SOCKET_DIR"

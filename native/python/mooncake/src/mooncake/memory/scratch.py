@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kvpool import Client
-from mooncake.pages import zeroed_pages
+from mooncake.memory.pages import zeroed_pages
 
 _KEPT_BYTES = 64 << 20  # of one piece, between calls
 

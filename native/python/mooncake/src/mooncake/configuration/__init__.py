@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What callers and the environment say, read and checked: nothing is opened here."""
