@@ -4,6 +4,8 @@ package dev.kvpool.dataplane.master.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
@@ -71,6 +73,27 @@ class EngineRemovalTest {
         assertThat(pool.talkedTo().status().tombstones())
                 .as("nobody can come back with it")
                 .isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void norDoesOneThatGoesBeforeItHasFreedItsCopy(boolean inOrder) {
+        Scenario pool = pool();
+        put(pool, "k", ONE, OTHER);
+        pool.node(ONE).mute(true);
+        long request = pool.nextRequest();
+        pool.send(new RemoveRequest(request, false, List.of(Key.of("k"))));
+        assertThat(pool.isAnswered(request)).isFalse();
+
+        if (inOrder) {
+            pool.leave(ONE);
+        } else {
+            pool.crash(ONE);
+        }
+        pool.world.run(100);
+
+        assertThat(pool.reply(request, RemoveReply.class).results()).containsExactly(Status.OK);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
     }
 
     @Test

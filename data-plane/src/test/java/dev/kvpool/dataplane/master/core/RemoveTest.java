@@ -132,6 +132,48 @@ class RemoveTest {
     }
 
     @Test
+    void aNodeThatDiesDuringARemovalBesideOthersHoldsItUpNoLonger() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
+        pool.put("k", 100);
+        pool.node("b").mute(true);
+        long request = pool.nextRequest();
+        pool.send(new RemoveRequest(request, false, List.of(Key.of("k"))));
+
+        pool.node("b").crash();
+        pool.world.run(100);
+        assertThat(pool.reply(request, RemoveReply.class).results()).containsExactly(Status.OK);
+
+        // The next leader finds what was left on it.
+        pool.node("b").mute(false);
+        pool.talkedTo().crash();
+        ModelMaster next = pool.master();
+        pool.restart("b");
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(100);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
+    void whatIsPutWhileARemovalGoesOnStays() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
+        pool.put("k", 100);
+        pool.node("b").mute(true);
+        long request = pool.nextRequest();
+        pool.send(new RemoveRequest(request, false, List.of(Key.of("k"))));
+        pool.node("b").crash();
+        pool.world.run(0);
+        assertThat(pool.put("k", 200)).isEqualTo(Status.OK);
+        pool.world.run(100);
+
+        assertThat(pool.reply(request, RemoveReply.class).results()).containsExactly(Status.OK);
+        assertThat(pool.find("k").payloadLength()).isEqualTo(200);
+        pool.node("b").mute(false);
+        pool.restart("b");
+        pool.world.run(100);
+        assertThat(pool.find("k").payloadLength()).isEqualTo(200);
+    }
+
+    @Test
     void aNodeThatDiesDuringARemovalBringsNothingBack() {
         Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
         pool.put("k", 100);
@@ -140,7 +182,7 @@ class RemoveTest {
         pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
 
         pool.node("a").crash();
-        pool.world.run(0);
+        pool.world.run(100);
         assertThat(pool.reply(request, RemoveReply.class).results()).containsExactly(Status.UNAVAILABLE);
 
         pool.node("a").mute(false);

@@ -18,6 +18,8 @@ import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -27,6 +29,9 @@ import java.util.function.Consumer;
  * when each replica's node has freed it; else a tombstone tells the nodes that are away and may still hold a replica.
  */
 public final class Removals {
+    /** A removal of which a node went away, or ended, before it had freed its replica. */
+    private record Interrupted(Key key, ObjectId id, Consumer<Status> whenDone) {}
+
     private final Index index;
     private final Members members;
     private final Absences absences;
@@ -38,6 +43,7 @@ public final class Removals {
     private final TombstoneWriter tombstoneWriter;
     private final Copies copies;
     private final Set<Key> underWay = new HashSet<>();
+    private final Deque<Interrupted> interrupted = new ArrayDeque<>();
 
     public Removals(
             Leadership leadership,
@@ -62,6 +68,27 @@ public final class Removals {
     /** Who waited has been answered. */
     public void endTerm() {
         underWay.clear();
+        interrupted.clear();
+    }
+
+    /** Goes on with what was interrupted, once the nodes that are away are known. */
+    public void tick(long nowMs) {
+        for (int i = interrupted.size(); i > 0; i--) {
+            goOn(interrupted.remove(), nowMs);
+        }
+    }
+
+    /** The object was alone with its key when it was to be freed: what came since is newer, and is left alone. */
+    private void goOn(Interrupted removal, long nowMs) {
+        Key key = removal.key;
+        if (index.object(removal.id) == null && members.isAllInView()) {
+            removal.whenDone.accept(Status.OK);
+        } else if (absences.isPossible()) {
+            tombstoneWriter.write(
+                    key, removal.id, wherever(key, nowMs), nowMs, outcome -> removal.whenDone.accept(outcome.status()));
+        } else {
+            removal.whenDone.accept(Status.UNAVAILABLE);
+        }
     }
 
     /** Why an object, null when none is published, cannot be removed with the nodes as they are now; OK when it can. */
@@ -113,7 +140,13 @@ public final class Removals {
         if (object == null && members.isAllInView() && alone) {
             whenDone.accept(Status.OK);
         } else if (object != null && alone && isWhollyInView(object)) {
-            free(object, freed -> whenDone.accept(freed ? Status.OK : Status.UNAVAILABLE));
+            free(object, freed -> {
+                if (freed) {
+                    whenDone.accept(Status.OK);
+                } else {
+                    interrupted.add(new Interrupted(key, id, whenDone));
+                }
+            });
         } else if (absences.isPossible() && leadership.leads()) {
             writeTombstone(key, id, nowMs, whenDone);
         } else {

@@ -182,6 +182,7 @@ final class RemoveRequests {
     }
 
     void tick(long nowMs) {
+        removals.tick(nowMs);
         sweeps.tick(nowMs);
     }
 
