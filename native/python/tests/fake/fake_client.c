@@ -234,16 +234,15 @@ static int32_t run_in_pieces(kv_client* client, const batch* b, kv_op* op) {
   return status;
 }
 
-/* Objects are named by when they were put. */
-static int32_t name_one(const kv_op* op, kv_object_id* meant, int32_t status) {
+/* Whether the key does not have the object that is meant. They are named by when they were put. */
+static int is_another(const kv_op* op, const kv_object_id* meant) {
   const object* o = *find(op);
-  if (meant->counter != 0 && (o == NULL || o->number != meant->counter)) return KV_LEASE_EXPIRED;
-  if (status == KV_OK) *meant = (kv_object_id){1, o->number};
-  return status;
+  return meant != NULL && meant->counter != 0 && (o == NULL || o->number != meant->counter);
 }
 
 /* Parts of the line's value. */
 static int32_t run_parts(kv_client* client, kv_op* op, const uint64_t* offsets, kv_object_id* meant) {
+  if (is_another(op, meant)) return KV_LEASE_EXPIRED;
   const kv_piece* pieces = op->data;
   kv_op whole = *op;
   whole.length = 1 << 20;
@@ -260,7 +259,7 @@ static int32_t run_parts(kv_client* client, kv_op* op, const uint64_t* offsets, 
   }
   for (uint64_t i = 0; status == KV_OK && i < op->length; i++)
     memcpy(pieces[i].data, joined + offsets[i], pieces[i].length);
-  if (meant != NULL) status = name_one(op, meant, status);
+  if (meant != NULL && status == KV_OK) *meant = (kv_object_id){1, (*find(op))->number};
   free(joined);
   return status;
 }

@@ -1,17 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes of a pool are killed under a client's hands."""
 
+import ctypes
 import random
 
 from conftest import open_store
 from local_pool import LocalPool
 from waiting import eventually
 
+from mooncake.store import MooncakeDistributedStore, ReplicateConfig
+
 COUNT = 200
+BYTES = 100
 
 
 def value_of(key: str) -> bytes:
     return random.Random(key).randbytes(random.Random(key).randrange(20_000))
+
+
+class Session:
+    """One that reads the last BYTES of each value."""
+
+    def __init__(self, store: MooncakeDistributedStore, keys: list[str]) -> None:
+        self._store, self._keys = store, keys
+        self._sizes = [min(BYTES, len(value_of(key))) for key in keys]
+        self._memory = (ctypes.c_char * (BYTES * len(keys)))()
+        assert store.register_buffer(ctypes.addressof(self._memory), len(self._memory)) == 0
+        assert store.batch_get_session_start(keys) == [0] * len(keys)
+
+    def read(self) -> list[bytes | int]:
+        """The bytes, or the code, of each key."""
+        places = range(0, len(self._memory), BYTES)
+        answers = self._store.batch_get_into_multi_buffer_ranges(
+            self._keys,
+            [[ctypes.addressof(self._memory) + place] for place in places],
+            [[size] for size in self._sizes],
+            [[len(value_of(key)) - size] for key, size in zip(self._keys, self._sizes, strict=True)],
+        )
+        return [self._memory[at : at + code] if code >= 0 else code for at, code in zip(places, answers, strict=True)]
 
 
 def test_the_leader_is_killed() -> None:
@@ -20,9 +46,11 @@ def test_the_leader_is_killed() -> None:
         store = open_store(pool)
         keys = [f"before/{i}" for i in range(COUNT)]
         assert store.put_batch(keys, [value_of(key) for key in keys]) == 0
+        session = Session(store, keys)
         before = pool.leader()
         pool.kill(before)
         assert store.put("after", b"v") == 0, "a put waits for the next leader"
+        assert session.read() == [value_of(key)[-BYTES:] for key in keys]
         assert store.get_batch(keys) == [value_of(key) for key in keys]
         assert store.get("after") == b"v"
         assert store.health_check() == 0
@@ -76,8 +104,14 @@ def test_a_storage_node_is_killed() -> None:
         store = open_store(pool)
         keys = [f"k/{i}" for i in range(COUNT)]
         assert store.put_batch(keys, [value_of(key) for key in keys]) == 0
+        twice = [f"twice/{i}" for i in range(COUNT)]
+        assert store.put_batch(twice, [value_of(key) for key in twice], ReplicateConfig(replica_num=2)) == 0
+        session = Session(store, keys + twice)
         pool.kill("node-0")
         eventually(lambda: [n["state"] for n in pool.view()["nodes"] if n["id"] == "node-0"] == ["away"], "it is away")
+        read = session.read()
+        assert read[COUNT:] == [value_of(key)[-BYTES:] for key in twice], "from their other copies"
+        assert all(part in (-703, -707, value_of(key)[-BYTES:]) for part, key in zip(read, keys, strict=False))
         found = store.get_batch(keys)
         assert all(value in (b"", value_of(key)) for key, value in zip(keys, found, strict=True))
         assert 0 < sum(map(bool, found)) < COUNT, "objects were on both nodes"

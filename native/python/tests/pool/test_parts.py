@@ -5,12 +5,14 @@ import ctypes
 import random
 import sys
 import threading
+import time
 
 import pytest
 from conftest import open_store
-from local_pool import LocalPool
+from local_pool import OBJECT_LEASE_SECONDS, LocalPool
 from torch_stand_in import stand_in_torch, tensor_of
 
+from mooncake.ranges.named_values import NamedValues
 from mooncake.store import BufferPool, MooncakeDistributedStore, ReplicateConfig
 
 
@@ -72,25 +74,55 @@ def test_a_part_is_read_alone(pool: LocalPool, prefix: str, protocol: str, monke
     store.close()
 
 
-def test_a_session_outlives_what_it_reads(pool: LocalPool, store: MooncakeDistributedStore, prefix: str) -> None:
+def test_a_session_reads_one_value_layer_by_layer(
+    pool: LocalPool, store: MooncakeDistributedStore, prefix: str
+) -> None:
+    """Removed by force or replaced in the middle: a value that is named is -707, one that is held goes on."""
     layers, size = 16, 20_000
     values = {f"{prefix}/{i}": value_of(f"{i}", layers * size) for i in range(6)}
     keys = list(values)
     assert store.put_batch(keys, list(values.values())) == 0
     assert store.batch_get_session_start([*keys, f"{prefix}/none"]) == [0] * 6 + [-704]
+    names_them = isinstance(store._pool.get_sessions, NamedValues)
+    before = store._pool.client.stats()["get_bytes"] if names_them else 0
     other = open_store(pool)
-    assert other.batch_remove(keys[:3], force=True) == [0] * 3
-    assert other.upsert(keys[3], b"another") == 0
     memory = Memory(store, 6 * size)
+    good = [size] * 6
     for layer in range(layers):
+        if layer == layers // 2:
+            assert other.batch_remove(keys[:2], force=True) == [0] * 2
+            assert other.upsert(keys[2], b"another") == 0
+            good = [-707] * 3 + [size] * 3 if names_them else good
+        memory.bytes[:] = bytes(6 * size)
         pointers = [[memory.at + i * size, memory.at + i * size + 100] for i in range(6)]
         offsets = [[layer * size, layer * size + 100]] * 6
         answers = store.batch_get_into_multi_buffer_ranges(keys, pointers, [[100, size - 100]] * 6, offsets)
-        assert answers == [size] * 6
+        assert answers == good
         for i, key in enumerate(keys):
-            assert memory.bytes[i * size : (i + 1) * size] == values[key][layer * size : (layer + 1) * size]
+            part = values[key][layer * size : (layer + 1) * size] if good[i] > 0 else bytes(size)
+            assert memory.bytes[i * size : (i + 1) * size] == part
+    if names_them:
+        assert store._pool.client.stats()["get_bytes"] - before == sum(map(len, values.values())) * 9 // 12
+        assert store.batch_get_session_start(keys[:3]) == [-704, -704, 0]
+        assert store.batch_get_into_multi_buffer_ranges(keys[2:3], [[memory.at]], [[7]], [[0]]) == [7]
+        assert memory.bytes[:7] == b"another"
     assert store.batch_get_session_end(keys) == 0
     other.close()
+
+
+def test_reads_of_a_session_keep_its_value(pool: LocalPool, prefix: str) -> None:
+    store, other = open_store(pool), open_store(pool)
+    memory = Memory(store, 8)
+    store.put(prefix, b"value")
+    read = ([prefix], [[memory.at]], [[5]], [[0]])
+    began = time.monotonic()
+    assert store.batch_get_session_start([prefix]) == [0]
+    time.sleep(0.7 * OBJECT_LEASE_SECONDS)
+    assert store.batch_get_into_multi_buffer_ranges(*read) == [5]
+    time.sleep(max(0.0, began + 1.2 * OBJECT_LEASE_SECONDS - time.monotonic()))
+    assert other.remove(prefix) == -706, "the lease of the start is over, and the read prolonged it"
+    for opened in (store, other):
+        opened.close()
 
 
 def test_a_value_put_together_in_a_session(pool: LocalPool, store: MooncakeDistributedStore, prefix: str) -> None:

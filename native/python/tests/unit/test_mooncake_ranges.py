@@ -11,9 +11,13 @@ from conftest import EXISTS, GET, PUT, SETUP, Fake
 from kvpool import PARTS_MAX, Status
 from mooncake.connection import pool as pool_module
 from mooncake.engine import TransferEngine
+from mooncake.ranges import named_values
 from mooncake.store import MooncakeDistributedStore, ReplicateConfig, SoftPinAction
 
 VALUE = bytes(range(100))
+
+
+LINES_MAX = named_values._LINES_MAX
 
 
 class Memory:
@@ -159,71 +163,130 @@ def test_nothing_is_asked_for(either: MooncakeDistributedStore) -> None:
 # ---- get sessions
 
 
-def test_a_session_reads_parts_without_the_pool(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
-    store.put_batch(["a", "b"], [VALUE, VALUE[::-1]])
-    assert store.batch_get_session_start(["a", "none", "b", "", "a"]) == [0, -704, 0, -400, 0]
-    store.remove_all(force=True)
-    before = fake.last_call
+@pytest.fixture(params=[LINES_MAX, 1])
+def lines_max(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one read of the pool."""
+    monkeypatch.setattr(named_values, "_LINES_MAX", request.param)
+
+
+def test_a_session_reads_parts(either: MooncakeDistributedStore, lent: Memory, lines_max: None) -> None:
+    either.put_batch(["a", "b"], [VALUE, VALUE[::-1]])
+    assert either.batch_get_session_start(["a", "none", "b", "", "a"]) == [0, -704, 0, -400, 0]
     for layer in range(4):
-        pointers = [[memory.at, memory.at + 10], [memory.at + 20]]
+        pointers = [[lent.at, lent.at + 10], [lent.at + 20]]
         offsets = [[25 * layer, 25 * layer + 5], [25 * layer]]
-        assert store.batch_get_into_multi_buffer_ranges(["a", "b"], pointers, [[5, 2], [25]], offsets) == [7, 25]
-        assert memory[0:5] == VALUE[25 * layer : 25 * layer + 5]
-        assert memory[20:45] == VALUE[::-1][25 * layer : 25 * layer + 25]
-    assert fake.last_call == before
-    assert store.batch_get_session_end(["a", "none", "b", "a"]) == 0
-    assert store.batch_get_into_multi_buffer_ranges(["a"], [[memory.at]], [[1]], [[0]]) == [-600]
+        assert either.batch_get_into_multi_buffer_ranges(["a", "b"], pointers, [[5, 2], [25]], offsets) == [7, 25]
+        assert lent[0:5] == VALUE[25 * layer : 25 * layer + 5]
+        assert lent[20:45] == VALUE[::-1][25 * layer : 25 * layer + 25]
+    assert either.batch_get_session_end(["a", "none", "b", "a"]) == 0
+    assert either.batch_get_into_multi_buffer_ranges(["a"], [[lent.at]], [[1]], [[0]]) == [-600]
 
 
-def test_a_part_that_is_none(store: MooncakeDistributedStore, memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
-    store.put_batch(["a", "empty"], [VALUE, b""])
-    assert store.batch_get_session_start(["a", "empty"]) == [0, 0]
+def test_a_session_reads_only_the_value_that_it_began_with(store: MooncakeDistributedStore, memory: Memory) -> None:
+    store.put_batch(["a", "b", "c"], [VALUE] * 3)
+    assert store.batch_get_session_start(["a", "b", "c"]) == [0] * 3
+    read = (["a", "b", "c"], [[memory.at + at] for at in (0, 10, 20)], [[5]] * 3, [[1]] * 3)
+    store.upsert("a", VALUE[::-1])
+    store.remove("b", force=True)
+    store.get_into("a", memory.at + 500, 100)
+    assert store.batch_get_into_multi_buffer_ranges(*read) == [-707, -707, 5]
+    assert memory[0:30] == bytes(20) + VALUE[1:6] + bytes(5), "not a byte of another value"
+    store.put("b", VALUE)
+    assert store.batch_get_into_multi_buffer_ranges(*read) == [-707, -707, 5]
+    assert store.batch_get_session_start(["a", "b"]) == [0, 0], "takes the values as they are now"
+    assert store.batch_get_into_multi_buffer_ranges(*read) == [5, 5, 5]
+    assert memory[0:15] == VALUE[::-1][1:6] + bytes(5) + VALUE[1:6]
+
+
+def test_a_part_that_cannot_be_read_leaves_the_session(
+    store: MooncakeDistributedStore, memory: Memory, fake: Fake, caplog: pytest.LogCaptureFixture
+) -> None:
+    store.put_batch(["a", "b"], [VALUE, VALUE])
+    assert store.batch_get_session_start(["a", "b"]) == [0, 0]
+    read = (["a", "b"], [[memory.at], [memory.at + 10]], [[5]] * 2, [[1]] * 2)
+    fake.fail(GET, Status.CHECKSUM)
+    assert store.batch_get_into_multi_buffer_ranges(*read) == [-801, 5]
+    fake.state.submit_status = Status.QUEUE_FULL
+    assert store.batch_get_into_multi_buffer_ranges(*read) == [-200, -200]
+    fake.state.submit_status = 0
+    assert store.batch_get_into_multi_buffer_ranges(*read) == [5, 5]
+    assert "first 'a': -801" in caplog.text
+
+
+def test_more_pieces_of_a_value_than_a_line_takes(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
+    store.put("a", VALUE)
+    store.batch_get_session_start(["a"])
+    count = 2 * PARTS_MAX + 1
+    read = (["a"], [[memory.at + at % 100 for at in range(count)]], [[1] * count], [[at % 100 for at in range(count)]])
+    assert store.batch_get_into_multi_buffer_ranges(*read) == [count]
+    assert (memory[0:100], fake.last_call[:2]) == (VALUE, ["2", "3"])
+    fake.fail(GET, Status.TIMEOUT, lines=2)
+    assert store.batch_get_into_multi_buffer_ranges(*read) == [-901], "a row is right as a whole"
+
+
+def test_a_part_that_is_none(either: MooncakeDistributedStore, lent: Memory, caplog: pytest.LogCaptureFixture) -> None:
+    either.put_batch(["a", "empty"], [VALUE, b""])
+    assert either.batch_get_session_start(["a", "empty"]) == [0, 0]
     rows = {
-        "outside": ([memory.at, memory.elsewhere], [1, 1], [0, 0]),
-        "over the end of the buffer": ([memory.at + 4095], [2], [0]),
-        "over the end of the value": ([memory.at], [2], [99]),
-        "before it": ([memory.at], [1], [-1]),
-        "negative": ([memory.at], [-1], [0]),
-        "huge": ([memory.at], [1], [1 << 70]),
+        "outside": ([lent.at, lent.elsewhere], [1, 1], [0, 0]),
+        "over the end of the buffer": ([lent.at + 4095], [2], [0]),
+        "over the end of the value": ([lent.at], [2], [99]),
+        "before it": ([lent.at], [1], [-1]),
+        "negative": ([lent.at], [-1], [0]),
+        "huge": ([lent.at], [1], [1 << 70]),
+        "huge address": ([1 << 64], [1], [0]),
         "null": ([0], [1], [0]),
-        "uneven": ([memory.at], [1], []),
+        "uneven": ([lent.at], [1], []),
     }
     keys, (pointers, sizes, offsets) = ["a"] * len(rows), zip(*rows.values(), strict=True)
-    assert store.batch_get_into_multi_buffer_ranges(keys, pointers, sizes, offsets) == [-600] * len(rows)
-    assert memory.bytes.raw == bytes(4096), "all pieces of a key, or none"
-    assert "8 of 8 keys failed, first 'a'" in caplog.text
-    assert store.batch_get_into_multi_buffer_ranges(["a", "empty"], [[], [0]], [[], [0]], [[], [0]]) == [0, 0]
-    assert store.batch_get_into_multi_buffer_ranges(["a"], [], [], []) == [-600]
+    assert either.batch_get_into_multi_buffer_ranges(keys, pointers, sizes, offsets) == [-600] * len(rows)
+    assert lent.bytes.raw == bytes(4096), "all pieces of a key, or none"
+    assert "9 of 9 keys failed, first 'a'" in caplog.text
+    assert either.batch_get_into_multi_buffer_ranges(["a", "empty"], [[], [0]], [[], [0]], [[], [0]]) == [0, 0]
+    assert either.batch_get_into_multi_buffer_ranges(["a"], [], [], []) == [-600]
 
 
-def test_a_second_start_takes_the_value_as_it_is_then(store: MooncakeDistributedStore, memory: Memory) -> None:
-    store.put("a", b"old")
-    assert store.batch_get_session_start(["a"]) == [0]
-    store.upsert("a", b"new")
-    assert store.batch_get_into_multi_buffer_ranges(["a"], [[memory.at]], [[3]], [[0]]) == [3]
-    assert memory[0:3] == b"old"
-    assert store.batch_get_session_start(["a"]) == [0]
-    assert store.batch_get_into_multi_buffer_ranges(["a"], [[memory.at]], [[3]], [[0]]) == [3]
-    assert memory[0:3] == b"new"
+def test_the_number_of_sessions_is_bounded(
+    store: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(named_values, "SESSIONS_MAX", 2)
+    store.put_batch(["a", "b", "c"], [VALUE] * 3)
+    assert store.batch_get_session_start(["a", "a", "b", "c"]) == [0, 0, 0, -200]
+    assert "first 'c': -200 NO_AVAILABLE_HANDLE: there are 2 sessions: end some first" in caplog.text
+    store.batch_get_session_end(["a"])
+    assert store.batch_get_session_start(["b", "c"]) == [0, 0]
+
+
+def test_through_an_agent_a_session_holds_the_value(dummy: MooncakeDistributedStore, fake: Fake) -> None:
+    lent = Memory(dummy)
+    dummy.put("a", VALUE)
+    assert dummy.batch_get_session_start(["a"]) == [0]
+    dummy.upsert("a", b"another")
+    before = fake.last_call
+    assert dummy.batch_get_into_multi_buffer_ranges(["a"], [[lent.at]], [[100]], [[0]]) == [100]
+    assert (lent[0:100], fake.last_call) == (VALUE, before)
+    assert dummy.batch_get_session_start(["a"]) == [0], "takes the value as it is now"
+    assert dummy.batch_get_into_multi_buffer_ranges(["a"], [[lent.at]], [[7]], [[0]]) == [7]
+    assert lent[0:7] == b"another"
 
 
 def test_what_sessions_hold_is_bounded(
     fake: Fake, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(pool_module, "SESSION_BYTES_MAX", 150)
-    store = MooncakeDistributedStore()
-    store.setup(*SETUP)
-    store.put_batch(["a", "b"], [VALUE, VALUE])
-    assert store.batch_get_session_start(["a", "b"]) == [0, -200]
+    dummy = MooncakeDistributedStore()
+    dummy.setup_dummy(0, 64 << 20, "unix:/run/kvpool")
+    dummy.put_batch(["a", "b"], [VALUE, VALUE])
+    assert dummy.batch_get_session_start(["a", "b"]) == [0, -200]
     assert fake.last_call[:2] == ["2", "1"], "what is refused is not read"
-    assert store.batch_put_session_start(["p", "q"], [50, 1]) == [0, -200], "both kinds share the bound"
-    assert store.batch_get_session_start(["a"]) == [-200], "as both are held for a moment"
-    store.batch_get_session_end(["a"])
-    assert store.batch_put_session_start(["q", "r"], [100, 1 << 60]) == [0, -200]
-    assert store.batch_put_session_revoke(["p", "q"]) == [0, 0]
-    assert store.batch_get_session_start(["b"]) == [0]
+    assert dummy.batch_put_session_start(["p", "q"], [50, 1]) == [0, -200], "both kinds share the bound"
+    assert dummy.batch_get_session_start(["a"]) == [-200], "as both are held for a moment"
+    dummy.batch_get_session_end(["a"])
+    assert dummy.batch_put_session_start(["q", "r"], [100, 1 << 60]) == [0, -200]
+    assert dummy.batch_put_session_revoke(["p", "q"]) == [0, 0]
+    assert dummy.batch_get_session_start(["b"]) == [0]
     assert "first 'b': -200 NO_AVAILABLE_HANDLE: sessions hold 100 of 150 bytes" in caplog.text
-    store.close()
+    dummy.close()
 
 
 def test_memory_of_an_engine_counts_until_it_is_unregistered_there(fake: Fake) -> None:
@@ -257,24 +320,24 @@ def test_unregistered_memory_is_not_copied_to_any_more(store: MooncakeDistribute
 
 
 def test_a_start_that_fails_holds_nothing(
-    store: MooncakeDistributedStore, fake: Fake, monkeypatch: pytest.MonkeyPatch
+    dummy: MooncakeDistributedStore, fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store.put_batch(["a", "b"], [VALUE, VALUE])
-    room = store._pool.get_sessions._room
+    dummy.put_batch(["a", "b"], [VALUE, VALUE])
+    memory = dummy._pool.get_sessions._memory
     fake.fail(GET, Status.CHECKSUM)
-    assert store.batch_get_session_start(["a", "b"]) == [-801, 0]
-    assert room._taken == 100
+    assert dummy.batch_get_session_start(["a", "b"]) == [-801, 0]
+    assert memory._taken == 100
     fake.state.submit_status = Status.QUEUE_FULL
-    assert store.batch_get_session_start(["a", "b"]) == [-200, -200]
+    assert dummy.batch_get_session_start(["a", "b"]) == [-200, -200]
     fake.state.submit_status = 0
-    monkeypatch.setattr(store._pool.client, "get_batch", lambda keys: [b"longer" * 100])
-    assert store.batch_get_session_start(["a"]) == [-707]
-    assert room._taken == 100
+    monkeypatch.setattr(dummy._pool.client, "get_batch", lambda keys: [b"longer" * 100])
+    assert dummy.batch_get_session_start(["a"]) == [-707]
+    assert memory._taken == 100
     monkeypatch.undo()
-    assert store.batch_get_session_start(["b", "b", "a"]) == [0, 0, 0]
-    assert room._taken == 200
-    assert store.batch_get_session_end(["a", "b"]) == 0
-    assert room._taken == 0
+    assert dummy.batch_get_session_start(["b", "b", "a"]) == [0, 0, 0]
+    assert memory._taken == 200
+    assert dummy.batch_get_session_end(["a", "b"]) == 0
+    assert memory._taken == 0
 
 
 # ---- put sessions

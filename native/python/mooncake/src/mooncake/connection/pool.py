@@ -12,9 +12,12 @@ from mooncake.configuration.settings import AgentSettings, Settings
 from mooncake.connection.own_segments import OwnSegment, OwnSegments
 from mooncake.memory.mem_pool import MemPool
 from mooncake.memory.registered_copies import RegisteredCopies
+from mooncake.ranges.held_values import HeldValues
+from mooncake.ranges.named_values import NamedValues
 from mooncake.ranges.part_reads import PartReads
+from mooncake.ranges.put_sessions import PutSessions
 from mooncake.ranges.range_reads import RangeReads
-from mooncake.ranges.sessions import SESSION_BYTES_MAX, GetSessions, PutSessions, Room
+from mooncake.ranges.session_memory import SESSION_BYTES_MAX, SessionMemory
 
 
 class Pool:
@@ -37,11 +40,16 @@ class Pool:
             self._connect(settings)
         engine: TransferEngine | None = self._engine
         copies = RegisteredCopies(self._registered, *([] if engine is None else [engine.registered]))
-        room = Room(SESSION_BYTES_MAX)
-        through_agent = isinstance(settings, AgentSettings)
-        self.ranges = (RangeReads if through_agent else PartReads)(self.client, self.reuse)
-        self.get_sessions = GetSessions(self.client, copies, room)
-        self.put_sessions = PutSessions(self.client, copies, room)
+        memory = SessionMemory(SESSION_BYTES_MAX)
+        self.ranges: PartReads | RangeReads
+        self.get_sessions: NamedValues | HeldValues
+        if isinstance(settings, AgentSettings):
+            self.ranges = RangeReads(self.client, self.reuse)
+            self.get_sessions = HeldValues(self.client, copies, memory)
+        else:
+            self.ranges = PartReads(self.client, self.reuse)
+            self.get_sessions = NamedValues(self.client, self.reuse)
+        self.put_sessions = PutSessions(self.client, copies, memory)
 
     def register(self, address: int, length: int) -> None:
         self.client.register(address, length)

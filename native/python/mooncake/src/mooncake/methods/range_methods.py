@@ -9,8 +9,9 @@ from typing import Any
 from mooncake.answers.error_code import ErrorCode
 from mooncake.connection.pool import Pool
 from mooncake.methods.store_calls import DEFAULT_CONFIG, INVALID_PARAMS, StoreCalls
+from mooncake.ranges.put_sessions import How, Refused
 from mooncake.ranges.range_reads import Wanted
-from mooncake.ranges.sessions import How, Refused, Row
+from mooncake.ranges.rows import Row
 from mooncake.replicas.replicate_config import ReplicateConfig
 
 
@@ -49,12 +50,16 @@ class RangeMethods(StoreCalls):
     # ---- sessions: parts of the same values over many calls
 
     def batch_get_session_start(self, keys: Sequence[str]) -> list[int]:
-        """Begins to read parts of these values, which batch_get_into_multi_buffer_ranges() then does without the pool:
-        they are read whole, verified, and held here until batch_get_session_end(). What happens to them meanwhile in the
-        pool, eviction, removal or the loss of a node, makes no difference to the session. 0 or the code of each: -200 when
-        4 GiB are held.
+        """Begins to read parts of these values by batch_get_into_multi_buffer_ranges(): notes which value each key has, and
+        leases it. 0 or the code of each: -200 beyond 1,048,576 sessions.
 
-        A second start for a key takes the value as it is then, and an end ends it for all who share this store.
+        All reads of a session are of that value. Each prolongs its lease, so that it is not evicted while the session is
+        used; one that was removed by force or replaced, or evicted after a lease's time without a read, is -707, and only a
+        new start reads what the key has then. A second start takes the value as it is then, and an end ends the session for
+        all who share this store.
+
+        After setup_dummy() values are read whole here and held until batch_get_session_end(), 4 GiB of them (-200 beyond);
+        then what happens to them in the pool makes no difference.
         """
         if self._pool is None:
             return self._without_pool("batch_get_session_start")
@@ -67,10 +72,13 @@ class RangeMethods(StoreCalls):
         all_sizes: Sequence[Sequence[int]],
         all_src_offsets: Sequence[Sequence[int]],
     ) -> list[int]:
-        """Copies pieces of the values of sessions to registered memory, each from its offset in the value: the bytes of all
-        pieces of a key, or -600 and none of them. Without a session it is -600."""
+        """Reads pieces of the values of sessions into registered memory, each from its offset in the value, and only these:
+        the bytes of all pieces of a key, or its code. A wrong piece is -600, and no byte of its key is written; so is a key
+        without a session. -707 says that the key does not have the session's value any more."""
         rows = (keys, all_buffer_ptrs, all_sizes, all_src_offsets)
-        return self._rows("batch_get_into_multi_buffer_ranges", *rows, lambda pool: pool.get_sessions.read)
+        return self._rows(
+            "batch_get_into_multi_buffer_ranges", *rows, lambda pool, rows: pool.get_sessions.read(keys, rows)
+        )
 
     def batch_get_session_end(self, keys: Sequence[str]) -> int:
         """Ends the sessions of these keys, those that have one. 0; -1 for a store that is not set up."""
@@ -116,7 +124,11 @@ class RangeMethods(StoreCalls):
         """Copies pieces of registered memory into the values of sessions, each to its offset in the value, in any order: the
         bytes of all pieces of a key, or -600 and none of them; -702 for a key without pieces."""
         rows = (keys, all_buffer_ptrs, all_sizes, all_dst_offsets)
-        return self._rows("batch_put_from_multi_buffer_ranges", *rows, lambda pool: pool.put_sessions.write)
+        return self._rows(
+            "batch_put_from_multi_buffer_ranges",
+            *rows,
+            lambda pool, rows: [_answer(pool.put_sessions.write, *line) for line in zip(keys, rows, strict=True)],
+        )
 
     def batch_put_session_end(self, keys: Sequence[str]) -> list[int]:
         """Stores the values of these sessions. 0, and the session is over; or the code of each, and it can go on: -600 also
@@ -142,7 +154,7 @@ class RangeMethods(StoreCalls):
         pointers: Sequence[Sequence[int]],
         sizes: Sequence[Sequence[int]],
         offsets: Sequence[Sequence[int]],
-        call: Callable[[Pool], Callable[[str, Row], int]],
+        call: Callable[[Pool, list[Row]], list[int]],
     ) -> list[int]:
         if self._pool is None:
             return self._without_pool(method)
@@ -150,9 +162,7 @@ class RangeMethods(StoreCalls):
             lists = f"{len(pointers)} lists of addresses, {len(sizes)} of sizes and {len(offsets)} of offsets"
             return self._refuse(method, len(keys), f"{len(keys)} keys but {lists}")
         rows = list(map(Row, pointers, sizes, offsets))
-        return self._for_each(
-            method, keys, lambda pool: [_answer(call(pool), *line) for line in zip(keys, rows, strict=True)]
-        )
+        return self._for_each(method, keys, lambda pool: call(pool, rows))
 
 
 def _answer(call: Callable[..., int], *arguments: Any) -> int:
