@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """kvpool_engines.settings: what a plugin's configuration may say."""
 
+from dataclasses import fields
+from pathlib import Path
+
 import pytest
 
 from kvpool_engines.settings import Settings, WrongSettings, read_settings
@@ -70,3 +73,8 @@ def test_what_is_wrong_is_said_with_what_to_write(given: dict, expected: str) ->
 def test_a_wrong_variable_is_named() -> None:
     with pytest.raises(WrongSettings, match="environment variable KVPOOL_PROTOCOLS is 'rdma': write"):
         read_settings(MASTERS, {"KVPOOL_PROTOCOLS": "rdma"}, "here")
+
+
+def test_the_page_has_every_setting() -> None:
+    page = (Path(__file__).parents[4] / "docs/engines/plugins.md").read_text(encoding="utf-8")
+    assert [field.name for field in fields(Settings) if f"| `{field.name}` |" not in page] == []

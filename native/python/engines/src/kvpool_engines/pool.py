@@ -125,6 +125,18 @@ class Pool:
             return [False] * len(keys)
         return [status in (Status.OK, Status.NOT_FOUND) for status in statuses]
 
+    def clear(self) -> bool:
+        """Removes all objects of the pool, whoever stored them and whoever reads them; whether they are gone."""
+        client = self._connection.client
+        if not client:
+            return False
+        try:
+            client.remove_all(force=True, timeout=self._settings.store_timeout)
+        except KvpoolError as error:
+            self._explain("clear", error.status, client)
+            return False
+        return True
+
     def counts(self) -> dict[str, int]:
         """Since the start: `lookups`, of them `lookups_late` and `lookups_failed`, `lookups_skipped` besides, `keys_found` and
         `keys_missed`; `keys_loaded` and `keys_not_loaded`; `keys_stored` and `keys_not_stored`."""

@@ -6,13 +6,16 @@ method and its arguments. What they return goes to the file that the request nam
 
 Every engine has the same three: save(prompt, blocks) stores the first blocks of a prompt, lookup(prompt, blocks) says how many of
 the prompt's first blocks there are, and load(prompt, blocks) fetches these into memory, checks all of the memory byte for
-byte, and says of each whether it is there. remove_all() is somebody else's.
+byte, and says of each whether it is there. remove_all() is another client's; freeze(pids) and thaw(pids) stop processes of
+the pool and let them go on.
 """
 
 import importlib
 import json
 import os
+import signal
 import sys
+import time
 from pathlib import Path
 
 
@@ -26,13 +29,31 @@ def remove_all() -> None:
     store.close()
 
 
+def freeze(pids: list[int]) -> None:
+    """Returns when no thread of them runs any more: the signal alone lets one that is answering finish."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    for pid in pids:
+        while not all(_stands_still(thread) for thread in Path(f"/proc/{pid}/task").glob("*/stat")):
+            time.sleep(0.001)
+
+
+def _stands_still(thread: Path) -> bool:
+    return thread.read_text().rpartition(")")[2].split()[0] == "T"
+
+
+def thaw(pids: list[int]) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
+
+
+OF_THE_POOL = {"remove_all": remove_all, "freeze": freeze, "thaw": thaw}
+
+
 def main() -> None:
     request = json.load(sys.stdin)
     engine = importlib.import_module(request["engine"]).start(request["arguments"])
-    answers = [
-        remove_all() if step == "remove_all" else getattr(engine, step)(**arguments)
-        for step, arguments in request["steps"]
-    ]
+    answers = [(OF_THE_POOL.get(step) or getattr(engine, step))(**arguments) for step, arguments in request["steps"]]
     engine.close()
     Path(request["answers"]).write_text(json.dumps(answers), encoding="utf-8")
 

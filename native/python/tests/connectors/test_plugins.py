@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plugins of kvpool-engines in the engines that load them: each engine's own base classes and loader, against a real pool."""
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from conftest import Engine, EngineFailed
+from local_pool import LocalPool, free_ports
+
+from manifests import ROOT
+
+BLOCKS = 12
+# Another process may have the processors for long; what takes longer than a limit is tested with a pool that stands still.
+PATIENT = {"start_timeout": "30s", "lookup_timeout": "10s"}
+
+
+def documented(engine: str) -> dict:
+    """The configuration of the plugin in docs/engines."""
+    page = (ROOT / f"docs/engines/{engine}.md").read_text(encoding="utf-8")
+    [block] = [
+        it for it in re.findall(r"^```json\n(.*?)^```", page, re.MULTILINE | re.DOTALL) if "kvpool_engines" in it
+    ]
+    return json.loads(block)
+
+
+def sglang(start_engine: Callable[..., Engine], masters: str, **settings: object) -> Engine:
+    engine = start_engine("sglang", masters)
+    extra = {**documented("sglang"), "masters": masters, **settings}
+    arguments = [it for it in engine.process.arguments if not it.startswith("--hicache-storage-backend")]
+    arguments += ["--hicache-storage-backend=dynamic", "--hicache-storage-backend-extra-config", json.dumps(extra)]
+    engine.process.arguments[:] = arguments
+    return engine
+
+
+PLUGINS = {"sglang": sglang}
+
+
+@pytest.fixture
+def prompt(request: pytest.FixtureRequest) -> int:
+    """A number that no other test has, nor has the next."""
+    return 1000 + 2 * request.session.items.index(request.node)
+
+
+@pytest.fixture(params=PLUGINS)
+def start_plugin(request: pytest.FixtureRequest, start_engine: Callable[..., Engine]) -> Callable[..., Engine]:
+    """start_plugin(masters, SETTING=VALUE...): the engine with the plugin, as its documentation configures it."""
+    return lambda masters, **settings: PLUGINS[request.param](start_engine, masters, **settings)
+
+
+def test_another_process_finds_and_loads_what_one_saved(
+    start_plugin: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    engine = start_plugin(pool.masters, **PATIENT)
+    blocks, longer = {"prompt": prompt, "blocks": BLOCKS}, {"prompt": prompt, "blocks": BLOCKS + 3}
+
+    assert engine.run(("lookup", blocks), ("save", blocks), ("lookup", blocks)) == [0, None, BLOCKS]
+    answers = engine.run(("lookup", longer), ("load", blocks), ("remove_all", {}), ("load", blocks), ("lookup", blocks))
+    assert answers == [BLOCKS, [True] * BLOCKS, None, [False] * BLOCKS, 0]
+
+
+def test_an_engine_starts_and_runs_without_its_pool(start_plugin: Callable[..., Engine], prompt: int) -> None:
+    engine = start_plugin(f"127.0.0.1:{free_ports(1)}", start_timeout="100ms")
+    blocks = {"prompt": prompt, "blocks": 2}
+
+    answers = engine.run(("lookup", blocks), ("save", blocks), ("load", blocks), ("counts", {}))
+
+    assert answers[:3] == [0, None, [False] * 2]
+    assert answers[3]["lookups_skipped"] and answers[3]["keys_not_stored"] == answers[3]["keys_not_loaded"] == 2
+
+
+def test_a_pool_that_stands_still_is_a_miss_after_the_limit(
+    start_plugin: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    engine = start_plugin(pool.masters, start_timeout="30s", lookup_timeout="100ms", store_timeout="100ms")
+    blocks = {"prompt": prompt, "blocks": 2}
+    still = {"pids": list(pool.pids.values())}
+    steps = [("freeze", still), *[("lookup", blocks)] * 5, ("save", blocks), ("thaw", still), ("counts", {})]
+
+    _, *found, saved, _, counts = engine.run(*steps)
+
+    assert (found, saved) == ([0] * 5, None)
+    assert counts["lookups_late"] == 3 and counts["lookups_skipped"] == 2, counts
+    assert counts["keys_not_stored"] == 2
+
+
+def test_wrong_settings_are_said_at_the_start(start_plugin: Callable[..., Engine], pool: LocalPool) -> None:
+    with pytest.raises(EngineFailed, match=r"WrongSettings: .*lookup_timeot is no setting: write lookup_timeout"):
+        start_plugin(pool.masters, lookup_timeot="1s").run()
+
+
+def test_sglang_copies_no_pages(start_engine: Callable[..., Engine], pool: LocalPool) -> None:
+    with pytest.raises(
+        EngineFailed, match='interface_v1 is 0, so SGLang would copy each page: write "interface_v1": 1'
+    ):
+        sglang(start_engine, pool.masters, interface_v1=0).run()
+
+
+def test_sglang_with_several_host_pools(start_engine: Callable[..., Engine], pool: LocalPool, prompt: int) -> None:
+    engine = sglang(start_engine, pool.masters, **PATIENT)
+    engine.run(("save_all", {"prompt": prompt, "blocks": 8, "windows": [0, 1, 2, 5]}))
+
+    def lookup(hit_policy: str, trailing: int = 1) -> tuple[str, dict]:
+        return ("lookup_all", {"prompt": prompt, "blocks": 9, "hit_policy": hit_policy, "trailing": trailing})
+
+    assert engine.run(
+        lookup("all_pages"), lookup("trailing_pages"), lookup("trailing_pages", 2), lookup("block_groups")
+    ) == [
+        [3, {"kv": 8, "mamba": 3}, [1, 2, 3]],
+        [6, {"kv": 8, "mamba": 6}, [1, 2, 3, 6]],
+        [3, {"kv": 8, "mamba": 3}, [1, 2, 3]],
+        [8, {"kv": 8}, [1, 2, 3, 4, 5, 6, 7, 8]],
+    ]
+    assert engine.run(("load_all", {"prompt": prompt, "windows": [5, 6, 0]})) == [[True, False, True]]
+
+
+def test_sglangs_ranks_share_what_is_the_same_on_all(
+    start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    engine = sglang(start_engine, pool.masters, **PATIENT)
+    blocks = ("lookup", {"prompt": prompt, "blocks": 2})
+
+    def restart(rank: int, **config: object) -> tuple[str, dict]:
+        return ("restart", {"tp_rank": rank, "tp_size": 2, **config})
+
+    heads = engine.run(restart(0), ("save", blocks[1]), blocks, restart(1), blocks, ("restart", {}), blocks)
+    latent = engine.run(
+        restart(0, is_mla_model=True), blocks, ("save", blocks[1]), restart(1, is_mla_model=True), blocks
+    )
+
+    assert heads == [None, None, 2, None, 0, None, 0]
+    assert latent == [None, 0, None, None, 2]
+
+
+def test_sglang_engines_of_several_sizes_share_heads(
+    start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    """tp_lcm_size: what one rank stores of all heads is what each of two ranks has."""
+    engine = sglang(start_engine, pool.masters, **PATIENT)
+    blocks = {"prompt": prompt, "blocks": 3}
+    whole = ("restart", {"tp_lcm_size": 2, "should_split_heads": True})
+    ranks = [[("restart", {"tp_rank": rank, "tp_size": 2, "tp_lcm_size": 2}), ("lookup", blocks)] for rank in (0, 1)]
+
+    answers = engine.run(whole, ("save", blocks), ("lookup", blocks), ("load", blocks), *ranks[0], *ranks[1])
+
+    assert answers == [None, None, 3, [True] * 3, None, 3, None, 3]
+
+
+def test_sglang_empties_the_pool(start_engine: Callable[..., Engine], pool: LocalPool, prompt: int) -> None:
+    blocks = {"prompt": prompt, "blocks": 2}
+
+    answers = sglang(start_engine, pool.masters, **PATIENT).run(("save", blocks), ("clear", {}), ("lookup", blocks))
+
+    assert answers == [None, True, 0]
