@@ -13,7 +13,14 @@ from local_pool import OBJECT_LEASE_SECONDS, LocalPool
 from torch_stand_in import stand_in_torch, tensor_of
 
 from mooncake.ranges.named_values import NamedValues
-from mooncake.store import BufferPool, MooncakeDistributedStore, ReplicateConfig
+from mooncake.store import (
+    BufferPool,
+    MooncakeDistributedStore,
+    ParallelAxis,
+    ReadTarget,
+    ReplicateConfig,
+    TensorParallelism,
+)
 
 
 class Memory:
@@ -176,6 +183,31 @@ def test_tensors(
     assert reader.batch_get_tensor([*keys, prefix]) == [*tensors, None]
     assert store.put_tensor_with_tp(prefix, tensors[0], tp_size=4, split_dim=1) == 0
     assert [reader.get_tensor_with_tp(prefix, rank, 4) for rank in range(4)] == list(tensors[0].chunk(4, 1))
+    reader.close()
+
+
+def test_tensors_in_another_layout(
+    pool: LocalPool, store: MooncakeDistributedStore, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four ranks write, two others read, by rows and by columns: what they need, and not much more."""
+    torch = stand_in_torch()
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    tensor = tensor_of(torch, "complex128", (32, 1000))
+    for rank, chunk in enumerate(tensor.chunk(4)):
+        part = TensorParallelism([ParallelAxis("tp", rank, 4, 0)])
+        assert store.put_tensor_with_parallelism(prefix, chunk, part) == 0
+    reader = open_store(pool)
+    before = reader._pool.client.stats()["get_bytes"]
+    for dimension in range(2):
+        for rank, expected in enumerate(tensor.chunk(2, dimension)):
+            target = ReadTarget("shard", TensorParallelism([ParallelAxis("tp", rank, 2, dimension)]))
+            found = reader.get_tensor_with_parallelism(prefix, target)
+            assert bytes(found.memory) == bytes(expected.contiguous().memory)
+    assert reader._pool.client.stats()["get_bytes"] - before < 2.1 * len(tensor.memory)
+    size = 40 + len(tensor.memory)
+    memory = Memory(store, size)
+    whole = store.get_tensor_with_parallelism_into(prefix, memory.at, size, ReadTarget("full"))
+    assert (whole.shape, memory.bytes.raw[40:]) == (tensor.shape, bytes(tensor.memory))
     reader.close()
 
 

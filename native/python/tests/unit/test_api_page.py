@@ -20,6 +20,7 @@ MODULES = (
             "replicas/replica_descriptors",
             "memory/host_memory",
             "memory/numa",
+            "tensors/parallelism",
         ),
     ),
     ("mooncake.buffer_pool", MOONCAKE, ("buffer_pool",)),
@@ -29,9 +30,9 @@ MODULES = (
     ("kvpool", KVPOOL, ("client", "keep", "storage_node", "transfer_engine")),
     ("kvpool.aio", KVPOOL, ("aio",)),
 )
-INTERNAL = {"WithoutEffect", "InnerTransferEngine"}
+INTERNAL = {"WithoutEffect", "InnerTransferEngine", "Place"}
 PARTS_OF = {
-    "MooncakeDistributedStore": ("methods/range_methods", "methods/tensor_methods")
+    "MooncakeDistributedStore": ("methods/range_methods", "methods/tensor_methods", "methods/parallel_tensor_methods")
 }  # whose methods are in classes it derives from
 FUNCTIONS_OF = ("memory/host_memory", "memory/numa")  # modules whose functions are public, too
 HEAD = """# Python API

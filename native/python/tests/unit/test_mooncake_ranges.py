@@ -155,9 +155,11 @@ def test_lists_that_do_not_match(
     assert lent[0:2] == bytes(2)
 
 
-def test_nothing_is_asked_for(either: MooncakeDistributedStore) -> None:
+def test_nothing_is_asked_for(either: MooncakeDistributedStore, caplog: pytest.LogCaptureFixture) -> None:
     assert either.get_into_ranges([], [], [], [], []) == []
     assert either.get_into_ranges([0], [[]], [[]], [[]], [[]]) == [[]]
+    assert either.batch_get_session_start([]) == either.batch_get_into_multi_buffer_ranges([], [], [], []) == []
+    assert caplog.text == ""
 
 
 # ---- get sessions

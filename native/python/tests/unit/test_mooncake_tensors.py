@@ -121,16 +121,23 @@ def test_tensors_in_registered_memory(store: MooncakeDistributedStore, torch: Mo
     assert store.put_tensor_from("copy", at, 140) == 0
     assert store.get_tensor("copy") == got
     assert store.upsert_tensor_from("k", at, 140) == 0
-    assert store.batch_put_tensor_from(["c", "d"], [at, at + 1020], [140, 140]) == [0, -600]
+    assert store.batch_put_tensor_from(["c", "d"], [at, at + 1020], [400, 140]) == [0, -600]
+    assert len(store.get("c")) == 140, "what lies behind the tensor is not stored"
     assert store.batch_upsert_tensor_from(["c"], [at], [140]) == [0]
     assert store.batch_get_tensor_into(["k", "none"], [at, at + 512], [512, 512]) == [got, None]
     store.put_tensor_with_tp("t", tensor, tp_size=5)
     assert store.get_tensor_with_tp_into("t", at, 512, 4, 5) == tensor.chunk(5)[4]
     assert store.batch_get_tensor_with_tp_into(["t"], [at], [512], 3, 5) == [tensor.chunk(5)[3]]
-    length = len(store.get("t_tp_3"))
-    assert store.put_tensor_with_tp_from("part", at, length, 1, 2) == 0
-    assert store.batch_put_tensor_with_tp_from(["p", "q"], [at, at], [length, 2000], 1, 2, split_dim=1) == [0, -600]
-    assert store.get_tensor_with_tp("part", 1, 2) == store.get_tensor("p_tp_1") == tensor.chunk(5)[3]
+    assert store.get_tensor_into("k", at, 140) == got
+    assert store.put_tensor_with_tp_from("part", at, 512, 1, 2) == 0, "all parts, and nothing of what lies behind"
+    assert [store.get_tensor_with_tp("part", rank, 2) for rank in range(2)] == list(got.chunk(2))
+    codes = store.batch_put_tensor_with_tp_from(["p", "q", "r"], [at] * 3, [140, 139, 2000], 1, 5, split_dim=1)
+    assert codes == [0, -600, 0]
+    assert store.get_tensor("p_tp_3") == got.chunk(5, 1)[3]
+    assert store.put_tensor_with_tp_from("n", at, 140, 0, 4) == -600, "there are no rows left for the last part"
+    assert store.batch_put_tensor_with_tp_from(["n"], [at], [], 0, 2) == [-600]
+    assert store.put_tensor_with_tp_from("one", at, 140) == 0
+    assert store.get_tensor("one") == got
     assert store.batch_get_tensor_into(["k"], [at, at], [512]) == [None]
 
 

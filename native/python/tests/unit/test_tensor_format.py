@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from mooncake.tensors.safetensor_file import read_tensor, write_tensor
-from mooncake.tensors.tensor_format import HEADER_BYTES_MIN, TensorHeader, decode
+from mooncake.tensors.shards import Cut, Shard
+from mooncake.tensors.tensor_format import TensorHeader, decode
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3, 4), (2, 3, 4, 5), (1,) * 5, (0,), (3, 0, 2), (2,) * 20])
@@ -24,6 +25,26 @@ def test_the_bytes_of_a_header() -> None:
     assert TensorHeader("bfloat16", (2, 3)).encode() == struct.pack("<iiqqqq", 12, 2, 2, 3, -1, -1)
 
 
+SHARD = Shard(Cut(1, 2, 3), 8)
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (2, 2, 2, 2, 2, 2)])
+def test_a_header_says_which_part_it_is(shape: tuple[int, ...]) -> None:
+    header = TensorHeader("float16", shape, SHARD)
+    assert decode(header.encode() + bytes(header.data_bytes)) == header
+    assert header.encode()[-32:] == struct.pack("<qqqq", 1, 2, 3, 8)
+    assert header.header_bytes == TensorHeader("float16", shape).header_bytes + 32
+
+
+@pytest.mark.parametrize("wrong", [(1, 2, 3, 9), (0, 2, 3, 8), (2, 2, 3, 8), (1, 3, 3, 8), (1, 2, 0, 8), (1, 2, 3, -1)])
+def test_a_part_that_cannot_be(wrong: tuple[int, ...]) -> None:
+    good = TensorHeader("float16", (4, 2), SHARD).encode()
+    with pytest.raises(ValueError, match=r"part|shape"):
+        decode(good[:-32] + struct.pack("<qqqq", *wrong) + bytes(16))
+    with pytest.raises(ValueError, match="no tensor"):
+        decode(good[:-1])
+
+
 @pytest.mark.parametrize(
     ("dtype", "shape"), [("quint8", (1,)), ("float32", (-1,)), ("float32", (1 << 62,)), ("float32", (1,) * 65)]
 )
@@ -33,6 +54,7 @@ def test_what_cannot_be_kept(dtype: str, shape: tuple[int, ...]) -> None:
 
 
 GOOD = TensorHeader("int16", (2, 3)).encode() + bytes(12)
+PART = TensorHeader("int16", (2, 3), Shard(Cut(1, 0, 2), 6)).encode() + bytes(12)
 
 
 @pytest.mark.parametrize(
@@ -59,9 +81,9 @@ def test_values_that_are_no_tensors(value: bytes) -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_any_bytes_are_a_tensor_or_refused(seed: int) -> None:
     chance = random.Random(seed)
-    value = bytearray(GOOD)
+    value = bytearray(chance.choice([GOOD, PART]))
     for _ in range(chance.randrange(1, 4)):
-        value[chance.randrange(HEADER_BYTES_MIN)] = chance.randrange(256)
+        value[chance.randrange(len(value) - 12)] = chance.randrange(256)
     try:
         header = decode(value)
     except ValueError:

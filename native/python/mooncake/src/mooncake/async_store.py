@@ -146,6 +146,26 @@ class MooncakeDistributedStoreAsync(MooncakeDistributedStore):
     async_batch_get_tensor_into = _in_thread(MooncakeDistributedStore.batch_get_tensor_into)
     async_get_tensor_with_tp_into = _in_thread(MooncakeDistributedStore.get_tensor_with_tp_into)
     async_batch_get_tensor_with_tp_into = _in_thread(MooncakeDistributedStore.batch_get_tensor_with_tp_into)
+    async_put_tensor_with_parallelism = _in_thread(MooncakeDistributedStore.put_tensor_with_parallelism)
+    async_batch_put_tensor_with_parallelism = _in_thread(MooncakeDistributedStore.batch_put_tensor_with_parallelism)
+    async_upsert_tensor_with_parallelism = _in_thread(MooncakeDistributedStore.upsert_tensor_with_parallelism)
+    async_batch_upsert_tensor_with_parallelism = _in_thread(
+        MooncakeDistributedStore.batch_upsert_tensor_with_parallelism
+    )
+    async_put_tensor_with_parallelism_from = _in_thread(MooncakeDistributedStore.put_tensor_with_parallelism_from)
+    async_batch_put_tensor_with_parallelism_from = _in_thread(
+        MooncakeDistributedStore.batch_put_tensor_with_parallelism_from
+    )
+    async_upsert_tensor_with_parallelism_from = _in_thread(MooncakeDistributedStore.upsert_tensor_with_parallelism_from)
+    async_batch_upsert_tensor_with_parallelism_from = _in_thread(
+        MooncakeDistributedStore.batch_upsert_tensor_with_parallelism_from
+    )
+    async_get_tensor_with_parallelism = _in_thread(MooncakeDistributedStore.get_tensor_with_parallelism)
+    async_batch_get_tensor_with_parallelism = _in_thread(MooncakeDistributedStore.batch_get_tensor_with_parallelism)
+    async_get_tensor_with_parallelism_into = _in_thread(MooncakeDistributedStore.get_tensor_with_parallelism_into)
+    async_batch_get_tensor_with_parallelism_into = _in_thread(
+        MooncakeDistributedStore.batch_get_tensor_with_parallelism_into
+    )
     async_save_tensor_to_safetensor = _in_thread(MooncakeDistributedStore.save_tensor_to_safetensor)
     async_load_tensor_from_safetensor = _in_thread(MooncakeDistributedStore.load_tensor_from_safetensor)
 

@@ -24,9 +24,9 @@ from mooncake.memory.buffer_handle import BufferHandle
 from mooncake.memory.host_memory import MooncakeHostMemAllocator, get_alloc_func_addr, get_free_func_addr
 from mooncake.memory.numa import bind_to_numa_node
 from mooncake.methods.calls import first_failure
+from mooncake.methods.parallel_tensor_methods import ParallelTensorMethods
 from mooncake.methods.parts import joined
 from mooncake.methods.store_calls import INVALID_PARAMS, logger
-from mooncake.methods.tensor_methods import TensorMethods
 from mooncake.replicas.replica_descriptors import (
     Descriptor,
     DiskDescriptor,
@@ -35,6 +35,7 @@ from mooncake.replicas.replica_descriptors import (
     ReplicaStatus,
 )
 from mooncake.replicas.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction
+from mooncake.tensors.parallelism import ParallelAxis, ReadTarget, TensorParallelism
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -64,12 +65,15 @@ __all__ = [
     "MooncakeDistributedStore",
     "MooncakeHostMemAllocator",
     "ObjectDataType",
+    "ParallelAxis",
+    "ReadTarget",
     "RegisteredBufferLease",
     "RegisteredBufferPool",
     "ReplicaDescriptor",
     "ReplicaStatus",
     "ReplicateConfig",
     "SoftPinAction",
+    "TensorParallelism",
     "bind_to_numa_node",
     "get_alloc_func_addr",
     "get_free_func_addr",
@@ -90,7 +94,7 @@ _ABSENT = frozenset((int(ErrorCode.OBJECT_NOT_FOUND), int(ErrorCode.REPLICA_IS_N
 _REQUIRED: Any = object()
 
 
-class MooncakeDistributedStore(TensorMethods):
+class MooncakeDistributedStore(ParallelTensorMethods):
     """A client of a pool with Mooncake's methods, for any number of threads. It does not survive fork().
 
     Keys are str (or bytes of UTF-8) of 1 to 4096 bytes. Objects are immutable: a put of a key that exists returns 0

@@ -12,6 +12,7 @@ from mooncake.configuration.settings import AgentSettings, Settings
 from mooncake.connection.own_segments import OwnSegment, OwnSegments
 from mooncake.memory.mem_pool import MemPool
 from mooncake.memory.registered_copies import RegisteredCopies
+from mooncake.memory.scratch import Scratch
 from mooncake.ranges.held_values import HeldValues
 from mooncake.ranges.named_values import NamedValues
 from mooncake.ranges.part_reads import PartReads
@@ -39,17 +40,23 @@ class Pool:
         else:
             self._connect(settings)
         engine: TransferEngine | None = self._engine
-        copies = RegisteredCopies(self._registered, *([] if engine is None else [engine.registered]))
-        memory = SessionMemory(SESSION_BYTES_MAX)
-        self.ranges: PartReads | RangeReads
-        self.get_sessions: NamedValues | HeldValues
-        if isinstance(settings, AgentSettings):
-            self.ranges = RangeReads(self.client, self.reuse)
-            self.get_sessions = HeldValues(self.client, copies, memory)
-        else:
-            self.ranges = PartReads(self.client, self.reuse)
-            self.get_sessions = NamedValues(self.client, self.reuse)
-        self.put_sessions = PutSessions(self.client, copies, memory)
+        self.copies = RegisteredCopies(self._registered, *([] if engine is None else [engine.registered]))
+        self.scratch = Scratch(self)
+        self._goes_through_agent = isinstance(settings, AgentSettings)
+        self._session_memory = SessionMemory(SESSION_BYTES_MAX)
+        self.ranges: PartReads | RangeReads = (
+            RangeReads(self.client, self.scratch, self.reuse)
+            if self._goes_through_agent
+            else PartReads(self.client, self.reuse)
+        )
+        self.get_sessions = self.new_get_sessions()
+        self.put_sessions = PutSessions(self.client, self.copies, self._session_memory)
+
+    def new_get_sessions(self) -> NamedValues | HeldValues:
+        """Sessions that know nothing of others."""
+        if self._goes_through_agent:
+            return HeldValues(self.client, self.copies, self._session_memory)
+        return NamedValues(self.client, self.reuse)
 
     def register(self, address: int, length: int) -> None:
         self.client.register(address, length)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registered memory for bytes that were read and are not wanted."""
+"""Registered memory for the time of a call."""
 
 from __future__ import annotations
 
@@ -7,18 +7,26 @@ import ctypes
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
-from kvpool import Client
 from mooncake.memory.pages import zeroed_pages
 
 _KEPT_BYTES = 64 << 20  # of one piece, between calls
 
 
+class Registry(Protocol):
+    """Where memory is registered."""
+
+    def register(self, address: int, length: int) -> None: ...
+
+    def unregister(self, address: int) -> None: ...
+
+
 class Scratch:
     """Memory lent for the time of one call. One piece is kept, so that not every call makes new pages."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
         self._lock = threading.Lock()
         self._kept: ctypes.Array[ctypes.c_char] | None = None
 
@@ -40,9 +48,9 @@ class Scratch:
         if piece is not None and len(piece) >= size:
             return piece
         if piece is not None:
-            self._client.unregister(ctypes.addressof(piece))
+            self._registry.unregister(ctypes.addressof(piece))
         piece = zeroed_pages(size)
-        self._client.register(ctypes.addressof(piece), size)
+        self._registry.register(ctypes.addressof(piece), size)
         return piece
 
     def _give_back(self, piece: ctypes.Array[ctypes.c_char]) -> None:
@@ -50,4 +58,4 @@ class Scratch:
             if self._kept is None and len(piece) <= _KEPT_BYTES:
                 self._kept = piece
                 return
-        self._client.unregister(ctypes.addressof(piece))
+        self._registry.unregister(ctypes.addressof(piece))

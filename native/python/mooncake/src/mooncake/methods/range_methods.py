@@ -63,7 +63,11 @@ class RangeMethods(StoreCalls):
         """
         if self._pool is None:
             return self._without_pool("batch_get_session_start")
-        return self._for_each("batch_get_session_start", keys, lambda pool: pool.get_sessions.start(keys))
+
+        def start(pool: Pool) -> list[int]:
+            return [0 if answer >= 0 else answer for answer in pool.get_sessions.start(keys)]
+
+        return self._for_each("batch_get_session_start", keys, start)
 
     def batch_get_into_multi_buffer_ranges(
         self,

@@ -52,10 +52,17 @@ class StoreCalls:
         )
 
     def _put_values(
-        self, method: str, keys: Sequence[str], values: Sequence[Buffer], config: ReplicateConfig | None, upsert: bool
+        self,
+        method: str,
+        keys: Sequence[str],
+        values: Sequence[Buffer],
+        config: ReplicateConfig | None,
+        upsert: bool,
+        stages: bool = True,
     ) -> list[int]:
         def send(pool: Pool, how: dict[str, Any]) -> Sequence[int]:
-            pool.require_staging()
+            if stages:
+                pool.require_staging()
             return pool.client.put_batch(keys, values, upsert=upsert, **how)
 
         return self._put(method, keys, config, send)

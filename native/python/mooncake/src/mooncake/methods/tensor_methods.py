@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mooncake.answers.error_code import ErrorCode
+from mooncake.connection.pool import Pool
 from mooncake.methods.calls import first_failure, short
 from mooncake.methods.range_methods import RangeMethods
 from mooncake.methods.store_calls import INVALID_PARAMS
+from mooncake.methods.tensor_values import Value, bytes_at, header_at, part_at, parts_of, tensor_of, value_of
 from mooncake.replicas.replicate_config import ReplicateConfig
+from mooncake.tensors.parallelism import key_of_rank
 from mooncake.tensors.safetensor_file import read_tensor, write_tensor
-from mooncake.tensors.tensor_format import TensorHeader, decode
+from mooncake.tensors.shards import Cut
+from mooncake.tensors.tensor_format import decode
 
 if TYPE_CHECKING:
     import torch  # type: ignore[import-not-found, unused-ignore]
@@ -112,7 +116,13 @@ class TensorMethods(RangeMethods):
         """pub_tensor_with_tp() for many keys: the code of each."""
         if tp_size <= 1:
             return self.batch_pub_tensor(base_keys, tensors_list, config)
-        return self._put_parts("put_tensor_with_tp", base_keys, tensors_list, config, tp_size, split_dim)
+        if len(base_keys) != len(tensors_list):
+            return self._refuse("put_tensor_with_tp", len(base_keys), _uneven(base_keys, tensors_list))
+
+        def make(number: int) -> list[Value]:
+            return parts_of(base_keys[number], tensors_list[number], tp_size, split_dim)
+
+        return self._put_made("put_tensor_with_tp", base_keys, make, config, upsert=False)
 
     # ---- put of a tensor that lies in registered memory, its header before it, as get_tensor_into() leaves it
 
@@ -122,7 +132,7 @@ class TensorMethods(RangeMethods):
 
     def batch_put_tensor_from(self, keys: Sequence[str], buffer_ptrs: Sequence[int], sizes: Sequence[int]) -> list[int]:
         """put_tensor_from() for many keys: the code of each."""
-        return self._put_memory("put_tensor_from", keys, buffer_ptrs, sizes, None, upsert=False)
+        return self._put_tensors_from("put_tensor_from", keys, buffer_ptrs, sizes, upsert=False)
 
     def upsert_tensor_from(self, key: str, buffer_ptr: int, size: int) -> int:
         """put_tensor_from(), in place of what the key has. 0 or negative."""
@@ -132,13 +142,13 @@ class TensorMethods(RangeMethods):
         self, keys: Sequence[str], buffer_ptrs: Sequence[int], sizes: Sequence[int]
     ) -> list[int]:
         """upsert_tensor_from() for many keys: the code of each."""
-        return self._put_memory("upsert_tensor_from", keys, buffer_ptrs, sizes, None, upsert=True)
+        return self._put_tensors_from("upsert_tensor_from", keys, buffer_ptrs, sizes, upsert=True)
 
     def put_tensor_with_tp_from(
         self, key: str, buffer_ptr: int, size: int, tp_rank: int = 0, tp_size: int = 1, split_dim: int = 0
     ) -> int:
-        """put_tensor_from() of the part of rank tp_rank; split_dim is not looked at. 0 or negative."""
-        return self.batch_put_tensor_with_tp_from([key], [buffer_ptr], [size], tp_rank, tp_size)[0]
+        """Stores all parts of a tensor in registered memory, whatever tp_rank says. 0, or the code of the first that failed."""
+        return self.batch_put_tensor_with_tp_from([key], [buffer_ptr], [size], tp_rank, tp_size, split_dim)[0]
 
     def batch_put_tensor_with_tp_from(
         self,
@@ -150,7 +160,18 @@ class TensorMethods(RangeMethods):
         split_dim: int = 0,
     ) -> list[int]:
         """put_tensor_with_tp_from() for many keys: the code of each."""
-        return self.batch_put_tensor_from(_keys_of_rank(base_keys, tp_rank, tp_size), buffer_ptrs, sizes)
+        if tp_size <= 1:
+            return self.batch_put_tensor_from(base_keys, buffer_ptrs, sizes)
+
+        def make(pool: Pool, number: int) -> list[Value]:
+            header = header_at(pool, buffer_ptrs[number], sizes[number])
+            cuts = [Cut(split_dim, rank, tp_size) for rank in range(tp_size)]
+            return [
+                (key_of_rank(base_keys[number], cut.rank), part_at(pool, buffer_ptrs[number], header, cut))
+                for cut in cuts
+            ]
+
+        return self._put_from_memory("put_tensor_with_tp_from", base_keys, buffer_ptrs, sizes, make, None, upsert=False)
 
     # ---- get
 
@@ -160,24 +181,20 @@ class TensorMethods(RangeMethods):
 
     def batch_get_tensor(self, keys: Sequence[str]) -> list[torch.Tensor | None]:
         """get_tensor() for many keys, in order."""
-        values = self._values("get_tensor", keys)
-        # torch wants memory that may be written to, and tensors may be.
-        return [
-            self._tensor(key, None if value is None else bytearray(value))
-            for key, value in zip(keys, values, strict=True)
-        ]
+        return self._get_tensors(keys, 1)
 
     def get_tensor_with_tp(
         self, key: str, tp_rank: int = 0, tp_size: int = 1, split_dim: int = 0
     ) -> torch.Tensor | None:
-        """The part of rank tp_rank, as put_tensor_with_tp() stored it; split_dim is not looked at."""
+        """The part of rank tp_rank, as put_tensor_with_tp() stored it; split_dim is not looked at. None for a tensor that was
+        stored in another number of parts: get_tensor_with_parallelism() reads those too."""
         return self.batch_get_tensor_with_tp([key], tp_rank, tp_size)[0]
 
     def batch_get_tensor_with_tp(
         self, base_keys: Sequence[str], tp_rank: int = 0, tp_size: int = 1
     ) -> list[torch.Tensor | None]:
         """get_tensor_with_tp() for many keys, in order."""
-        return self.batch_get_tensor(_keys_of_rank(base_keys, tp_rank, tp_size))
+        return self._get_tensors(_keys_of_rank(base_keys, tp_rank, tp_size), tp_size)
 
     def get_tensor_into(self, key: str, buffer_ptr: int, size: int) -> torch.Tensor | None:
         """Reads a tensor, header and elements, into registered memory, and returns it as a view of that memory, which the
@@ -188,11 +205,7 @@ class TensorMethods(RangeMethods):
         self, keys: Sequence[str], buffer_ptrs: Sequence[int], sizes: Sequence[int]
     ) -> list[torch.Tensor | None]:
         """get_tensor_into() for many keys, in order."""
-        lengths = self._read_memory("get_tensor_into", keys, buffer_ptrs, sizes)
-        return [
-            self._tensor(key, None if length < 0 else (ctypes.c_char * length).from_address(address))
-            for key, address, length in zip(keys, buffer_ptrs, lengths, strict=False)
-        ]
+        return self._get_tensors_into(keys, buffer_ptrs, sizes, 1)
 
     def get_tensor_with_tp_into(
         self, key: str, buffer_ptr: int, size: int, tp_rank: int = 0, tp_size: int = 1, split_dim: int = 0
@@ -209,7 +222,7 @@ class TensorMethods(RangeMethods):
         tp_size: int = 1,
     ) -> list[torch.Tensor | None]:
         """get_tensor_with_tp_into() for many keys, in order."""
-        return self.batch_get_tensor_into(_keys_of_rank(base_keys, tp_rank, tp_size), buffer_ptrs, sizes)
+        return self._get_tensors_into(_keys_of_rank(base_keys, tp_rank, tp_size), buffer_ptrs, sizes, tp_size)
 
     # ---- files
 
@@ -289,57 +302,87 @@ class TensorMethods(RangeMethods):
         upsert: bool,
     ) -> list[int]:
         if len(keys) != len(tensors):
-            return self._refuse(method, len(keys), f"{len(keys)} keys but {len(tensors)} tensors")
-        values: dict[int, Buffer] = {}
-        for number, (key, tensor) in enumerate(zip(keys, tensors, strict=True)):
-            try:
-                values[number] = _value_of(tensor)
-            except (AttributeError, TypeError, ValueError, RuntimeError) as problem:
-                self._failed(method, INVALID_PARAMS, key, problem)
-        if config is not None and config.group_ids and len(config.group_ids) == len(keys):
-            config = replace(config, group_ids=[config.group_ids[number] for number in values])
-        codes = self._put_values(method, [keys[number] for number in values], list(values.values()), config, upsert)
-        answers = [INVALID_PARAMS] * len(keys)
-        for number, code in zip(values, codes, strict=True):
-            answers[number] = code
-        return answers
+            return self._refuse(method, len(keys), _uneven(keys, tensors))
+        return self._put_made(method, keys, lambda number: [(keys[number], value_of(tensors[number]))], config, upsert)
 
-    def _put_parts(
+    def _put_tensors_from(
+        self, method: str, keys: Sequence[str], addresses: Sequence[int], sizes: Sequence[int], upsert: bool
+    ) -> list[int]:
+        """The reference's callers count a longer header: what lies behind the tensor is not stored."""
+        pool = self._pool
+        if pool is not None and len(keys) == len(addresses) == len(sizes):
+            sizes = [bytes_at(pool, *line) for line in zip(addresses, sizes, strict=True)]
+        return self._put_memory(method, keys, addresses, sizes, None, upsert)
+
+    def _put_from_memory(
         self,
         method: str,
         keys: Sequence[str],
-        tensors: Sequence[torch.Tensor],
+        addresses: Sequence[int],
+        sizes: Sequence[int],
+        make: Callable[[Pool, int], list[Value]],
         config: ReplicateConfig | None,
-        parts: int,
-        dimension: int,
+        upsert: bool,
     ) -> list[int]:
-        if len(keys) != len(tensors):
-            return self._refuse(method, len(keys), f"{len(keys)} keys but {len(tensors)} tensors")
-        part_keys, part_tensors, good = [], [], []
-        for number, (key, tensor) in enumerate(zip(keys, tensors, strict=True)):
+        """Values that are made of tensors in registered memory."""
+        pool = self._pool
+        if pool is None:
+            return self._for_each(method, keys, lambda pool: [])
+        if not len(keys) == len(addresses) == len(sizes):
+            why = f"{len(keys)} keys but {len(addresses)} addresses and {len(sizes)} sizes"
+            return self._refuse(method, len(keys), why)
+        return self._put_made(method, keys, lambda number: make(pool, number), config, upsert, stages=False)
+
+    def _put_made(
+        self,
+        method: str,
+        keys: Sequence[str],
+        make: Callable[[int], list[Value]],
+        config: ReplicateConfig | None,
+        upsert: bool,
+        stages: bool = True,
+    ) -> list[int]:
+        """Stores the values that are made for each key, all at once: 0, or the first code of a key that is not."""
+        made: dict[int, list[Value]] = {}
+        for number, key in enumerate(keys):
             try:
-                chunks = tensor.chunk(parts, dimension)
-                if len(chunks) != parts:
-                    raise ValueError(f"dimension {dimension} has {len(chunks)} parts, not {parts}")
-            except (AttributeError, TypeError, ValueError, RuntimeError, IndexError) as problem:
+                made[number] = make(number)
+            except (AttributeError, TypeError, ValueError, RuntimeError, IndexError, OverflowError) as problem:
                 self._failed(method, INVALID_PARAMS, key, problem)
-                continue
-            good.append(number)
-            part_keys += [_key_of_rank(key, rank) for rank in range(parts)]
-            part_tensors += chunks
+        of_values = [number for number, values in made.items() for _ in values]
         if config is not None and config.group_ids and len(config.group_ids) == len(keys):
-            config = replace(config, group_ids=[config.group_ids[number] for number in good for _ in range(parts)])
-        codes = self._put_tensors(method, part_keys, part_tensors, config, upsert=False)
+            config = replace(config, group_ids=[config.group_ids[number] for number in of_values])
+        stored = [key for values in made.values() for key, _ in values]
+        buffers = [buffer for values in made.values() for _, buffer in values]
+        codes = iter(self._put_values(method, stored, buffers, config, upsert, stages))
         answers = [INVALID_PARAMS] * len(keys)
-        for at, number in enumerate(good):
-            answers[number] = first_failure(codes[at * parts : (at + 1) * parts])
+        for number, values in made.items():
+            answers[number] = first_failure([next(codes) for _ in values])
         return answers
 
-    def _tensor(self, key: str, value: Buffer | None) -> torch.Tensor | None:
+    def _get_tensors(self, keys: Sequence[str], parts: int) -> list[torch.Tensor | None]:
+        values = self._values("get_tensor", keys)
+        # torch wants memory that may be written to, and tensors may be.
+        return [
+            self._tensor(key, None if value is None else bytearray(value), parts)
+            for key, value in zip(keys, values, strict=True)
+        ]
+
+    def _get_tensors_into(
+        self, keys: Sequence[str], addresses: Sequence[int], sizes: Sequence[int], parts: int
+    ) -> list[torch.Tensor | None]:
+        lengths = self._read_memory("get_tensor_into", keys, addresses, sizes)
+        return [
+            self._tensor(key, None if length < 0 else (ctypes.c_char * length).from_address(address), parts)
+            for key, address, length in zip(keys, addresses, lengths, strict=False)
+        ]
+
+    def _tensor(self, key: str, value: Buffer | None, parts: int = 1) -> torch.Tensor | None:
+        """None for what is no tensor, or one of so many parts."""
         if value is None:
             return None
         try:
-            return _tensor_of(value)
+            return tensor_of(value, parts)
         except (AttributeError, ValueError, RuntimeError) as problem:
             self._failed("get_tensor", INVALID_PARAMS, key, problem)
             return None
@@ -355,34 +398,9 @@ class TensorMethods(RangeMethods):
         return code
 
 
-def _key_of_rank(key: str, rank: int) -> str:
-    return f"{key}_tp_{rank}"
-
-
 def _keys_of_rank(keys: Iterable[str], rank: int, size: int) -> list[str]:
-    return list(keys) if size <= 1 else [_key_of_rank(key, rank) for key in keys]
+    return list(keys) if size <= 1 else [key_of_rank(key, rank) for key in keys]
 
 
-def _value_of(tensor: torch.Tensor) -> bytearray:
-    """Header and elements, in the order of rows. Whatever torch raises, for what is no tensor."""
-    header = TensorHeader(str(tensor.dtype).removeprefix("torch."), tuple(map(int, tensor.shape)))
-    plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
-    address, size = plain.data_ptr(), header.data_bytes
-    if size != plain.numel() * plain.element_size() or (size > 0 and address == 0):
-        raise ValueError(f"a tensor of shape {header.shape} without {size} bytes of memory")
-    value = bytearray(header.encode())
-    value += (ctypes.c_char * size).from_address(address) if size > 0 else b""
-    return value
-
-
-def _tensor_of(value: Buffer) -> torch.Tensor:
-    """A view of memory that may be written to. ValueError for what is no tensor, AttributeError for a type that this
-    version of torch does not have."""
-    import torch  # type: ignore[import-not-found, unused-ignore]
-
-    header = decode(value)
-    dtype = getattr(torch, header.dtype)
-    if header.elements == 0:
-        return torch.empty(header.shape, dtype=dtype)
-    flat = torch.frombuffer(value, dtype=dtype, count=header.elements, offset=header.header_bytes)
-    return flat.reshape(header.shape)
+def _uneven(keys: Sequence[str], tensors: Sequence[torch.Tensor]) -> str:
+    return f"{len(keys)} keys but {len(tensors)} tensors"

@@ -25,13 +25,13 @@ class HeldValues:
         self._values: dict[str, bytes] = {}
 
     def start(self, keys: Sequence[str]) -> list[int]:
-        """0, a negative Status or a Refusal for each."""
+        """The length, a negative Status or a Refusal for each."""
         answers: dict[str, int] = {}
         lengths: dict[str, int] = {}
         for key, length in zip(keys, self._client.size_batch(keys), strict=True):
             if key not in answers:
-                answers[key] = (self._memory.take(length) or 0) if length >= 0 else length
-                if answers[key] == 0:
+                answers[key] = (self._memory.take(length) or length) if length >= 0 else length
+                if answers[key] >= 0:
                     lengths[key] = length
         values: dict[str, bytes] = {}
         try:

@@ -44,7 +44,9 @@ class NamedValues:
         self._named: dict[str, _Named] = {}
 
     def start(self, keys: Sequence[str]) -> list[int]:
-        """0, a negative Status or a Refusal for each."""
+        """The length, a negative Status or a Refusal for each."""
+        if not keys:
+            return []
         objects = array("Q", bytes(16 * len(keys)))
         nothing: list[list[int]] = [[]] * len(keys)
         lengths = self._client.get_into_parts(keys, nothing, nothing, nothing, objects=objects, reuse=self._reuse)
@@ -60,7 +62,7 @@ class NamedValues:
         if len(self._named) >= SESSIONS_MAX and key not in self._named:
             return Refusal(ErrorCode.NO_AVAILABLE_HANDLE, f"there are {SESSIONS_MAX} sessions: end some first")
         self._named[key] = _Named(epoch, counter, length)
-        return 0
+        return length
 
     def read(self, keys: Sequence[str], rows: Sequence[Row]) -> list[int]:
         """Bytes read, a negative Status or a Refusal for each."""

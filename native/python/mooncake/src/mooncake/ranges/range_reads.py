@@ -32,10 +32,10 @@ class RangeReads:
     """Through an agent values come whole: a part costs as much as its value. The parts of a value that one call asks for
     share a read and go straight to where they are wanted; the rest goes to scratch memory."""
 
-    def __init__(self, client: Client, reuse: bool) -> None:
+    def __init__(self, client: Client, scratch: Scratch, reuse: bool) -> None:
         self._client = client
         self._reuse = reuse
-        self._scratch = Scratch(client)
+        self._scratch = scratch
 
     def read(self, wanted: Sequence[Wanted]) -> list[int]:
         """For each its size, or the negative Status or the Refusal that says why it was not read."""

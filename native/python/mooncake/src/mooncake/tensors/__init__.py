@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors as values and as files. Knows neither pool nor torch."""
+"""Tensors as values, in parts and as files. Knows nothing of torch."""
