@@ -8,12 +8,13 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 from local_pool import START_SECONDS, LocalPool
 from waiting import freeze
 
+import kvpool
 from mooncake.store import MooncakeDistributedStore
 
 
@@ -119,6 +120,21 @@ def store(request: pytest.FixtureRequest, pool: LocalPool) -> Iterator[MooncakeD
     yield opened
     opened.remove_all(force=True)
     opened.close()
+
+
+class _Impatient(kvpool.Client):
+    def __init__(self, masters: str, **options: Any) -> None:
+        super().__init__(masters, ready_timeout=0.5, **options)
+
+    @classmethod
+    def through_agent(cls, socket_path: str, **options: Any) -> kvpool.Client:
+        return kvpool.Client.through_agent(socket_path, ready_timeout=0.5, **options)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stores wait half a second for a pool that is not there, and not ten."""
+    monkeypatch.setattr("mooncake.connection.pool.Client", _Impatient)
 
 
 ROOT = Path(__file__).parents[4]

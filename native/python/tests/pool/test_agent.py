@@ -134,7 +134,7 @@ def test_more_memory_than_the_agent_shares_is_refused_at_once(agent: Agent, capl
     assert "--staging-size" in caplog.text
 
 
-def test_nobody_at_the_socket(caplog: pytest.LogCaptureFixture) -> None:
+def test_nobody_at_the_socket(impatient: None, caplog: pytest.LogCaptureFixture) -> None:
     store = MooncakeDistributedStore()
     assert store.setup_dummy(0, 0, f"unix:/tmp/kvpool-nobody-{os.getpid()}") == -900
     assert "does it run here?" in caplog.text

@@ -265,7 +265,7 @@ def test_a_closed_store_holds_up_no_removal_of_what_it_held_a_copy_of(pool: Loca
     stores[1].close()
 
 
-def test_a_port_where_nobody_listens(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_port_where_nobody_listens(impatient: None, caplog: pytest.LogCaptureFixture) -> None:
     port = free_ports(1)
     with pytest.raises(kvpool.KvpoolError, match=f"127.0.0.1:{port}") as caught:
         kvpool.Client(f"127.0.0.1:{port}", ready_timeout=0.5)
