@@ -13,7 +13,9 @@ import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.model.annotation.SpecReplicas;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** What a user wants of a pool. Missing values are filled with the defaults that the schema states. */
 @JsonClassDescription("What the pool shall be. Every field but storage has a default.")
@@ -52,8 +54,8 @@ public record KvCachePoolSpec(
         List<SecretName> imagePullSecrets,
 
         @JsonPropertyDescription(
-                "Name of a TransferEngine in the same namespace. Default: none, which means the defaults of a"
-                        + " TransferEngine.")
+                "Name of a TransferEngine in the same namespace: for agents, Services and clients, and for the storage sets that"
+                        + " name no other. Default: none, which means the defaults of a TransferEngine.")
         @ValidationRule(
                 value = "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",
                 message =
@@ -150,6 +152,19 @@ public record KvCachePoolSpec(
     public Optional<Quantity> engineSegment() {
         return Optional.ofNullable(engineSegmentSize)
                 .or(() -> storage.isEmpty() ? Optional.of(ENGINE_SEGMENT_DEFAULT) : Optional.empty());
+    }
+
+    /** Name of the transfer engine of a set; null when it runs with the defaults. */
+    public String transferEngine(StorageSetSpec set) {
+        return set.transferEngine() == null ? transferEngine : set.transferEngine();
+    }
+
+    /** Names of all transfer engines of the pool, its own first. */
+    public List<String> transferEngines() {
+        return Stream.concat(Stream.of(this.transferEngine), storage.stream().map(StorageSetSpec::transferEngine))
+                .filter(Objects::nonNull)
+                .distinct()
+                .toList();
     }
 
     /** How many storage nodes a set without perNode shall have. */

@@ -74,15 +74,21 @@ public record KvCachePoolStatus(
         BindingStatus binding,
 
         @JsonPropertyDescription("How much memory the pods get, and why.")
-        SizingStatus sizing) {
+        SizingStatus sizing,
+
+        @JsonPropertyDescription(
+                "Storage nodes by the transfer engine they use. Absent when no storage set names one of its own.")
+        @Size(max = KvCachePoolSpec.STORAGE_SETS_MAX)
+        List<EngineUse> engines) {
 
     public static final KvCachePoolStatus EMPTY = new KvCachePoolStatus(
             null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-            null, null, null);
+            null, null, null, null);
 
     public KvCachePoolStatus {
         conditions = conditions == null ? List.of() : List.copyOf(conditions);
         steps = steps == null ? List.of() : List.copyOf(steps);
         protocols = protocols == null ? List.of() : List.copyOf(protocols);
+        engines = engines == null ? List.of() : List.copyOf(engines);
     }
 }

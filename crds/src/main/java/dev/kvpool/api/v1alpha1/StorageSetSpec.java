@@ -105,6 +105,17 @@ public record StorageSetSpec(
         VolumeSpec volume,
 
         @JsonPropertyDescription(
+                "Name of a TransferEngine in the same namespace for the storage nodes of this set, where its hardware differs: of it"
+                        + " count protocols, hostNetwork, ports, timeouts of storage nodes, memory, accelerator, rdma and"
+                        + " socketDirectory. Agents, Services and clients go by the pool's. Default: the pool's.")
+        @ValidationRule(
+                value = "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",
+                message =
+                        "transferEngine must be the name of a TransferEngine: lower case letters, digits, '-' and '.'")
+        @Size(max = 253)
+        String transferEngine,
+
+        @JsonPropertyDescription(
                 "Disk below the memory: what has to leave the segment goes there instead of being lost,"
                         + " and comes back when it is read again. It lies where the set's volume says: with emptyDir on the disk"
                         + " of the node, with persistentVolumeClaim in a claim of its own, with hostPath in ssd.path. Default: none.")

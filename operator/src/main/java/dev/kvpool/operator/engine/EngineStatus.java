@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.engine;
 
+import dev.kvpool.api.v1alpha1.EngineUse;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.Protocol;
 import dev.kvpool.api.v1alpha1.ReadyCount;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineStatus;
+import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.status.Conditions;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Makes the next status of a transfer engine from the pools that use it. Pure. */
 final class EngineStatus {
@@ -31,19 +34,29 @@ final class EngineStatus {
     private EngineStatus() {}
 
     /**
-     * @param pools the pools that name this engine, in order of their names
+     * @param pools the pools that use this engine, for all or some of their storage sets, in order of their names
      */
     static TransferEngineStatus next(TransferEngine engine, List<KvCachePool> pools, InstantSource clock) {
         TransferEngineStatus old = Objects.requireNonNullElse(engine.getStatus(), TransferEngineStatus.EMPTY);
-        ReadyCount nodes = sum(pools, KvCachePoolStatus::storage);
-        ReadyCount agents = engine.getSpec().agents() == null ? null : sum(pools, KvCachePoolStatus::agents);
-        Set<String> offered = offered(pools);
-        Finding finding = finding(engine, pools, nodes, agents, offered);
+        String name = engine.getMetadata().getName();
+        List<EngineUse> uses = pools.stream().map(pool -> use(pool, name)).toList();
+        ReadyCount nodes = sum(uses.stream().map(EngineUse::storage));
+        ReadyCount agents = engine.getSpec().agents() == null
+                ? null
+                : sum(pools.stream()
+                        .filter(pool -> name.equals(pool.getSpec().transferEngine()))
+                        .map(pool -> status(pool).agents()));
+        Set<String> offered = offered(pools, uses);
+        Finding ready = ready(engine, pools, nodes, agents, offered);
         Long generation = engine.getMetadata().getGeneration();
         return new TransferEngineStatus(
                 generation,
-                finding.message(),
-                Conditions.merge(old.conditions(), List.of(finding), generation == null ? 0 : generation, clock),
+                ready.message(),
+                Conditions.merge(
+                        old.conditions(),
+                        List.of(ready, progressing(pools)),
+                        generation == null ? 0 : generation,
+                        clock),
                 nodes,
                 agents,
                 List.copyOf(offered),
@@ -54,7 +67,59 @@ final class EngineStatus {
                         .toList());
     }
 
-    private static Finding finding(
+    private static KvCachePoolStatus status(KvCachePool pool) {
+        return Objects.requireNonNullElse(pool.getStatus(), KvCachePoolStatus.EMPTY);
+    }
+
+    /** Which of a pool's storage nodes use the engine: all of them where its sets do not differ in that. */
+    private static EngineUse use(KvCachePool pool, String engine) {
+        KvCachePoolStatus status = status(pool);
+        return status.engines().isEmpty()
+                ? new EngineUse(engine, status.storage(), status.protocols())
+                : status.engines().stream()
+                        .filter(use -> engine.equals(use.transferEngine()))
+                        .findFirst()
+                        .orElse(new EngineUse(engine, null, null));
+    }
+
+    /** What becomes of a changed engine is carried out, or held back, by each pool that uses it. */
+    private static Finding progressing(List<KvCachePool> pools) {
+        List<String> carryingOut = withReason(pools, Reason.CARRYING_OUT);
+        if (!carryingOut.isEmpty()) {
+            return new Finding(
+                    Reason.CARRYING_OUT,
+                    "The operator brings pods of %s to what their specs and this transfer engine say. status.steps of the pools says how far it is."
+                            .formatted(pools(carryingOut)));
+        }
+        List<String> held = withReason(pools, Reason.HELD);
+        return held.isEmpty()
+                ? new Finding(
+                        Reason.UP_TO_DATE, "No pool that uses this transfer engine has anything left to carry out.")
+                : new Finding(
+                        Reason.HELD,
+                        "%s may have kept earlier settings: condition Progressing says what is decided first."
+                                .formatted(capitalised(pools(held))));
+    }
+
+    private static List<String> withReason(List<KvCachePool> pools, Reason reason) {
+        return pools.stream()
+                .filter(pool -> status(pool).conditions().stream()
+                        .anyMatch(condition ->
+                                condition.type().equals(reason.type().text())
+                                        && condition.reason().equals(reason.text())))
+                .map(pool -> pool.getMetadata().getName())
+                .toList();
+    }
+
+    private static String pools(List<String> names) {
+        return (names.size() == 1 ? "pool " : "pools ") + NameList.of(names);
+    }
+
+    private static String capitalised(String sentence) {
+        return sentence.substring(0, 1).toUpperCase(Locale.ROOT) + sentence.substring(1);
+    }
+
+    private static Finding ready(
             TransferEngine engine, List<KvCachePool> pools, ReadyCount nodes, ReadyCount agents, Set<String> offered) {
         if (pools.isEmpty()) {
             return new Finding(Reason.NOT_USED, "No pool names this transfer engine.");
@@ -112,15 +177,16 @@ final class EngineStatus {
         };
     }
 
-    /** Protocols that all pools offer, as far as they were asked. */
-    private static Set<String> offered(List<KvCachePool> pools) {
+    /** Protocols that all pools' storage nodes with this engine offer, as far as they were asked. */
+    private static Set<String> offered(List<KvCachePool> pools, List<EngineUse> uses) {
         Set<String> common = null;
-        for (KvCachePool pool : pools) {
-            if (pool.getSpec().storage().isEmpty()) {
+        for (int i = 0; i < pools.size(); i++) {
+            boolean ofOtherSets =
+                    !status(pools.get(i)).engines().isEmpty() && uses.get(i).storage() == null;
+            if (pools.get(i).getSpec().storage().isEmpty() || ofOtherSets) {
                 continue;
             }
-            List<String> protocols =
-                    pool.getStatus() == null ? List.of() : pool.getStatus().protocols();
+            List<String> protocols = uses.get(i).protocols();
             if (common == null) {
                 common = new TreeSet<>(protocols);
             } else {
@@ -130,13 +196,8 @@ final class EngineStatus {
         return common == null ? Set.of() : common;
     }
 
-    private static ReadyCount sum(List<KvCachePool> pools, Function<KvCachePoolStatus, ReadyCount> part) {
-        List<ReadyCount> counts = pools.stream()
-                .map(KvCachePool::getStatus)
-                .filter(Objects::nonNull)
-                .map(part)
-                .filter(Objects::nonNull)
-                .toList();
+    private static ReadyCount sum(Stream<ReadyCount> parts) {
+        List<ReadyCount> counts = parts.filter(Objects::nonNull).toList();
         return ReadyCount.of(
                 counts.stream().mapToInt(ReadyCount::ready).sum(),
                 counts.stream().mapToInt(ReadyCount::desired).sum());

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.engine;
 
+import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineStatus;
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.status.ConditionType;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.javaoperatorsdk.operator.api.config.informer.Informer;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
@@ -24,6 +26,7 @@ import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -84,7 +87,7 @@ public class TransferEngineReconciler implements Reconciler<TransferEngine> {
         return poolsOf(context)
                 .list(
                         engine.getMetadata().getNamespace(),
-                        pool -> name.equals(pool.getSpec().transferEngine()))
+                        pool -> pool.getSpec().transferEngines().contains(name))
                 .sorted(Comparator.comparing(pool -> pool.getMetadata().getName()))
                 .toList();
     }
@@ -101,13 +104,22 @@ public class TransferEngineReconciler implements Reconciler<TransferEngine> {
                 .collect(Collectors.toSet());
     }
 
+    private static Optional<String> progress(KvCachePoolStatus status) {
+        return status.conditions().stream()
+                .filter(condition -> condition.type().equals(ConditionType.PROGRESSING.text()))
+                .map(Condition::reason)
+                .findFirst();
+    }
+
     /** Whether what an engine says of its pools may have changed. */
     static boolean concernsEngine(KvCachePool now, KvCachePool before) {
         KvCachePoolStatus status = Objects.requireNonNullElse(now.getStatus(), KvCachePoolStatus.EMPTY);
         KvCachePoolStatus old = Objects.requireNonNullElse(before.getStatus(), KvCachePoolStatus.EMPTY);
-        return !Objects.equals(now.getSpec().transferEngine(), before.getSpec().transferEngine())
+        return !now.getSpec().transferEngines().equals(before.getSpec().transferEngines())
                 || !Objects.equals(status.storage(), old.storage())
                 || !Objects.equals(status.agents(), old.agents())
-                || !Objects.equals(status.protocols(), old.protocols());
+                || !Objects.equals(status.protocols(), old.protocols())
+                || !status.engines().equals(old.engines())
+                || !progress(status).equals(progress(old));
     }
 }

@@ -196,7 +196,7 @@ class PoolLifecycleTest {
             assertThat(OPERATOR.engine("later").getStatus().pools()).containsExactly("engined");
             assertThat(OPERATOR.engine("later").getStatus().conditions())
                     .extracting(Condition::reason)
-                    .containsExactly(Reason.NODES_MISSING.text());
+                    .containsExactly(Reason.NODES_MISSING.text(), Reason.UP_TO_DATE.text());
         });
     }
 

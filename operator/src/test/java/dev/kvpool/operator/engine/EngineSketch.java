@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.engine;
 
+import dev.kvpool.api.v1alpha1.Condition;
+import dev.kvpool.api.v1alpha1.ConditionStatus;
+import dev.kvpool.api.v1alpha1.EngineUse;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
@@ -27,7 +30,8 @@ public final class EngineSketch {
     public static TransferEngineStatus statusOf(String spec, KvCachePool... pools) {
         TransferEngine engine = new KubernetesSerialization()
                 .unmarshal(
-                        "--- {apiVersion: kvpool.dev/v1alpha1, kind: TransferEngine, spec: %s}".formatted(spec),
+                        "--- {apiVersion: kvpool.dev/v1alpha1, kind: TransferEngine, metadata: {name: demo}, spec: %s}"
+                                .formatted(spec),
                         TransferEngine.class);
         return EngineStatus.next(engine, List.of(pools), NOON);
     }
@@ -42,20 +46,41 @@ public final class EngineSketch {
         return pool(1, 1, ReadyCount.of(ready, desired), "shm", "tcp");
     }
 
+    /** A pool whose sets use several engines, of which nothing else is known. */
+    static KvCachePool poolOf(EngineUse... uses) {
+        return pool("demo", List.of(), null, null, List.of(), List.of(uses));
+    }
+
+    /** One of which only the condition Progressing is known. */
+    static KvCachePool progressing(String name, String reason) {
+        Condition condition = new Condition("Progressing", ConditionStatus.FALSE, 1L, "", reason, "");
+        return pool(name, List.of(condition), ReadyCount.of(0, 0), null, List.of("shm", "tcp"), List.of());
+    }
+
     private static KvCachePool pool(int ready, int desired, ReadyCount agents, String... protocols) {
+        return pool("demo", List.of(), ReadyCount.of(ready, desired), agents, List.of(protocols), List.of());
+    }
+
+    private static KvCachePool pool(
+            String name,
+            List<Condition> conditions,
+            ReadyCount storage,
+            ReadyCount agents,
+            List<String> protocols,
+            List<EngineUse> uses) {
         KvCachePool pool = new KvCachePool();
-        pool.setMetadata(new ObjectMetaBuilder().withName("demo").build());
-        pool.setSpec(
-                new KubernetesSerialization().unmarshal("storage: [{name: a, capacity: 1Gi}]", KvCachePoolSpec.class));
+        pool.setMetadata(new ObjectMetaBuilder().withName(name).build());
+        pool.setSpec(new KubernetesSerialization()
+                .unmarshal("--- {transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}", KvCachePoolSpec.class));
         pool.setStatus(new KvCachePoolStatus(
                 null,
                 null,
                 null,
+                conditions,
                 null,
                 null,
                 null,
-                null,
-                ReadyCount.of(ready, desired),
+                storage,
                 agents,
                 null,
                 null,
@@ -66,9 +91,10 @@ public final class EngineSketch {
                 null,
                 null,
                 null,
-                List.of(protocols),
+                protocols,
                 null,
-                null));
+                null,
+                uses));
         return pool;
     }
 }

@@ -6,13 +6,17 @@ import static dev.kvpool.operator.engine.EngineSketch.poolWithAgents;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.Condition;
+import dev.kvpool.api.v1alpha1.EngineUse;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.ReadyCount;
 import dev.kvpool.api.v1alpha1.TransferEngineStatus;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a transfer engine says of the pools that name it. */
 class EngineStatusTest {
@@ -109,6 +113,41 @@ class EngineStatusTest {
     }
 
     @Test
+    void ofAPoolWithSeveralEnginesOnlyItsOwnNodesCount() {
+        KvCachePool pool = EngineSketch.poolOf(
+                new EngineUse("demo", ReadyCount.of(1, 1), List.of("shm", "tcp")),
+                new EngineUse("other", ReadyCount.of(0, 5), List.of()));
+        KvCachePool ofOthers = EngineSketch.poolOf(new EngineUse("other", ReadyCount.of(0, 5), List.of()));
+
+        TransferEngineStatus status = EngineSketch.statusOf("{socketDirectory: /run/kvpool}", pool, ofOthers);
+
+        assertThat(status.nodes()).isEqualTo(ReadyCount.of(1, 1));
+        assertThat(status.protocols()).containsExactly("shm", "tcp");
+        assertThat(status.conditions().getFirst().reason()).isEqualTo(Reason.ENGINE_READY.text());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "UpToDate,UpToDate,UpToDate",
+        "UpToDate,CarryingOut,CarryingOut",
+        "Held,CarryingOut,CarryingOut",
+        "Held,UpToDate,Held"
+    })
+    void aChangeIsUnderWayAsLongAsAPoolCarriesItOut(String one, String other, String of) {
+        Condition progressing = EngineSketch.status(
+                        EngineSketch.progressing("one", one), EngineSketch.progressing("two", other))
+                .conditions()
+                .get(1);
+
+        assertThat(progressing.type()).isEqualTo("Progressing");
+        assertThat(progressing.reason()).isEqualTo(of);
+        assertThat(progressing.message().contains("pool one")
+                        || progressing.message().contains("Pool one"))
+                .isEqualTo("Held".equals(of));
+        assertThat(progressing.message().contains("pool two")).isEqualTo("CarryingOut".equals(of));
+    }
+
+    @Test
     void whatItCountsWakesIt() {
         KvCachePool before = named(poolWithAgents(0, 1));
 
@@ -119,6 +158,10 @@ class EngineStatusTest {
         assertThat(TransferEngineReconciler.concernsEngine(named(pool(0, 1, "shm", "tcp")), before))
                 .isTrue();
         assertThat(TransferEngineReconciler.concernsEngine(named(pool(1, 1, "tcp")), named(pool(1, 1, "shm", "tcp"))))
+                .isTrue();
+        assertThat(TransferEngineReconciler.concernsEngine(
+                        named(EngineSketch.progressing("demo", "CarryingOut")),
+                        named(EngineSketch.progressing("demo", "UpToDate"))))
                 .isTrue();
     }
 

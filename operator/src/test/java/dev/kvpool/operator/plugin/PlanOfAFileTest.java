@@ -115,6 +115,22 @@ class PlanOfAFileTest {
         assertThat(operator.engine("fast").getMetadata().getResourceVersion()).isEqualTo(before);
     }
 
+    /** Those that are not there yet count too, beside those that are. */
+    @Test
+    void anEngineOfOneSetChangesThatSetOnly() throws IOException {
+        operator.applyPool("mixed", """
+                {transferEngine: fast, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi, transferEngine: later}]}""");
+
+        assertThat(planOf("--engine", engine("later", "{protocols: [ucx, tcp]}")))
+                .as(err.toString())
+                .isZero();
+
+        assertThat(out.toString())
+                .contains("Pool mixed in namespace plan-of-a-file would be", "StatefulSet mixed-b")
+                .doesNotContain("There is no TransferEngine", "Pool demo ");
+        operator.client().resource(operator.pool("mixed")).delete();
+    }
+
     @Test
     void aPoolNamesThePodsThatAreMadeAnewAndTheStepsAreForProgramsToo() throws IOException {
         String spec = "{onDataLoss: Move, masters: {resources: {limits: {memory: 2Gi}}}, transferEngine: fast,"

@@ -47,6 +47,11 @@ class EveryFieldCountsTest {
 
     private static final String TWO_SETS =
             "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi}]}";
+    private static final String OTHER_SET =
+            "{storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi, transferEngine: demo}, {name: c, capacity: 1Gi, transferEngine: demo}]}";
+
+    /** Fields of a transfer engine that are the pool's, so that those of a set's do not count. */
+    private static final List<String> OF_POOLS = List.of("spec.agents", "spec.ipFamilies", "spec.retry");
 
     /** What comes of a spec: problems found, objects made, what the status says of both. */
     private record Effect(
@@ -81,6 +86,21 @@ class EveryFieldCountsTest {
     @MethodSource("changes")
     void aChangeHasAnEffect(Kind kind, FieldChange change) {
         assertThat(effect(kind, change.after())).isNotEqualTo(effect(kind, change.before()));
+    }
+
+    /** As the description of storage[].transferEngine says. */
+    @ParameterizedTest
+    @MethodSource("engineChanges")
+    void ofASetsEngineCountsWhatConcernsItsStorageNodes(FieldChange change) {
+        boolean isOfPools = OF_POOLS.stream().anyMatch(change.field()::startsWith);
+        Effect before = effect(new PoolSketch(OTHER_SET).engine(change.before().text()));
+        Effect after = effect(new PoolSketch(OTHER_SET).engine(change.after().text()));
+
+        assertThat(before.equals(after)).isEqualTo(isOfPools);
+    }
+
+    static Stream<FieldChange> engineChanges() {
+        return Kind.ENGINE.changes().stream();
     }
 
     /** Otherwise the effect might be another field's. */
@@ -132,8 +152,9 @@ class EveryFieldCountsTest {
 
     private static Effect poolEffect(SpecDocument spec) {
         String whole = spec.text();
-        PoolSketch sketch = new PoolSketch(whole).node("n1", Map.of());
-        Effect now = effect("demo".equals(spec.get("transferEngine")) ? sketch.engine("{}") : sketch);
+        PoolSketch sketch =
+                new PoolSketch(whole).node("n1", Map.of()).engine("{}").engine("other", "{timeouts: {connect: 1s}}");
+        Effect now = effect(sketch);
         List<HasMetadata> children = new ArrayList<>(now.children());
         children.addAll(sketch.status(PoolSketch.asking(PoolSketch.IMAGE, "kvpool:before"))
                 .masters(2, 1, PoolSketch.leader(List.of()))

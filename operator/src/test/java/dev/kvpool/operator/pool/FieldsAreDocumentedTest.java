@@ -162,11 +162,11 @@ class FieldsAreDocumentedTest {
         if (kind == Kind.ENGINE) {
             return new PoolSketch(TWO_SETS).node("n1", Map.of("a", "b")).engine(spec.text());
         }
-        PoolSketch sketch = new PoolSketch(spec.text()).node("n1", Map.of()).node("n2", Map.of("a", "b"));
-        if ("other".equals(spec.get("transferEngine"))) {
-            return sketch.engine("{protocols: [tcp], timeouts: {connect: 1s}}");
-        }
-        return spec.get("transferEngine") == null ? sketch : sketch.engine("{}");
+        return new PoolSketch(spec.text())
+                .node("n1", Map.of())
+                .node("n2", Map.of("a", "b"))
+                .engine("{}")
+                .engine("other", "{protocols: [tcp], timeouts: {connect: 1s}}");
     }
 
     /** What the pods of each set, and agents, are made with, by the name of what makes them. */

@@ -18,6 +18,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -52,13 +54,9 @@ record GoldenPool(Path directory) {
 
     private PoolObservation observation() throws IOException {
         KvCachePool pool = YAML.unmarshal(Files.readString(directory.resolve("in-pool.yaml")), KvCachePool.class);
-        Path engineFile = directory.resolve("in-engine.yaml");
-        Optional<TransferEngine> engine = Files.exists(engineFile)
-                ? Optional.of(YAML.unmarshal(Files.readString(engineFile), TransferEngine.class))
-                : Optional.empty();
         return new PoolObservation(
                 pool,
-                engine,
+                engines(),
                 List.of(),
                 pods(directory.resolve("in-pods.yaml")),
                 nodes(directory.resolve("in-nodes.yaml")),
@@ -68,6 +66,17 @@ record GoldenPool(Path directory) {
                 Map.of(),
                 Instant.EPOCH,
                 Instant.EPOCH);
+    }
+
+    private List<TransferEngine> engines() throws IOException {
+        try (var files = Files.newDirectoryStream(directory, "in-engine*.yaml")) {
+            List<TransferEngine> engines = new ArrayList<>();
+            for (Path file : files) {
+                engines.add(YAML.unmarshal(Files.readString(file), TransferEngine.class));
+            }
+            engines.sort(Comparator.comparing(engine -> engine.getMetadata().getName()));
+            return engines;
+        }
     }
 
     private static List<ObservedNode> nodes(Path file) throws IOException {

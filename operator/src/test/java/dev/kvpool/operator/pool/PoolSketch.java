@@ -68,7 +68,7 @@ public final class PoolSketch {
     private final List<ObservedNode> nodes = new ArrayList<>();
     private final List<PortClaim> portClaims = new ArrayList<>();
     private final Map<String, MasterAnswer> answers = new HashMap<>();
-    private Optional<TransferEngine> engine = Optional.empty();
+    private final List<TransferEngine> engines = new ArrayList<>();
     private Optional<Leadership> leadership = Optional.empty();
     private Optional<String> podSecurity = Optional.empty();
 
@@ -111,7 +111,7 @@ public final class PoolSketch {
     private static KvCachePoolStatus statusWith(VersionStatus version, RollStatus roll, List<StepStatus> steps) {
         return new KvCachePoolStatus(
                 null, null, null, null, null, null, null, null, null, null, null, null, null, null, version, roll,
-                steps, null, null, null, null);
+                steps, null, null, null, null, null);
     }
 
     /** A status that says nothing but that an upgrade is being checked. */
@@ -120,7 +120,15 @@ public final class PoolSketch {
     }
 
     public PoolSketch engine(String spec) {
-        engine = Optional.of(resource("TransferEngine", spec, TransferEngine.class));
+        return engine("demo", spec);
+    }
+
+    /** One that a storage set names, or the pool. */
+    public PoolSketch engine(String name, String spec) {
+        TransferEngine engine = resource("TransferEngine", spec, TransferEngine.class);
+        engine.getMetadata().setName(name);
+        engines.removeIf(other -> other.getMetadata().getName().equals(name));
+        engines.add(engine);
         return this;
     }
 
@@ -253,7 +261,17 @@ public final class PoolSketch {
 
     public PoolObservation observation() {
         return new PoolObservation(
-                pool, engine, children, pods, nodes, portClaims, leadership, podSecurity, answers, WATCHED_SINCE, NOON);
+                pool,
+                engines,
+                children,
+                pods,
+                nodes,
+                portClaims,
+                leadership,
+                podSecurity,
+                answers,
+                WATCHED_SINCE,
+                NOON);
     }
 
     public PoolPlan plan() {

@@ -264,7 +264,7 @@ class PoolValuesTest {
 
     private static boolean needsTheNamespace(PoolSketch sketch) {
         PoolObservation seen = sketch.observation();
-        return NamespaceCheck.isNeeded(seen.pool(), seen.engine());
+        return NamespaceCheck.isNeeded(seen.pool(), seen.engines());
     }
 
     private static PoolSketch withSockets(String directory) {

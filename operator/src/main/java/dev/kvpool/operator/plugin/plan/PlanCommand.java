@@ -21,8 +21,8 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -99,7 +99,7 @@ public final class PlanCommand extends PoolCommand {
         String name = engine.getMetadata().getName();
         List<KvCachePool> users = pool == null ? on.pools() : List.of(on.pool(pool));
         List<KvCachePool> pools = users.stream()
-                .filter(user -> name.equals(user.getSpec().transferEngine()))
+                .filter(user -> user.getSpec().transferEngines().contains(name))
                 .toList();
         if (pools.isEmpty()) {
             throw new PluginException("%s is TransferEngine %s, which %s does not use; used there: %s"
@@ -108,13 +108,13 @@ public final class PlanCommand extends PoolCommand {
                             name,
                             pool == null ? "any pool of namespace " + on.namespace() : "pool " + pool,
                             users.stream()
-                                    .map(user -> user.getSpec().transferEngine())
-                                    .map(used -> used == null ? "none" : used)
+                                    .map(user -> user.getSpec().transferEngines())
+                                    .flatMap(used -> used.isEmpty() ? Stream.of("none") : used.stream())
                                     .distinct()
                                     .collect(Collectors.joining(", "))));
         }
         return pools.stream()
-                .map(user -> change(on, on.reader().read(user, Optional.of(engine)), settings))
+                .map(user -> change(on, on.reader().read(user, engine), settings))
                 .toList();
     }
 

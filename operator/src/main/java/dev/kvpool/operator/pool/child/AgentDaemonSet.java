@@ -94,7 +94,7 @@ public final class AgentDaemonSet {
                 .withVolumes(
                         HostDirectory.volume(VOLUME, pool.names().socketDirectory(agents.path())),
                         ScratchVolume.volume());
-        NodeSockets.volume(pool).ifPresent(pod::addToVolumes);
+        pod.addAllToVolumes(NodeSockets.volumes(pool));
         HostNetwork.apply(pod, pool.engine());
         return pod;
     }
@@ -123,7 +123,7 @@ public final class AgentDaemonSet {
                 .withResources(resources.build())
                 .withSecurityContext(PodSecurity.container(pool.engine().rdma() != null))
                 .withVolumeMounts(socket(), ScratchVolume.mount());
-        NodeSockets.mount(pool).ifPresent(container::addToVolumeMounts);
+        container.addAllToVolumeMounts(NodeSockets.mounts(pool));
         return container.build();
     }
 
@@ -142,7 +142,7 @@ public final class AgentDaemonSet {
                 "--socket-dir=" + SOCKET_DIR,
                 "--staging-size=" + staging,
                 "--admin-port=" + pool.agentPort(),
-                "--protocols=" + StoragePod.words(engine.protocols()),
+                "--protocols=" + StoragePod.words(pool.engines().clientProtocols()),
                 "--connect-timeout=" + ApiDuration.flag(engine.timeouts().connect()),
                 "--transfer-timeout=" + ApiDuration.flag(engine.timeouts().transfer())));
         StoragePod.listenHost(engine).ifPresent(arguments::add);

@@ -49,7 +49,7 @@ public final class ClientConfigMap {
         data.put("MOONCAKE_GLOBAL_SEGMENT_SIZE", Long.toString(segmentBytes(pool)));
         data.put("MOONCAKE_LOCAL_BUFFER_SIZE", Long.toString(LOCAL_BUFFER_BYTES));
         TransferEngineSpec engine = pool.engine();
-        data.put("KVPOOL_PROTOCOLS", StoragePod.words(engine.protocols()));
+        data.put("KVPOOL_PROTOCOLS", StoragePod.words(pool.engines().clientProtocols()));
         // An engine that asks for `ascend` or `rdma` uses the protocols above instead of being refused.
         data.put("KVPOOL_PROTOCOL_OVERRIDE", PROTOCOL);
         data.put("KVPOOL_CONNECT_TIMEOUT", ApiDuration.flag(engine.timeouts().connect()));

@@ -34,23 +34,31 @@ public final class PoolNetworkPolicy {
         if (pool.spec().networkPolicy().enabled()) {
             policies.add(policy(pool, pool.names().masters(), PoolLabels.ROLE_MASTER, masters(pool)));
             // On the network of their nodes pods are out of reach of policies.
-            if (!pool.engine().hostNetwork()) {
+            if (isOnPodNetwork(pool)) {
                 policies.add(policy(
                         pool,
                         pool.names().storage(),
                         PoolLabels.ROLE_STORAGE,
                         List.of(rule(clients(pool), PoolNames.DATA, PoolNames.ADMIN))));
-                if (pool.engine().agents() != null) {
-                    // Engines reach them through a socket file.
-                    policies.add(policy(
-                            pool,
-                            pool.names().agents(),
-                            PoolLabels.ROLE_AGENT,
-                            List.of(rule(clients(pool), PoolNames.ADMIN))));
-                }
+            }
+            if (pool.engine().agents() != null && !pool.engine().hostNetwork()) {
+                // Engines reach them through a socket file.
+                policies.add(policy(
+                        pool,
+                        pool.names().agents(),
+                        PoolLabels.ROLE_AGENT,
+                        List.of(rule(clients(pool), PoolNames.ADMIN))));
             }
         }
         return policies;
+    }
+
+    /** Whether storage nodes of some set are, as they would be of a pool that has none. */
+    private static boolean isOnPodNetwork(PoolBlueprint pool) {
+        return pool.spec().storage().isEmpty()
+                ? !pool.engine().hostNetwork()
+                : pool.spec().storage().stream()
+                        .anyMatch(set -> !pool.engine(set).hostNetwork());
     }
 
     private static List<NetworkPolicyIngressRule> masters(PoolBlueprint pool) {

@@ -32,7 +32,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -148,14 +147,13 @@ public final class PoolEventSources {
     }
 
     private static EventSource<?, KvCachePool> engines(EventSourceContext<KvCachePool> context) {
-        PrimaryToSecondaryMapper<KvCachePool> engineOfPool = pool -> Optional.ofNullable(
-                        pool.getSpec().transferEngine())
-                .map(name -> Set.of(new ResourceID(name, pool.getMetadata().getNamespace())))
-                .orElse(Set.of());
+        PrimaryToSecondaryMapper<KvCachePool> enginesOfPool = pool -> pool.getSpec().transferEngines().stream()
+                .map(name -> new ResourceID(name, pool.getMetadata().getNamespace()))
+                .collect(Collectors.toSet());
         return new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(TransferEngine.class, KvCachePool.class)
                         .withComparableResourceVersion(false)
-                        .withPrimaryToSecondaryMapper(engineOfPool)
+                        .withPrimaryToSecondaryMapper(enginesOfPool)
                         .withSecondaryToPrimaryMapper(engine -> poolsThatUse(engine, context))
                         .withOnUpdateFilter((now, before) -> !Objects.equals(now.getSpec(), before.getSpec()))
                         .build(),
@@ -167,7 +165,7 @@ public final class PoolEventSources {
         return context.getPrimaryCache()
                 .list(
                         engine.getMetadata().getNamespace(),
-                        pool -> name.equals(pool.getSpec().transferEngine()))
+                        pool -> pool.getSpec().transferEngines().contains(name))
                 .map(ResourceID::fromResource)
                 .collect(Collectors.toSet());
     }

@@ -61,23 +61,23 @@ public final class PoolObserver {
                 .map(ObservedPod::of)
                 .sorted(Comparator.comparing(ObservedPod::name))
                 .toList();
-        Optional<TransferEngine> engine = engine(pool, context);
+        List<TransferEngine> engines = engines(pool, context);
         return new PoolObservation(
                 pool,
-                engine,
+                engines,
                 children,
                 pods,
                 nodes(pool, children, pods, context),
-                onHostNetwork(engine) ? portClaims(context) : List.of(),
+                onHostNetwork(engines) ? portClaims(context) : List.of(),
                 Leadership.among(children, pool),
-                podSecurity(pool, engine, context.getClient()),
+                podSecurity(pool, engines, context.getClient()),
                 ask(pods),
                 watchedSince,
                 now);
     }
 
-    private static boolean onHostNetwork(Optional<TransferEngine> engine) {
-        return engine.filter(it -> it.getSpec().hostNetwork()).isPresent();
+    private static boolean onHostNetwork(List<TransferEngine> engines) {
+        return engines.stream().anyMatch(it -> it.getSpec().hostNetwork());
     }
 
     /** True when a set of the pool has a storage node on every matching node of the cluster. */
@@ -86,8 +86,8 @@ public final class PoolObserver {
     }
 
     /** Of the namespace of a pool whose pods it may refuse; asked anew each time, since namespaces are not watched. */
-    static Optional<String> podSecurity(KvCachePool pool, Optional<TransferEngine> engine, KubernetesClient client) {
-        if (!NamespaceCheck.isNeeded(pool, engine)) {
+    static Optional<String> podSecurity(KvCachePool pool, List<TransferEngine> engines, KubernetesClient client) {
+        if (!NamespaceCheck.isNeeded(pool, engines)) {
             return Optional.empty();
         }
         return Optional.ofNullable(client.namespaces()
@@ -131,12 +131,13 @@ public final class PoolObserver {
         return claims;
     }
 
-    private static Optional<TransferEngine> engine(KvCachePool pool, Context<KvCachePool> context) {
+    private static List<TransferEngine> engines(KvCachePool pool, Context<KvCachePool> context) {
         var engines = (InformerEventSource<TransferEngine, KvCachePool>)
                 context.eventSourceRetriever().getEventSourceFor(TransferEngine.class);
-        return Optional.ofNullable(pool.getSpec().transferEngine())
-                .flatMap(name ->
-                        engines.get(new ResourceID(name, pool.getMetadata().getNamespace())));
+        return pool.getSpec().transferEngines().stream()
+                .map(name -> engines.get(new ResourceID(name, pool.getMetadata().getNamespace())))
+                .flatMap(Optional::stream)
+                .toList();
     }
 
     private Map<String, MasterAnswer> ask(List<ObservedPod> pods) {

@@ -24,7 +24,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -47,15 +47,20 @@ public final class PoolReader {
 
     /** All that a decision about the pool is made from. Takes one request for each kind of object. */
     public PoolObservation read(KvCachePool pool) {
-        return read(pool, engine(pool));
+        return read(pool, engines(pool));
     }
 
-    /**
-     * The same, of a pool with this transfer engine in the place of its own.
-     *
-     * @param engine empty for none
-     */
-    public PoolObservation read(KvCachePool pool, Optional<TransferEngine> engine) {
+    /** The same with this transfer engine in the place of the one of its name. */
+    public PoolObservation read(KvCachePool pool, TransferEngine changed) {
+        String name = changed.getMetadata().getName();
+        List<TransferEngine> engines = new ArrayList<>(List.of(changed));
+        engines(pool).stream()
+                .filter(engine -> !engine.getMetadata().getName().equals(name))
+                .forEach(engines::add);
+        return read(pool, engines);
+    }
+
+    private PoolObservation read(KvCachePool pool, List<TransferEngine> engines) {
         Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
         List<HasMetadata> children = children(pool);
         List<ObservedPod> pods = ofPool(Pod.class, pool).stream()
@@ -64,13 +69,13 @@ public final class PoolReader {
                 .toList();
         return new PoolObservation(
                 pool,
-                engine,
+                engines,
                 children,
                 pods,
                 nodes(pool, children, pods),
                 portClaims(pool),
                 Leadership.among(children, pool),
-                PoolObserver.podSecurity(pool, engine, client),
+                PoolObserver.podSecurity(pool, engines, client),
                 ask(pods),
                 now,
                 now);
@@ -96,12 +101,14 @@ public final class PoolReader {
                 .toList();
     }
 
-    private Optional<TransferEngine> engine(KvCachePool pool) {
-        return Optional.ofNullable(pool.getSpec().transferEngine())
+    private List<TransferEngine> engines(KvCachePool pool) {
+        return pool.getSpec().transferEngines().stream()
                 .map(name -> client.resources(TransferEngine.class)
                         .inNamespace(pool.getMetadata().getNamespace())
                         .withName(name)
-                        .get());
+                        .get())
+                .filter(Objects::nonNull)
+                .toList();
     }
 
     private List<ObservedNode> nodes(KvCachePool pool, List<HasMetadata> children, List<ObservedPod> pods) {

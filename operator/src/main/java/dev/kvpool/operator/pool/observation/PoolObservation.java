@@ -4,14 +4,18 @@ package dev.kvpool.operator.pool.observation;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.DirectoryList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.sizing.PoolEngines;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -21,7 +25,7 @@ import java.util.Optional;
  * Everything a decision about a pool is made from, seen at one time.
  *
  * @param pool the custom resource
- * @param engine the transfer engine it names; empty when it names none or there is none of that name
+ * @param engines the transfer engines it and its sets name, as far as they are there
  * @param children its objects, as far as the operator makes them
  * @param pods its pods
  * @param portClaims ports that storage sets of all pools use on the network of nodes
@@ -36,7 +40,7 @@ import java.util.Optional;
  */
 public record PoolObservation(
         KvCachePool pool,
-        Optional<TransferEngine> engine,
+        List<TransferEngine> engines,
         List<HasMetadata> children,
         List<ObservedPod> pods,
         List<ObservedNode> nodes,
@@ -48,6 +52,7 @@ public record PoolObservation(
         Instant now) {
 
     public PoolObservation {
+        engines = List.copyOf(engines);
         children = List.copyOf(children);
         pods = List.copyOf(pods);
         nodes = List.copyOf(nodes);
@@ -58,7 +63,7 @@ public record PoolObservation(
     /** The same with other objects. */
     public PoolObservation with(List<HasMetadata> others) {
         return new PoolObservation(
-                pool, engine, others, pods, nodes, portClaims, leadership, podSecurity, answers, watchedSince, now);
+                pool, engines, others, pods, nodes, portClaims, leadership, podSecurity, answers, watchedSince, now);
     }
 
     /** Its identity. A pool that takes over retained objects keeps theirs; storage nodes refuse another one. */
@@ -117,9 +122,33 @@ public record PoolObservation(
         return workload.getMetadata().getLabels().get(PoolLabels.SET);
     }
 
-    /** The directory of nodes in which the sockets of this pool's storage nodes are to be. */
-    public Optional<String> socketDirectory() {
-        return engine.map(found -> found.getSpec().socketDirectory()).map(names()::socketDirectory);
+    /** The pool's own transfer engine; empty when it names none or there is none of that name. */
+    public Optional<TransferEngine> engine() {
+        return engine(spec().transferEngine());
+    }
+
+    /** That of a storage set, which is the pool's when the set names none. */
+    public Optional<TransferEngine> engine(StorageSetSpec set) {
+        return engine(spec().transferEngine(set));
+    }
+
+    private Optional<TransferEngine> engine(String name) {
+        return engines.stream()
+                .filter(engine -> engine.getMetadata().getName().equals(name))
+                .findFirst();
+    }
+
+    /** What they say, or the defaults where there is none. */
+    public PoolEngines engineSpecs() {
+        Map<String, TransferEngineSpec> ofSets = new HashMap<>();
+        spec().storage().stream()
+                .filter(set -> set.transferEngine() != null)
+                .forEach(set -> ofSets.put(set.name(), engineSpec(engine(set))));
+        return new PoolEngines(engineSpec(engine()), ofSets);
+    }
+
+    private static TransferEngineSpec engineSpec(Optional<TransferEngine> engine) {
+        return engine.map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS);
     }
 
     /** What the leader says, when it leads, serves and answers. */

@@ -42,7 +42,7 @@ import java.util.stream.Stream;
  * The objects that a pool shall have, as all that they are made from. Equal ones make equal objects, since builders see nothing else
  * (ArchitectureTest keeps it so): while these stay equal, the objects need not be made to know that they are the same.
  *
- * @param specs UIDs and generations of the pool and its transfer engine: of equal specs one may say 1Gi and one 1024Mi
+ * @param specs UIDs and generations of the pool and its transfer engines: of equal specs one may say 1Gi and one 1024Mi
  * @param blueprint what all of them are made from
  * @param replicas storage nodes of each set that has a number of them, and can be made now
  * @param placements where the storage nodes of each perNode set may be
@@ -112,7 +112,7 @@ public record PlannedChildren(
     }
 
     private static List<String> specs(PoolObservation seen) {
-        return Stream.concat(Stream.of(seen.pool()), seen.engine().stream())
+        return Stream.concat(Stream.of(seen.pool()), seen.engines().stream())
                 .map(HasMetadata::getMetadata)
                 .map(metadata -> metadata.getUid() + " " + metadata.getGeneration())
                 .toList();

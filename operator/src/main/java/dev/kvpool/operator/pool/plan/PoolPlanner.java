@@ -4,8 +4,6 @@ package dev.kvpool.operator.pool.plan;
 import dev.kvpool.api.v1alpha1.BindingStatus;
 import dev.kvpool.api.v1alpha1.StepCause;
 import dev.kvpool.api.v1alpha1.StepState;
-import dev.kvpool.api.v1alpha1.TransferEngine;
-import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.child.BindingSecret;
@@ -21,6 +19,7 @@ import dev.kvpool.operator.pool.observation.PreflightAnswer;
 import dev.kvpool.operator.pool.roll.Roll;
 import dev.kvpool.operator.pool.roll.RollPlan;
 import dev.kvpool.operator.pool.roll.RollView;
+import dev.kvpool.operator.pool.sizing.PoolEngines;
 import dev.kvpool.operator.pool.sizing.Sizing;
 import dev.kvpool.operator.pool.storage.ExpectedNodes;
 import dev.kvpool.operator.pool.storage.HostDirectories;
@@ -204,17 +203,17 @@ public final class PoolPlanner {
     }
 
     private PoolBlueprint blueprint(PoolObservation seen, StoragePlan storage, RollPlan roll, int masters) {
-        TransferEngineSpec engine = seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS);
+        PoolEngines engines = seen.engineSpecs();
         return new PoolBlueprint(
                 seen.names(),
                 seen.pool().getMetadata().getUid(),
                 seen.poolId(),
                 seen.spec(),
-                engine,
+                engines,
                 roll.mastersImage(),
                 roll.storageImage(),
                 masters,
-                sizing(seen, engine, storage),
+                sizing(seen, engines, storage),
                 PortPlan.of(seen).ports(),
                 ExpectedNodes.of(storage.expectedNodes(), seen),
                 settings.namespace(),
@@ -222,10 +221,10 @@ public final class PoolPlanner {
                 Requests.of(seen.pool().getMetadata().getAnnotations()));
     }
 
-    private static Sizing sizing(PoolObservation seen, TransferEngineSpec engine, StoragePlan storage) {
+    private static Sizing sizing(PoolObservation seen, PoolEngines engines, StoragePlan storage) {
         return Sizing.of(
                 seen.spec(),
-                engine,
+                engines,
                 set -> set.perNode() == null
                         ? seen.spec().replicas(set)
                         : storage.nodeIds(set).size(),

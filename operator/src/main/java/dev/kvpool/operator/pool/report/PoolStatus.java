@@ -85,7 +85,8 @@ public final class PoolStatus {
                 report.map(says -> protocols(says, seen.spec().storage().isEmpty()))
                         .orElse(old.protocols()),
                 outcome.binding().map(BindingStatus::new).orElse(old.binding()),
-                plan.sizing().map(sizing -> sizing.status(seen.spec())).orElse(old.sizing()));
+                plan.sizing().map(sizing -> sizing.status(seen.spec())).orElse(old.sizing()),
+                EngineUses.of(seen, plan.expectedNodes()));
     }
 
     private static PoolPhase phase(List<Finding> findings) {

@@ -7,7 +7,6 @@ import dev.kvpool.api.v1alpha1.PodSizing;
 import dev.kvpool.api.v1alpha1.ResourceSpec;
 import dev.kvpool.api.v1alpha1.SizingStatus;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
-import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.Rounding;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -19,11 +18,11 @@ import java.util.function.ToIntFunction;
 /**
  * How much memory the pods of a pool get where the spec says nothing else.
  *
- * @param engine of the pool
+ * @param engines of the pool and its sets
  * @param from who says how many objects the pool will hold
  * @param master memory of a master
  */
-public record Sizing(TransferEngineSpec engine, ExpectationSource from, MasterMemory master) {
+public record Sizing(PoolEngines engines, ExpectationSource from, MasterMemory master) {
     /** Of {@code /dev/shm} in pods with an accelerator: its driver wants more than a container has. */
     public static final long DRIVER_SHARED_MEMORY_BYTES = 256L << 20;
 
@@ -55,14 +54,14 @@ public record Sizing(TransferEngineSpec engine, ExpectationSource from, MasterMe
      */
     public static Sizing of(
             KvCachePoolSpec spec,
-            TransferEngineSpec engine,
+            PoolEngines engines,
             ToIntFunction<StorageSetSpec> nodes,
             long held,
             Optional<SizingStatus> before) {
         int replicas = spec.cache().replicas();
         Integer said = spec.masters().expectedObjects();
         if (said != null) {
-            return new Sizing(engine, ExpectationSource.SPEC, new MasterMemory(said, replicas));
+            return new Sizing(engines, ExpectationSource.SPEC, new MasterMemory(said, replicas));
         }
         long room = spec.storage().stream()
                 .mapToLong(set -> bytes(set) / VALUE_BYTES * nodes.applyAsInt(set))
@@ -72,7 +71,7 @@ public record Sizing(TransferEngineSpec engine, ExpectationSource from, MasterMe
                 .map(SizingStatus::expectedObjects)
                 .orElse(0L);
         long objects = Math.max(known, powerOfTwo(Math.max(room / replicas, held)));
-        return new Sizing(engine, ExpectationSource.POOL, new MasterMemory(objects, replicas));
+        return new Sizing(engines, ExpectationSource.POOL, new MasterMemory(objects, replicas));
     }
 
     private static long bytes(StorageSetSpec set) {
@@ -95,12 +94,12 @@ public record Sizing(TransferEngineSpec engine, ExpectationSource from, MasterMe
 
     /** Memory of a storage node, besides huge pages. */
     public Quantity storage(StorageSetSpec set) {
-        return ByteAmount.exact(StorageMemory.of(set, engine).sum().bytes());
+        return ByteAmount.exact(StorageMemory.of(set, engines.of(set)).sum().bytes());
     }
 
     /** Huge pages of a storage node; empty when its segment consists of normal ones. */
     public Optional<Quantity> hugePages(StorageSetSpec set) {
-        return StorageMemory.of(set, engine).hugePages();
+        return StorageMemory.of(set, engines.of(set)).hugePages();
     }
 
     /** What people see of it, with the limits that the spec may have set. */
@@ -113,7 +112,7 @@ public record Sizing(TransferEngineSpec engine, ExpectationSource from, MasterMe
                     set.name(),
                     limit(set.resources(), storage(set)),
                     hugePages(set).orElse(null),
-                    StorageMemory.of(set, engine).sum().sentence()));
+                    StorageMemory.of(set, engines.of(set)).sum().sentence()));
         }
         return new SizingStatus(master.objects(), from, Rounding.twoDigits(master.room(limit)), pods);
     }

@@ -81,7 +81,9 @@ record PerNodeSet(
             this.released = released;
             this.fit = new NodeFit(
                     set,
-                    seen.engine().map(engine -> engine.getSpec().hostNetwork()).orElse(false));
+                    seen.engine(set)
+                            .map(engine -> engine.getSpec().hostNetwork())
+                            .orElse(false));
             this.mayLoseBytes = seen.spec().onDataLoss() == DataLossPolicy.REPLACE;
             this.pods = seen.podsOfSet(set.name(), true);
             this.running = pods.stream()

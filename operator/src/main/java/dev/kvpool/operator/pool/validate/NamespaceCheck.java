@@ -17,7 +17,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * Whether the pool's namespace admits its pods. Nobody but Kubernetes would say it otherwise, in an event of a StatefulSet or DaemonSet
@@ -36,12 +38,10 @@ public final class NamespaceCheck {
     }
 
     /** True when pods of the pool ask for more than every pod security level admits, so that the namespace's has to be known. */
-    public static boolean isNeeded(KvCachePool pool, Optional<TransferEngine> engine) {
+    public static boolean isNeeded(KvCachePool pool, List<TransferEngine> engines) {
         return pool.getSpec().storage().stream().anyMatch(NamespaceCheck::wantsDirectory)
-                || templates(pool.getSpec(), engine).values().stream().anyMatch(PodTemplateCheck::isNeeded)
-                || engine.map(TransferEngine::getSpec)
-                        .filter(NamespaceCheck::isNeeded)
-                        .isPresent();
+                || templates(pool.getSpec(), engines).values().stream().anyMatch(PodTemplateCheck::isNeeded)
+                || engines.stream().map(TransferEngine::getSpec).anyMatch(NamespaceCheck::isNeeded);
     }
 
     private static boolean isNeeded(TransferEngineSpec spec) {
@@ -69,14 +69,16 @@ public final class NamespaceCheck {
     }
 
     /** By where they are in the specs. */
-    private static Map<String, PodTemplate> templates(KvCachePoolSpec spec, Optional<TransferEngine> engine) {
+    private static Map<String, PodTemplate> templates(KvCachePoolSpec spec, List<TransferEngine> engines) {
         Map<String, PodTemplate> templates = new LinkedHashMap<>();
         templates.put("spec.masters.podTemplate", spec.masters().podTemplate());
         spec.storage()
                 .forEach(set -> templates.put("storage set %s: podTemplate".formatted(set.name()), set.podTemplate()));
-        engine.map(TransferEngine::getSpec)
-                .map(TransferEngineSpec::agents)
-                .ifPresent(agents -> templates.put(
+        engines.stream()
+                .filter(engine -> engine.getMetadata().getName().equals(spec.transferEngine()))
+                .map(engine -> engine.getSpec().agents())
+                .filter(Objects::nonNull)
+                .forEach(agents -> templates.put(
                         "TransferEngine %s: agents.podTemplate".formatted(spec.transferEngine()),
                         agents.podTemplate()));
         return templates;
@@ -84,7 +86,7 @@ public final class NamespaceCheck {
 
     private Optional<Finding> templates() {
         List<String> refused = new ArrayList<>();
-        templates(seen.spec(), seen.engine())
+        templates(seen.spec(), seen.engines())
                 .forEach((where, wish) ->
                         PodTemplateCheck.of(wish, level).fields().forEach(field -> refused.add(where + "." + field)));
         return refused.isEmpty()
@@ -115,52 +117,67 @@ public final class NamespaceCheck {
     }
 
     private Optional<Finding> sockets() {
-        return seen.socketDirectory()
-                .map(directory -> new Finding(
+        return engineWith(spec -> spec.socketDirectory() != null)
+                .map(engine -> new Finding(
                         Reason.NAMESPACE_REFUSES_HOST_PATH,
                         "%s no pod with a hostPath volume, and so no storage node with its socket in %s. %s"
-                                .formatted(admits(), directory, wayOut("socketDirectory"))));
+                                .formatted(
+                                        admits(),
+                                        seen.names()
+                                                .socketDirectory(
+                                                        engine.getSpec().socketDirectory()),
+                                        wayOut("socketDirectory", engine))));
     }
 
     private Optional<Finding> agents() {
-        return engine().filter(spec -> spec.agents() != null)
-                .map(spec -> new Finding(
+        return seen.engine()
+                .filter(engine -> engine.getSpec().agents() != null)
+                .map(engine -> new Finding(
                         Reason.NAMESPACE_REFUSES_HOST_PATH,
                         "%s no pod with a hostPath volume, and so no agents, whose sockets are in host directory %s. %s"
-                                .formatted(admits(), spec.agents().path(), wayOut("agents"))));
+                                .formatted(admits(), engine.getSpec().agents().path(), wayOut("agents", engine))));
     }
 
     private Optional<Finding> network() {
-        return engine().filter(TransferEngineSpec::hostNetwork)
-                .map(spec -> new Finding(
+        return engineWith(TransferEngineSpec::hostNetwork)
+                .map(engine -> new Finding(
                         Reason.NAMESPACE_REFUSES_HOST_NETWORK,
                         "%s no pod with hostNetwork, and so no storage node%s. %s"
                                 .formatted(
                                         admits(),
-                                        spec.agents() == null ? "" : " and no agent",
-                                        wayOut("hostNetwork"))));
+                                        hasAgents(engine) ? " and no agent" : "",
+                                        wayOut("hostNetwork", engine))));
     }
 
     private Optional<Finding> accelerator() {
-        return engine().filter(spec -> spec.accelerator() != null)
-                .map(spec -> memoryLock("storage node", "an accelerator", "accelerator"));
+        return engineWith(spec -> spec.accelerator() != null)
+                .map(engine -> memoryLock("storage node", "an accelerator", "accelerator", engine));
     }
 
     private Optional<Finding> rdma() {
-        return engine().filter(spec -> spec.rdma() != null)
-                .map(spec -> memoryLock(
-                        spec.agents() == null ? "storage node" : "storage node or agent", "an RDMA card", "rdma"));
+        return engineWith(spec -> spec.rdma() != null)
+                .map(engine -> memoryLock(
+                        hasAgents(engine) ? "storage node or agent" : "storage node", "an RDMA card", "rdma", engine));
     }
 
-    private Finding memoryLock(String pods, String device, String field) {
+    private Finding memoryLock(String pods, String device, String field, TransferEngine engine) {
         return new Finding(
                 Reason.NAMESPACE_REFUSES_MEMORY_LOCK,
                 "%s no pod with capability IPC_LOCK, by which memory is registered with %s, and so no %s. %s"
-                        .formatted(admits(), device, pods, wayOut(field)));
+                        .formatted(admits(), device, pods, wayOut(field, engine)));
     }
 
-    private Optional<TransferEngineSpec> engine() {
-        return seen.engine().map(TransferEngine::getSpec);
+    /** The first of the pool's and its sets' that has it; one at a time is named. */
+    private Optional<TransferEngine> engineWith(Predicate<TransferEngineSpec> what) {
+        return seen.engines().stream()
+                .filter(engine -> what.test(engine.getSpec()))
+                .findFirst();
+    }
+
+    /** Agents go by the pool's own engine. */
+    private boolean hasAgents(TransferEngine engine) {
+        return engine.getSpec().agents() != null
+                && seen.engine().filter(engine::equals).isPresent();
     }
 
     private String admits() {
@@ -168,8 +185,8 @@ public final class NamespaceCheck {
                 .formatted(seen.names().namespace(), PoolLabels.POD_SECURITY, level);
     }
 
-    private String wayOut(String field) {
+    private static String wayOut(String field, TransferEngine engine) {
         return "Set the label to %s, or remove %s from TransferEngine %s."
-                .formatted(ADMITS_ALL, field, seen.spec().transferEngine());
+                .formatted(ADMITS_ALL, field, engine.getMetadata().getName());
     }
 }

@@ -7,11 +7,12 @@ import dev.kvpool.api.v1alpha1.HugePages;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngine;
-import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.api.v1alpha1.VolumeType;
 import dev.kvpool.operator.pool.naming.ByteAmount;
+import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.sizing.HugePageResource;
+import dev.kvpool.operator.pool.sizing.PoolEngines;
 import dev.kvpool.operator.pool.sizing.SizeCheck;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
@@ -32,13 +33,12 @@ public final class PoolValidator {
     public static List<Finding> validate(PoolObservation seen) {
         List<Finding> problems = new ArrayList<>();
         oldPool(seen).ifPresent(problems::add);
-        missingEngine(seen).ifPresent(problems::add);
-        PortPlan.of(seen).problem().ifPresent(problems::add);
+        problems.addAll(missingEngines(seen));
+        problems.addAll(PortPlan.of(seen).problems());
         unselectableClients(seen).ifPresent(problems::add);
         problems.addAll(NamespaceCheck.of(seen));
-        longSockets(seen).ifPresent(problems::add);
-        TransferEngineSpec engine = seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS);
-        HugePages pages = engine.memory().hugePages();
+        problems.addAll(longSockets(seen));
+        PoolEngines engines = seen.engineSpecs();
         ResourceCheck.of("spec.masters.resources", seen.spec().masters().resources())
                 .or(() -> SizeCheck.masters(seen.spec()))
                 .ifPresent(problems::add);
@@ -49,9 +49,10 @@ public final class PoolValidator {
                         .or(() -> agentsMemory(seen, agents)))
                 .ifPresent(problems::add);
         for (StorageSetSpec set : seen.spec().storage()) {
+            HugePages pages = engines.of(set).memory().hugePages();
             Optional<Finding> resources =
                     ResourceCheck.of("Storage set " + set.name() + ": resources", set.resources());
-            resources.or(() -> SizeCheck.storage(set, engine)).ifPresent(problems::add);
+            resources.or(() -> SizeCheck.storage(set, engines.of(set))).ifPresent(problems::add);
             wholePages(set, pages).ifPresent(problems::add);
             pagesOnDisk(set, pages).ifPresent(problems::add);
         }
@@ -78,37 +79,52 @@ public final class PoolValidator {
                 .anyMatch(owner -> !owner.equals(uid));
     }
 
-    private static Optional<Finding> missingEngine(PoolObservation seen) {
-        String name = seen.spec().transferEngine();
-        if (name == null || seen.engine().isPresent()) {
-            return Optional.empty();
-        }
-        return Optional.of(new Finding(
-                Reason.TRANSFER_ENGINE_MISSING,
-                ("There is no %s %s in namespace %s. Create it, or change or remove spec.transferEngine. Until then the"
-                                + " pool is not changed.")
-                        .formatted(TransferEngine.KIND, name, seen.names().namespace())));
+    private static List<Finding> missingEngines(PoolObservation seen) {
+        return seen.spec().transferEngines().stream()
+                .filter(name -> seen.engines().stream()
+                        .noneMatch(engine -> engine.getMetadata().getName().equals(name)))
+                .map(name -> new Finding(
+                        Reason.TRANSFER_ENGINE_MISSING,
+                        "There is no %s %s in namespace %s. Create it, or change or remove %s. Until then the pool is not changed."
+                                .formatted(
+                                        TransferEngine.KIND, name, seen.names().namespace(), whereNamed(seen, name))))
+                .toList();
+    }
+
+    private static String whereNamed(PoolObservation seen, String engine) {
+        return engine.equals(seen.spec().transferEngine())
+                ? "spec.transferEngine"
+                : "transferEngine of storage set "
+                        + NameList.of(seen.spec().storage().stream()
+                                .filter(set -> engine.equals(set.transferEngine()))
+                                .map(StorageSetSpec::name)
+                                .toList());
     }
 
     private static Optional<Finding> unselectableClients(PoolObservation seen) {
-        boolean hostNetwork =
-                seen.engine().map(engine -> engine.getSpec().hostNetwork()).orElse(false);
-        if (!hostNetwork || seen.spec().networkPolicy().clientNamespaces().isEmpty()) {
+        if (seen.spec().networkPolicy().clientNamespaces().isEmpty()) {
             return Optional.empty();
         }
-        return Optional.of(new Finding(
-                Reason.CLIENTS_CANNOT_BE_SELECTED,
-                ("spec.networkPolicy.clientNamespaces would close the masters to the storage nodes: TransferEngine %s has"
-                                + " hostNetwork, and no selector matches the addresses of Kubernetes nodes. Remove clientNamespaces or"
-                                + " hostNetwork.")
-                        .formatted(seen.spec().transferEngine())));
+        return seen.engines().stream()
+                .filter(engine -> engine.getSpec().hostNetwork())
+                .findFirst()
+                .map(engine -> new Finding(
+                        Reason.CLIENTS_CANNOT_BE_SELECTED,
+                        ("spec.networkPolicy.clientNamespaces would close the masters to the storage nodes: TransferEngine %s has"
+                                        + " hostNetwork, and no selector matches the addresses of Kubernetes nodes. Remove"
+                                        + " clientNamespaces or hostNetwork.")
+                                .formatted(engine.getMetadata().getName())));
     }
 
     /** Where the kernel takes no path that storage nodes could give their sockets, none of them would start. */
-    private static Optional<Finding> longSockets(PoolObservation seen) {
-        return seen.socketDirectory()
-                .filter(directory -> directory.length() > SOCKET_DIRECTORY_BYTES_MAX)
-                .map(directory -> new Finding(
+    private static List<Finding> longSockets(PoolObservation seen) {
+        List<Finding> problems = new ArrayList<>();
+        for (TransferEngine engine : seen.engines()) {
+            String directory = engine.getSpec().socketDirectory() == null
+                    ? ""
+                    : seen.names().socketDirectory(engine.getSpec().socketDirectory());
+            if (directory.length() > SOCKET_DIRECTORY_BYTES_MAX) {
+                problems.add(new Finding(
                         Reason.SOCKET_PATH_TOO_LONG,
                         ("The sockets of this pool's storage nodes would be in %s. That path has %d bytes, but at most %d are"
                                         + " possible. Choose a shorter socketDirectory in TransferEngine %s, or remove it.")
@@ -116,7 +132,10 @@ public final class PoolValidator {
                                         directory,
                                         directory.length(),
                                         SOCKET_DIRECTORY_BYTES_MAX,
-                                        seen.spec().transferEngine())));
+                                        engine.getMetadata().getName())));
+            }
+        }
+        return problems;
     }
 
     private static Optional<AgentsSpec> agents(PoolObservation seen) {

@@ -28,15 +28,14 @@ import java.util.stream.IntStream;
  */
 public final class PortPlan {
     private final PoolObservation seen;
-    private final TransferEngineSpec engine;
     private final List<PortClaim> own = new ArrayList<>();
     private final List<PortClaim> others = new ArrayList<>();
     private final Map<String, NodePorts> ports = new LinkedHashMap<>();
-    private final List<String> without = new ArrayList<>();
+    private final List<NodePorts> givenOnNodes = new ArrayList<>();
+    private final Map<TransferEngine, List<String>> without = new LinkedHashMap<>();
 
     private PortPlan(PoolObservation seen) {
         this.seen = seen;
-        this.engine = seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS);
         for (PortClaim claim : seen.portClaims()) {
             (claim.owner().equals(me()) ? own : others).add(claim);
         }
@@ -47,26 +46,40 @@ public final class PortPlan {
         for (StorageSetSpec set : seen.spec().storage()) {
             plan.give(
                     set.name(),
+                    seen.engine(set),
                     (set.perNode() == null ? "StatefulSet/" : "DaemonSet/")
                             + seen.names().storageSet(set.name()),
                     PoolNames.NODE_ADMIN_PORT,
                     () -> plan.hasRun(set));
         }
-        if (plan.engine.agents() != null) {
+        if (seen.engineSpecs().ofPool().agents() != null) {
             // They hold nothing that would be lost, so they move whenever somebody else has theirs.
-            plan.give(PoolNames.AGENT, "DaemonSet/" + seen.names().agents(), PoolNames.AGENT_ADMIN_PORT, () -> false);
+            plan.give(
+                    PoolNames.AGENT,
+                    seen.engine(),
+                    "DaemonSet/" + seen.names().agents(),
+                    PoolNames.AGENT_ADMIN_PORT,
+                    () -> false);
         }
         return plan;
     }
 
-    private void give(String user, String workload, int adminPort, BooleanSupplier stays) {
-        if (!engine.hostNetwork()) {
-            ports.put(user, new NodePorts(engine.ports().base(), adminPort));
+    private void give(
+            String user, Optional<TransferEngine> engine, String workload, int adminPort, BooleanSupplier stays) {
+        TransferEngineSpec spec = engine.map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS);
+        if (!spec.hostNetwork()) {
+            ports.put(user, new NodePorts(spec.ports().base(), adminPort));
             return;
         }
-        kept(workload, stays)
-                .or(this::free)
-                .ifPresentOrElse(found -> ports.put(user, found), () -> without.add(words(user)));
+        kept(spec.ports(), workload, stays)
+                .or(() -> free(spec.ports()))
+                .ifPresentOrElse(
+                        found -> {
+                            ports.put(user, found);
+                            givenOnNodes.add(found);
+                        },
+                        () -> without.computeIfAbsent(engine.orElseThrow(), none -> new ArrayList<>())
+                                .add(words(user)));
     }
 
     private static String words(String user) {
@@ -78,31 +91,35 @@ public final class PortPlan {
         return Map.copyOf(ports);
     }
 
-    /** Why a set has none; empty when all have some. */
-    Optional<Finding> problem() {
-        if (without.isEmpty()) {
-            return Optional.empty();
-        }
-        int first = engine.ports().base();
-        return Optional.of(new Finding(
+    /** Why a set has none, for each transfer engine with too few; empty when all have some. */
+    List<Finding> problems() {
+        return without.entrySet().stream()
+                .map(lack -> problem(lack.getKey(), lack.getValue()))
+                .toList();
+    }
+
+    private static Finding problem(TransferEngine engine, List<String> users) {
+        PortsSpec range = engine.getSpec().ports();
+        int first = range.base();
+        return new Finding(
                 Reason.PORT_RANGE_TOO_SMALL,
                 ("TransferEngine %s has ports %d to %d: two for each storage set of the pools that use it with"
                                 + " hostNetwork, and for their agents. None are left for %s. Raise ports.count to %d or more, or use a"
                                 + " transfer engine with other ports.")
                         .formatted(
-                                seen.spec().transferEngine(),
+                                engine.getMetadata().getName(),
                                 first,
-                                first + count() - 1,
-                                NameList.of(without),
-                                count() + NodePorts.EACH * without.size())));
+                                first + count(range) - 1,
+                                NameList.of(users),
+                                count(range) + NodePorts.EACH * users.size()));
     }
 
     /** The ports the set has, unless another pool took the same in the same moment and this one can still move. */
-    private Optional<NodePorts> kept(String workload, BooleanSupplier stays) {
+    private Optional<NodePorts> kept(PortsSpec range, String workload, BooleanSupplier stays) {
         return own.stream()
                 .filter(claim -> claim.workload().equals(workload))
                 .map(PortClaim::ports)
-                .filter(claimed -> claimed.isWithin(engine.ports().base(), count()))
+                .filter(claimed -> claimed.isWithin(range.base(), count(range)))
                 .filter(claimed ->
                         stays.getAsBoolean() || others.stream().noneMatch(other -> goesFirst(other, claimed)))
                 .findFirst();
@@ -117,17 +134,17 @@ public final class PortPlan {
     }
 
     /** The lowest pair that nobody has, removed sets included. */
-    private Optional<NodePorts> free() {
-        return IntStream.range(0, count() / NodePorts.EACH)
-                .mapToObj(slot -> NodePorts.from(engine.ports().base() + NodePorts.EACH * slot))
-                .filter(pair -> ports.values().stream().noneMatch(pair::meets))
+    private Optional<NodePorts> free(PortsSpec range) {
+        return IntStream.range(0, count(range) / NodePorts.EACH)
+                .mapToObj(slot -> NodePorts.from(range.base() + NodePorts.EACH * slot))
+                .filter(pair -> givenOnNodes.stream().noneMatch(pair::meets))
                 .filter(pair -> seen.portClaims().stream()
                         .noneMatch(claim -> claim.ports().meets(pair)))
                 .findFirst();
     }
 
-    private int count() {
-        return Objects.requireNonNullElse(engine.ports().count(), PortsSpec.COUNT_DEFAULT);
+    private static int count(PortsSpec range) {
+        return Objects.requireNonNullElse(range.count(), PortsSpec.COUNT_DEFAULT);
     }
 
     private String me() {

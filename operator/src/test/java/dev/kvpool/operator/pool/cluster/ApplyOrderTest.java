@@ -14,7 +14,7 @@ class ApplyOrderTest {
     @Test
     void rightsAndNamesThenWhoHasTheRightsThenPods() {
         List<HasMetadata> children = new PoolSketch("""
-                {transferEngine: engine, storage: [{name: a, capacity: 1Gi, replicas: 2},
+                {transferEngine: demo, storage: [{name: a, capacity: 1Gi, replicas: 2},
                   {name: b, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool}}]}""")
                 .engine("{agents: {}}")
                 .node("n1", Map.of())

@@ -133,7 +133,7 @@ class MatchedChildrenTest {
                         blueprint.uid(),
                         blueprint.poolId(),
                         blueprint.spec(),
-                        blueprint.engine(),
+                        blueprint.engines(),
                         blueprint.mastersImage(),
                         blueprint.storageImage(),
                         blueprint.masters(),

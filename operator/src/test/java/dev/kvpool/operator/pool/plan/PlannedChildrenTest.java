@@ -51,7 +51,7 @@ class PlannedChildrenTest {
 
     @Test
     void theOptionalOnesAreAmongThem() {
-        PlannedChildren planned = planned(sketch("{transferEngine: engine, storage: [{name: a, capacity: 1Gi}]}")
+        PlannedChildren planned = planned(sketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}")
                 .engine("{agents: {}}"));
 
         assertThat(planned.optional()).extracting(HasMetadata::getKind).contains("NetworkPolicy", "DaemonSet");

@@ -142,7 +142,7 @@ final class RandomPool {
         pool.setStatus(from);
         PoolObservation seen = new PoolObservation(
                 pool,
-                Optional.of(ENGINE),
+                List.of(ENGINE),
                 List.copyOf(children.values()),
                 pods(),
                 cluster.nodes(),

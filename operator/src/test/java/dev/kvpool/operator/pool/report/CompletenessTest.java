@@ -107,6 +107,7 @@ class CompletenessTest {
                 null,
                 null,
                 null,
+                null,
                 null);
     }
 

@@ -29,7 +29,25 @@ class PortPlanTest {
         PortPlan plan = plan(new PoolSketch(TWO_SETS).engine(HOST));
 
         assertThat(plan.ports()).isEqualTo(Map.of("a", new NodePorts(40000, 40001), "b", new NodePorts(40002, 40003)));
-        assertThat(plan.problem()).isEmpty();
+        assertThat(plan.problems()).isEmpty();
+    }
+
+    @Test
+    void setsWithDifferentEnginesAreOnDifferentNetworksAndInDifferentRanges() {
+        PortPlan plan = plan(new PoolSketch("""
+                        {transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi, transferEngine: host},
+                         {name: c, capacity: 1Gi, transferEngine: other}]}""")
+                .engine("{ports: {base: 40000}}")
+                .engine("host", HOST)
+                .engine("other", "{hostNetwork: true, ports: {base: 40000, count: 2}}"));
+
+        assertThat(plan.ports()).isEqualTo(Map.of("a", new NodePorts(40000, 9301), "b", new NodePorts(40000, 40001)));
+        assertThat(plan.problems())
+                .singleElement()
+                .extracting(Finding::message)
+                .asString()
+                .startsWith("TransferEngine other has ports 40000 to 40001")
+                .contains("None are left for storage set c. Raise ports.count to 4");
     }
 
     @Test

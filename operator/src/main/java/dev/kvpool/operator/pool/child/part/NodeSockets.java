@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * The directory of a machine with the sockets by which a pool's storage nodes share memory with other pods there. It is
@@ -17,25 +19,49 @@ public final class NodeSockets {
 
     private NodeSockets() {}
 
-    /** Its path, on the machine and in containers; nothing when pods of this pool share no memory. */
-    static Optional<String> directory(PoolBlueprint pool) {
-        return Optional.ofNullable(pool.engine().socketDirectory()).map(pool.names()::socketDirectory);
+    /** Its path, on the machine and in containers; nothing when the engine's storage nodes share no memory. */
+    static Optional<String> directory(PoolBlueprint pool, TransferEngineSpec engine) {
+        return Optional.ofNullable(engine.socketDirectory()).map(pool.names()::socketDirectory);
     }
 
-    public static Optional<Volume> volume(PoolBlueprint pool) {
-        return directory(pool).map(path -> HostDirectory.volume(VOLUME, path));
+    static Optional<Volume> volume(PoolBlueprint pool, TransferEngineSpec engine) {
+        return directory(pool, engine).map(path -> HostDirectory.volume(VOLUME, path));
     }
 
-    public static Optional<VolumeMount> mount(PoolBlueprint pool) {
-        return directory(pool)
-                .map(path -> new VolumeMountBuilder()
-                        .withName(VOLUME)
-                        .withMountPath(path)
-                        .build());
+    static Optional<VolumeMount> mount(PoolBlueprint pool, TransferEngineSpec engine) {
+        return directory(pool, engine).map(path -> mount(VOLUME, path));
     }
 
     /** Others of the group may look for sockets there, as for those of agents. */
-    static Optional<Container> owner(PoolBlueprint pool, long user) {
-        return mount(pool).map(mount -> HostDirectory.owner(pool, VOLUME, "0750", user, List.of(mount)));
+    static Optional<Container> owner(PoolBlueprint pool, TransferEngineSpec engine, long user) {
+        return mount(pool, engine).map(mount -> HostDirectory.owner(pool, VOLUME, "0750", user, List.of(mount)));
+    }
+
+    /** Of all sets, for agents; sets with other engines may have theirs elsewhere. */
+    public static List<Volume> volumes(PoolBlueprint pool) {
+        return IntStream.range(0, directories(pool).size())
+                .mapToObj(i -> HostDirectory.volume(name(i), directories(pool).get(i)))
+                .toList();
+    }
+
+    /** Where they are mounted. */
+    public static List<VolumeMount> mounts(PoolBlueprint pool) {
+        return IntStream.range(0, directories(pool).size())
+                .mapToObj(i -> mount(name(i), directories(pool).get(i)))
+                .toList();
+    }
+
+    private static List<String> directories(PoolBlueprint pool) {
+        return pool.engines().socketDirectories().stream()
+                .map(pool.names()::socketDirectory)
+                .toList();
+    }
+
+    private static String name(int index) {
+        return index == 0 ? VOLUME : VOLUME + "-" + index;
+    }
+
+    private static VolumeMount mount(String volume, String path) {
+        return new VolumeMountBuilder().withName(volume).withMountPath(path).build();
     }
 }

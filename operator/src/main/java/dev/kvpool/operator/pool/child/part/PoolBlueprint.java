@@ -13,6 +13,7 @@ import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.pool.naming.NodePorts;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.sizing.PoolEngines;
 import dev.kvpool.operator.pool.sizing.Sizing;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
@@ -29,7 +30,7 @@ import java.util.Map;
  * @param uid UID of the custom resource, which owns the children
  * @param poolId identity of the pool on the wire and in segment files
  * @param spec what the user wants
- * @param engine settings of the transfer engine
+ * @param engines settings of the transfer engines
  * @param mastersImage image of masters that are made anew
  * @param storageImage image of storage nodes that are made anew
  * @param masters masters there shall be now, which may be more than the spec asks for
@@ -45,7 +46,7 @@ public record PoolBlueprint(
         String uid,
         String poolId,
         KvCachePoolSpec spec,
-        TransferEngineSpec engine,
+        PoolEngines engines,
         String mastersImage,
         String storageImage,
         int masters,
@@ -55,6 +56,16 @@ public record PoolBlueprint(
         String operatorNamespace,
         boolean platformUser,
         Requests requests) {
+
+    /** Settings of the pool's own transfer engine. */
+    public TransferEngineSpec engine() {
+        return engines.ofPool();
+    }
+
+    /** Those of a set's. */
+    public TransferEngineSpec engine(StorageSetSpec set) {
+        return engines.of(set);
+    }
 
     /** Ports of the storage nodes of a set of the spec. */
     public NodePorts ports(StorageSetSpec set) {
@@ -77,7 +88,7 @@ public record PoolBlueprint(
     /** Labels of the pods of a storage set: its own, and what metrics of the pods cannot say by themselves. */
     public Map<String, String> podLabels(StorageSetSpec set) {
         Map<String, String> labels = PoolLabels.ofSet(names.pool(), set.name());
-        if (engine.protocols().contains(Protocol.UCX)) {
+        if (engine(set).protocols().contains(Protocol.UCX)) {
             labels.put(PoolLabels.UCX, PoolLabels.UCX_WANTED);
         }
         return labels;
@@ -85,17 +96,21 @@ public record PoolBlueprint(
 
     /** Metadata of the workload of a storage set, which keeps what the set shall keep. */
     public ObjectMeta metadata(StorageSetSpec set) {
-        return keeping(ports(set), metadata(names.storageSet(set.name()), PoolLabels.ofSet(names.pool(), set.name())));
+        return keeping(
+                engine(set),
+                ports(set),
+                metadata(names.storageSet(set.name()), PoolLabels.ofSet(names.pool(), set.name())));
     }
 
     /** The same for that of the agents. */
     public ObjectMeta agentsMetadata() {
         return keeping(
+                engine(),
                 ports.get(PoolNames.AGENT),
                 metadata(names.agents(), PoolLabels.ofRole(names.pool(), PoolLabels.ROLE_AGENT)));
     }
 
-    private ObjectMeta keeping(NodePorts kept, ObjectMeta metadata) {
+    private static ObjectMeta keeping(TransferEngineSpec engine, NodePorts kept, ObjectMeta metadata) {
         return engine.hostNetwork()
                 ? metadata.toBuilder()
                         .addToAnnotations(PoolLabels.FIRST_PORT, Integer.toString(kept.data()))

@@ -28,7 +28,7 @@ public final class SegmentMemory {
     }
 
     static ContainerResources resources(PoolBlueprint pool, StorageSetSpec set) {
-        HugePages pages = pool.engine().memory().hugePages();
+        HugePages pages = pool.engine(set).memory().hugePages();
         ContainerResources resources =
                 new ContainerResources().exactly("memory", pool.sizing().storage(set));
         pool.sizing().hugePages(set).ifPresent(amount -> resources.exactly(HugePageResource.name(pages), amount));

@@ -39,7 +39,7 @@ public final class StoragePod {
     public StoragePod(PoolBlueprint pool, StorageSetSpec set) {
         this.pool = pool;
         this.set = set;
-        AcceleratorSpec spec = pool.engine().accelerator();
+        AcceleratorSpec spec = engine().accelerator();
         this.accelerator = Optional.ofNullable(spec).map(AcceleratorParts::new);
     }
 
@@ -60,8 +60,7 @@ public final class StoragePod {
                 .addToVolumes(ScratchVolume.volume());
         switch (set.volume().type()) {
             case EMPTY_DIR ->
-                pod.addToVolumes(
-                        0, SegmentMemory.volume(set, pool.engine().memory().hugePages()));
+                pod.addToVolumes(0, SegmentMemory.volume(set, engine().memory().hugePages()));
             case HOST_PATH ->
                 pod.addToVolumes(
                                 0,
@@ -73,17 +72,21 @@ public final class StoragePod {
             }
         }
         SsdVolume.volume(pool, set).ifPresent(pod::addToVolumes);
-        NodeSockets.volume(pool).ifPresent(pod::addToVolumes);
-        NodeSockets.owner(pool, PodSecurity.user(set.podTemplate())).ifPresent(pod::addToInitContainers);
-        HostNetwork.apply(pod, pool.engine());
+        NodeSockets.volume(pool, engine()).ifPresent(pod::addToVolumes);
+        NodeSockets.owner(pool, engine(), PodSecurity.user(set.podTemplate())).ifPresent(pod::addToInitContainers);
+        HostNetwork.apply(pod, engine());
         accelerator.ifPresent(parts -> pod.addAllToVolumes(parts.volumes()));
         return pod;
+    }
+
+    private TransferEngineSpec engine() {
+        return pool.engine(set);
     }
 
     /** The directories are given to a user by root, so no platform chooses it. */
     private boolean usesDirectories() {
         return set.volume().type() == VolumeType.HOST_PATH
-                || NodeSockets.directory(pool).isPresent();
+                || NodeSockets.directory(pool, engine()).isPresent();
     }
 
     private Container container(String nodeId, List<EnvVar> more) {
@@ -91,7 +94,7 @@ public final class StoragePod {
         SsdVolume.onDiskOfKubelet(set).ifPresent(bytes -> resources.request("ephemeral-storage", bytes));
         resources.replaceWith(set.resources());
         accelerator.ifPresent(parts -> parts.addTo(resources));
-        RdmaDevices.addTo(resources, pool.engine());
+        RdmaDevices.addTo(resources, engine());
         var container = new ContainerBuilder()
                 .withName("node")
                 .withImage(pool.storageImage())
@@ -112,12 +115,11 @@ public final class StoragePod {
                 .withLivenessProbe(Probes.liveness())
                 .withReadinessProbe(Probes.readiness())
                 .withResources(resources.build())
-                .withSecurityContext(PodSecurity.container(
-                        accelerator.isPresent() || pool.engine().rdma() != null))
+                .withSecurityContext(PodSecurity.container(accelerator.isPresent() || engine().rdma() != null))
                 .addToVolumeMounts(segment(), ScratchVolume.mount())
                 .addAllToVolumeMounts(SsdVolume.mounts(set))
                 .addAllToVolumeDevices(SsdVolume.devices(set));
-        NodeSockets.mount(pool).ifPresent(container::addToVolumeMounts);
+        NodeSockets.mount(pool, engine()).ifPresent(container::addToVolumeMounts);
         accelerator.ifPresent(parts -> container.addAllToVolumeMounts(parts.mounts()));
         return container.build();
     }
@@ -144,7 +146,7 @@ public final class StoragePod {
     }
 
     private List<String> arguments(String nodeId) {
-        TransferEngineSpec engine = pool.engine();
+        TransferEngineSpec engine = engine();
         List<String> arguments = new ArrayList<>(List.of(
                 "node",
                 "--pool-id=" + pool.poolId(),
@@ -159,11 +161,11 @@ public final class StoragePod {
                 "--connect-timeout=" + ApiDuration.flag(engine.timeouts().connect()),
                 "--transfer-timeout=" + ApiDuration.flag(engine.timeouts().transfer())));
         arguments.addAll(SsdVolume.arguments(set));
-        NodeSockets.directory(pool).ifPresent(directory -> {
+        NodeSockets.directory(pool, engine()).ifPresent(directory -> {
             arguments.add("--socket-dir=" + directory);
             arguments.add("--staging-size=" + Sizing.STAGING_BYTES);
         });
-        listenHost(engine).ifPresent(arguments::add);
+        listenHost(pool.engine()).ifPresent(arguments::add);
         return arguments;
     }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.sizing;
+
+import dev.kvpool.api.v1alpha1.Protocol;
+import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+
+/**
+ * The settings of a pool's transfer engines.
+ *
+ * @param ofPool for agents, Services and clients, and for the sets that name no other
+ * @param ofSets of the sets that do, by the name of the set
+ */
+public record PoolEngines(TransferEngineSpec ofPool, Map<String, TransferEngineSpec> ofSets) {
+    public PoolEngines {
+        ofSets = Map.copyOf(ofSets);
+    }
+
+    public TransferEngineSpec of(StorageSetSpec set) {
+        return ofSets.getOrDefault(set.name(), ofPool);
+    }
+
+    /**
+     * What clients ask for, best first: as the pool's engine has it, and before tcp what only sets offer. A storage node serves those of
+     * them that its own set has, tcp at least.
+     */
+    public List<Protocol> clientProtocols() {
+        List<Protocol> protocols = new ArrayList<>(ofPool.protocols());
+        Stream.of(Protocol.values())
+                .filter(protocol -> !protocols.contains(protocol))
+                .filter(protocol -> ofSets.values().stream()
+                        .anyMatch(engine -> engine.protocols().contains(protocol)))
+                .forEach(protocol -> protocols.add(protocols.indexOf(Protocol.TCP), protocol));
+        return List.copyOf(protocols);
+    }
+
+    /** Directories of nodes that hold a directory with sockets of storage nodes; the pool's first. */
+    public List<String> socketDirectories() {
+        return Stream.concat(
+                        Stream.of(ofPool),
+                        ofSets.entrySet().stream()
+                                .sorted(Map.Entry.comparingByKey())
+                                .map(Map.Entry::getValue))
+                .map(TransferEngineSpec::socketDirectory)
+                .filter(Objects::nonNull)
+                .distinct()
+                .toList();
+    }
+}
