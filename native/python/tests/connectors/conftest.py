@@ -85,16 +85,16 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 @pytest.fixture
 def start_engine(sources: Callable[[str], Path], tmp_path: Path) -> Iterator[Callable[..., Engine]]:
-    """start_engine(MANIFEST, masters): the engine that manifests/engines/MANIFEST.yaml starts."""
+    """start_engine(MANIFEST, masters): the engine that manifests/engines/MANIFEST.yaml starts, or another `part` of it."""
     with contextlib.ExitStack() as at_end:
 
-        def start(manifest: str, masters: str) -> Engine:
+        def start(manifest: str, masters: str, part: str = "") -> Engine:
             scratch = tmp_path / manifest
             scratch.mkdir()
             process = engine_process(manifest, masters, scratch / "root")
             # Sockets have short paths.
             sockets = at_end.enter_context(tempfile.TemporaryDirectory(prefix="engine-"))
             trees = [sources(name) for name in (manifest, *ENGINES[manifest].get("beside", []))]
-            return Engine(f"{manifest.replace('-', '_')}_engine", trees, process, scratch, sockets)
+            return Engine(f"{part or manifest.replace('-', '_')}_engine", trees, process, scratch, sockets)
 
         yield start

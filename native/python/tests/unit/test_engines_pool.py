@@ -186,6 +186,17 @@ def test_an_object_of_another_length_is_not_loaded(pool: Pool, client: Client) -
     assert pool.counts() == {"keys_loaded": 2, "keys_not_loaded": 2}
 
 
+def test_transfers_that_waited_too_long_are_not_begun(pool: Pool, client: Client, clock: Clock) -> None:
+    asked = clock.now
+    clock.now += 3
+
+    assert pool.load(["a"], [[1]], [[10]], asked=asked) == pool.store(["a"], [[1]], [[10]], asked=asked) == [False]
+    pool.not_stored(2, "too many stores wait")
+
+    assert not client.calls
+    assert pool.counts() == {"keys_not_loaded": 1, "keys_not_stored": 3}
+
+
 def test_nothing_is_found_while_nothing_can_be_loaded(pool: Pool, client: Client) -> None:
     client.answers, client.takes = [Status.TIMEOUT], 2.0
     for _ in range(3):

@@ -80,39 +80,53 @@ class Pool:
         self._explain("lookup", failure, client)
         return found
 
-    def load(self, keys: Sequence[str], addresses: Pieces, lengths: Pieces) -> list[bool]:
+    def load(self, keys: Sequence[str], addresses: Pieces, lengths: Pieces, asked: float | None = None) -> list[bool]:
         """Objects into pieces of registered memory; which of them are there now, whole."""
         return self._load(
             keys,
+            asked,
             [sum(pieces) for pieces in lengths],
             lambda client, budget: client.get_into_pieces(keys, addresses, lengths, timeout=budget),
         )
 
-    def load_into(self, keys: Sequence[str], buffers: Sequence[memoryview]) -> list[bool]:
+    def load_into(self, keys: Sequence[str], buffers: Sequence[memoryview], asked: float | None = None) -> list[bool]:
         """load() into buffers."""
         return self._load(
             keys,
+            asked,
             [buffer.nbytes for buffer in buffers],
             lambda client, budget: client.get_into_batch(keys, buffers, timeout=budget),
         )
 
     def store(
-        self, keys: Sequence[str], addresses: Pieces, lengths: Pieces, groups: Sequence[str] | None = None
+        self,
+        keys: Sequence[str],
+        addresses: Pieces,
+        lengths: Pieces,
+        groups: Sequence[str] | None = None,
+        asked: float | None = None,
     ) -> list[bool]:
         """Objects from pieces of registered memory; which of them are in the pool now. What is there already is left alone."""
         return self._store(
             keys,
+            asked,
             lambda client, budget: client.put_from_pieces(
                 keys, addresses, lengths, replicas=self._settings.replicas, groups=groups, timeout=budget
             ),
         )
 
-    def store_from(self, keys: Sequence[str], buffers: Sequence[memoryview]) -> list[bool]:
+    def store_from(self, keys: Sequence[str], buffers: Sequence[memoryview], asked: float | None = None) -> list[bool]:
         """store() from buffers."""
         return self._store(
             keys,
+            asked,
             lambda client, budget: client.put_batch(keys, buffers, replicas=self._settings.replicas, timeout=budget),
         )
+
+    def not_stored(self, keys: int, reason: str) -> None:
+        """So many objects were not even tried."""
+        self._count(keys_not_stored=keys)
+        self._log.warn(f"store {reason}", f"store: {reason}")
 
     def remove(self, keys: Sequence[str]) -> list[bool]:
         """Which objects are gone now; one that is still leased stays."""
@@ -147,9 +161,14 @@ class Pool:
         self._connection.close()
 
     def _load(
-        self, keys: Sequence[str], wanted: list[int], get: Callable[[kvpool.Client, float], list[int]]
+        self,
+        keys: Sequence[str],
+        asked: float | None,
+        wanted: list[int],
+        get: Callable[[kvpool.Client, float], list[int]],
     ) -> list[bool]:
-        client, asked = self._connection.client, self._clock()
+        asked = self._clock() if asked is None else asked
+        client = self._connection.client
         if not client or not (budget := self._loads.budget(asked)):
             self._count(keys_not_loaded=len(keys))
             return [False] * len(keys)
@@ -166,8 +185,11 @@ class Pool:
             self._explain("load", failure or _first_failure(read, but=None) or Status.BUFFER_TOO_SMALL, client)
         return loaded
 
-    def _store(self, keys: Sequence[str], put: Callable[[kvpool.Client, float], list[Status]]) -> list[bool]:
-        client, asked = self._connection.client, self._clock()
+    def _store(
+        self, keys: Sequence[str], asked: float | None, put: Callable[[kvpool.Client, float], list[Status]]
+    ) -> list[bool]:
+        asked = self._clock() if asked is None else asked
+        client = self._connection.client
         if not client or not (budget := self._stores.budget(asked)):
             self._count(keys_not_stored=len(keys))
             return [False] * len(keys)
