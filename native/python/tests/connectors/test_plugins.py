@@ -42,7 +42,15 @@ def vllm(start_engine: Callable[..., Engine], masters: str, **settings: object) 
     return engine
 
 
-PLUGINS = {"sglang": sglang, "vllm": vllm}
+def lmcache(start_engine: Callable[..., Engine], masters: str, **settings: object) -> Engine:
+    engine = start_engine("lmcache", masters, part="lmcache_server")
+    adapter = documented("lmcache")
+    adapter["adapter_params"] |= {"masters": masters, **settings}
+    engine.process.arguments[:] = ["--l2-adapter", json.dumps(adapter)]
+    return engine
+
+
+PLUGINS = {"lmcache": lmcache, "sglang": sglang, "vllm": vllm}
 
 
 @pytest.fixture
@@ -211,3 +219,29 @@ def test_vllms_tier_refuses_a_locality_that_vllm_does_not_know(
 ) -> None:
     with pytest.raises(EngineFailed, match=r"WrongSettings: .*locality is 'NEAR': write one of LOCAL, REMOTE"):
         vllm(start_engine, pool.masters, locality="NEAR").run()
+
+
+def test_lmcache_is_told_of_each_key_and_ends_each_batch(
+    start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    engine = lmcache(start_engine, pool.masters, **PATIENT)
+    stored, more = {"prompt": prompt, "blocks": 2}, {"prompt": prompt, "blocks": 4}
+
+    assert engine.run(("save", stored), ("lookup_each", more), ("load", more)) == [
+        None,
+        [True, True, False, False],
+        [True, True, False, False],
+    ]
+
+
+def test_lmcache_keeps_its_copy_of_what_could_not_be_stored(start_engine: Callable[..., Engine], prompt: int) -> None:
+    engine = lmcache(start_engine, f"127.0.0.1:{free_ports(1)}", start_timeout="100ms")
+
+    assert engine.run(("store", {"prompt": prompt, "blocks": 2})) == [False]
+
+
+def test_lmcache_deletes(start_engine: Callable[..., Engine], pool: LocalPool, prompt: int) -> None:
+    engine = lmcache(start_engine, pool.masters, **PATIENT)
+    blocks = {"prompt": prompt, "blocks": 2}
+
+    assert engine.run(("save", blocks), ("delete", blocks), ("lookup", blocks)) == [None, None, 0]

@@ -2,6 +2,7 @@
 """kvpool_engines.pending_lookups and .jobs: what engines ask for and collect later."""
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -114,8 +115,18 @@ def test_jobs_beyond_the_most_are_refused_and_not_done(jobs: Jobs[int], results:
     assert jobs.submit(lambda: 4)
 
 
-def test_what_was_submitted_is_done_before_jobs_are_closed(results: list[int]) -> None:
-    jobs = Jobs("test", 1, 2, results.append)
-    jobs.submit(lambda: 1), jobs.submit(lambda: 2)
+def test_close_waits_for_what_runs_and_drops_what_waits(results: list[int]) -> None:
+    jobs = Jobs("test", 1, 10_000, results.append)
+    runs = threading.Event()
+
+    def until_closed() -> int:
+        runs.set()
+        while jobs.submit(lambda: 2):
+            time.sleep(0.001)
+        return 1
+
+    jobs.submit(until_closed)
+    runs.wait()
     jobs.close()
-    assert results == [1, 2]
+
+    assert results == [1]

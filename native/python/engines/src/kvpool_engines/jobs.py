@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 class Jobs(Generic[Result]):
-    """Runs work in threads of its own. So many jobs wait or run at most; each submitted one has a result in the end.
+    """Runs work in threads of its own. So many jobs wait or run at most; each has a result in the end, unless close() came first.
 
     Args:
         name: of the threads.
@@ -28,12 +28,15 @@ class Jobs(Generic[Result]):
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
     def submit(self, work: Callable[[], Result]) -> bool:
-        """False: there are too many, and this one is not done."""
+        """False: there are too many, or jobs are closed, and this one is not done."""
         with self._changed:
             if self._submitted >= self._most:
                 return False
+            try:
+                self._threads.submit(self._do, work)
+            except RuntimeError:  # closed
+                return False
             self._submitted += 1
-        self._threads.submit(self._do, work)
         return True
 
     def drain(self) -> None:
@@ -42,7 +45,8 @@ class Jobs(Generic[Result]):
             self._changed.wait_for(lambda: self._submitted == 0)
 
     def close(self) -> None:
-        self._threads.shutdown()
+        """Waits for the jobs that run; those that wait are not done."""
+        self._threads.shutdown(cancel_futures=True)
 
     def _do(self, work: Callable[[], Result]) -> None:
         try:
