@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+import numpy
 import pytest
 from conftest import open_store
 from local_pool import OBJECT_LEASE_SECONDS, LocalPool
@@ -21,6 +22,7 @@ from mooncake.store import (
     ReplicateConfig,
     TensorParallelism,
 )
+from mooncake.structured_object_store import MooncakeBundleTransfer
 
 
 class Memory:
@@ -208,6 +210,22 @@ def test_tensors_in_another_layout(
     memory = Memory(store, size)
     whole = store.get_tensor_with_parallelism_into(prefix, memory.at, size, ReadTarget("full"))
     assert (whole.shape, memory.bytes.raw[40:]) == (tensor.shape, bytes(tensor.memory))
+    reader.close()
+
+
+def test_an_object_of_many_members(pool: LocalPool, store: MooncakeDistributedStore) -> None:
+    array = numpy.frombuffer(value_of("array", 1_500_000), "uint16").reshape(750, 1000)
+    ref = MooncakeBundleTransfer(store, default_chunk_bytes=400_000).put_object({"array": array, "text": b"text"})
+    reader = open_store(pool)
+    before = reader._pool.client.stats()["get_bytes"]
+    objects = MooncakeBundleTransfer(reader)
+    spec = objects.read_spec({"manifest_key": ref.manifest_key})
+    found = objects.materialize(spec.slice_member("array", 0, 190, 210)).objects
+    assert (found["array"] == array[190:210]).all() and found["text"] == b"text", "over the end of a chunk"
+    assert reader._pool.client.stats()["get_bytes"] - before < 100_000
+    assert (objects.materialize(spec.slice_member("array", 1, 10, 12)).objects["array"] == array[:, 10:12]).all()
+    with pytest.raises(RuntimeError, match="cannot be removed: -706"):
+        objects.remove_bundle(ref)
     reader.close()
 
 

@@ -24,17 +24,26 @@ MODULES = (
         ),
     ),
     ("mooncake.buffer_pool", MOONCAKE, ("buffer_pool",)),
+    (
+        "mooncake.structured_object_store",
+        MOONCAKE,
+        ("structured_object_store", "objects/read_specs", "objects/bundles"),
+    ),
     ("mooncake.mooncake_config", MOONCAKE, ("mooncake_config",)),
     ("mooncake.async_store", MOONCAKE, ("async_store",)),
     ("mooncake.engine", MOONCAKE, ("engine", "transfers/transfer_types")),
     ("kvpool", KVPOOL, ("client", "keep", "storage_node", "transfer_engine")),
     ("kvpool.aio", KVPOOL, ("aio",)),
 )
-INTERNAL = {"WithoutEffect", "InnerTransferEngine", "Place"}
+INTERNAL = {"WithoutEffect", "InnerTransferEngine", "Place", "Bundle", "Bundles"}
 PARTS_OF = {
     "MooncakeDistributedStore": ("methods/range_methods", "methods/tensor_methods", "methods/parallel_tensor_methods")
 }  # whose methods are in classes it derives from
-FUNCTIONS_OF = ("memory/host_memory", "memory/numa")  # modules whose functions are public, too
+FUNCTIONS_OF = (
+    "memory/host_memory",
+    "memory/numa",
+    "structured_object_store",
+)  # modules whose functions are public, too
 HEAD = """# Python API
 
 Generated from the sources of the two wheels; a test fails when this page is stale. `help(CLASS)` has the whole text,
