@@ -77,6 +77,19 @@ def test_views_hold_the_memory(store: MooncakeDistributedStore) -> None:
     pool.close()
 
 
+def test_what_is_below_a_view_keeps_the_memory_too(store: MooncakeDistributedStore) -> None:
+    pool = BufferPool(store)
+    lease = pool.acquire(5)
+    lease.buffer[:] = b"hello"
+    below = lease.buffer.obj
+    assert isinstance(below, mooncake.store.BufferLeaseView) and type(pool.acquire(5).buffer.obj) is type(below)
+    assert (bytes(below), bytes(below.buffer), memoryview(below).nbytes) == (b"hello", b"hello", 5)
+    with pytest.raises(RuntimeError, match="views"):
+        lease.release()
+    del below
+    lease.release()
+
+
 def test_bounds(store: MooncakeDistributedStore) -> None:
     pool = BufferPool(store, max_bytes=4 << 16, alignment=1 << 17, max_size_class=2 << 16, max_regions=3)
     with pytest.raises(RuntimeError, match="more than"):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import mmap
 import threading
 import time
@@ -15,9 +16,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mooncake.store import MooncakeDistributedStore
 
-__all__ = ["BufferLease", "BufferPool", "RegisteredBufferLease", "RegisteredBufferPool"]
+__all__ = [
+    "BufferLease",
+    "BufferLeaseView",
+    "BufferPool",
+    "RegisteredBufferLease",
+    "RegisteredBufferLeaseView",
+    "RegisteredBufferPool",
+]
 
 _Region = ctypes.Array  # of c_char, over a mapping that lives as long
+
+
+class BufferLeaseView:
+    """What is below the views of a lease: their `obj`, which keeps the lease."""
+
+    lease: BufferLease
+
+    @property
+    def buffer(self) -> memoryview:
+        """A view of the memory."""
+        return memoryview(self).cast("B")  # type: ignore[arg-type]  # it is an array
 
 
 class BufferLease:
@@ -43,11 +62,11 @@ class BufferLease:
     def buffer(self) -> memoryview:
         """A view of the memory that may be written to. RuntimeError after release()."""
         # Each view has an object of its own below it, which is gone as soon as the view and all slices of it are.
-        below: Any = (ctypes.c_ubyte * self._size).from_address(ctypes.addressof(self._open()))
+        below = _view_class(self._size).from_address(ctypes.addressof(self._open()))
         below.lease = self  # a view keeps the memory from being lent again
         self._views = [view for view in self._views if view() is not None]
         self._views.append(weakref.ref(below))
-        return memoryview(below).cast("B")
+        return below.buffer
 
     def release(self) -> None:
         """Gives the memory back; nothing happens the second time. RuntimeError while there are views of it."""
@@ -242,7 +261,14 @@ class BufferPool:
             self._changed.notify_all()
 
 
+@functools.lru_cache(maxsize=64)
+def _view_class(size: int) -> Any:
+    """Memory of that many bytes as a BufferLeaseView."""
+    return type("BufferLeaseView", (BufferLeaseView, ctypes.c_ubyte * size), {})
+
+
 RegisteredBufferLease = BufferLease
+RegisteredBufferLeaseView = BufferLeaseView
 RegisteredBufferPool = BufferPool
 
 

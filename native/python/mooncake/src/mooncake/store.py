@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 from kvpool import KvpoolError
 from mooncake.answers.error_code import ErrorCode, code_of
 from mooncake.answers.setup_failure import cause_of, sentence
-from mooncake.buffer_pool import BufferLease, BufferPool, RegisteredBufferLease, RegisteredBufferPool
+from mooncake.buffer_pool import (
+    BufferLease,
+    BufferLeaseView,
+    BufferPool,
+    RegisteredBufferLease,
+    RegisteredBufferLeaseView,
+    RegisteredBufferPool,
+)
 from mooncake.configuration.agent_settings import read_agent_settings
 from mooncake.configuration.protocols import override_log
 from mooncake.configuration.settings import AgentSettings, BadSettings, Settings, read_settings
@@ -57,6 +64,7 @@ __all__ = [
     "WEIGHT",
     "BufferHandle",
     "BufferLease",
+    "BufferLeaseView",
     "BufferPool",
     "Descriptor",
     "DiskDescriptor",
@@ -68,6 +76,7 @@ __all__ = [
     "ParallelAxis",
     "ReadTarget",
     "RegisteredBufferLease",
+    "RegisteredBufferLeaseView",
     "RegisteredBufferPool",
     "ReplicaDescriptor",
     "ReplicaStatus",
