@@ -131,6 +131,12 @@ def test_sglang_with_several_host_pools(start_engine: Callable[..., Engine], poo
     assert engine.run(("load_all", {"prompt": prompt, "windows": [5, 6, 0]})) == [[True, False, True]]
 
 
+def test_sglangs_pages_are_not_taken_for_others(start_engine: Callable[..., Engine], pool: LocalPool) -> None:
+    [refusal] = sglang(start_engine, pool.masters, **PATIENT).run(("load_short", {"prompt": 0}))
+
+    assert refusal == "host pool kv: 128 indices are not those of 4 pages"
+
+
 def test_sglangs_ranks_share_what_is_the_same_on_all(
     start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
 ) -> None:

@@ -2,6 +2,7 @@
 """kvpool_engines.patience and .pool: a pool neither fails an engine nor makes it slower."""
 
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -156,7 +157,6 @@ def test_the_rest_grows_up_to_30_s_and_ends_with_a_call_in_time(clock: Clock) ->
         rests.append(clock.now - began)
         call(0.125)
     assert rests == [1, 2, 4, 8, 16, 30, 30]
-    assert patience.late == 10
 
     clock.now += 30
     call(0.0), call(0.125), call(0.125)
@@ -245,4 +245,42 @@ def test_an_engine_starts_without_its_pool_and_has_it_later(
         assert client.regions == [(4096, 64)]
         pool.register(4096, 64)
         pool.register(8192, 64)
+        pool.register(4100, 60)
         assert client.regions == [(4096, 64), (8192, 64)]
+
+
+def test_memory_that_cannot_be_registered_is_said_and_no_more(
+    client: Client, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(address: int, length: int) -> None:
+        raise error_of(Status.INVALID_ARGUMENT, "overlaps")
+
+    monkeypatch.setattr(client, "register", refuse)
+    client.answers = [5]
+    connecting = threading.Event()
+
+    def connect() -> Client:
+        connecting.wait()
+        return client
+
+    with opened(connect, clock, Settings("m:1", start_timeout=0.01)) as pool:
+        pool.register(4096, 64)
+        connecting.set()
+        eventually(lambda: pool.present(["a"]) == [True], "the pool is found")
+        pool.register(8192, 64)
+
+    assert "64 bytes of memory cannot be used, so nothing is moved there: overlaps" in caplog.text
+
+
+def test_counts_are_in_the_log_once_a_minute(
+    pool: Pool, client: Client, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    client.answers = [5]
+    for _ in range(3):
+        pool.present(["a"])
+        clock.now += 60
+
+    assert caplog.messages == [
+        f"pool m:1 since the start: lookups {n}, lookups_failed 0, keys_found {n}, keys_missed 0" for n in (2, 3)
+    ]

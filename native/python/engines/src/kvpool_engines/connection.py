@@ -21,7 +21,7 @@ class Connection:
     ) -> None:
         self._connect, self._log, self._retry_seconds = connect, log, retry_seconds
         self._lock = threading.Lock()
-        self._regions: dict[int, int] = {}
+        self._regions: list[tuple[int, int]] = []
         self._client: kvpool.Client | None = None
         self._connected, self._closing = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="kvpool-connect", daemon=True)
@@ -38,12 +38,13 @@ class Connection:
         return self._connected.wait(seconds)
 
     def register(self, address: int, length: int) -> None:
-        """kvpool.Client.register(), now or as soon as there is a client; nothing for memory that is registered."""
+        """kvpool.Client.register(), now or as soon as there is a client. Engines may name memory that lies in other memory."""
         with self._lock:
-            if length and self._regions.get(address) != length:
-                self._regions[address] = length
-                if self._client:
-                    self._client.register(address, length)
+            if not length or any(begin <= address and address + length <= end for begin, end in self._regions):
+                return
+            self._regions.append((address, address + length))
+            if self._client:
+                self._register(self._client, address, length)
 
     def close(self) -> None:
         self._closing.set()
@@ -60,8 +61,14 @@ class Connection:
                 self._closing.wait(self._retry_seconds)
                 continue
             with self._lock:
-                for address, length in self._regions.items():
-                    client.register(address, length)
+                for begin, end in self._regions:
+                    self._register(client, begin, end - begin)
                 self._client = client
             self._connected.set()
             return
+
+    def _register(self, client: kvpool.Client, address: int, length: int) -> None:
+        try:
+            client.register(address, length)
+        except kvpool.KvpoolError as failure:
+            self._log.warn("register", f"{length} bytes of memory cannot be used, so nothing is moved there: {failure}")

@@ -21,14 +21,9 @@ class Patience:
     def __init__(self, limit: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._limit, self._clock = limit, clock
         self._lock = threading.Lock()
-        self._late = self._in_a_row = 0
+        self._late_in_a_row = 0
         self._rest = 0.0
         self._resumes = float("-inf")
-
-    @property
-    def late(self) -> int:
-        """How many calls took longer."""
-        return self._late
 
     def resting(self) -> bool:
         """Whether no call is made now."""
@@ -47,11 +42,10 @@ class Patience:
         late = now - asked >= self._limit
         with self._lock:
             if not late:
-                self._in_a_row, self._rest = 0, 0.0
+                self._late_in_a_row, self._rest = 0, 0.0
                 return False
-            self._late += 1
-            self._in_a_row += 1
-            if self._in_a_row >= _LATE_IN_A_ROW:
+            self._late_in_a_row += 1
+            if self._late_in_a_row >= _LATE_IN_A_ROW:
                 self._rest = min(2 * self._rest or _FIRST_REST, _LONGEST_REST)
                 self._resumes = now + self._rest
         return True

@@ -16,6 +16,7 @@ from kvpool_engines.patience import Patience
 from kvpool_engines.quiet_log import QuietLog
 from kvpool_engines.settings import Settings
 
+_REPORT_SECONDS = 60.0
 _READY_SECONDS = 2.0  # of one attempt to connect: what a process waits for at its end
 
 Pieces = Sequence[Sequence[int]]
@@ -39,13 +40,14 @@ class Pool:
         connect: Callable[[], kvpool.Client] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._settings, self._clock = settings, clock
+        self._settings, self._logger, self._clock = settings, logger, clock
         self._log = QuietLog(logger, clock)
         self._lookups = Patience(settings.lookup_timeout, clock)
         self._loads = Patience(settings.load_timeout, clock)
         self._stores = Patience(settings.store_timeout, clock)
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
+        self._reported = clock()
         self._connection = Connection(connect or self._new_client, self._log)
         self._connection.wait(settings.start_timeout)
 
@@ -211,6 +213,12 @@ class Pool:
     def _count(self, **increments: int) -> None:
         with self._lock:
             self._counts.update(increments)
+            now = self._clock()
+            if now - self._reported < _REPORT_SECONDS:
+                return
+            self._reported = now
+            counts = ", ".join(f"{name} {count}" for name, count in self._counts.items())
+        self._logger.info("pool %s since the start: %s", self._settings.masters, counts)
 
     def _explain(self, what: str, failure: Status | None, client: kvpool.Client) -> None:
         if failure is None:

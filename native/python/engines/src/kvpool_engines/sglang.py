@@ -178,7 +178,7 @@ class KvpoolHiCache(HiCacheStorage):
 
     def _load(self, pages: list[str], name: str, host_indices: Any) -> list[bool]:
         keys = self._keys(pages, name)
-        return _all_of(self._pool.load(keys, *self._memory(name, host_indices, len(keys))), len(pages))
+        return _all_of(self._pool.load(keys, *self._memory(name, host_indices, len(pages), len(keys))), len(pages))
 
     def _store(self, pages: list[str], name: str, host_indices: Any) -> None:
         keys = self._keys(pages, name)
@@ -186,11 +186,15 @@ class KvpoolHiCache(HiCacheStorage):
         if self.registered_pools or len(keys) > len(pages):
             each = len(keys) // len(pages) if pages else 0
             groups = [f"{self._begin}{page}" for page in pages for _ in range(each)]
-        self._pool.store(keys, *self._memory(name, host_indices, len(keys)), groups)
+        self._pool.store(keys, *self._memory(name, host_indices, len(pages), len(keys)), groups)
 
-    def _memory(self, name: str, host_indices: Any, objects: int) -> tuple[list[list[int]], list[list[int]]]:
+    def _memory(
+        self, name: str, host_indices: Any, pages: int, objects: int
+    ) -> tuple[list[list[int]], list[list[int]]]:
         """Addresses and lengths of the pieces of each object."""
         host_pool = self._host_pool(name)
+        if len(host_indices) != pages * (host_pool.page_size or 1):
+            raise ValueError(f"host pool {name}: {len(host_indices)} indices are not those of {pages} pages")
         if self._splits_heads(name):
             addresses, lengths = host_pool.get_split_heads_page_buffer_meta(host_indices, len(self._shards(name)))
         else:

@@ -125,6 +125,14 @@ class Sglang:
             assert (side_pool.memory[:, page] == expected).all()
         return loaded
 
+    def load_short(self, prompt: int) -> str:
+        """Memory for two pages, and keys of four."""
+        try:
+            self._backend.batch_get_v1(self._keys(prompt, 4), self._host_indices(range(2)))
+        except ValueError as refusal:
+            return str(refusal)
+        return ""
+
     def counts(self) -> dict[str, int]:
         """Of the plugin."""
         return self._backend.counts()
