@@ -31,6 +31,10 @@ SMALL_BATCHES_MAX = 2000
 NEW_BATCHES, WARM_BATCHES = 150, 1500
 # Many small pieces per key, as engines move the layers of a block: (pieces of a key, bytes of a piece, batches).
 PIECES = (64, 4096, 10)
+# Layers of the blocks of one request, read one after the other: (layers, bytes of a layer of a block, requests).
+LAYERS = (32, 32 << 10, 4)
+# Parts of each value of a call: (parts, bytes of a part, calls).
+PARTS = (4, 4096, 50)
 SINGLES = 2000
 EXISTS = 500
 SCALE_SECONDS = 1
@@ -152,6 +156,43 @@ def pieces(store, base, view, round_number):
         raise SystemExit("get of many pieces returned other bytes than were put")
 
 
+def parts(store, base, view, round_number):
+    """Parts of values: a request that reads its blocks layer by layer, in sessions, and a call for a few parts of each."""
+    count, size, requests = LAYERS
+    block = count * size
+    view[:] = content = pattern(block * BATCH, 11)
+    keys = [[f"r{round_number}-parts-{request}-{i}" for i in range(BATCH)] for request in range(requests + 1)]
+    for of_request in keys:
+        pointers, sizes = [base + i * block for i in range(BATCH)], [block] * BATCH
+        expect(store.batch_put_from(of_request, pointers, sizes), 0, "put of blocks")
+    view[:] = bytes(len(content))
+    pointers, sizes = [[base + i * size] for i in range(BATCH)], [[size]] * BATCH
+    first, whole = [], []
+    for of_request in keys:  # the first is a warm-up
+        start = time.perf_counter()
+        expect(store.batch_get_session_start(of_request), 0, "start of sessions")
+        for layer in range(count):
+            offsets = [[layer * size]] * BATCH
+            expect(store.batch_get_into_multi_buffer_ranges(of_request, pointers, sizes, offsets), size, "layer")
+            if layer == 0:
+                first.append(time.perf_counter() - start)
+        whole.append(time.perf_counter() - start)
+        expect([store.batch_get_session_end(of_request)], 0, "end of sessions")
+    if view[: size * BATCH] != b"".join(content[(i + 1) * block - size : (i + 1) * block] for i in range(BATCH)):
+        raise SystemExit("sessions returned other bytes than were put")
+    emit("session, first layer", sum(first[1:]) / requests * 1e6, "us")
+    emit("session, 32x32KiB x32", requests * block * BATCH / sum(whole[1:]) / 1e9, "GB/s")
+
+    number, size, calls = PARTS
+    sources = [[[part * block // number for part in range(number)] for _ in range(BATCH)]]
+    targets = [[[(i * number + part) * size for part in range(number)] for i in range(BATCH)]]
+    wanted = [[[size] * number for _ in range(BATCH)]]
+    start = time.perf_counter()
+    for _ in range(calls):
+        expect(store.get_into_ranges([base], keys[:1], targets, sources, wanted), wanted[0], "ranges")
+    emit("ranges 4x4KiB x32", calls * BATCH * number / (time.perf_counter() - start) / 1e3, "k parts/s")
+
+
 def latencies(store, base, name, keys):
     """Microseconds of gets of 4 KiB, one after the other."""
     times = []
@@ -238,6 +279,7 @@ def main():
     bulk(store, base, memory, number, servers)
     if hasattr(store, "batch_put_from_multi_buffers"):
         pieces(store, base, memory, number)
+        parts(store, base, memory, number)
     singles(store, base, number)
     store.close()
 
