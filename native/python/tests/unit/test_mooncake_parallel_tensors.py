@@ -105,6 +105,12 @@ def test_it_is_the_layout_of_the_older_methods(either: MooncakeDistributedStore,
     assert either.batch_get_tensor_with_tp(["new", "old"], 1, 2) == [tensor.chunk(2, 1)[1], None]
     as_stored = ReadTarget("as_stored", tp(1, 2, 1))
     assert either.get_tensor_with_parallelism("new", as_stored) == tensor.chunk(2, 1)[1]
+    memory = Memory(either)
+    assert either.get_tensor_with_parallelism_into("new", memory.at, 4096, as_stored) == tensor.chunk(2, 1)[1]
+    for other in (tp(1, 3, 1), tp(1, 2, 0)):
+        target = ReadTarget("as_stored", other)
+        assert either.get_tensor_with_parallelism("new", target) is None, "it was stored in another layout"
+        assert either.get_tensor_with_parallelism_into("new", memory.at, 4096, target) is None
 
 
 def test_axes_that_do_not_cut_name_a_tensor_of_their_own(either: MooncakeDistributedStore, torch: ModuleType) -> None:

@@ -248,7 +248,7 @@ class ParallelTensorMethods(TensorMethods):
         if targets is not None and len(targets) != len(keys):
             self._refuse(method, len(keys), f"{len(keys)} keys but {len(targets)} targets")
             return [None] * len(keys)
-        stored: dict[int, str] = {}
+        stored: dict[int, Place] = {}
         places: dict[int, Place] = {}
         for number, key in enumerate(keys):
             try:
@@ -257,7 +257,7 @@ class ParallelTensorMethods(TensorMethods):
                 self._failed(method, INVALID_PARAMS, key, problem)
                 continue
             if mode == "as_stored":
-                stored[number] = place.stored_key
+                stored[number] = place
             else:
                 places[number] = place
         found: dict[int, torch.Tensor | None] = {}
@@ -269,10 +269,13 @@ class ParallelTensorMethods(TensorMethods):
             found.update(zip(places, read, strict=True))
         return [found.get(number) for number in range(len(keys))]
 
-    def _get_stored(self, keys: Sequence[str], spaces: Sequence[Space] | None) -> list[torch.Tensor | None]:
+    def _get_stored(self, places: Sequence[Place], spaces: Sequence[Space] | None) -> list[torch.Tensor | None]:
+        keys = [place.stored_key for place in places]
+        layouts = [None if place.cut is None else (place.cut.size, place.cut.dimension) for place in places]
         if spaces is None:
-            return self.batch_get_tensor(keys)
-        return self.batch_get_tensor_into(keys, [address for address, _ in spaces], [size for _, size in spaces])
+            return self._get_tensors(keys, layouts)
+        addresses, sizes = [address for address, _ in spaces], [size for _, size in spaces]
+        return self._get_tensors_into(keys, addresses, sizes, layouts)
 
     def _get_put_together(
         self, method: str, keys: Sequence[str], places: Sequence[Place], spaces: Sequence[Space] | None

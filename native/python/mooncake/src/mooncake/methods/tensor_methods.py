@@ -14,7 +14,7 @@ from mooncake.connection.pool import Pool
 from mooncake.methods.calls import first_failure, short
 from mooncake.methods.range_methods import RangeMethods
 from mooncake.methods.store_calls import INVALID_PARAMS
-from mooncake.methods.tensor_values import Value, bytes_at, header_at, part_at, parts_of, tensor_of, value_of
+from mooncake.methods.tensor_values import Layout, Value, bytes_at, header_at, part_at, parts_of, tensor_of, value_of
 from mooncake.replicas.replicate_config import ReplicateConfig
 from mooncake.tensors.parallelism import key_of_rank
 from mooncake.tensors.safetensor_file import read_tensor, write_tensor
@@ -181,7 +181,7 @@ class TensorMethods(RangeMethods):
 
     def batch_get_tensor(self, keys: Sequence[str]) -> list[torch.Tensor | None]:
         """get_tensor() for many keys, in order."""
-        return self._get_tensors(keys, 1)
+        return self._get_tensors(keys, [None] * len(keys))
 
     def get_tensor_with_tp(
         self, key: str, tp_rank: int = 0, tp_size: int = 1, split_dim: int = 0
@@ -194,7 +194,7 @@ class TensorMethods(RangeMethods):
         self, base_keys: Sequence[str], tp_rank: int = 0, tp_size: int = 1
     ) -> list[torch.Tensor | None]:
         """get_tensor_with_tp() for many keys, in order."""
-        return self._get_tensors(_keys_of_rank(base_keys, tp_rank, tp_size), tp_size)
+        return self._get_tensors(_keys_of_rank(base_keys, tp_rank, tp_size), _layouts(base_keys, tp_size))
 
     def get_tensor_into(self, key: str, buffer_ptr: int, size: int) -> torch.Tensor | None:
         """Reads a tensor, header and elements, into registered memory, and returns it as a view of that memory, which the
@@ -205,7 +205,7 @@ class TensorMethods(RangeMethods):
         self, keys: Sequence[str], buffer_ptrs: Sequence[int], sizes: Sequence[int]
     ) -> list[torch.Tensor | None]:
         """get_tensor_into() for many keys, in order."""
-        return self._get_tensors_into(keys, buffer_ptrs, sizes, 1)
+        return self._get_tensors_into(keys, buffer_ptrs, sizes, [None] * len(keys))
 
     def get_tensor_with_tp_into(
         self, key: str, buffer_ptr: int, size: int, tp_rank: int = 0, tp_size: int = 1, split_dim: int = 0
@@ -222,7 +222,8 @@ class TensorMethods(RangeMethods):
         tp_size: int = 1,
     ) -> list[torch.Tensor | None]:
         """get_tensor_with_tp_into() for many keys, in order."""
-        return self._get_tensors_into(_keys_of_rank(base_keys, tp_rank, tp_size), buffer_ptrs, sizes, tp_size)
+        keys = _keys_of_rank(base_keys, tp_rank, tp_size)
+        return self._get_tensors_into(keys, buffer_ptrs, sizes, _layouts(keys, tp_size))
 
     # ---- files
 
@@ -360,29 +361,29 @@ class TensorMethods(RangeMethods):
             answers[number] = first_failure([next(codes) for _ in values])
         return answers
 
-    def _get_tensors(self, keys: Sequence[str], parts: int) -> list[torch.Tensor | None]:
+    def _get_tensors(self, keys: Sequence[str], layouts: Sequence[Layout | None]) -> list[torch.Tensor | None]:
         values = self._values("get_tensor", keys)
         # torch wants memory that may be written to, and tensors may be.
         return [
-            self._tensor(key, None if value is None else bytearray(value), parts)
-            for key, value in zip(keys, values, strict=True)
+            self._tensor(key, None if value is None else bytearray(value), layout)
+            for key, value, layout in zip(keys, values, layouts, strict=True)
         ]
 
     def _get_tensors_into(
-        self, keys: Sequence[str], addresses: Sequence[int], sizes: Sequence[int], parts: int
+        self, keys: Sequence[str], addresses: Sequence[int], sizes: Sequence[int], layouts: Sequence[Layout | None]
     ) -> list[torch.Tensor | None]:
         lengths = self._read_memory("get_tensor_into", keys, addresses, sizes)
         return [
-            self._tensor(key, None if length < 0 else (ctypes.c_char * length).from_address(address), parts)
-            for key, address, length in zip(keys, addresses, lengths, strict=False)
+            self._tensor(key, None if length < 0 else (ctypes.c_char * length).from_address(address), layout)
+            for key, address, length, layout in zip(keys, addresses, lengths, layouts, strict=False)
         ]
 
-    def _tensor(self, key: str, value: Buffer | None, parts: int = 1) -> torch.Tensor | None:
-        """None for what is no tensor, or one of so many parts."""
+    def _tensor(self, key: str, value: Buffer | None, layout: Layout | None = None) -> torch.Tensor | None:
+        """None for what is no tensor, or a part of one in another layout."""
         if value is None:
             return None
         try:
-            return tensor_of(value, parts)
+            return tensor_of(value, layout)
         except (AttributeError, ValueError, RuntimeError) as problem:
             self._failed("get_tensor", INVALID_PARAMS, key, problem)
             return None
@@ -400,6 +401,10 @@ class TensorMethods(RangeMethods):
 
 def _keys_of_rank(keys: Iterable[str], rank: int, size: int) -> list[str]:
     return list(keys) if size <= 1 else [key_of_rank(key, rank) for key in keys]
+
+
+def _layouts(keys: Sequence[str], size: int) -> list[Layout | None]:
+    return [None if size <= 1 else (size, None)] * len(keys)
 
 
 def _uneven(keys: Sequence[str], tensors: Sequence[torch.Tensor]) -> str:

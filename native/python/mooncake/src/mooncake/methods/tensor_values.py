@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 Value = tuple[str, "Buffer"]  # with its key
+Layout = tuple[int, int | None]  # number of parts, and the dimension along which they are, where it is known
 
 
 def parts_of(key: str, tensor: torch.Tensor, parts: int, dimension: int) -> list[Value]:
@@ -87,14 +88,16 @@ def _copied(pool: Pool, address: int, header: TensorHeader, parts: Sequence[Run]
     return value
 
 
-def tensor_of(value: Buffer, parts: int) -> torch.Tensor:
-    """A view of memory that may be written to. ValueError for what is no tensor, AttributeError for a type that this
-    version of torch does not have."""
+def tensor_of(value: Buffer, layout: Layout | None = None) -> torch.Tensor:
+    """A view of memory that may be written to. ValueError for what is no tensor, or a part of one in another layout;
+    AttributeError for a type that this version of torch does not have."""
     import torch  # type: ignore[import-not-found, unused-ignore]
 
     header = decode(value)
-    if parts > 1 and header.shard is not None and header.shard.cut.size != parts:
-        raise ValueError(f"it was stored in {header.shard.cut.size} parts, not {parts}")
+    if layout is not None and header.shard is not None:
+        cut = header.shard.cut
+        if layout != (cut.size, layout[1] if layout[1] is None else cut.dimension):
+            raise ValueError(f"it was stored in {cut.size} parts along dimension {cut.dimension}")
     dtype = getattr(torch, header.dtype)
     if header.elements == 0:
         return torch.empty(header.shape, dtype=dtype)

@@ -176,7 +176,7 @@ def _tensor(
         for at, to, bytes_ in runs(made.item_bytes, box_of(header.shape, None), box)
     ]
     read_into(parts, ctypes.addressof(memory), size)
-    return tensor_of(memory, 1)
+    return tensor_of(memory)
 
 
 def _selected(name: str, shape: tuple[int, ...], part: StructuredMemberSlice | None) -> tuple[Box, int]:
