@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 from waiting import eventually
 
+import kvpool
 from kvpool import Status
 from kvpool.status import error_of
 from kvpool_engines.patience import Patience
@@ -270,6 +271,17 @@ def test_memory_that_cannot_be_registered_is_said_and_no_more(
         pool.register(8192, 64)
 
     assert "64 bytes of memory cannot be used, so nothing is moved there: overlaps" in caplog.text
+
+
+def test_the_client_is_made_as_the_settings_say(monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
+    made = []
+    monkeypatch.setattr(kvpool, "Client", lambda masters, **options: made.append((masters, options)) or client)
+    settings = Settings("m:1", ("tcp",), connect_timeout=1.0, transfer_timeout=2.0, idle_timeout=3.0)
+
+    Pool(settings, logging.getLogger("kvpool_engines")).close()
+
+    times = {"connect_timeout": 1.0, "transfer_timeout": 2.0, "idle_timeout": 3.0, "ready_timeout": 2.0}
+    assert made == [("m:1", {"protocols": ("tcp",), **times})]
 
 
 def test_counts_are_in_the_log_once_a_minute(

@@ -16,10 +16,20 @@ def test_masters_are_all_that_is_needed() -> None:
 
 
 def test_a_pools_config_map_is_enough() -> None:
-    of_the_pool = {"MOONCAKE_MASTER": "m0:50051", "KVPOOL_PROTOCOLS": "tcp"}
+    of_the_pool = {
+        "MOONCAKE_MASTER": "m0:50051",
+        "KVPOOL_PROTOCOLS": "tcp",
+        "KVPOOL_CONNECT_TIMEOUT": "1s",
+        "KVPOOL_TRANSFER_TIMEOUT": "2s",
+        "KVPOOL_IDLE_TIMEOUT": "3m",
+    }
+    times = {"connect_timeout": 1.0, "transfer_timeout": 2.0, "idle_timeout": 180.0}
 
-    assert read_settings({}, of_the_pool, "here") == Settings("m0:50051", ("tcp",))
-    assert read_settings({**MASTERS, "protocols": "shm"}, of_the_pool, "here") == Settings(MASTERS["masters"], ("shm",))
+    assert read_settings({}, of_the_pool, "here") == Settings("m0:50051", ("tcp",), **times)
+    given = {**MASTERS, "protocols": "shm", "idle_timeout": "5s"}
+    assert read_settings(given, of_the_pool, "here") == Settings(
+        MASTERS["masters"], ("shm",), **{**times, "idle_timeout": 5.0}
+    )
 
 
 def test_everything_can_be_said() -> None:

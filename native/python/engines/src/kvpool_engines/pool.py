@@ -208,7 +208,15 @@ class Pool:
         return stored
 
     def _new_client(self) -> kvpool.Client:
-        return kvpool.Client(self._settings.masters, protocols=self._settings.protocols, ready_timeout=_READY_SECONDS)
+        settings = self._settings
+        return kvpool.Client(
+            settings.masters,
+            protocols=settings.protocols,
+            connect_timeout=settings.connect_timeout,
+            transfer_timeout=settings.transfer_timeout,
+            idle_timeout=settings.idle_timeout,
+            ready_timeout=_READY_SECONDS,
+        )
 
     def _count(self, **increments: int) -> None:
         with self._lock:

@@ -13,6 +13,13 @@ _TIME = re.compile(r"([1-9]\d{0,8})(ms|s|m)", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 _ADDRESS = re.compile(r"[^\s,]+:\d{1,5}")
 _PROTOCOLS = ("shm", "ucx", "tcp")
+_VARIABLES = {
+    "masters": "MOONCAKE_MASTER",
+    "protocols": "KVPOOL_PROTOCOLS",
+    "connect_timeout": "KVPOOL_CONNECT_TIMEOUT",
+    "transfer_timeout": "KVPOOL_TRANSFER_TIMEOUT",
+    "idle_timeout": "KVPOOL_IDLE_TIMEOUT",
+}
 _NAMESPACE_BYTES_MAX = 256
 
 
@@ -33,6 +40,7 @@ class Settings:
         lookup_timeout: seconds after which a lookup answers that nothing is there.
         load_timeout: seconds after which a load ends with what it has.
         store_timeout: seconds after which a store is given up.
+        connect_timeout, transfer_timeout, idle_timeout: as of kvpool.Client.
     """
 
     masters: str
@@ -43,6 +51,9 @@ class Settings:
     lookup_timeout: float = 0.1
     load_timeout: float = 10.0
     store_timeout: float = 10.0
+    connect_timeout: float = 3.0
+    transfer_timeout: float = 30.0
+    idle_timeout: float = 300.0
 
 
 def read_settings(
@@ -52,15 +63,14 @@ def read_settings(
 
     Args:
         given: the configuration.
-        environment: where masters and protocols come from that the configuration does not name; the ConfigMap of a pool
-            sets them.
+        environment: has some settings that the configuration may leave out, as the ConfigMap of a pool sets them.
         where: how users know the configuration.
         others: keys of it that are not for Settings.
     """
     known = [field.name for field in fields(Settings)]
     values: dict[str, Any] = {}
     problems = [_unknown(key, known) for key in given if key not in known and key not in others]
-    for key, variable in (("masters", "MOONCAKE_MASTER"), ("protocols", "KVPOOL_PROTOCOLS")):
+    for key, variable in _VARIABLES.items():
         text = environment.get(variable, "")
         if key not in given and text:
             _read(key, text, f"environment variable {variable}", values, problems)
@@ -135,4 +145,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "lookup_timeout": _time,
     "load_timeout": _time,
     "store_timeout": _time,
+    "connect_timeout": _time,
+    "transfer_timeout": _time,
+    "idle_timeout": _time,
 }
