@@ -304,9 +304,8 @@ class ParallelTensorMethods(TensorMethods):
         ]
 
 
-_Layouts = tuple[
-    Sequence[TensorParallelism | None] | None, Sequence[Any] | None
-]  # parallelisms, or writers' partitions
+# Parallelisms, or writers' partitions.
+_Layouts = tuple[Sequence[TensorParallelism | None] | None, Sequence[Any] | None]
 
 
 def _list_of(partition: Any) -> list[Any] | None:
