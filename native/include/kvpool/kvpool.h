@@ -341,6 +341,12 @@ KV_API int32_t kv_client_wait(kv_client *client, uint64_t batch, uint32_t timeou
 /* Removes every object that is not leased (force 1: every object); *removed_out says how many. Blocks. */
 KV_API int32_t kv_client_remove_all(kv_client *client, uint32_t force, uint32_t timeout_ms, uint64_t *removed_out);
 
+/* The same of the objects in whose keys a regular expression of RE2's syntax matches somewhere; of all when it is empty.
+ * KV_INVALID_ARGUMENT when it is none, has more than 1024 bytes, or more than 256 parts, repeated ones counted as often as
+ * they repeat. Looking at every key takes time: after KV_TIMEOUT what was removed stays so, and the call may be made again. */
+KV_API int32_t kv_client_remove_matching(kv_client *client, const char *pattern, uint32_t pattern_length, uint32_t force,
+                                         uint32_t timeout_ms, uint64_t *removed_out);
+
 /* The sentence behind the latest failure of this client, for logs: which peer, what it said. Empty when none. */
 KV_API int32_t kv_client_explain(kv_client *client, char *out, uint32_t out_size);
 

@@ -202,10 +202,16 @@ int32_t kv_client_wait(kv_client* client, uint64_t batch, uint32_t timeout_ms) {
 }
 
 int32_t kv_client_remove_all(kv_client* client, uint32_t force, uint32_t timeout_ms, uint64_t* removed_out) {
+  return kv_client_remove_matching(client, nullptr, 0, force, timeout_ms, removed_out);
+}
+
+int32_t kv_client_remove_matching(kv_client* client, const char* pattern, uint32_t pattern_length, uint32_t force,
+                                  uint32_t timeout_ms, uint64_t* removed_out) {
   return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
-    if (client == nullptr || force > 1) return KV_INVALID_ARGUMENT;
+    if (client == nullptr || force > 1 || (pattern == nullptr && pattern_length > 0)) return KV_INVALID_ARGUMENT;
     if (!client->isOurs()) return KV_CLOSED;
-    const auto removed = client->client->removeAll(force == 1, orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
+    const auto removed = client->client->removeAll({pattern, pattern_length}, force == 1,
+                                                   orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
     if (!removed.ok()) return removed.status().code();  // the client explains the cause already
     if (removed_out != nullptr) *removed_out = removed.value();
     return KV_OK;

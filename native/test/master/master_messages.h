@@ -69,7 +69,7 @@ struct PublishRequest {
   std::vector<PublishedObject> objects;
 };
 
-/// Lookup, exists, remove.
+/// Lookup, exists, remove; and remove all, with the pattern as its only key.
 struct KeysRequest {
   uint64_t request = 0;
   bool force = false;

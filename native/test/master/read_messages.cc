@@ -117,7 +117,9 @@ KeysRequest readRemoveRequest(wire::Body body) {
 
 KeysRequest readRemoveAllRequest(wire::Body body) {
   Reader<sbe::RemoveAllRequest> reader(body);
-  return {reader->requestId(), reader->forceRaw() != 0, {}};
+  const uint64_t request = reader->requestId();
+  const bool force = reader->forceRaw() != 0;
+  return {request, force, {std::string(reader.bytes(wire::kKeyBytesOnWireMax))}};
 }
 
 }  // namespace kvpool::test::master

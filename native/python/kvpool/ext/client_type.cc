@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include "batch.h"
@@ -95,16 +96,19 @@ PyObject* clientGet(PyObject* self, PyObject* arguments) {
 }
 
 PyObject* clientRemoveAll(PyObject* self, PyObject* arguments) {
+  const char* pattern = nullptr;
+  Py_ssize_t length = 0;
   int force = 0;
   uint32_t timeoutMs = 0;
-  if (PyArg_ParseTuple(arguments, "pI:remove_all", &force, &timeoutMs) == 0) return nullptr;
+  if (PyArg_ParseTuple(arguments, "s#pI:remove_all", &pattern, &length, &force, &timeoutMs) == 0) return nullptr;
+  const auto patternLength = static_cast<uint32_t>(std::min<Py_ssize_t>(length, UINT32_MAX));
   const ClientEntry entry(self);
   if (!entry) return nullptr;
   uint64_t removed = 0;
   int32_t status = KV_OK;
   {
     WithoutGil unlocked;
-    status = kv_client_remove_all(entry.handle(), force != 0 ? 1 : 0, timeoutMs, &removed);
+    status = kv_client_remove_matching(entry.handle(), pattern, patternLength, force != 0 ? 1 : 0, timeoutMs, &removed);
   }
   return status == KV_OK ? PyLong_FromUnsignedLongLong(removed) : PyLong_FromLong(status);
 }
@@ -222,7 +226,7 @@ PyMethodDef clientMethods[] = {
     {"exists", guarded<clientBatch<kExists>>, METH_VARARGS,
      "exists(keys, None, None, timeout_ms) -> [length or status]"},
     {"remove", guarded<clientBatch<kRemove>>, METH_VARARGS, "remove(keys, None, options, timeout_ms) -> [status]"},
-    {"remove_all", guarded<clientRemoveAll>, METH_VARARGS, "remove_all(force, timeout_ms) -> count or status"},
+    {"remove_all", guarded<clientRemoveAll>, METH_VARARGS, "remove_all(pattern, force, timeout_ms) -> count or status"},
     {"register", guarded<clientRegister>, METH_VARARGS, "register(address, length) -> status"},
     {"unregister", guarded<clientUnregister>, METH_VARARGS, "unregister(address) -> status"},
     {"use_engine_memory", guarded<clientUseEngineMemory>, METH_O, "use_engine_memory(engine) -> status"},

@@ -2,6 +2,7 @@
 /* The fake's client and the objects it stores. A batch takes effect when kv_client_wait ends it and not before, so a
  * test sees whether the caller kept its memory that long. */
 #include <pthread.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,11 +50,11 @@ static void drop(object** at) {
   free(o);
 }
 
-static uint64_t drop_all(int leased_too) {
+static uint64_t drop_all(const regex_t* of, int leased_too) {
   uint64_t dropped = 0;
   for (int i = 0; i < BUCKETS; i++) {
     for (object** at = &objects[i]; *at != NULL;) {
-      if ((*at)->leased && !leased_too) {
+      if (((*at)->leased && !leased_too) || (of != NULL && regexec(of, (*at)->key, 0, NULL, 0) != 0)) {
         at = &(*at)->next;
       } else {
         drop(at);
@@ -67,7 +68,7 @@ static uint64_t drop_all(int leased_too) {
 /* Forgets the objects and every fault; clients, nodes and engines stay counted. */
 FAKE_API void fake_reset(void) {
   pthread_mutex_lock(&lock);
-  drop_all(1);
+  drop_all(NULL, 1);
   int32_t clients = fake.clients, nodes = fake.nodes, engines = fake.engines;
   memset(&fake, 0, sizeof(fake));
   fake.engines = engines;
@@ -339,13 +340,17 @@ KV_API int32_t kv_client_wait(kv_client* client, uint64_t id, uint32_t timeout_m
   return status;
 }
 
-KV_API int32_t kv_client_remove_all(kv_client* client, uint32_t force, uint32_t timeout_ms, uint64_t* removed) {
+KV_API int32_t kv_client_remove_matching(kv_client* client, const char* pattern, uint32_t pattern_length,
+                                         uint32_t force, uint32_t timeout_ms, uint64_t* removed) {
   (void)client;
   (void)timeout_ms;
   if (fake.submit_status != KV_OK) return fake.submit_status;
+  regex_t regex; /* Python's text ends with a zero */
+  if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0) return KV_INVALID_ARGUMENT;
   pthread_mutex_lock(&lock);
-  *removed = drop_all(force != 0);
+  *removed = drop_all(pattern_length == 0 ? NULL : &regex, force != 0);
   pthread_mutex_unlock(&lock);
+  regfree(&regex);
   return KV_OK;
 }
 

@@ -5,6 +5,7 @@ import ctypes
 import logging
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -184,8 +185,14 @@ def test_remove_all(store: MooncakeDistributedStore, prefix: str) -> None:
     keys = [f"{prefix}/{i}" for i in range(10)]
     store.put_batch(keys, [b"v"] * 10)
     store.batch_is_exist(keys[:3])
-    assert store.remove_all() == 7
-    assert store.remove_all(force=True) == 3
+    mine = re.escape(prefix)
+    assert store.remove_by_regex(f"^{mine}/[3-5]$") == 3
+    assert store.remove_by_regex(f"^{mine}/(0|6)$", force=True) == 2
+    assert [store.remove_by_regex(pattern) for pattern in ("(", "(?=look)", "((a{99}){99}){99}", "x" * 1025)] == [
+        -600
+    ] * 4
+    assert store.remove_all() == 3
+    assert store.remove_all(force=True) == 2
     assert store.batch_is_exist(keys) == [0] * 10
     assert store.put_batch(keys, [b"w"] * 10) == 0
     assert store.get_batch(keys) == [b"w"] * 10

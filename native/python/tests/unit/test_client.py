@@ -217,6 +217,14 @@ def test_remove_and_leases(client: Client, fake: Fake) -> None:
     assert client.remove_all(force=True) == 1
 
 
+def test_a_pattern_says_which_keys_are_removed(client: Client) -> None:
+    client.put_batch(["model-a/1", "model-a/2", "model-b/1"], [b""] * 3)
+    assert client.remove_matching("^model-a/[0-9]$") == 2
+    with pytest.raises(kvpool.CallError):
+        client.remove_matching("(")
+    assert client.size_batch(["model-a/1", "model-b/1"]) == [Status.NOT_FOUND, 0]
+
+
 @pytest.mark.parametrize("op", [PUT, GET, EXISTS, REMOVE])
 @pytest.mark.parametrize("status", [status for status in Status if status])
 def test_every_failure_is_an_exception_with_its_reason(client: Client, fake: Fake, op: int, status: Status) -> None:

@@ -120,6 +120,15 @@ def test_remove(store: MooncakeDistributedStore, fake: Fake) -> None:
     assert (store.remove_all(), store.remove_all(force=True), store.remove_all(True)) == (1, 1, 0)
 
 
+def test_remove_by_regex(store: MooncakeDistributedStore, fake: Fake) -> None:
+    fake.state.leases = 1
+    store.put_batch(["a/1", "a/2", "b/1"], [b"1"] * 3)
+    assert store.is_exist("a/1") == 1
+    assert (store.remove_by_regex("^a/"), store.remove_by_regex("^a/", True)) == (1, 1)
+    assert store.remove_by_regex("(") == -600
+    assert store.batch_is_exist(["a/1", "a/2", "b/1"]) == [0, 0, 1]
+
+
 CALLS: dict[str, tuple[int, Callable[[MooncakeDistributedStore, Memory], object]]] = {
     "put": (PUT, lambda s, m: s.put("k", b"")),
     "put_batch": (PUT, lambda s, m: s.put_batch(["k"], [b""])),

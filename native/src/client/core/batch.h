@@ -30,13 +30,16 @@ struct Operation {
   ObjectId meant = {};  ///< Get of parts: the object that it must be; none: whichever
 };
 
+/// Of a pattern of keys that are to be removed.
+constexpr size_t kPatternBytesMax = 1024;
+
 /// KV_OK, or KV_INVALID_KEY.
 int32_t judgeKey(std::string_view key);
 
 struct Submission {
   BatchId id = 0;
   OpCode op = OpCode::Get;
-  std::vector<Operation> lines;  ///< RemoveAll: one line without a key
+  std::vector<Operation> lines;  ///< RemoveAll: one line, whose key is the pattern of keys
   Time deadline = 0;
   bool force = false;         ///< Remove, RemoveAll: also what is leased
   uint32_t replicas = 0;      ///< Put: 0 = the pool's default

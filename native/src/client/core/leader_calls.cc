@@ -60,7 +60,7 @@ wire::Bytes LeaderCalls::encode(const Batch& batch, Step step, uint64_t request,
     return publishRequest(request, objects);
   }
   if (batch.asked.op == OpCode::Put) return encodeGrant(batch, request, lines);
-  if (batch.asked.op == OpCode::RemoveAll) return removeAllRequest(request, batch.asked.force);
+  if (batch.asked.op == OpCode::RemoveAll) return removeAllRequest(request, batch.asked.force, batch.key(0));
   std::vector<std::string_view> keys;
   keys.reserve(lines.size());
   for (uint32_t line : lines)

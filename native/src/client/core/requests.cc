@@ -120,9 +120,10 @@ wire::Bytes removeRequest(uint64_t request, bool force, std::span<const std::str
   return keysRequest<sbe::RemoveRequest>(keys, [&](auto& message) { message.requestId(request).force(flag(force)); });
 }
 
-wire::Bytes removeAllRequest(uint64_t request, bool force) {
-  return frameOf<sbe::RemoveAllRequest>(
-      0, [&](sbe::RemoveAllRequest& message) { message.requestId(request).force(flag(force)); });
+wire::Bytes removeAllRequest(uint64_t request, bool force, std::string_view pattern) {
+  return frameOf<sbe::RemoveAllRequest>(textRoom(pattern.size()), [&](sbe::RemoveAllRequest& message) {
+    message.requestId(request).force(flag(force)).putPattern(pattern.data(), static_cast<uint32_t>(pattern.size()));
+  });
 }
 
 wire::Bytes inlineWrite(uint64_t request, const WriteLine& line) {

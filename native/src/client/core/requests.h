@@ -56,7 +56,7 @@ wire::Bytes publishRequest(uint64_t request, std::span<const PublishLine> lines)
 wire::Bytes lookupRequest(uint64_t request, std::span<const std::string_view> keys);
 wire::Bytes existsRequest(uint64_t request, std::span<const std::string_view> keys);
 wire::Bytes removeRequest(uint64_t request, bool force, std::span<const std::string_view> keys);
-wire::Bytes removeAllRequest(uint64_t request, bool force);
+wire::Bytes removeAllRequest(uint64_t request, bool force, std::string_view pattern);
 /// The payload and its CRC-32C follow this frame.
 wire::Bytes inlineWrite(uint64_t request, const WriteLine& line);
 wire::Bytes stagedWrite(uint64_t request, const WriteLine& line, const Staged& staged);

@@ -47,7 +47,10 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
   submission.pins = options.pins;
   submission.softPinMs = options.softPinMs;
   submission.lines.resize(count);
-  if (op == OpCode::RemoveAll) return submission;
+  if (op == OpCode::RemoveAll) {
+    submission.lines.front().key = {static_cast<const char*>(table->key), table->key_length};
+    return submission;
+  }
   const bool hasData = op == OpCode::Put || op == OpCode::Get;
   for (uint32_t i = 0; i < count; ++i) {
     Operation& line = submission.lines[i];
@@ -68,18 +71,28 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
   return submission;
 }
 
-Result<uint64_t> Frontend::removeAll(bool force, uint32_t timeoutMs) {
+Result<uint64_t> Frontend::removeAll(std::string_view pattern, bool force, uint32_t timeoutMs) {
+  constexpr std::string_view kWhatPatternsAre =
+      "a pattern is a regular expression of RE2's syntax, of at most 1024 bytes of UTF-8 and 256 parts, repeated ones "
+      "counted as "
+      "often as they repeat";
+  if (pattern.size() > kPatternBytesMax || (!pattern.empty() && judgeKey(pattern) != KV_OK))
+    return {KV_INVALID_ARGUMENT, std::string("remove_all: ") + std::string(kWhatPatternsAre)};
   constexpr uint32_t kWaitMs = 1000;
   BatchOptions options;
   options.force = force;
   options.timeoutMs = timeoutMs;
   options.waits = true;
   kv_op all{};
+  all.key = pattern.data();
+  all.key_length = static_cast<uint32_t>(pattern.size());
   const Result<uint64_t> batch = submit(OpCode::RemoveAll, &all, 1, options);
   if (!batch.ok()) return batch.status();
   while (wait(batch.value(), kWaitMs) == KV_TIMEOUT) {
     // Ends by the batch's own deadline.
   }
+  if (all.status == KV_INVALID_ARGUMENT && !pattern.empty())
+    return {all.status, std::string("remove_all: ") + std::string(kWhatPatternsAre)};
   if (all.status != KV_OK) return {all.status, std::string("remove_all: ") + statusText(all.status)};
   return all.result_length;
 }

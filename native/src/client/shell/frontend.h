@@ -32,8 +32,8 @@ struct BatchOptions {
 };
 
 /// The batch as the cores take it, with the statuses of lines that are wrong already; its id is not set. A RemoveAll
-/// has one line, of which only the results count. `loans` gets the memory that it borrows, to be kept until it is
-/// finished.
+/// has one line, of which only the key counts, which is the pattern, and the results. `loans` gets the memory that it
+/// borrows, to be kept until it is finished.
 Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const BatchOptions& options,
                         const MemoryRegistry& registered, Time now, LentMemory::Loans& loans);
 
@@ -46,7 +46,8 @@ class Frontend {
   virtual Result<uint64_t> submit(OpCode op, kv_op* table, uint32_t count, const BatchOptions& options) = 0;
   /// KV_OK: done and forgotten. KV_TIMEOUT: still running. KV_INVALID_ARGUMENT: no such batch.
   virtual int32_t wait(uint64_t batch, uint32_t timeoutMs) = 0;
-  Result<uint64_t> removeAll(bool force, uint32_t timeoutMs);
+  /// Of keys in which a regular expression matches; of all when it is empty.
+  Result<uint64_t> removeAll(std::string_view pattern, bool force, uint32_t timeoutMs);
 
   [[nodiscard]] virtual std::string explanation() const = 0;
   virtual void explain(std::string sentence) = 0;

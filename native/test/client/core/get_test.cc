@@ -340,6 +340,13 @@ TEST(CoreKeys, RemoveAllTellsTheNumber) {
   EXPECT_EQ(h.result(batch)->front().length, 7u);
 }
 
+TEST(CoreKeys, RemoveAllSaysOfWhichKeys) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  h.submit(OpCode::RemoveAll, {{"^model-a/"}});
+  EXPECT_EQ(readRemoveAllRequest(h.expectBody(leader)).keys, std::vector<std::string>{"^model-a/"});
+}
+
 TEST(CoreKeys, AnEmptyBatchIsDoneAtOnce) {
   CoreHarness h;
   const uint64_t batch = h.submit(OpCode::Get, {});

@@ -163,6 +163,7 @@ class Client:
     size_batch = _in_thread(kvpool.Client.size_batch)
     remove_batch = _in_thread(kvpool.Client.remove_batch)
     remove_all = _in_thread(kvpool.Client.remove_all)
+    remove_matching = _in_thread(kvpool.Client.remove_matching)
 
     register = _at_once(kvpool.Client.register)
     unregister = _at_once(kvpool.Client.unregister)

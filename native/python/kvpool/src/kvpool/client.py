@@ -240,7 +240,20 @@ class Client:
     @raising_kvpool_errors
     def remove_all(self, *, force: bool = False, timeout: float | None = None) -> int:
         """Removes every object that is not leased, or with `force` every object. Returns how many."""
-        removed = self._raw.remove_all(force, self._ms(timeout))
+        return self.remove_matching("", force=force, timeout=timeout)
+
+    @raising_kvpool_errors
+    def remove_matching(self, pattern: str, *, force: bool = False, timeout: float | None = None) -> int:
+        """remove_all() of the objects in whose keys a regular expression matches somewhere. Returns how many.
+
+        Its syntax is RE2's (no look-around, no back references), so that no pattern can hold up a master; at most 1024
+        bytes, and 256 parts, repeated ones counted as often as they repeat. An empty one means every key.
+
+        Raises:
+            CallError: it is no such pattern.
+            PeerError: looking at every key took too long; what was removed stays so, and the call may be made again.
+        """
+        removed = self._raw.remove_all(pattern, force, self._ms(timeout))
         if removed < 0:
             raise self._error(removed)
         return removed

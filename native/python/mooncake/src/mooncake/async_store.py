@@ -179,4 +179,5 @@ class MooncakeDistributedStoreAsync(MooncakeDistributedStore):
     async_remove = _in_thread(MooncakeDistributedStore.remove)
     async_batch_remove = _in_thread(MooncakeDistributedStore.batch_remove)
     async_batch_replica_clear = _in_thread(MooncakeDistributedStore.batch_replica_clear)
+    async_remove_by_regex = _in_thread(MooncakeDistributedStore.remove_by_regex)
     async_remove_all = _in_thread(MooncakeDistributedStore.remove_all)

@@ -488,6 +488,13 @@ class MooncakeDistributedStore(ParallelTensorMethods):
             return []
         return [key for key, code in zip(keys, self.batch_remove(keys), strict=True) if code == 0]
 
+    def remove_by_regex(self, regex_pattern: str, force: bool = False) -> int:
+        """Removes what is not leased, or with `force` also that, of the keys in which a regular expression matches. How
+        many, or negative: -600 when it is no pattern of `kvpool.Client.remove_matching()`."""
+        return self._calls.once(
+            self._pool, "remove_by_regex", lambda pool: pool.client.remove_matching(regex_pattern, force=force)
+        )
+
     def remove_all(self, force: bool = False) -> int:
         """Removes all objects that are not leased, or with `force` all. How many, or negative."""
         return self._calls.once(self._pool, "remove_all", lambda pool: pool.client.remove_all(force=force))

@@ -74,7 +74,7 @@ public interface MasterAdmin {
     /** Whether a key can be read, and if not, why; empty when this master does not serve as leader. */
     CompletableFuture<Optional<KeyStatus>> explain(Key key);
 
-    CompletableFuture<RemoveAllReply> removeAll(boolean force);
+    CompletableFuture<RemoveAllReply> removeAll(boolean force, String pattern);
 
     /** Has every node go over to these versions; the answer says why that is not possible, or nothing. */
     CompletableFuture<Optional<String>> activate(ActiveVersions versions);

@@ -100,7 +100,13 @@ public final class MasterRoutes {
         if (!force.equals("true") && !force.equals("false")) {
             throw new IllegalArgumentException("force must be true or false, not " + force);
         }
-        RemoveAllReply reply = Answers.await(master.removeAll(force.equals("true")), REMOVE_ALL_SECONDS_MAX);
+        String pattern = request.parameter("pattern").orElse("");
+        RemoveAllReply reply = Answers.await(master.removeAll(force.equals("true"), pattern), REMOVE_ALL_SECONDS_MAX);
+        if (reply.status() == Status.INVALID_ARGUMENT) {
+            throw new IllegalArgumentException(
+                    "pattern must be a regular expression of RE2's syntax, of at most 1024 bytes and with at most 256 parts,"
+                            + " repeated ones counted as often as they repeat, not " + pattern);
+        }
         if (reply.status() == Status.NOT_LEADER || reply.status() == Status.RECOVERING) {
             return Answers.notLeader(master);
         }

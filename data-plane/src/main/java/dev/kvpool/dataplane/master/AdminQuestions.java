@@ -180,9 +180,10 @@ final class AdminQuestions implements MasterAdmin {
     }
 
     @Override
-    public CompletableFuture<RemoveAllReply> removeAll(boolean force) {
+    public CompletableFuture<RemoveAllReply> removeAll(boolean force, String pattern) {
         CompletableFuture<ClientReply> answer = new CompletableFuture<>();
-        loop.submit(core -> localRequests.send(core, loop.nowMs(), id -> new RemoveAllRequest(id, force), answer));
+        loop.submit(
+                core -> localRequests.send(core, loop.nowMs(), id -> new RemoveAllRequest(id, force, pattern), answer));
         return answer.thenApply(RemoveAllReply.class::cast);
     }
 }

@@ -106,6 +106,7 @@ final class ClientRequestDecoder {
 
     ClientRequest removeAll(DirectBuffer body, MessageHeaderDecoder header) {
         removeAll.wrapAndApplyHeader(body, 0, header);
-        return new RemoveAllRequest(removeAll.requestId(), removeAll.force() == Flag.YES);
+        boolean force = removeAll.force() == Flag.YES;
+        return new RemoveAllRequest(removeAll.requestId(), force, data.text(removeAll::wrapPattern));
     }
 }

@@ -87,6 +87,7 @@ public final class PeerEncoder {
                         .wrapAndApplyHeader(buffer, 0, header)
                         .requestId(it.requestId())
                         .force(flag(it.force()))
+                        .pattern(it.pattern())
                         .limit();
             default -> new MessageEncoder().encode(message, buffer);
         };

@@ -36,5 +36,10 @@ public sealed interface ClientRequest extends Message {
     /** Removes objects; with {@code force} also leased ones. */
     record RemoveRequest(long requestId, boolean force, List<Key> keys) implements ClientRequest {}
 
-    record RemoveAllRequest(long requestId, boolean force) implements ClientRequest {}
+    /**
+     * Removes what is not leased, with {@code force} also what is.
+     *
+     * @param pattern of keys in which this regular expression matches; empty: of all keys
+     */
+    record RemoveAllRequest(long requestId, boolean force, String pattern) implements ClientRequest {}
 }

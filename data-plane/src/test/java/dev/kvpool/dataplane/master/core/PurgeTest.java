@@ -51,7 +51,7 @@ class PurgeTest {
         pool.nodes.values().forEach(node -> node.mute(true));
 
         long request = pool.nextRequest();
-        pool.send(new RemoveAllRequest(request, true));
+        pool.send(new RemoveAllRequest(request, true, ""));
         pool.world.run(50);
 
         assertThat(pool.isAnswered(request)).isFalse();
@@ -118,7 +118,7 @@ class PurgeTest {
         Scenario pool = filled(20);
         pool.node("b").mute(true);
         pool.node("c").mute(true);
-        pool.send(new RemoveAllRequest(pool.nextRequest(), true));
+        pool.send(new RemoveAllRequest(pool.nextRequest(), true, ""));
         pool.world.run(20);
         assertThat(pool.node("a").purgeId()).isNotEqualTo(ObjectId.NONE);
         pool.talkedTo().crash();
@@ -159,7 +159,7 @@ class PurgeTest {
         pool.world.cutLease(true);
 
         long request = pool.nextRequest();
-        pool.send(new RemoveAllRequest(request, true));
+        pool.send(new RemoveAllRequest(request, true, ""));
         pool.world.run(1_000);
         assertThat(pool.isAnswered(request)).isFalse();
         assertThat(pool.node("a").purgeId()).isEqualTo(ObjectId.NONE);
@@ -221,7 +221,7 @@ class PurgeTest {
         pool.exists("k7");
 
         long request = pool.nextRequest();
-        pool.send(new RemoveAllRequest(request, false));
+        pool.send(new RemoveAllRequest(request, false, ""));
         pool.world.run(100);
 
         RemoveAllReply reply = pool.reply(request, RemoveAllReply.class);
@@ -236,7 +236,7 @@ class PurgeTest {
         Scenario pool = filled(50);
         pool.exists("k7");
 
-        pool.send(new RemoveAllRequest(pool.nextRequest(), false));
+        pool.send(new RemoveAllRequest(pool.nextRequest(), false, ""));
         pool.put("late", 100);
         pool.world.run(100);
 

@@ -162,7 +162,7 @@ class QueueBoundsTest {
         List<Long> begun = new ArrayList<>();
         for (int i = 0; i < Bounds.SWEEPS_MAX; i++) {
             begun.add(pool.nextRequest());
-            pool.send(new RemoveAllRequest(begun.getLast(), false));
+            pool.send(new RemoveAllRequest(begun.getLast(), false, ""));
         }
 
         RemoveAllReply refused = pool.removeAllAtOnce(false);
@@ -185,7 +185,7 @@ class QueueBoundsTest {
     @Test
     void aRemovalOfEverythingEndsWithWhoAskedForIt() {
         Scenario pool = sweepable();
-        pool.send(new RemoveAllRequest(pool.nextRequest(), false));
+        pool.send(new RemoveAllRequest(pool.nextRequest(), false, ""));
         pool.world.run(10);
         int left = kept(pool);
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
@@ -205,6 +206,41 @@ class RemoveTest {
         pool.world.run(Bounds.REMOVE_WAIT_MS + 10);
 
         assertThat(pool.reply(request, RemoveReply.class).results()).containsExactly(Status.TIMEOUT);
+    }
+
+    @Test
+    void aPatternSaysWhichKeysAreRemoved() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
+        for (String key : List.of("model-a/1", "model-a/2", "model-b/1")) {
+            pool.put(key, 100);
+        }
+        pool.exists("model-a/2");
+
+        assertThat(pool.removeMatching("^model-a/", false).removed()).isEqualTo(1);
+        assertThat(pool.find("model-a/1").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.removeMatching("^model-a/", true).removed()).isEqualTo(1);
+        assertThat(pool.find("model-a/2").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.find("model-b/1").status()).isEqualTo(Status.OK);
+        assertThat(pool.removeMatching("(", true).status()).isEqualTo(Status.INVALID_ARGUMENT);
+    }
+
+    @Test
+    void aPatternThatTakesLongHoldsUpNobody() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        String long1 = "a".repeat(4000);
+        for (int i = 0; i < 20; i++) {
+            pool.put(long1 + i, 10);
+        }
+        long request = pool.nextRequest();
+        pool.send(new RemoveAllRequest(request, true, "(a?){60}(b|c)"));
+
+        pool.world.run(10);
+        assertThat(pool.isAnswered(request))
+                .as("all were looked at in one tick")
+                .isFalse();
+
+        pool.world.run(1_000);
+        assertThat(pool.reply(request, RemoveAllReply.class).removed()).isZero();
     }
 
     @Test

@@ -386,7 +386,11 @@ final class Scenario {
     }
 
     RemoveAllReply removeAll(boolean force) {
-        RemoveAllRequest request = new RemoveAllRequest(nextRequest(), force);
+        return removeMatching("", force);
+    }
+
+    RemoveAllReply removeMatching(String pattern, boolean force) {
+        RemoveAllRequest request = new RemoveAllRequest(nextRequest(), force, pattern);
         send(request);
         world.run(20);
         return reply(request.requestId(), RemoveAllReply.class);
@@ -394,7 +398,7 @@ final class Scenario {
 
     /** The same where the answer has to come at once. */
     RemoveAllReply removeAllAtOnce(boolean force) {
-        RemoveAllRequest request = new RemoveAllRequest(nextRequest(), force);
+        RemoveAllRequest request = new RemoveAllRequest(nextRequest(), force, "");
         send(request);
         return reply(request.requestId(), RemoveAllReply.class);
     }

@@ -126,7 +126,8 @@ public final class SampleMessages {
             new LookupRequest(1, List.of(Key.of("k"), Key.of("l"))),
             new ExistsRequest(1, List.of(Key.of("k"))),
             new RemoveRequest(1, true, List.of(Key.of("k"))),
-            new RemoveAllRequest(1, false));
+            new RemoveAllRequest(1, false, ""),
+            new RemoveAllRequest(2, true, "^☂/"));
 
     /** What a master sends: each message at least once. */
     public static final List<Message> SENT = List.of(

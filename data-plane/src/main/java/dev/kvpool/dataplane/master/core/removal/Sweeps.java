@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.master.core.base.PendingReply;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.ObjectChain;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
@@ -13,7 +14,7 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Removals of everything, object by object: a bounded number of them, which share a bounded number of objects in one tick. Each
+ * Removals of everything, or of what has keys of a pattern, object by object: a bounded number of them, which share a bounded number of objects in one tick. Each
  * comes to an object once, and goes on only as long as somebody waits for its answer.
  */
 public final class Sweeps {
@@ -22,16 +23,24 @@ public final class Sweeps {
         void visit(StoredObject object, Sweep sweep, long nowMs);
     }
 
-    /** One removal of everything older than {@code below}. */
+    /** One removal of everything meant that is older than {@code below}, of what is leased only with {@code force}. */
     public static final class Sweep {
         private final ObjectId below;
+        private final KeyPattern meant;
+        private final boolean force;
         private PendingReply reply;
         private ObjectChain.Walk walk;
         private long open;
         private long removed;
 
-        public Sweep(ObjectId below) {
+        public Sweep(ObjectId below, KeyPattern meant, boolean force) {
             this.below = below;
+            this.meant = meant;
+            this.force = force;
+        }
+
+        public boolean force() {
+            return force;
         }
 
         public long removed() {
@@ -100,12 +109,15 @@ public final class Sweeps {
 
     /** Comes to so many objects; true when there are no more. */
     private boolean goOn(Sweep sweep, int visits, long nowMs) {
-        for (int i = 0; i < visits; i++) {
+        int left = visits;
+        while (left > 0) {
             StoredObject object = sweep.walk.next();
             if (object == null) {
                 return true;
             }
-            if (sweep.below.isNewerThan(object.id())) {
+            Key key = object.key();
+            left -= sweep.meant.visits(key);
+            if (sweep.below.isNewerThan(object.id()) && sweep.meant.matches(key)) {
                 visitor.visit(object, sweep, nowMs);
             }
         }

@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.master.core.base.PendingReplies;
 import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.removal.KeyPattern;
 import dev.kvpool.dataplane.master.core.removal.Removals;
 import dev.kvpool.dataplane.master.core.removal.Replacements;
 import dev.kvpool.dataplane.master.core.settlement.Settlement;
@@ -110,8 +111,15 @@ public final class ClientRequests {
             case LookupRequest it -> outbox.send(session, reads.lookup(it, leadership.authority(), nowMs));
             case ExistsRequest it -> outbox.send(session, reads.exists(it, nowMs));
             case RemoveRequest it -> removes.remove(session, it, nowMs);
-            case RemoveAllRequest it -> removes.removeAll(session, it, nowMs);
+            case RemoveAllRequest it -> removeAll(session, it, nowMs);
         }
+    }
+
+    private void removeAll(long session, RemoveAllRequest request, long nowMs) {
+        KeyPattern.of(request.pattern())
+                .ifPresentOrElse(
+                        meant -> removes.removeAll(session, request, meant, nowMs),
+                        () -> outbox.send(session, refusal(request, Status.INVALID_ARGUMENT)));
     }
 
     private Status objection(ClientRequest request, long nowMs) {

@@ -15,6 +15,7 @@ import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Groups;
 import dev.kvpool.dataplane.master.core.membership.RecentRemovals;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.removal.KeyPattern;
 import dev.kvpool.dataplane.master.core.removal.Removals;
 import dev.kvpool.dataplane.master.core.removal.Sweeps;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
@@ -129,11 +130,12 @@ final class RemoveRequests {
         }
     }
 
-    void removeAll(long session, RemoveAllRequest request, long nowMs) {
-        if (request.force() || !index.isAnythingLeased(nowMs)) {
+    /** @param meant what the request's pattern means */
+    void removeAll(long session, RemoveAllRequest request, KeyPattern meant, long nowMs) {
+        if (meant.isEverything() && (request.force() || !index.isAnythingLeased(nowMs))) {
             purge(session, request, nowMs);
         } else {
-            sweep(session, request, nowMs);
+            sweep(session, request, meant, nowMs);
         }
     }
 
@@ -154,9 +156,9 @@ final class RemoveRequests {
         });
     }
 
-    /** Everything that nobody reads goes, one object after the other. */
-    private void sweep(long session, RemoveAllRequest request, long nowMs) {
-        Sweeps.Sweep sweep = new Sweeps.Sweep(leadership.nextObjectId());
+    /** Everything that is meant goes, one object after the other; what somebody reads only by force. */
+    private void sweep(long session, RemoveAllRequest request, KeyPattern meant, long nowMs) {
+        Sweeps.Sweep sweep = new Sweeps.Sweep(leadership.nextObjectId(), meant, request.force());
         PendingReply reply = replies.open(
                 session,
                 1,
@@ -172,7 +174,7 @@ final class RemoveRequests {
 
     private void removeSwept(StoredObject object, Sweeps.Sweep sweep, long nowMs) {
         Key key = object.key();
-        if (objection(key, object, false, nowMs) == Status.OK) {
+        if (objection(key, object, sweep.force(), nowMs) == Status.OK) {
             sweep.removing();
             removals.remove(key, object, nowMs, result -> {
                 removed(key, result);
