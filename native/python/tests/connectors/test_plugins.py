@@ -11,6 +11,8 @@ from local_pool import LocalPool, free_ports
 
 from manifests import ROOT
 
+import kvpool
+
 BLOCKS = 12
 # Another process may have the processors for long; what takes longer than a limit is tested with a pool that stands still.
 PATIENT = {"start_timeout": "30s", "lookup_timeout": "10s"}
@@ -169,12 +171,16 @@ def test_sglang_engines_of_several_sizes_share_heads(
     assert answers == [None, None, 3, [True] * 3, None, 3, None, 3]
 
 
-def test_sglang_empties_the_pool(start_engine: Callable[..., Engine], pool: LocalPool, prompt: int) -> None:
+def test_sglang_empties_its_namespace(start_engine: Callable[..., Engine], pool: LocalPool, prompt: int) -> None:
     blocks = {"prompt": prompt, "blocks": 2}
+    with kvpool.Client(pool.masters) as other:
+        other.put("others/sglang/k", b"")
+        engine = sglang(start_engine, pool.masters, namespace="mine-(1)/", **PATIENT)
 
-    answers = sglang(start_engine, pool.masters, **PATIENT).run(("save", blocks), ("clear", {}), ("lookup", blocks))
+        answers = engine.run(("save", blocks), ("clear", {}), ("lookup", blocks))
 
-    assert answers == [None, True, 0]
+        assert answers == [None, True, 0]
+        assert other.exists("others/sglang/k")
 
 
 def test_vllm_is_told_what_could_not_be_loaded(

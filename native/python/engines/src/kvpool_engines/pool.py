@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections import Counter
@@ -141,13 +142,13 @@ class Pool:
             return [False] * len(keys)
         return [status in (Status.OK, Status.NOT_FOUND) for status in statuses]
 
-    def clear(self) -> bool:
-        """Removes all objects of the pool, whoever stored them and whoever reads them; whether they are gone."""
+    def clear(self, begin: str) -> bool:
+        """Removes all objects whose keys begin so, whoever stored them and whoever reads them; whether they are gone."""
         client = self._connection.client
         if not client:
             return False
         try:
-            client.remove_all(force=True, timeout=self._settings.store_timeout)
+            client.remove_matching(f"^{re.escape(begin)}", force=True, timeout=self._settings.store_timeout)
         except KvpoolError as error:
             self._explain("clear", error.status, client)
             return False

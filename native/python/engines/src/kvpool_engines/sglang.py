@@ -160,8 +160,8 @@ class KvpoolHiCache(HiCacheStorage):
         raise NotImplementedError('pages are not copied: "interface_v1": 1 has SGLang call batch_set_v1')
 
     def clear(self) -> bool:
-        """Empties the whole pool: pages may be wrong now whose keys are right, as after new weights."""
-        return self._pool.clear()
+        """Removes the pages of this model: they may be wrong now though their keys are right, as after new weights."""
+        return self._pool.clear(self._begin)
 
     def counts(self) -> dict[str, int]:
         """See kvpool_engines.pool.Pool.counts()."""
