@@ -9,9 +9,8 @@ import pytest
 from conftest import Engine, EngineFailed
 from local_pool import LocalPool, free_ports
 
-from manifests import ROOT
-
 import kvpool
+from manifests import ROOT
 
 BLOCKS = 12
 # Another process may have the processors for long; what takes longer than a limit is tested with a pool that stands still.
