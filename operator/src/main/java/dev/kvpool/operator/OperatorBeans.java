@@ -56,7 +56,9 @@ public class OperatorBeans {
                 config.version(),
                 config.leaderElectionNamespace(),
                 config.drainTaints().orElse(List.of()),
-                config.platformUser());
+                config.platformUser(),
+                new OperatorSettings.RolloutTerms(
+                        config.rollout().pools(), config.rollout().storageVolumes()));
     }
 
     @Produces

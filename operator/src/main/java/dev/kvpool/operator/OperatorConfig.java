@@ -31,4 +31,18 @@ public interface OperatorConfig {
     /** Whether the cluster gives pods their user, group and file system group, and refuses others, as OpenShift does. */
     @WithDefault("false")
     boolean platformUser();
+
+    /** How pools are brought to what this operator makes of specs that an earlier one made other pods of. */
+    Rollout rollout();
+
+    /** KVPOOL_ROLLOUT_POOLS and so on. */
+    interface Rollout {
+        /** How many pools at a time. */
+        @WithDefault("1")
+        int pools();
+
+        /** Whether storage nodes whose volume outlives them are replaced for it without being asked. */
+        @WithDefault("false")
+        boolean storageVolumes();
+    }
 }

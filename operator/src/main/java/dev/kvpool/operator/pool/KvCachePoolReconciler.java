@@ -19,6 +19,7 @@ import dev.kvpool.operator.pool.plan.PoolPlanner;
 import dev.kvpool.operator.pool.report.PollInterval;
 import dev.kvpool.operator.pool.report.PoolNotices;
 import dev.kvpool.operator.pool.report.PoolStatus;
+import dev.kvpool.operator.pool.transition.TransitionPlan;
 import dev.kvpool.operator.pool.validate.PoolValidator;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
@@ -29,6 +30,7 @@ import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.MaxReconciliationInterval;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -49,6 +51,7 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
     private final MasterClient masters;
     private final PoolObserver observer;
     private final PoolPlanner planner;
+    private final Rollout rollout;
     private final PoolStatus status;
     private final EventRecorder events;
     private final PollInterval interval;
@@ -64,6 +67,7 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
         this.masters = masters;
         this.observer = new PoolObserver(masters, clock);
         this.planner = new PoolPlanner(settings);
+        this.rollout = new Rollout(settings.rollout().pools(), clock);
         this.status = new PoolStatus(settings, clock);
         this.events = events;
         this.interval = interval;
@@ -81,11 +85,32 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
             return UpdateControl.noUpdate();
         }
         List<Finding> problems = PoolValidator.validate(seen);
-        PoolPlan plan = planner.plan(seen, problems);
+        PoolPlan plan = plan(seen, problems, context);
         Outcome outcome = PoolExecutor.execute(plan, seen, masters, matched, context);
         KvCachePoolStatus next = status.next(seen, problems, plan, outcome);
         told.news(pool, PoolNotices.of(seen.status(), next, outcome)).forEach(notice -> events.publish(pool, notice));
         return write(pool, seen.status(), next).rescheduleAfter(interval.of(next));
+    }
+
+    /** A pool takes its turn only when something can be done with it, so that one that waits for something else keeps no others waiting. */
+    private PoolPlan plan(PoolObservation seen, List<Finding> problems, Context<KvCachePool> context) {
+        ResourceID id = ResourceID.fromResource(seen.pool());
+        PoolPlan without = planner.plan(seen, problems, false);
+        if (!without.transitions().deferred().untilTurn().isEmpty()) {
+            PoolPlan turn = planner.plan(seen, problems, true);
+            return turn.transitions().changesSettings()
+                            && rollout.takes(id, context.getPrimaryCache().list())
+                    ? turn
+                    : without;
+        }
+        boolean underWay = without.transitions().changesSettings()
+                || TransitionPlan.isChangingSettings(seen.status().steps());
+        if (underWay) {
+            rollout.goesOn(id);
+        } else {
+            rollout.ends(id);
+        }
+        return without;
     }
 
     private static UpdateControl<KvCachePool> write(KvCachePool pool, KvCachePoolStatus old, KvCachePoolStatus next) {

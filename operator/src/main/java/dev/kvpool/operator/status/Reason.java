@@ -62,6 +62,12 @@ public enum Reason {
                     + " nodes."),
 
     UP_TO_DATE(PROGRESSING, FALSE, "UpToDate", "The spec is carried out."),
+    OF_EARLIER_OPERATOR(
+            PROGRESSING,
+            FALSE,
+            "OfEarlierOperator",
+            "The spec is carried out, by pods that an earlier operator, or one with other settings, made otherwise than this one would."
+                    + " The message says which, and what they wait for."),
     CARRYING_OUT(
             PROGRESSING,
             TRUE,

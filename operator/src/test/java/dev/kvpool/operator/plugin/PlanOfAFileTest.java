@@ -75,13 +75,13 @@ class PlanOfAFileTest {
                         && operator.pool("demo").getStatus().phase() == PoolPhase.READY);
         operator.stop();
         operator.applyPool("other", "{storage: [{name: a, capacity: 1Gi}]}");
-        operator.client().resource(operatorDeployment()).create();
+        operator.client().resource(operatorDeployment("false")).create();
     }
 
     @AfterAll
     static void removePool() {
         // Other tests look for the one operator of the cluster.
-        operator.client().resource(operatorDeployment()).delete();
+        operator.client().resource(operatorDeployment("false")).delete();
         operator.close();
         pods.close();
     }
@@ -129,6 +129,26 @@ class PlanOfAFileTest {
                 .contains("Pool mixed in namespace plan-of-a-file would be", "StatefulSet mixed-b")
                 .doesNotContain("There is no TransferEngine", "Pool demo ");
         operator.client().resource(operator.pool("mixed")).delete();
+    }
+
+    @Test
+    void anotherOperatorSaysWhichPodsGoOnAsTheEarlierOneMadeThem() throws IOException {
+        operator.client().resource(operatorDeployment("true")).update();
+        try {
+            assertThat(planOf("--engine", engine("fast", "{protocols: [shm, tcp]}")))
+                    .as(err.toString())
+                    .isZero();
+        } finally {
+            operator.client().resource(operatorDeployment("false")).update();
+        }
+
+        assertThat(out.toString())
+                .contains("change StatefulSet demo-master: ")
+                .contains("hold back Pod demo-master-0: it goes on as an earlier operator made it")
+                .contains("hold back Pod demo-a-1: it goes on as an earlier operator made it")
+                .contains("OfEarlierOperator", "the turn comes to this pool: one pool at a time")
+                .contains("kubectl kvpool restart demo --role storage")
+                .doesNotContain("recreate", "WouldLoseBytes");
     }
 
     @Test
@@ -228,8 +248,10 @@ class PlanOfAFileTest {
                 .run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
     }
 
-    private static Deployment operatorDeployment() {
-        return operator.client().getKubernetesSerialization().unmarshal("""
+    private static Deployment operatorDeployment(String platformUser) {
+        return operator.client()
+                .getKubernetesSerialization()
+                .unmarshal("""
                 apiVersion: apps/v1
                 kind: Deployment
                 metadata:
@@ -244,7 +266,7 @@ class PlanOfAFileTest {
                       containers:
                         - name: operator
                           image: kvpool-operator:0.1.0
-                          env: [{name: KVPOOL_IMAGE, value: "kvpool:0.1.0"}, {name: KVPOOL_VERSION, value: "0.1.0"}, {name: KVPOOL_DRAIN_TAINTS, value: other}, {name: KVPOOL_PLATFORM_USER, value: "false"}]
-                """.formatted(NAMESPACE), Deployment.class);
+                          env: [{name: KVPOOL_IMAGE, value: "kvpool:0.1.0"}, {name: KVPOOL_VERSION, value: "0.1.0"}, {name: KVPOOL_DRAIN_TAINTS, value: other}, {name: KVPOOL_PLATFORM_USER, value: "%s"}, {name: KVPOOL_ROLLOUT_POOLS, value: "1"}, {name: KVPOOL_ROLLOUT_STORAGE_VOLUMES, value: "false"}]
+                """.formatted(NAMESPACE, platformUser), Deployment.class);
     }
 }

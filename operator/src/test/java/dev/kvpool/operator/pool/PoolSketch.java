@@ -17,11 +17,13 @@ import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.naming.DirectoryList;
 import dev.kvpool.operator.pool.naming.NodePorts;
+import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.observation.ObservedNode;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
+import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.observation.PortClaim;
 import dev.kvpool.operator.pool.plan.PoolPlan;
@@ -32,6 +34,9 @@ import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
@@ -44,6 +49,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** Draws an observation of pool "demo" in a few words, for tables. */
@@ -52,8 +58,8 @@ public final class PoolSketch {
             new OperatorSettings("registry.example/kvpool:0.1.0", "0.1.0", "kvpool-system");
 
     /** As on OpenShift. */
-    public static final OperatorSettings PLATFORM_USER =
-            new OperatorSettings(SETTINGS.image(), SETTINGS.version(), SETTINGS.namespace(), List.of(), true);
+    public static final OperatorSettings PLATFORM_USER = new OperatorSettings(
+            SETTINGS.image(), SETTINGS.version(), SETTINGS.namespace(), List.of(), true, RolloutTerms.DEFAULT);
 
     public static final String IMAGE = SETTINGS.image();
     public static final String UID = "11111111-2222-3333-4444-555555555555";
@@ -286,6 +292,72 @@ public final class PoolSketch {
         return this;
     }
 
+    /**
+     * Its StatefulSets as this operator wants them, with running pods that another one made.
+     *
+     * @param neverRan names of those whose containers have not begun to run
+     */
+    PoolSketch madeBy(OperatorSettings earlier, String... neverRan) {
+        PoolObservation seen = observation();
+        workloads(seen, earlier)
+                .forEach(set -> IntStream.range(0, set.getSpec().getReplicas())
+                        .mapToObj(ordinal -> running(set, ordinal))
+                        .map(pod -> List.of(neverRan).contains(pod.getMetadata().getName()) ? neverRun(pod) : pod)
+                        .map(ObservedPod::of)
+                        .forEach(pods::add));
+        workloads(seen, settings).forEach(children::add);
+        return this;
+    }
+
+    /** Its StatefulSets as this operator wants them now. */
+    PoolSketch retemplated() {
+        children.removeIf(StatefulSet.class::isInstance);
+        workloads(observation(), settings).forEach(children::add);
+        return this;
+    }
+
+    private static Stream<StatefulSet> workloads(PoolObservation seen, OperatorSettings settings) {
+        return new PoolPlanner(settings)
+                .plan(seen, List.of()).apply().stream()
+                        .filter(StatefulSet.class::isInstance)
+                        .map(StatefulSet.class::cast);
+    }
+
+    private static Pod neverRun(Pod pod) {
+        return pod.toBuilder().withNewStatus().endStatus().build();
+    }
+
+    private static Pod running(StatefulSet set, int ordinal) {
+        PodTemplateSpec template = set.getSpec().getTemplate();
+        String name = set.getMetadata().getName() + "-" + ordinal;
+        String container = OwnContainer.name(template.getMetadata().getLabels().get(PoolLabels.ROLE));
+        return new PodBuilder()
+                .withMetadata(template.getMetadata())
+                .editMetadata()
+                .withName(name)
+                .withUid("uid-" + name)
+                .endMetadata()
+                .withSpec(template.getSpec())
+                .editSpec()
+                .withNodeName("worker")
+                .endSpec()
+                .withNewStatus()
+                .addNewCondition()
+                .withType("Ready")
+                .withStatus("True")
+                .endCondition()
+                .addNewContainerStatus()
+                .withName(container)
+                .withNewState()
+                .withNewRunning()
+                .withStartedAt(NOON.minusSeconds(60).toString())
+                .endRunning()
+                .endState()
+                .endContainerStatus()
+                .endStatus()
+                .build();
+    }
+
     public static ObservedPod pod(String name, String role, String set, boolean started, String settings) {
         return pod(name, role, set, started, "worker", false, settings);
     }
@@ -311,6 +383,7 @@ public final class PoolSketch {
                 node,
                 perNode,
                 settings,
+                "",
                 "",
                 IMAGE,
                 IMAGE,
@@ -383,6 +456,7 @@ public final class PoolSketch {
                 pod.node(),
                 pod.perNode(),
                 pod.settings(),
+                pod.asked(),
                 pod.trouble(),
                 image,
                 image,

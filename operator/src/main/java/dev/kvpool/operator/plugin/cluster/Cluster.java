@@ -173,7 +173,10 @@ public final class Cluster implements AutoCloseable {
                 variable(deployment, "KVPOOL_VERSION"),
                 deployment.getMetadata().getNamespace(),
                 List.of(variable(deployment, "KVPOOL_DRAIN_TAINTS").split(",", -1)),
-                Boolean.parseBoolean(variable(deployment, "KVPOOL_PLATFORM_USER")));
+                Boolean.parseBoolean(variable(deployment, "KVPOOL_PLATFORM_USER")),
+                new OperatorSettings.RolloutTerms(
+                        Integer.parseInt(variable(deployment, "KVPOOL_ROLLOUT_POOLS")),
+                        Boolean.parseBoolean(variable(deployment, "KVPOOL_ROLLOUT_STORAGE_VOLUMES"))));
     }
 
     private static String variable(Deployment deployment, String name) {

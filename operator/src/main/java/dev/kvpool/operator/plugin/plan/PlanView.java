@@ -28,6 +28,8 @@ import java.util.stream.Collectors;
 record PlanView(
         String pool, String namespace, String phase, String message, List<Step> steps, List<Condition> because) {
     private static final String RECREATE = "recreate";
+    private static final String HOLD_BACK = "hold back";
+    private static final Set<String> SAYS_OF_PODS = Set.of(RECREATE, HOLD_BACK);
 
     /**
      * One thing to do.
@@ -59,6 +61,7 @@ record PlanView(
                 .forEach(pod -> label(pod, plan.leaderPod()).ifPresent(steps::add));
         seen.pods(PoolLabels.ROLE_STORAGE)
                 .forEach(pod -> label(pod, plan.transitions().evictable()).ifPresent(steps::add));
+        plan.transitions().deferred().pods().map(PlanView::deferred).forEach(steps::add);
         return new PlanView(
                 seen.names().pool(),
                 seen.names().namespace(),
@@ -79,7 +82,7 @@ record PlanView(
         Set<String> outdated = foresight.pods().keySet().stream()
                 .map(pod -> "Pod " + pod.name())
                 .collect(Collectors.toSet());
-        steps.removeIf(step -> step.does().equals(RECREATE) && outdated.contains(step.to()));
+        steps.removeIf(step -> SAYS_OF_PODS.contains(step.does()) && outdated.contains(step.to()));
         String agents = "DaemonSet " + foresight.seen().names().agents();
         changes.stream()
                 .filter(step -> step.to().equals(agents)
@@ -98,11 +101,16 @@ record PlanView(
             case MADE_ANEW -> new Step(RECREATE, to, List.of("one at a time"));
             case EMPTIED_BEFORE -> new Step(RECREATE, to, List.of("after it has been emptied, one at a time"));
             case HELD_BACK ->
-                new Step(
-                        "hold back",
-                        to,
-                        List.of("it goes on with earlier settings, since it would lose what it holds"));
+                new Step(HOLD_BACK, to, List.of("it goes on with earlier settings, since it would lose what it holds"));
+            case DEFERRED -> deferred(pod);
         };
+    }
+
+    private static Step deferred(ObservedPod pod) {
+        return new Step(
+                HOLD_BACK,
+                "Pod " + pod.name(),
+                List.of("it goes on as an earlier operator made it; condition Progressing says until when"));
     }
 
     static String title(HasMetadata object) {

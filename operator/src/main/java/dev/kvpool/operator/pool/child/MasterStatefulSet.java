@@ -9,6 +9,7 @@ import dev.kvpool.operator.pool.child.part.Probes;
 import dev.kvpool.operator.pool.child.part.PullPolicy;
 import dev.kvpool.operator.pool.child.part.ScratchVolume;
 import dev.kvpool.operator.pool.child.part.TemplatedPod;
+import dev.kvpool.operator.pool.child.part.WishDigest;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.Container;
@@ -52,7 +53,8 @@ public final class MasterStatefulSet {
                 .withNewUpdateStrategy()
                 .withType("OnDelete")
                 .endUpdateStrategy()
-                .withTemplate(template.template(template.spread(pod(pool)), pool.mastersImage()))
+                .withTemplate(
+                        template.template(template.spread(pod(pool)), pool.mastersImage(), WishDigest.masters(pool)))
                 .endSpec()
                 .build();
     }

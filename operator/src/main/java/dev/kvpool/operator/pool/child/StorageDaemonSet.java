@@ -11,6 +11,7 @@ import dev.kvpool.operator.pool.child.part.SegmentMemory;
 import dev.kvpool.operator.pool.child.part.SsdVolume;
 import dev.kvpool.operator.pool.child.part.StoragePod;
 import dev.kvpool.operator.pool.child.part.TemplatedPod;
+import dev.kvpool.operator.pool.child.part.WishDigest;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.Affinity;
@@ -55,7 +56,8 @@ public final class StorageDaemonSet {
                                 .withAffinity(affinity(set, placement))
                                 .build(),
                         anywhere,
-                        pool.storageImage()))
+                        pool.storageImage(),
+                        WishDigest.storage(pool, set)))
                 .endSpec()
                 .build();
     }

@@ -6,6 +6,7 @@ import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.StorageClaims;
 import dev.kvpool.operator.pool.child.part.StoragePod;
 import dev.kvpool.operator.pool.child.part.TemplatedPod;
+import dev.kvpool.operator.pool.child.part.WishDigest;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
@@ -42,7 +43,9 @@ public final class StorageStatefulSet {
                 .withType("OnDelete")
                 .endUpdateStrategy()
                 .withTemplate(template.template(
-                        template.spread(new StoragePod(pool, set).build("$(POD_NAME)")), pool.storageImage()))
+                        template.spread(new StoragePod(pool, set).build("$(POD_NAME)")),
+                        pool.storageImage(),
+                        WishDigest.storage(pool, set)))
                 .withVolumeClaimTemplates(StorageClaims.templates(pool, set))
                 .withPersistentVolumeClaimRetentionPolicy(StorageClaims.retention(pool, set))
                 .endSpec()

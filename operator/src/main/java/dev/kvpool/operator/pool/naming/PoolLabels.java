@@ -36,6 +36,9 @@ public final class PoolLabels {
     /** Annotation of masters and storage nodes: digest of the settings a pod was made with, its image left out. */
     public static final String SETTINGS = "kvpool.dev/settings";
 
+    /** Annotation of masters, storage nodes and their templates: digest of what the user asked for when the pod was made. */
+    public static final String ASKED = "kvpool.dev/asked";
+
     /**
      * Annotation of a pool: pods that were made before this time are made again in their turn, as after changed settings. With a dash
      * and a role behind it, those of that role. Annotation of pods and their templates: the time that holds for them.

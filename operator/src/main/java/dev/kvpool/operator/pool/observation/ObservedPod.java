@@ -33,6 +33,7 @@ import java.util.Optional;
  * @param node name of the node of the cluster it is on; empty while it is on none
  * @param perNode true for a storage pod of a perNode set
  * @param settings digest of the settings it was made with; empty for pods that carry none
+ * @param asked digest of what the user asked for when it was made; empty for pods that carry none
  * @param trouble why it is not ready, as the end of a sentence; empty when nothing is known
  * @param image the image its container was asked to run; admission may have written another reference for it
  * @param specImage that other reference, or the same; empty for a pod without such a container
@@ -56,6 +57,7 @@ public record ObservedPod(
         String node,
         boolean perNode,
         String settings,
+        String asked,
         String trouble,
         String image,
         String specImage,
@@ -103,6 +105,8 @@ public record ObservedPod(
                 isOfDaemonSet(pod),
                 Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
                         .getOrDefault(PoolLabels.SETTINGS, ""),
+                Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
+                        .getOrDefault(PoolLabels.ASKED, ""),
                 trouble(pod, status),
                 OwnContainer.wishedImage(pod.getMetadata(), pod.getSpec()),
                 OwnContainer.specImage(pod.getMetadata(), pod.getSpec()),

@@ -11,9 +11,26 @@ import java.util.List;
  * @param namespace the operator's own namespace, from which it asks masters
  * @param drainTaints keys of taints by which autoscalers say that a Kubernetes node is about to go; it counts as cordoned then
  * @param platformUser whether the cluster gives pods their user, group and file system group, as OpenShift does
+ * @param rollout how pools are brought to what this operator makes of specs that an earlier one made other pods of
  */
 public record OperatorSettings(
-        String image, String version, String namespace, List<String> drainTaints, boolean platformUser) {
+        String image,
+        String version,
+        String namespace,
+        List<String> drainTaints,
+        boolean platformUser,
+        RolloutTerms rollout) {
+
+    /**
+     * What the chart's rollout says.
+     *
+     * @param pools how many pools are brought to it at a time
+     * @param storageVolumes whether that replaces storage nodes whose volume outlives them, without being asked
+     */
+    public record RolloutTerms(int pools, boolean storageVolumes) {
+        public static final RolloutTerms DEFAULT = new RolloutTerms(1, false);
+    }
+
     /** Those of Karpenter, since 1.0 and before, and of the Cluster Autoscaler; the chart has the same. */
     private static final List<String> DRAIN_TAINTS =
             List.of("karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler");
@@ -24,6 +41,6 @@ public record OperatorSettings(
 
     /** With the taints of the autoscalers that are known. */
     public OperatorSettings(String image, String version, String namespace) {
-        this(image, version, namespace, DRAIN_TAINTS, false);
+        this(image, version, namespace, DRAIN_TAINTS, false, RolloutTerms.DEFAULT);
     }
 }

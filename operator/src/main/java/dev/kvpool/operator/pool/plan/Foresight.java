@@ -40,7 +40,9 @@ public record Foresight(
         /** It is emptied, and then made anew. */
         EMPTIED_BEFORE,
         /** It stays, since it would lose what it holds. */
-        HELD_BACK
+        HELD_BACK,
+        /** It stays as an earlier operator made it. */
+        DEFERRED
     }
 
     public Foresight {
@@ -59,10 +61,13 @@ public record Foresight(
         PoolPlan first = planner.plan(now, problems);
         PoolObservation then = now.with(afterwards(now.children(), first.apply()));
         Map<ObservedPod, Fate> pods = new HashMap<>();
+        PoolPlan second = planner.plan(then, problems);
         if (first.children().isPresent()) {
-            Goals.outdated(then).forEach(pod -> pods.put(pod, fate(pod, then)));
+            Goals.outdated(then)
+                    .forEach(pod -> pods.put(
+                            pod, second.transitions().deferred().contains(pod) ? Fate.DEFERRED : fate(pod, then)));
         }
-        return new Foresight(then, problems, first, planner.plan(then, problems), pods);
+        return new Foresight(then, problems, first, second, pods);
     }
 
     /** Workloads as they would be: of all objects it is they whose templates say which pods are outdated. */

@@ -57,13 +57,24 @@ public final class PoolPlanner {
     }
 
     /**
-     * Decides.
+     * Decides, for a pool to which the turn has come if it changes settings already.
      *
      * @param problems why the spec cannot be carried out; empty when it can
      */
     public PoolPlan plan(PoolObservation seen, List<Finding> problems) {
+        return plan(
+                seen, problems, TransitionPlan.isChangingSettings(seen.status().steps()));
+    }
+
+    /**
+     * Decides.
+     *
+     * @param problems why the spec cannot be carried out; empty when it can
+     * @param turn whether the pool may be brought to what this operator makes of its spec, where an earlier one made other pods of it
+     */
+    public PoolPlan plan(PoolObservation seen, List<Finding> problems, boolean turn) {
         StoragePlan wish = StoragePlan.of(seen, Set.of());
-        Goals goals = Goals.of(seen, wish, settings.drainTaints());
+        Goals goals = Goals.of(seen, wish, settings, turn);
         boolean rests = !problems.isEmpty() || seen.spec().paused();
         TransitionView view = view(seen, goals, rests ? paused(seen) : Set.of());
         StepJudge.Judged judged = StepJudge.look(view);

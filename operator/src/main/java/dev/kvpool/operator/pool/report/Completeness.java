@@ -5,21 +5,27 @@ import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.Outcome;
+import dev.kvpool.operator.pool.transition.Deferred;
 import dev.kvpool.operator.pool.transition.Goals;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Whether the spec is carried out, and whether the pool is ready with that: what those wait for who have changed the spec. From what
  * was found otherwise. Pure.
  */
 final class Completeness {
+    private static final Set<Reason> CARRIED_OUT = EnumSet.of(Reason.UP_TO_DATE, Reason.OF_EARLIER_OPERATOR);
+
     private Completeness() {}
 
     /**
@@ -28,14 +34,30 @@ final class Completeness {
      * @param applied what was found of the pool's objects
      * @param upgrade what was found of an upgrade
      * @param outcome what this look has changed: nothing else shows yet that an object has another template than its pods
+     * @param deferred pods that run on as an earlier operator made them
      */
-    static Finding progressing(PoolObservation seen, Finding applied, Finding upgrade, Outcome outcome) {
+    static Finding progressing(
+            PoolObservation seen,
+            Finding applied,
+            Finding upgrade,
+            Outcome outcome,
+            Deferred deferred,
+            RolloutTerms rollout) {
         return ofObjects(applied)
                 .or(() -> ofUpgrade(upgrade))
                 .or(() -> ofChanges(outcome))
-                .or(() -> ofPods(seen))
+                .or(() -> ofPods(seen, deferred))
                 .or(() -> ofAgents(seen))
-                .orElse(new Finding(Reason.UP_TO_DATE, "The spec is carried out."));
+                .orElse(
+                        deferred.isEmpty()
+                                ? new Finding(Reason.UP_TO_DATE, "The spec is carried out.")
+                                : new Finding(
+                                        Reason.OF_EARLIER_OPERATOR,
+                                        "The spec is carried out. "
+                                                + String.join(
+                                                        " ",
+                                                        deferred.sentences(
+                                                                seen.names().pool(), rollout))));
     }
 
     /** Condition Ready. A paused pool is what its spec wants: one that is left alone. */
@@ -43,7 +65,7 @@ final class Completeness {
         if (available.reason() != Reason.SERVING) {
             return new Finding(Reason.PARTS_MISSING, available.message());
         }
-        return progressing.reason() == Reason.UP_TO_DATE || applied.reason() == Reason.PAUSED
+        return CARRIED_OUT.contains(progressing.reason()) || applied.reason() == Reason.PAUSED
                 ? new Finding(Reason.COMPLETE, available.message())
                 : new Finding(Reason.NOT_CARRIED_OUT, progressing.message());
     }
@@ -84,9 +106,11 @@ final class Completeness {
     }
 
     /** Pods that were made from another template than their set has, and masters of which there are too many. */
-    private static Optional<Finding> ofPods(PoolObservation seen) {
-        List<String> names =
-                Goals.outdated(seen).stream().map(ObservedPod::name).toList();
+    private static Optional<Finding> ofPods(PoolObservation seen, Deferred deferred) {
+        List<String> names = Goals.outdated(seen).stream()
+                .filter(pod -> !deferred.contains(pod))
+                .map(ObservedPod::name)
+                .toList();
         List<ObservedPod> masters = seen.pods(PoolLabels.ROLE_MASTER);
         if (masters.size() > seen.spec().masters().replicas()) {
             return Optional.of(new Finding(

@@ -49,8 +49,13 @@ public final class PoolFindings {
         Finding storage = storage();
         Finding available = available(leader, storage);
         Finding applied = specApplied(problems, outcome);
-        Finding progressing =
-                Completeness.progressing(seen, applied, plan.roll().finding(), outcome);
+        Finding progressing = Completeness.progressing(
+                seen,
+                applied,
+                plan.roll().finding(),
+                outcome,
+                plan.transitions().deferred(),
+                settings.rollout());
         return List.of(
                 Completeness.ready(available, progressing, applied),
                 available,

@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.transition;
 
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.storage.StoragePlan;
 import dev.kvpool.operator.pool.storage.Unwanted;
@@ -29,7 +30,8 @@ import java.util.stream.Collectors;
  *     is being deleted with its memory, holds nothing
  * @param surplus pods of masters that the spec does not want and that are not being deleted yet; the one that goes first in front
  * @param cordons storage nodes on cordoned Kubernetes nodes, by id
- * @param outdated members whose pods were made with other settings than there are now
+ * @param outdated members whose pods were made with other settings than there are now, and that are brought to these
+ * @param deferred those that stay as they are for now, as the settings are other ones for the operator's sake only
  * @param image what an upgrade brings pods to now; empty while none does
  */
 public record Goals(
@@ -38,6 +40,7 @@ public record Goals(
         List<String> surplus,
         Map<String, Cordon> cordons,
         Set<String> outdated,
+        Deferred deferred,
         Optional<ImageGoal> image) {
 
     public Goals {
@@ -51,28 +54,44 @@ public record Goals(
      * Of a pool in which no upgrade is under way.
      *
      * @param wish the storage nodes there would be if none were released
-     * @param drainTaints keys of taints that mean the same as a cordon
+     * @param settings of the operator
+     * @param turn whether this pool may be brought to what this operator makes of its spec
      */
-    public static Goals of(PoolObservation seen, StoragePlan wish, List<String> drainTaints) {
+    public static Goals of(PoolObservation seen, StoragePlan wish, OperatorSettings settings, boolean turn) {
         Map<String, Boolean> unwanted = new LinkedHashMap<>();
         for (Unwanted node : wish.unwanted()) {
             unwanted.putIfAbsent(node.id(), node.holds(seen));
         }
         Set<String> wanted = new HashSet<>(wish.expectedNodes());
         wanted.removeAll(unwanted.keySet());
+        List<ObservedPod> outdated = outdated(seen);
+        Deferred deferred = Deferred.among(
+                outdated.stream()
+                        .filter(pod ->
+                                !unwanted.containsKey(id(pod)) && !surplus(seen).contains(id(pod)))
+                        .toList(),
+                seen,
+                settings.rollout(),
+                turn);
         return new Goals(
                 wanted,
                 unwanted,
                 surplus(seen),
-                Cordons.of(seen, drainTaints),
-                outdated(seen).stream()
-                        .map(pod -> pod.role().equals(PoolLabels.ROLE_MASTER) ? pod.name() : pod.nodeId())
+                Cordons.of(seen, settings.drainTaints()),
+                outdated.stream()
+                        .filter(pod -> !deferred.contains(pod))
+                        .map(Goals::id)
                         .collect(Collectors.toSet()),
+                deferred,
                 Optional.empty());
     }
 
     public Goals with(Optional<ImageGoal> other) {
-        return new Goals(wanted, unwanted, surplus, cordons, outdated, other);
+        return new Goals(wanted, unwanted, surplus, cordons, outdated, deferred, other);
+    }
+
+    private static String id(ObservedPod pod) {
+        return pod.role().equals(PoolLabels.ROLE_MASTER) ? pod.name() : pod.nodeId();
     }
 
     /** Kubernetes takes away the last one first. */
@@ -94,11 +113,15 @@ public record Goals(
     public static List<ObservedPod> outdated(PoolObservation seen) {
         return seen.pods().stream()
                 .filter(pod -> !pod.leaving())
-                .filter(pod -> workload(pod, seen.children(), seen.names().masters())
-                        .flatMap(Goals::settings)
+                .filter(pod -> note(PoolLabels.SETTINGS, pod, seen)
                         .filter(settings -> !settings.equals(pod.settings()))
                         .isPresent())
                 .toList();
+    }
+
+    /** What the template that a pod is made from says under an annotation now. */
+    static Optional<String> note(String annotation, ObservedPod pod, PoolObservation seen) {
+        return workload(pod, seen.children(), seen.names().masters()).flatMap(workload -> note(annotation, workload));
     }
 
     private static Optional<HasMetadata> workload(ObservedPod pod, Collection<HasMetadata> children, String masters) {
@@ -113,12 +136,12 @@ public record Goals(
                 .findFirst();
     }
 
-    private static Optional<String> settings(HasMetadata workload) {
+    private static Optional<String> note(String annotation, HasMetadata workload) {
         PodTemplateSpec template = workload instanceof StatefulSet set
                 ? set.getSpec().getTemplate()
                 : ((DaemonSet) workload).getSpec().getTemplate();
         return Optional.ofNullable(template.getMetadata())
                 .map(ObjectMeta::getAnnotations)
-                .map(annotations -> annotations.get(PoolLabels.SETTINGS));
+                .map(annotations -> annotations.get(annotation));
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.transition;
 
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepState;
 import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.status.Finding;
 import java.util.List;
@@ -20,6 +22,7 @@ import java.util.Set;
  * @param removing sentences about masters that are removed one by one
  * @param upgrade what is under way for an upgrade, or waited for, as a sentence; empty where there is none
  * @param draining what condition Draining says
+ * @param deferred pods that run on as an earlier operator made them
  */
 public record TransitionPlan(
         List<StepStatus> steps,
@@ -32,7 +35,8 @@ public record TransitionPlan(
         List<String> replacing,
         List<String> removing,
         String upgrade,
-        Finding draining) {
+        Finding draining,
+        Deferred deferred) {
 
     public TransitionPlan {
         steps = List.copyOf(steps);
@@ -44,5 +48,16 @@ public record TransitionPlan(
         emptiedFirst = List.copyOf(emptiedFirst);
         replacing = List.copyOf(replacing);
         removing = List.copyOf(removing);
+    }
+
+    /** Whether steps are under way that bring pods to other settings. */
+    public boolean changesSettings() {
+        return isChangingSettings(steps);
+    }
+
+    /** The same of steps in a status. */
+    public static boolean isChangingSettings(List<StepStatus> steps) {
+        return steps.stream()
+                .anyMatch(step -> step.because() == StepCause.SETTINGS && step.state() != StepState.WAITING);
     }
 }

@@ -84,7 +84,10 @@ public final class Transitions {
                 replacing(),
                 words.removing(waiting),
                 words.upgrade(steps, waiting),
-                words.draining(next, waiting));
+                words.draining(next, waiting),
+                view.terms().paused().contains(StepCause.SETTINGS)
+                        ? Deferred.NONE
+                        : view.goals().deferred());
     }
 
     /** Pods that never ran hold nothing: they come back with the settings there are now at once. */

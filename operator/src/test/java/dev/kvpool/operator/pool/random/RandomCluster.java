@@ -300,6 +300,7 @@ final class RandomCluster {
                 pod.host,
                 pod.perNode,
                 pod.settings,
+                "",
                 trouble(pod),
                 pod.wished,
                 pod.wished,

@@ -250,6 +250,7 @@ final class RandomPool {
                 false,
                 "",
                 "",
+                "",
                 of,
                 of,
                 0,

@@ -258,6 +258,7 @@ final class RollMember {
                 ofDaemonSet ? name.substring(2) : "k-" + name,
                 ofDaemonSet,
                 "",
+                "",
                 trouble(),
                 image,
                 admitted == null ? image : admitted,

@@ -12,6 +12,7 @@ import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.observation.PreflightSeen;
 import dev.kvpool.operator.pool.transition.Action;
 import dev.kvpool.operator.pool.transition.Cordon;
+import dev.kvpool.operator.pool.transition.Deferred;
 import dev.kvpool.operator.pool.transition.Goals;
 import dev.kvpool.operator.pool.transition.Member;
 import dev.kvpool.operator.pool.transition.Members;
@@ -310,6 +311,7 @@ public final class RollPool {
                         cordoned.stream()
                                 .collect(Collectors.toMap(id -> id, id -> new Cordon("k-" + id, "", true, false))),
                         Set.of(),
+                        Deferred.NONE,
                         known.flatMap(roll -> Roll.goalOf(roll, options))),
                 knownSteps,
                 new TransitionView.Terms(

@@ -335,7 +335,7 @@ final class DrainPool {
         wanted.removeAll(going.keySet());
         Optional<ImageGoal> image =
                 upgrading ? Optional.of(ImageGoal.upgrade(IMAGE, 0, false, false, false)) : Optional.empty();
-        return new Goals(wanted, going, List.of(), cordons, outdated, image);
+        return new Goals(wanted, going, List.of(), cordons, outdated, Deferred.NONE, image);
     }
 
     private TransitionView view() {
@@ -392,6 +392,7 @@ final class DrainPool {
                 member.ending ? Optional.of(now) : Optional.empty(),
                 member.host,
                 false,
+                "",
                 "",
                 "",
                 IMAGE,

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -35,15 +36,20 @@ public final class SettingsDigest {
         PodSpec settings = pod.toBuilder().build();
         settings.setContainers(withoutImages(pod.getContainers()));
         settings.setInitContainers(withoutImages(pod.getInitContainers()));
+        List<String> texts = new ArrayList<>(List.of(YAML.asYaml(settings)));
+        Stream.of(wish.labels(), wish.annotations(), more)
+                .filter(names -> !names.isEmpty())
+                .map(names -> YAML.asYaml(new TreeMap<>(names)))
+                .forEach(texts::add);
+        return of(texts);
+    }
+
+    /** That of texts. */
+    static String of(List<String> texts) {
         try {
             MessageDigest hash = MessageDigest.getInstance("SHA-256");
-            hash.update(YAML.asYaml(settings).getBytes(StandardCharsets.UTF_8));
-            Stream.of(wish.labels(), wish.annotations(), more)
-                    .filter(names -> !names.isEmpty())
-                    .forEach(names ->
-                            hash.update(YAML.asYaml(new TreeMap<>(names)).getBytes(StandardCharsets.UTF_8)));
-            byte[] digest = hash.digest();
-            return HexFormat.of().formatHex(digest, 0, BYTES);
+            texts.forEach(text -> hash.update(text.getBytes(StandardCharsets.UTF_8)));
+            return HexFormat.of().formatHex(hash.digest(), 0, BYTES);
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }

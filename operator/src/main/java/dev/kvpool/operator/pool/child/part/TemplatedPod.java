@@ -58,20 +58,22 @@ public final class TemplatedPod {
     }
 
     /** The template of pods that the operator replaces, which have notes of their image and settings. */
-    public PodTemplateSpec template(PodSpec pod, String image) {
-        return template(pod, pod, image);
+    public PodTemplateSpec template(PodSpec pod, String image, String asked) {
+        return template(pod, pod, image, asked);
     }
 
     /**
      * The same.
      *
      * @param settings the pod without what may change while pods of the template go on
+     * @param asked digest of what the user asks for
      */
-    public PodTemplateSpec template(PodSpec pod, PodSpec settings, String image) {
+    public PodTemplateSpec template(PodSpec pod, PodSpec settings, String image, String asked) {
         return template(pod).toBuilder()
                 .editMetadata()
                 .addToAnnotations(OwnContainer.note(image))
                 .addToAnnotations(PoolLabels.SETTINGS, SettingsDigest.of(settings, wish, restart))
+                .addToAnnotations(PoolLabels.ASKED, asked)
                 .endMetadata()
                 .build();
     }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Pods that an earlier operator, or one with other settings, made otherwise from the same spec. No user asked for other ones, so they run on:
+ * until the turn comes to their pool, or, where replacing them costs or risks what they hold, until a user asks for it.
+ *
+ * @param untilTurn replaced when the turn comes to the pool
+ * @param untilAsked replaced when a user asks for it
+ */
+public record Deferred(List<ObservedPod> untilTurn, List<ObservedPod> untilAsked) {
+    public static final Deferred NONE = new Deferred(List.of(), List.of());
+
+    public Deferred {
+        untilTurn = List.copyOf(untilTurn);
+        untilAsked = List.copyOf(untilAsked);
+    }
+
+    /**
+     * Finds them. Pods that never ran are none: there is nothing to keep.
+     *
+     * @param outdated pods with other settings than there are now
+     * @param turn whether it is this pool's turn
+     */
+    static Deferred among(List<ObservedPod> outdated, PoolObservation seen, RolloutTerms terms, boolean turn) {
+        List<ObservedPod> untilTurn = new ArrayList<>();
+        List<ObservedPod> untilAsked = new ArrayList<>();
+        for (ObservedPod pod : outdated) {
+            if (!pod.started() || !isAsUsersAsk(pod, seen)) {
+                continue;
+            }
+            if (isLeftToUsers(pod, seen, terms)) {
+                untilAsked.add(pod);
+            } else if (!turn) {
+                untilTurn.add(pod);
+            }
+        }
+        return new Deferred(untilTurn, untilAsked);
+    }
+
+    private static boolean isAsUsersAsk(ObservedPod pod, PoolObservation seen) {
+        return !pod.asked().isEmpty()
+                && Goals.note(PoolLabels.ASKED, pod, seen)
+                        .filter(pod.asked()::equals)
+                        .isPresent();
+    }
+
+    private static boolean isLeftToUsers(ObservedPod pod, PoolObservation seen, RolloutTerms terms) {
+        if (!pod.role().equals(PoolLabels.ROLE_STORAGE)) {
+            return false;
+        }
+        return Members.outlives(pod, seen)
+                ? !terms.storageVolumes()
+                : seen.spec().onDataLoss() == DataLossPolicy.WAIT;
+    }
+
+    /** All of them. */
+    public Stream<ObservedPod> pods() {
+        return Stream.concat(untilTurn.stream(), untilAsked.stream());
+    }
+
+    public boolean contains(ObservedPod pod) {
+        return untilTurn.contains(pod) || untilAsked.contains(pod);
+    }
+
+    public boolean isEmpty() {
+        return untilTurn.isEmpty() && untilAsked.isEmpty();
+    }
+
+    /**
+     * What they wait for.
+     *
+     * @param pool name of their pool
+     */
+    public List<String> sentences(String pool, RolloutTerms terms) {
+        List<String> sentences = new ArrayList<>();
+        if (!untilTurn.isEmpty()) {
+            sentences.add(
+                    "%s %s as an earlier operator made %s, and %s replaced when the turn comes to this pool: %s at a time."
+                            .formatted(
+                                    names(untilTurn),
+                                    untilTurn.size() == 1 ? "runs" : "run",
+                                    untilTurn.size() == 1 ? "it" : "them",
+                                    untilTurn.size() == 1 ? "is" : "are",
+                                    terms.pools() == 1 ? "one pool" : terms.pools() + " pools"));
+        }
+        if (!untilAsked.isEmpty()) {
+            sentences.add(
+                    "%s %s as an earlier operator made %s until a user asks for a restart: kubectl kvpool restart %s --role storage."
+                            .formatted(
+                                    names(untilAsked),
+                                    untilAsked.size() == 1 ? "runs" : "run",
+                                    untilAsked.size() == 1 ? "it" : "them",
+                                    pool));
+        }
+        return sentences;
+    }
+
+    private static String names(List<ObservedPod> pods) {
+        return NameList.of(pods.stream().map(ObservedPod::name).sorted().toList());
+    }
+}
