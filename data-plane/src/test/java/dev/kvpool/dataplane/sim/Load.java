@@ -188,7 +188,7 @@ final class Load {
         Removal removal = history.removalBegins(client.name, null, force);
         truth.allMayGo();
         Manner manner = Manner.of(plan.replicas(), force);
-        run(OpTable.REMOVE_ALL, List.of("all"), List.of(NOTHING), timeoutMs(), manner, table -> {
+        run(OpTable.REMOVE_ALL, List.of(""), List.of(NOTHING), timeoutMs(), manner, table -> {
             history.removalEnds(removal, table.status(0) == Status.OK.code(), truth.heldKeys());
             count("remove all", table.status(0));
         });
