@@ -4,6 +4,7 @@ package dev.kvpool.operator.master;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
@@ -103,18 +104,21 @@ public record PoolReport(
 
         /** Who is behind since when, as sentences with a blank before each; empty when no node is. */
         public String sentence() {
-            String more = behind.size() > NAMED_MAX ? " So are %d more.".formatted(behind.size() - NAMED_MAX) : "";
-            return behind.entrySet().stream()
-                            .sorted(Map.Entry.comparingByKey())
-                            .limit(NAMED_MAX)
-                            .map(node ->
-                                    (" %s missed removals or replacements since %s at the latest. Until it has caught up, what it held before"
-                                                    + " is checked or unavailable.")
-                                            .formatted(
-                                                    node.getKey(),
-                                                    node.getValue().since()))
-                            .collect(Collectors.joining())
-                    + more;
+            Map<String, List<String>> since = behind.keySet().stream()
+                    .sorted()
+                    .limit(NAMED_MAX)
+                    .collect(Collectors.groupingBy(id -> behind.get(id).since(), TreeMap::new, Collectors.toList()));
+            StringBuilder sentences = new StringBuilder();
+            since.forEach((at, nodes) -> sentences.append(" %s missed removals or replacements since %s at the latest."
+                    .formatted(String.join(", ", nodes), at)));
+            if (behind.size() > NAMED_MAX) {
+                sentences.append(" So did %d more.".formatted(behind.size() - NAMED_MAX));
+            }
+            if (!behind.isEmpty()) {
+                sentences.append(" Until %s caught up, what %s held before is checked or unavailable."
+                        .formatted(behind.size() == 1 ? "it has" : "they have", behind.size() == 1 ? "it" : "they"));
+            }
+            return sentences.toString();
         }
     }
 

@@ -34,7 +34,10 @@ public final class StatusText {
         }
         text.append(missing(view));
         text.append('\n').append(masters(view)).append('\n').append(nodes(view));
-        view.notes().forEach(note -> text.append("%n%s%n".formatted(note)));
+        view.notes().stream()
+                .filter(note -> !isSaid(text, note))
+                .toList()
+                .forEach(note -> text.append("%n%s%n".formatted(note)));
         view.steps().forEach(step -> text.append(step(step)));
         if (view.roll() != null) {
             text.append("%nUpgrade to %s: %s. %s%n"
@@ -45,9 +48,18 @@ public final class StatusText {
         }
         view.conditions().stream()
                 .filter(StatusText::isTrouble)
-                .forEach(it -> text.append("%n%s is %s (%s): %s%n"
-                        .formatted(it.type(), Words.of(it.status()), it.reason(), it.message())));
+                .forEach(it -> text.append("%n%s is %s (%s)%s%n"
+                        .formatted(
+                                it.type(),
+                                Words.of(it.status()),
+                                it.reason(),
+                                isSaid(text, it.message()) ? "" : ": " + it.message())));
         return text.toString();
+    }
+
+    /** What several conditions have in common is read once. */
+    private static boolean isSaid(StringBuilder text, String sentences) {
+        return text.indexOf(sentences) >= 0;
     }
 
     private static String leader(StatusView view) {
