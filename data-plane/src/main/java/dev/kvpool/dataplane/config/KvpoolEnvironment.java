@@ -42,6 +42,8 @@ public record KvpoolEnvironment(
             "KVPOOL_PROTOCOL_OVERRIDE",
             "KVPOOL_RETRY_DEADLINE",
             "KVPOOL_REUSE",
+            "KVPOOL_ROLLOUT_POOLS",
+            "KVPOOL_ROLLOUT_STORAGE_VOLUMES",
             "KVPOOL_SOCKET_DIR",
             "KVPOOL_TRANSFER_TIMEOUT",
             "KVPOOL_UCX_LIBRARY",

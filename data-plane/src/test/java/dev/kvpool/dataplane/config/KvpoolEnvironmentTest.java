@@ -81,7 +81,10 @@ class KvpoolEnvironmentTest {
     @Test
     void variablesOfOurOtherProgramsAreNoMisspellings() throws IOException {
         Set<String> variables = variablesOf(
-                Path.of("../native/python/mooncake/src"), Path.of("../native/src"), Path.of("../operator/src/main"));
+                Path.of("../native/python/engines/src"),
+                Path.of("../native/python/mooncake/src"),
+                Path.of("../native/src"),
+                Path.of("../operator/src/main"));
 
         assertThat(variables)
                 .contains("KVPOOL_REUSE", "KVPOOL_PROTOCOL_OVERRIDE", "KVPOOL_UCX_LIBRARY", "KVPOOL_IMAGE");
