@@ -51,6 +51,11 @@ final class BenchNode {
         returned = objects;
     }
 
+    /** How many objects it has room for. */
+    long capacity() {
+        return objects;
+    }
+
     String name() {
         return "node-" + number;
     }

@@ -90,6 +90,7 @@ final class Pool {
                     case Action.Send(long session, Fence it) -> answer(session, it);
                     case Action.Send(long session, Free it) -> answer(session, it);
                     case Action.Send other -> {}
+                    case Action.StoreRegister it -> core.registerStored(it.register(), nowMs());
                     case Action.Evicted evicted -> {}
                     case Action.Report(String line) -> System.out.println("    " + line);
                     case Action.Close(long session, String reason) -> throw new IllegalStateException(reason);

@@ -50,6 +50,49 @@ class EvictionTest {
     }
 
     @Test
+    void whatWasUsedAgainStaysTheFirstTimeItsTurnComes() {
+        Scenario pool = new Scenario().withNodes(TEN_OBJECTS, "a").leading(7);
+        fill(pool, 9);
+        pool.find("k0");
+        pool.world.run(Scenario.OBJECT_LEASE_MS);
+
+        overflow(pool, "first");
+        overflow(pool, "second");
+        assertThat(evicted(pool)).contains("k8", "first-0").doesNotContain("k0");
+
+        overflow(pool, "third");
+        overflow(pool, "fourth");
+        assertThat(evicted(pool)).as("nobody came back to it").contains("k0");
+    }
+
+    @Test
+    void whatStandsFirstInAPromptOutlivesWhatStandsBehindIt() {
+        Scenario pool = new Scenario().withNodes(TEN_OBJECTS, "a").leading(7);
+        fill(pool, 9);
+        pool.lookup("k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8");
+        pool.world.run(Scenario.OBJECT_LEASE_MS);
+
+        pool.put("one more", 1000);
+        pool.world.run(20);
+
+        assertThat(evicted(pool)).containsExactly("one more", "k8", "k7", "k6", "k5");
+    }
+
+    /** Puts until five objects were evicted, and four more were put. */
+    private static void overflow(Scenario pool, String name) {
+        for (int i = 0; i < 5; i++) {
+            pool.put(name + "-" + i, 1000);
+            pool.world.run(20);
+        }
+    }
+
+    private static List<String> evicted(Scenario pool) {
+        return pool.talkedTo().evictions().stream()
+                .map(it -> it.key().toString())
+                .toList();
+    }
+
+    @Test
     void aLeasedObjectIsNeverEvicted() {
         Scenario pool = new Scenario().withNodes(TEN_OBJECTS, "a").leading(7);
         fill(pool, 9);

@@ -42,6 +42,7 @@ public final class Evictor {
     private final Evictions evictions;
     private final Counters counters;
     private final MemoryPressure pressure;
+    private final SecondChances secondChances;
 
     /** The walk under way, null when there is none, and what it may take. */
     private ObjectChain.Walk walk;
@@ -77,6 +78,7 @@ public final class Evictor {
         this.evictions = evictions;
         this.counters = counters;
         this.pressure = pressure;
+        this.secondChances = new SecondChances(index);
     }
 
     /** This master serves from now on. */
@@ -99,6 +101,7 @@ public final class Evictor {
 
     public void tick(long nowMs) {
         pressure.tick(nowMs);
+        secondChances.tick();
         if (!settlement.isRecovering(nowMs)) {
             sinceTakeover = end(sinceTakeover);
         }
@@ -178,7 +181,7 @@ public final class Evictor {
             passOver(object, eviction.mayTakeFromMs(object));
             return;
         }
-        if (!eviction.helps(object)) {
+        if (!eviction.helps(object) || secondChances.has(object)) {
             return;
         }
         if (!eviction.isForIndex() && !pressure.mustEvict(object, eviction, nowMs)) {

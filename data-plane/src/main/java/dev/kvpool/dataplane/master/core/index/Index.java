@@ -109,6 +109,17 @@ public final class Index {
         return same ? views.replica(present) : null;
     }
 
+    /** Somebody uses an object whose last lease has ended. */
+    public void usedAgain(StoredObject object) {
+        objects.setUses(object.at(), Math.min(StoredObject.USES_MAX, object.uses() + 1));
+    }
+
+    /** An object was the next to be evicted and stays, behind all others: it has to be used again to do so often. */
+    public void outlived(StoredObject object) {
+        objects.setUses(object.at(), (object.uses() - 1) / 2);
+        recency().touch(object);
+    }
+
     /** Promises readers that an object stays where it is until then. */
     public void lease(StoredObject object, long untilMs) {
         if (untilMs > object.leaseUntilMs()) {

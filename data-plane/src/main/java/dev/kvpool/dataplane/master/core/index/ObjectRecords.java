@@ -53,6 +53,9 @@ final class ObjectRecords {
     private static final int COUNTED_SHIFT = 12;
     private static final long COUNTED_MASK = 0x1f << COUNTED_SHIFT;
 
+    private static final int USES_SHIFT = 17;
+    private static final long USES_MASK = 3L << USES_SHIFT;
+
     /** The most copies that an object is counted with. */
     static final int COUNTED_MAX = 0x1f;
 
@@ -244,6 +247,15 @@ final class ObjectRecords {
 
     void setCounted(int object, int copies) {
         slabs.setLong(object, STATE, (state(object) & ~COUNTED_MASK) | ((long) copies << COUNTED_SHIFT));
+    }
+
+    /** How often it was used again, as far as that is remembered; at most {@link StoredObject#USES_MAX}. */
+    int uses(int object) {
+        return (int) ((state(object) & USES_MASK) >>> USES_SHIFT);
+    }
+
+    void setUses(int object, int uses) {
+        slabs.setLong(object, STATE, (state(object) & ~USES_MASK) | ((long) uses << USES_SHIFT));
     }
 
     /** The place inside of the object's block is taken by a replica. */

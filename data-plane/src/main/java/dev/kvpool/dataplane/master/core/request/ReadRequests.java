@@ -32,6 +32,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /** Answers readers. Whoever is told about an object gets a lease on it. */
 final class ReadRequests {
@@ -65,11 +66,16 @@ final class ReadRequests {
 
     LookupReply lookup(LookupRequest request, Authority authority, long nowMs) {
         NodeTable nodes = new NodeTable();
-        List<Found> found = new ArrayList<>(request.keys().size());
-        for (Key key : request.keys()) {
-            found.add(find(key, nodes, nowMs));
-        }
+        List<Found> found = lastFirst(request.keys(), key -> find(key, nodes, nowMs));
         return new LookupReply(request.requestId(), Status.OK, authority, leases.promisedMs(), nodes.nodes(), found);
+    }
+
+    /**
+     * Readers ask in the order of a prompt, and what stands late in it is of no use without what stands before: the first key is the
+     * last to be used, so that the last is the first to be evicted.
+     */
+    private static <T> List<T> lastFirst(List<Key> keys, Function<Key, T> answer) {
+        return keys.reversed().stream().map(answer).toList().reversed();
     }
 
     private Found find(Key key, NodeTable nodes, long nowMs) {
@@ -164,11 +170,7 @@ final class ReadRequests {
     }
 
     ExistsReply exists(ExistsRequest request, long nowMs) {
-        List<Existence> results = new ArrayList<>(request.keys().size());
-        for (Key key : request.keys()) {
-            results.add(exists(key, nowMs));
-        }
-        return new ExistsReply(request.requestId(), Status.OK, results);
+        return new ExistsReply(request.requestId(), Status.OK, lastFirst(request.keys(), key -> exists(key, nowMs)));
     }
 
     private Existence exists(Key key, long nowMs) {
@@ -183,6 +185,9 @@ final class ReadRequests {
     }
 
     private void lease(StoredObject object, long nowMs) {
+        if (!object.isLeased(nowMs)) {
+            index.usedAgain(object);
+        }
         index.lease(object, nowMs + leases.promisedMs());
         index.recency().touch(object);
         groups.leased(object);
