@@ -14,7 +14,7 @@
 
 typedef struct object {
   struct object* next;
-  char* key;
+  char* key; /* and a zero behind it, for regexec */
   uint32_t key_length;
   void* data;
   uint64_t length;
@@ -177,7 +177,7 @@ static int32_t put_one(const kv_op* op, uint32_t flags) {
   if (*at != NULL && (flags & KV_BATCH_UPSERT) == 0) return KV_OK;
   if (*at != NULL) drop(at);
   object* o = calloc(1, sizeof(*o));
-  o->key = malloc(op->key_length);
+  o->key = calloc(1, op->key_length + 1);
   o->key_length = op->key_length;
   o->data = malloc(op->length + 1);
   o->length = op->length;
