@@ -3,9 +3,12 @@
 
 import ctypes
 import gc
+import sys
 from collections.abc import Iterator
+from types import ModuleType
 
 import pytest
+from torch_stand_in import stand_in_torch
 
 import kvpool
 from kvpool import _kvpool
@@ -33,7 +36,7 @@ class Fake:
     def __init__(self) -> None:
         self._library = ctypes.CDLL(_kvpool.library_path)
         if not hasattr(self._library, "fake_reset"):
-            pytest.exit("unit tests need the fake library under kvpool: run them through native/python/run-tests", 2)
+            pytest.exit("unit tests need the fake library under kvpool: run them through native/python/test", 2)
         self.state = State.in_dll(self._library, "fake")
 
     def reset(self) -> None:
@@ -99,3 +102,26 @@ def store(fake: Fake, setup_arguments: tuple[object, ...]) -> Iterator[MooncakeD
     assert opened.setup(*setup_arguments) == 0
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def dummy(fake: Fake) -> Iterator[MooncakeDistributedStore]:
+    """A store that goes through an agent."""
+    opened = MooncakeDistributedStore()
+    assert opened.setup_dummy(0, 64 << 20, "unix:/run/kvpool") == 0
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(params=["store", "dummy"])
+def either(request: pytest.FixtureRequest) -> MooncakeDistributedStore:
+    """`store`, then `dummy`."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def torch(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """torch is the stand-in."""
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    yield stand_in_torch()
+    sys.modules.pop("torch", None)

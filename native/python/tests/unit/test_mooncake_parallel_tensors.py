@@ -3,39 +3,17 @@
 
 import ctypes
 import random
-import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import pytest
 from conftest import GET, PUT, Fake
-from torch_stand_in import Tensor, stand_in_torch, tensor_of
+from torch_stand_in import Tensor, tensor_of
 
 from kvpool import Status
 from mooncake.store import MooncakeDistributedStore, ParallelAxis, ReadTarget, ReplicateConfig, TensorParallelism
 from mooncake.tensors.shard_reads import ShardReads
-
-
-@pytest.fixture
-def torch(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    monkeypatch.delitem(sys.modules, "torch", raising=False)
-    yield stand_in_torch()
-    sys.modules.pop("torch", None)
-
-
-@pytest.fixture
-def dummy(fake: Fake) -> Iterator[MooncakeDistributedStore]:
-    opened = MooncakeDistributedStore()
-    assert opened.setup_dummy(0, 64 << 20, "unix:/run/kvpool") == 0
-    yield opened
-    opened.close()
-
-
-@pytest.fixture(params=["store", "dummy"])
-def either(request: pytest.FixtureRequest) -> MooncakeDistributedStore:
-    return request.getfixturevalue(request.param)
 
 
 @dataclass

@@ -3,7 +3,6 @@
 
 import ctypes
 import threading
-from collections.abc import Iterator
 
 import pytest
 from conftest import EXISTS, GET, PUT, SETUP, Fake
@@ -32,19 +31,6 @@ class Memory:
 
     def __getitem__(self, part: slice) -> bytes:
         return self.bytes[part]
-
-
-@pytest.fixture
-def dummy(fake: Fake) -> Iterator[MooncakeDistributedStore]:
-    opened = MooncakeDistributedStore()
-    assert opened.setup_dummy(0, 64 << 20, "unix:/run/kvpool") == 0
-    yield opened
-    opened.close()
-
-
-@pytest.fixture(params=["store", "dummy"])
-def either(request: pytest.FixtureRequest) -> MooncakeDistributedStore:
-    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture

@@ -3,23 +3,15 @@
 
 import ctypes
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from conftest import PUT, Fake
-from torch_stand_in import ITEM_BYTES, Tensor, stand_in_torch, tensor_of
+from torch_stand_in import ITEM_BYTES, Tensor, tensor_of
 
 from kvpool import Status
 from mooncake.store import MooncakeDistributedStore, ReplicateConfig
-
-
-@pytest.fixture
-def torch(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    monkeypatch.delitem(sys.modules, "torch", raising=False)
-    yield stand_in_torch()
-    sys.modules.pop("torch", None)
 
 
 def test_tensors_of_each_type_and_shape(store: MooncakeDistributedStore, torch: ModuleType) -> None:

@@ -4,15 +4,13 @@
 import ctypes
 import json
 import random
-import sys
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 import numpy
 import pytest
 from conftest import PUT, Fake
-from torch_stand_in import stand_in_torch, tensor_of
+from torch_stand_in import tensor_of
 
 from kvpool import Status
 from mooncake.objects import bundles
@@ -56,13 +54,6 @@ class Plain:
 def transfer(request: pytest.FixtureRequest) -> MooncakeBundleTransfer:
     store = Plain() if request.param == "plain" else request.getfixturevalue("store")
     return MooncakeBundleTransfer(store, default_chunk_bytes=1000)
-
-
-@pytest.fixture
-def torch(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    monkeypatch.delitem(sys.modules, "torch", raising=False)
-    yield stand_in_torch()
-    sys.modules.pop("torch", None)
 
 
 def test_objects_of_any_members(transfer: MooncakeBundleTransfer, torch: ModuleType) -> None:

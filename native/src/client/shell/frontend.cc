@@ -74,8 +74,7 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
 Result<uint64_t> Frontend::removeAll(std::string_view pattern, bool force, uint32_t timeoutMs) {
   constexpr std::string_view kWhatPatternsAre =
       "a pattern is a regular expression of RE2's syntax, of at most 1024 bytes of UTF-8 and 256 parts, repeated ones "
-      "counted as "
-      "often as they repeat";
+      "counted as often as they repeat";
   if (pattern.size() > kPatternBytesMax || (!pattern.empty() && judgeKey(pattern) != KV_OK))
     return {KV_INVALID_ARGUMENT, std::string("remove_all: ") + std::string(kWhatPatternsAre)};
   constexpr uint32_t kWaitMs = 1000;

@@ -47,7 +47,7 @@ class PendingLookups(Generic[Key]):
             return state.found
 
     def take(self) -> list[Key]:
-        """The keys that nobody has looked up yet."""
+        """The keys that are not looked up yet."""
         with self._lock:
             new = [key for key in self._new if key in self._states]
             self._new = []
@@ -68,7 +68,7 @@ class PendingLookups(Generic[Key]):
                     self._states[key].found = False
 
     def forget(self, request: str) -> None:
-        """The request asks nothing more. A key that no request asks about is looked up anew the next time."""
+        """The request asks nothing more. A key that no request asks about is looked up again the next time."""
         with self._lock:
             for key in self._keys_of.pop(request, ()):
                 requests = self._states[key].requests

@@ -143,7 +143,7 @@ class Pool:
         return [status in (Status.OK, Status.NOT_FOUND) for status in statuses]
 
     def clear(self, begin: str) -> bool:
-        """Removes all objects whose keys begin so, whoever stored them and whoever reads them; whether they are gone."""
+        """Removes all objects whose keys begin so, also those that others stored or read; whether they are gone."""
         client = self._connection.client
         if not client:
             return False

@@ -159,7 +159,7 @@ class Bundles:
             chunks += [(key, view[part]) for key, part in bundle.chunks(name, len(view))]
         try:
             self._put_chunks(chunks, policy, config)
-            # The manifest last: whoever has it finds all chunks.
+            # The manifest last: a reader that has it finds all chunks.
             self._put_one(bundle.manifest_key, json.dumps(bundle.manifest()).encode(), config)
         except BaseException:
             self._store.remove(bundle.manifest_key, True)

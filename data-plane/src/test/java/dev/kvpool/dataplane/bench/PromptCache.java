@@ -104,7 +104,7 @@ interface PromptCache {
         }
     }
 
-    /** Evicts what is used again last, which only somebody who knows what comes can: no cache of this size hits more blocks. */
+    /** Evicts what is used again last, which takes knowing what comes: no cache of this size hits more blocks. */
     final class Clairvoyant implements PromptCache {
         private static final int NEVER = Integer.MAX_VALUE;
 

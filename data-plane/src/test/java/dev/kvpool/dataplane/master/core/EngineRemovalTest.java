@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
-import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
@@ -81,8 +80,7 @@ class EngineRemovalTest {
         Scenario pool = pool();
         put(pool, "k", ONE, OTHER);
         pool.node(ONE).mute(true);
-        long request = pool.nextRequest();
-        pool.send(new RemoveRequest(request, false, List.of(Key.of("k"))));
+        long request = pool.beginRemoval("k", false);
         assertThat(pool.isAnswered(request)).isFalse();
 
         if (inOrder) {

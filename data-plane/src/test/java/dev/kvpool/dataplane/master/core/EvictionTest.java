@@ -62,7 +62,7 @@ class EvictionTest {
 
         overflow(pool, "third");
         overflow(pool, "fourth");
-        assertThat(evicted(pool)).as("nobody came back to it").contains("k0");
+        assertThat(evicted(pool)).as("it was not used again").contains("k0");
     }
 
     @Test

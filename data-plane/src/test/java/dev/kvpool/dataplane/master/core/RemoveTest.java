@@ -7,8 +7,6 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
-import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
-import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
 import java.util.stream.Stream;
@@ -108,8 +106,7 @@ class RemoveTest {
         pool.put("k", 100);
         pool.node("b").mute(true);
 
-        long request = pool.nextRequest();
-        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+        long request = pool.beginRemoval("k", true);
         assertThat(pool.isAnswered(request)).isFalse();
         assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
 
@@ -123,7 +120,7 @@ class RemoveTest {
         Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
         pool.put("k", 100);
         pool.node("b").mute(true);
-        pool.send(new RemoveRequest(pool.nextRequest(), true, List.of(Key.of("k"))));
+        pool.beginRemoval("k", true);
 
         assertThat(pool.remove("k", false)).isEqualTo(Status.BUSY);
 
@@ -137,8 +134,7 @@ class RemoveTest {
         Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
         pool.put("k", 100);
         pool.node("b").mute(true);
-        long request = pool.nextRequest();
-        pool.send(new RemoveRequest(request, false, List.of(Key.of("k"))));
+        long request = pool.beginRemoval("k", false);
 
         pool.node("b").crash();
         pool.world.run(100);
@@ -159,8 +155,7 @@ class RemoveTest {
         Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
         pool.put("k", 100);
         pool.node("b").mute(true);
-        long request = pool.nextRequest();
-        pool.send(new RemoveRequest(request, false, List.of(Key.of("k"))));
+        long request = pool.beginRemoval("k", false);
         pool.node("b").crash();
         pool.world.run(0);
         assertThat(pool.put("k", 200)).isEqualTo(Status.OK);
@@ -179,8 +174,7 @@ class RemoveTest {
         Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
         pool.put("k", 100);
         pool.node("a").mute(true);
-        long request = pool.nextRequest();
-        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+        long request = pool.beginRemoval("k", true);
 
         pool.node("a").crash();
         pool.world.run(100);
@@ -201,8 +195,7 @@ class RemoveTest {
         pool.node("a").mute(true);
         pool.node("a").heartbeatEvery(500);
 
-        long request = pool.nextRequest();
-        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+        long request = pool.beginRemoval("k", true);
         pool.world.run(Bounds.REMOVE_WAIT_MS + 10);
 
         assertThat(pool.reply(request, RemoveReply.class).results()).containsExactly(Status.TIMEOUT);

@@ -7,7 +7,6 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
-import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
@@ -211,8 +210,7 @@ class RepairTest {
         pool.world.run(2_000);
         assertThat(pool.talkedTo().status().copiesUnderWay()).isEqualTo(1);
 
-        long request = pool.nextRequest();
-        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+        long request = pool.beginRemoval("k", true);
         assertThat(pool.isAnswered(request)).isFalse();
 
         pool.node("c").mute(false);
@@ -233,8 +231,7 @@ class RepairTest {
         pool.node("b").mute(true);
         pool.world.run(2_000);
         assertThat(pool.talkedTo().status().copiesUnderWay()).isEqualTo(1);
-        long request = pool.nextRequest();
-        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+        long request = pool.beginRemoval("k", true);
         if (putMeanwhile) {
             assertThat(pool.put("k", 200)).isEqualTo(Status.OK);
         }

@@ -372,10 +372,15 @@ final class Scenario {
         return reply.status() == Status.OK ? reply.results().getFirst().status() : reply.status();
     }
 
-    Status remove(String key, boolean force) {
+    /** A removal whose answer may come later; its request. */
+    long beginRemoval(String key, boolean force) {
         RemoveRequest request = new RemoveRequest(nextRequest(), force, keys(key));
         send(request);
-        RemoveReply reply = reply(request.requestId(), RemoveReply.class);
+        return request.requestId();
+    }
+
+    Status remove(String key, boolean force) {
+        RemoveReply reply = reply(beginRemoval(key, force), RemoveReply.class);
         return reply.status() == Status.OK ? reply.results().getFirst() : reply.status();
     }
 

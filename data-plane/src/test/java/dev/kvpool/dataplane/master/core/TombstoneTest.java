@@ -10,7 +10,6 @@ import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.base.ExtentSize;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
-import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
@@ -177,8 +176,7 @@ class TombstoneTest {
     void nothingIsAcknowledgedBeforeTheRegisterSaysWhoIsBehind() {
         Scenario pool = oneAway();
         pool.world.cutLease(true);
-        long request = pool.nextRequest();
-        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+        long request = pool.beginRemoval("k", true);
         pool.world.run(1_000);
         assertThat(pool.isAnswered(request)).isFalse();
 
@@ -432,8 +430,7 @@ class TombstoneTest {
     void aLeaderThatFindsATombstoneOnAMinorityCompletesIt() {
         Scenario pool = oneAway();
         pool.node("b").mute(true);
-        long request = pool.nextRequest();
-        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+        long request = pool.beginRemoval("k", true);
         assertThat(pool.isAnswered(request)).isFalse();
         assertThat(tombstones(pool, "a")).containsExactly("k");
 
@@ -455,8 +452,7 @@ class TombstoneTest {
     void aWitnessLostDuringTheRemovalIsStruckOff() {
         Scenario pool = oneAway();
         pool.node("b").mute(true);
-        long request = pool.nextRequest();
-        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+        long request = pool.beginRemoval("k", true);
 
         pool.crash("b");
 
@@ -558,8 +554,7 @@ class TombstoneTest {
                 .as("evicted, not freed")
                 .anyMatch(record -> record.key().equals(Key.of("k")));
 
-        long request = pool.nextRequest();
-        pool.send(new RemoveRequest(request, false, List.of(Key.of("k"))));
+        long request = pool.beginRemoval("k", false);
         assertThat(pool.isAnswered(request)).as("its node has not confirmed").isFalse();
         pool.crash(holder);
         pool.world.run(100);

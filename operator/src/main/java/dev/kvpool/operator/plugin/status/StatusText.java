@@ -36,7 +36,6 @@ public final class StatusText {
         text.append('\n').append(masters(view)).append('\n').append(nodes(view));
         view.notes().stream()
                 .filter(note -> !isSaid(text, note))
-                .toList()
                 .forEach(note -> text.append("%n%s%n".formatted(note)));
         view.steps().forEach(step -> text.append(step(step)));
         if (view.roll() != null) {

@@ -75,7 +75,11 @@ final class ReadRequests {
      * last to be used, so that the last is the first to be evicted.
      */
     private static <T> List<T> lastFirst(List<Key> keys, Function<Key, T> answer) {
-        return keys.reversed().stream().map(answer).toList().reversed();
+        List<T> answers = new ArrayList<>(keys.size());
+        for (Key key : keys.reversed()) {
+            answers.add(answer.apply(key));
+        }
+        return answers.reversed();
     }
 
     private Found find(Key key, NodeTable nodes, long nowMs) {
