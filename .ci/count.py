@@ -16,21 +16,31 @@ WITHOUT_CASES = {"lint", "cluster-image"}
 
 
 def outcomes(report):
-    """Yields (name, outcome) of each test case; outcome is passed, failed or skipped."""
+    """Yields (name, outcome, why) of each test case; outcome is passed, failed or skipped, and why is said of failed ones."""
     for case in ElementTree.parse(report).getroot().iter("testcase"):
         name = ".".join(filter(None, (case.get("classname"), case.get("name"))))
-        if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
-            yield name, "failed"
+        problems = [*case.iter("failure"), *case.iter("error")]
+        if problems or case.get("status") == "fail":
+            yield name, "failed", why(case, problems)
         elif case.find("skipped") is not None or case.get("status") in ("disabled", "notrun"):
-            yield name, "skipped"
+            yield name, "skipped", []
         else:
-            yield name, "passed"
+            yield name, "passed", []
+
+
+def why(case, problems, most=12):
+    """The first lines of what a failed test says, or the last ones of what it printed where it says nothing."""
+    said = [line for problem in problems for line in (problem.text or problem.get("message") or "").splitlines()]
+    if any(line.strip() for line in said):
+        return said[:most]
+    return (case.findtext("system-out") or "").splitlines()[-most:]
 
 
 def complaints(lines, most=12):
-    """What a log says of a failure that no test case tells of: its last errors, or else its end."""
+    """What a log says of a failure that no test case tells of: its last errors that are not Maven's own, or else its end."""
     errors = [line for line in lines if "ERROR" in line or "error:" in line]
-    return errors[-most:] or lines[-most:]
+    ours = [line for line in errors if not line.startswith("[ERROR]")]
+    return ours[-most:] + [line for line in errors if line.startswith("[ERROR]")][:most] or lines[-most:]
 
 
 def main():
@@ -41,10 +51,10 @@ def main():
     for part in parts:
         names = {"passed": [], "failed": [], "skipped": []}
         for report in sorted((reports / part).rglob("*.xml")):
-            for name, outcome in outcomes(report):
+            for name, outcome, said in outcomes(report):
                 names[outcome].append(name)
-        for name in names["failed"]:
-            print(f"failed: {part}: {name}")
+                if outcome == "failed":
+                    print(f"failed: {part}: {name}", *said, sep="\n    ")
         for name in names["skipped"]:
             print(
                 f"skipped: {part}: {name}"

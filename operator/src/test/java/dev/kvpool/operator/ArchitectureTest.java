@@ -154,6 +154,8 @@ class ArchitectureTest {
             .doNotHaveSimpleName("HttpMasterClient")
             .and()
             .doNotHaveSimpleName("HealthCheck")
+            .and()
+            .doNotHaveSimpleName("PodProxyMasters")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("java.net.http");

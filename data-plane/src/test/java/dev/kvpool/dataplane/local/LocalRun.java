@@ -3,7 +3,9 @@ package dev.kvpool.dataplane.local;
 
 import static org.awaitility.Awaitility.await;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,8 +35,16 @@ final class LocalRun implements AutoCloseable {
         this.process = process;
         this.masterPort = masterPort;
         this.adminPort = adminPort;
-        Thread.ofVirtual().start(() -> process.inputReader().lines().forEach(out::add));
-        Thread.ofVirtual().start(() -> process.errorReader().lines().forEach(err::add));
+        Thread.ofVirtual().start(() -> readAll(process.inputReader(), out));
+        Thread.ofVirtual().start(() -> readAll(process.errorReader(), err));
+    }
+
+    private static void readAll(BufferedReader from, List<String> lines) {
+        try {
+            from.lines().forEach(lines::add);
+        } catch (UncheckedIOException e) {
+            lines.add("[closed: the test ended this process]");
+        }
     }
 
     /** Starts local of this main class with small JVMs, segments of 32 MiB, and free ports. */

@@ -5,37 +5,36 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvpool.dataplane.Kvpool;
-import dev.kvpool.dataplane.cli.CommandRunner;
-import dev.kvpool.dataplane.cli.Console;
 import dev.kvpool.dataplane.cli.ExitCode;
 import dev.kvpool.dataplane.cli.FailureException;
-import dev.kvpool.dataplane.cli.StopSignal;
-import java.io.ByteArrayOutputStream;
-import java.io.InputStream;
-import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The rehearsal with a real master, a real storage node and a real client. */
 class PrepareCommandTest {
-    private final ByteArrayOutputStream said = new ByteArrayOutputStream();
-    private final PrintStream out = new PrintStream(said, true, StandardCharsets.UTF_8);
-    private final Console console = new Console(InputStream.nullInputStream(), out, out, new StopSignal());
-
+    /** A process of its own: a master ends the one that it is in when any thread there fails. */
     @Test
-    void aPoolLivesAndLeavesNothing() throws Exception {
-        List<Path> before = leftOvers();
+    void aPoolLivesAndLeavesNothing(@TempDir Path temporary) throws Exception {
+        Process kvpool = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+                        "-Djava.io.tmpdir=" + temporary,
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Kvpool.class.getName(),
+                        "prepare")
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
 
-        int code = new CommandRunner(Kvpool.COMMANDS, Map.of(), console).run("prepare");
-
-        assertThat(said.toString(StandardCharsets.UTF_8)).isEmpty();
-        assertThat(code).isEqualTo(ExitCode.OK);
-        assertThat(leftOvers()).isEqualTo(before);
+        assertThat(kvpool.getInputStream().readAllBytes())
+                .asString(StandardCharsets.UTF_8)
+                .isEmpty();
+        assertThat(kvpool.waitFor()).isEqualTo(ExitCode.OK);
+        assertThat(temporary).isDirectoryNotContaining("glob:**kvpool-prepare-*");
     }
 
     @Test
@@ -47,13 +46,5 @@ class PrepareCommandTest {
                 .isInstanceOf(FailureException.class)
                 .hasMessageStartingWith("master ended: ")
                 .hasMessageContaining("--port");
-    }
-
-    private static List<Path> leftOvers() throws Exception {
-        try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
-            return files.filter(file -> file.getFileName().toString().startsWith("kvpool-prepare-"))
-                    .sorted()
-                    .toList();
-        }
     }
 }

@@ -8,13 +8,23 @@ import dev.kvpool.operator.master.MasterClient;
 import dev.kvpool.operator.master.MasterPaths;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import io.fabric8.kubernetes.client.Client;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.RequestConfig;
+import io.fabric8.kubernetes.client.RequestConfigBuilder;
+import java.net.http.HttpTimeoutException;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.stream.Gatherers;
+import java.util.stream.Stream;
 
 /**
  * Asks masters through the API server, by the names of their pods: their addresses can be reached from inside the cluster only.
@@ -23,19 +33,46 @@ import java.util.Optional;
 public final class PodProxyMasters implements MasterClient {
     private static final int FORBIDDEN = 403;
     private static final int NOT_FOUND = 404;
+    private static final int GATEWAY_TIMEOUT = 504;
+
+    /** Pods asked at the same time: each holds a connection to the API server. */
+    private static final int AT_ONCE = 16;
+
+    /** Pods of a machine without power refuse nothing, and the API server would wait for half a minute for each. */
+    private static final Duration ANSWER_MAX = Duration.ofSeconds(5);
+
     private final ObjectMapper json = new ObjectMapper();
-    private final KubernetesClient client;
+    private final Client client;
+    private final Client impatient;
     private final String namespace;
+    private final Duration answerMax;
 
     PodProxyMasters(KubernetesClient client, String namespace) {
+        this(client, namespace, ANSWER_MAX);
+    }
+
+    /** @param answerMax how long a pod may take to say what it knows; what is asked of it to do has the client's time */
+    PodProxyMasters(KubernetesClient client, String namespace, Duration answerMax) {
         this.client = client;
         this.namespace = namespace;
+        this.answerMax = answerMax;
+        RequestConfig config = new RequestConfigBuilder(
+                        client.getConfiguration().getRequestConfig())
+                .withRequestTimeout(Math.toIntExact(answerMax.toMillis()))
+                .build();
+        this.impatient = client.newClient(config);
+    }
+
+    /** What many pods answer, in their order; they are asked at the same time. */
+    public static <T, R> Stream<R> atOnce(Collection<T> pods, Function<T, R> ask) {
+        return pods.stream().gather(Gatherers.mapConcurrent(AT_ONCE, ask));
     }
 
     @Override
     public Map<String, MasterAnswer> ask(Map<String, String> pods) {
         Map<String, MasterAnswer> answers = new LinkedHashMap<>();
-        pods.forEach((name, pod) -> answers.put(name, askOne(pod)));
+        atOnce(pods.entrySet(), pod -> Map.entry(pod.getKey(), askOne(pod.getValue())))
+                .forEach(answer -> answers.put(answer.getKey(), answer.getValue()));
         return answers;
     }
 
@@ -81,11 +118,25 @@ public final class PodProxyMasters implements MasterClient {
      * @throws KubernetesClientException when it does not
      */
     public String text(String pod, int port, String path) {
-        String answer = client.raw(uri(pod, port, path));
+        String answer;
+        try {
+            answer = impatient.raw(uri(pod, port, path));
+        } catch (KubernetesClientException e) {
+            if (isTimeout(e)) {
+                throw new KubernetesClientException(
+                        "it did not answer within %.1f s".formatted(answerMax.toMillis() / 1e3), GATEWAY_TIMEOUT, null);
+            }
+            throw e;
+        }
         if (answer == null) {
             throw new KubernetesClientException("there is no such pod, or no such path in it", NOT_FOUND, null);
         }
         return answer;
+    }
+
+    private static boolean isTimeout(KubernetesClientException e) {
+        return Stream.iterate((Throwable) e, Objects::nonNull, Throwable::getCause)
+                .anyMatch(cause -> cause instanceof TimeoutException || cause instanceof HttpTimeoutException);
     }
 
     private MasterAnswer askOne(String pod) {

@@ -4,6 +4,7 @@ package dev.kvpool.operator.plugin.report;
 import dev.kvpool.operator.plugin.cluster.AdminPage;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.PluginException;
+import dev.kvpool.operator.plugin.cluster.PodProxyMasters;
 import dev.kvpool.operator.plugin.cluster.Sentences;
 import dev.kvpool.operator.plugin.plan.PlanCommand;
 import dev.kvpool.operator.plugin.plan.PlanText;
@@ -51,22 +52,25 @@ final class Bundle {
         add("objects.yaml", () -> Redaction.yaml(seen.children()));
         add("pods.yaml", () -> Redaction.yaml(pods));
         add("events.yaml", () -> Redaction.yaml(events(seen)));
-        pods.stream().limit(PODS_MAX).forEach(this::addPod);
+        List<Pod> asked = pods.stream().limit(PODS_MAX).toList();
+        PodProxyMasters.atOnce(asked, this::ofPod).forEach(entries::putAll);
         return entries;
     }
 
-    private void addPod(Pod pod) {
+    private Map<String, String> ofPod(Pod pod) {
+        Map<String, String> found = new LinkedHashMap<>();
         String name = pod.getMetadata().getName();
         AdminPage.of(pod).ifPresent(page -> {
-            add("says/%s.json".formatted(name), () -> on.masters().text(name, page.port(), page.path()));
-            add("metrics/%s.txt".formatted(name), () -> on.masters().text(name, page.port(), "/metrics"));
+            found.put("says/%s.json".formatted(name), text(() -> on.masters().text(name, page.port(), page.path())));
+            found.put("metrics/%s.txt".formatted(name), text(() -> on.masters().text(name, page.port(), "/metrics")));
         });
         if (logLines > 0) {
-            add("logs/%s.log".formatted(name), () -> log(pod, false));
+            found.put("logs/%s.log".formatted(name), text(() -> log(pod, false)));
             if (ObservedPod.of(pod).restarts() > 0) {
-                add("logs/%s.previous.log".formatted(name), () -> log(pod, true));
+                found.put("logs/%s.previous.log".formatted(name), text(() -> log(pod, true)));
             }
         }
+        return found;
     }
 
     private String log(Pod pod, boolean previous) {
@@ -94,13 +98,17 @@ final class Bundle {
     }
 
     private void add(String name, Supplier<String> text) {
+        entries.put(name, text(text));
+    }
+
+    private static String text(Supplier<String> text) {
         try {
             String found = text.get();
-            entries.put(name, Redaction.text(found == null ? "" : found));
+            return Redaction.text(found == null ? "" : found);
         } catch (KubernetesClientException e) {
-            entries.put(name, "not to be had: " + Sentences.of(e) + "\n");
+            return "not to be had: " + Sentences.of(e) + "\n";
         } catch (PluginException e) {
-            entries.put(name, "not to be had: " + e.getMessage() + "\n");
+            return "not to be had: " + e.getMessage() + "\n";
         }
     }
 }

@@ -39,12 +39,17 @@ public final class NodeNotes {
         boolean ucx = seen.engine()
                 .filter(engine -> engine.getSpec().protocols().contains(Protocol.UCX))
                 .isPresent();
-        return pods.stream()
+        List<Pod> asked = pods.stream()
                 .filter(pod -> AdminPage.role(pod).equals(PoolLabels.ROLE_STORAGE)
                         && ObservedPod.of(pod).started())
                 .limit(NODES_MAX)
-                .flatMap(pod -> AdminPage.of(pod).stream()
-                        .flatMap(page -> of(pod.getMetadata().getName(), page, proxy, ucx).stream()))
+                .toList();
+        return PodProxyMasters.atOnce(
+                        asked,
+                        pod -> AdminPage.of(pod)
+                                .map(page -> of(pod.getMetadata().getName(), page, proxy, ucx))
+                                .orElse(List.of()))
+                .flatMap(List::stream)
                 .toList();
     }
 
