@@ -84,6 +84,11 @@ public record Sizing(PoolEngines engines, ExpectationSource from, MasterMemory m
         return Long.highestOneBit(clamped - 1) << 1;
     }
 
+    /** How many objects the masters are made for: a power of two where the spec does not say it. */
+    public long objects() {
+        return master.objects();
+    }
+
     public Quantity masterRequest() {
         return master.request();
     }

@@ -41,8 +41,10 @@ public final class WishDigest {
     public static String masters(PoolBlueprint pool) {
         Map<String, Object> asked = pruned(map(pool.spec().masters()), MASTERS);
         asked.keySet().removeAll(NOT_OF_MASTERS);
-        // It grows with what the pool holds, which waits for no turn.
-        asked.put("memory", List.of(pool.sizing().masterRequest(), pool.sizing().masterLimit()));
+        // It grows with what the pool holds, which waits for no turn; how much memory an operator gives for so many
+        // objects does.
+        asked.put("objects", pool.sizing().objects());
+        asked.put("copies", pool.spec().cache().replicas());
         return text(pool, asked, PoolLabels.ROLE_MASTER);
     }
 
