@@ -2,6 +2,7 @@
 """Transfer engines in two real processes, over the real library."""
 
 import ctypes
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ class Memory:
         self.address = ctypes.addressof(self.bytes)
         self.size = size
         if fill:
-            self.bytes[:] = (fill * (size // len(fill) + 1))[:size]
+            ctypes.memmove(self.address, fill * (size // len(fill) + 1), size)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Memory) and bytes(self.bytes) == bytes(other.bytes)
@@ -32,18 +33,32 @@ class Memory:
 
 
 class Peer:
-    """The process of peer.py."""
+    """The process of peer.py. Without `name` its address is what it is known by."""
 
-    def __init__(self, ports: tuple[int, int] = (15000, 17000)) -> None:
-        command = [sys.executable, str(Path(__file__).with_name("peer.py")), *map(str, ports), str(SIZE)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(
+        self, ports: tuple[int, int] = (15000, 17000), size: int = SIZE, name: str = "127.0.0.1", *metadata_server: str
+    ) -> None:
+        command = [sys.executable, str(Path(__file__).with_name("peer.py")), str(size), name, *metadata_server]
+        first, last = map(str, ports)
+        environment = {
+            **os.environ,
+            "MC_MIN_RPC_PORT": first,
+            "MC_MAX_RPC_PORT": last,
+            "MC_TCP_BIND_ADDRESS": "127.0.0.1",
+        }
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
         port, self.memory = map(int, self.process.stdout.readline().split())
-        self.port = port
+        self.port, self.size = port, size
         self.address = f"127.0.0.1:{port}"
 
-    def ask(self, command: str) -> str:
+    def tell(self, command: str) -> None:
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
+
+    def ask(self, command: str) -> str:
+        self.tell(command)
         return self.process.stdout.readline().strip()
 
     def freeze(self) -> None:
