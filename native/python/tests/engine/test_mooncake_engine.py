@@ -139,8 +139,9 @@ def test_before_initialize_and_twice(caplog: pytest.LogCaptureFixture) -> None:
 @pytest.mark.parametrize(
     ("metadata", "protocol", "reason"),
     [
-        ("http://10.0.0.1:8080/metadata", "tcp", 'give "P2PHANDSHAKE"'),
-        ("10.0.0.1:2379", "tcp", 'give "P2PHANDSHAKE"'),
+        ("http://127.0.0.1:1/metadata", "tcp", "http://127.0.0.1:1/metadata cannot be reached"),
+        ("http://", "tcp", 'give "P2PHANDSHAKE"'),
+        ("10.0.0.1:2379", "tcp", '"http://HOST:PORT/metadata"'),
         ("P2PHANDSHAKE", "rdma", "transfer engines do not use that yet"),
         ("P2PHANDSHAKE", "ascend", "needs an Ascend NPU"),
         ("P2PHANDSHAKE", "ascend", "have tcp alone as protocol"),
@@ -180,6 +181,9 @@ def test_settings_name_every_problem() -> None:
     given = {"MC_MIN_RPC_PORT": "16000", "MC_MAX_RPC_PORT": "16100", "MC_TRANSFER_TIMEOUT": "1"}
     settings = read_engine_settings("h:1", "P2PHANDSHAKE", "rdma, tcp", "", given)
     assert (settings.ports, settings.timeout, settings.protocols) == ((16000, 16100), 5.0, ("rdma", "tcp"))
+    assert (settings.metadata_url, settings.metadata_prefix) == (None, "mooncake/")
+    named = read_engine_settings("h", "10.0.0.1:8080/metadata", "tcp", "http", {"MC_METADATA_CLUSTER_ID": "blue"})
+    assert (named.metadata_url, named.metadata_prefix) == ("http://10.0.0.1:8080/metadata", "mooncake/blue/")
 
 
 def test_a_peer_killed_meanwhile_is_a_failure_long_before_the_time_is_up(

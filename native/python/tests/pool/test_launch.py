@@ -11,6 +11,7 @@ from pathlib import Path
 from local_pool import START_SECONDS, free_ports
 from waiting import eventually
 
+from mooncake.engine import TransferEngine
 from mooncake.store import MooncakeDistributedStore
 
 VALUE = b"value" * 1000
@@ -45,9 +46,10 @@ def connected(masters, setup):
 
 
 def test_what_engines_hold_outlives_a_master_that_is_started_elsewhere_and_clients_of_the_service_read_it():
-    port = free_ports(3)
+    port = free_ports(4)
     masters = f"127.0.0.1:{port}"
-    master = [f"--rpc_port={port}", f"--metrics_port={port + 1}", "--enable_http_metadata_server=true"]
+    metadata = ["--enable_http_metadata_server=true", f"--http_metadata_server_port={port + 3}"]
+    master = [f"--rpc_port={port}", f"--metrics_port={port + 1}", *metadata]
     client = [
         f"--master_server_address={masters}",
         "--global_segment_size=64MB",
@@ -65,6 +67,8 @@ def test_what_engines_hold_outlives_a_master_that_is_started_elsewhere_and_clien
             eventually(lambda: dummy.get("kept") == VALUE, "a client of mooncake_client reads it", START_SECONDS)
             dummy.close()
             store.close()
+            engine = TransferEngine()
+            assert engine.initialize("127.0.0.1:1", f"http://127.0.0.1:{port + 3}/metadata", "tcp", "") == 0
             service.terminate()
             assert service.wait(START_SECONDS) == 0
             second.terminate()

@@ -32,6 +32,7 @@ MODULES = (
     ("mooncake.mooncake_config", MOONCAKE, ("mooncake_config",)),
     ("mooncake.async_store", MOONCAKE, ("async_store",)),
     ("mooncake.engine", MOONCAKE, ("engine", "transfers/transfer_types")),
+    ("mooncake.http_metadata_server", MOONCAKE, ("http_metadata_server",)),
     ("kvpool", KVPOOL, ("client", "keep", "storage_node", "transfer_engine")),
     ("kvpool.aio", KVPOOL, ("aio",)),
 )

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Command lines of the reference's programs: what kvpool makes of each flag."""
 
+import socket
+
 import pytest
 from mooncake_flags_page import PAGE, page
 
@@ -106,10 +108,10 @@ def test_all_problems_are_told_at_once():
 
 
 def test_what_has_no_effect_is_said_unless_it_asks_for_nothing():
-    line = command_line.read(["--enable_http_metadata_server=true", "--rpc_thread_num=0", "--v=1"], MASTER_FLAGS)
+    line = command_line.read(["--enable_snapshot=true", "--rpc_thread_num=0", "--v=1"], MASTER_FLAGS)
 
     assert [warning.split(":")[0] for warning in line.warnings] == [
-        "--enable_http_metadata_server has no effect",
+        "--enable_snapshot has no effect",
         "--v has no effect",
     ]
 
@@ -207,6 +209,14 @@ def test_without_the_command_it_says_where_to_get_it(capsys, monkeypatch):
 
     assert master.main([]) == 1
     assert "the command `kvpool` is not on PATH" in capsys.readouterr().err
+
+
+def test_a_metadata_server_that_cannot_listen_is_named(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        flags = ["--http_metadata_server_host=127.0.0.1", f"--http_metadata_server_port={port}"]
+        assert master.main(["--enable_http_metadata_server=true", *flags]) == 1
+    assert f"the metadata server cannot listen on 127.0.0.1 port {port}: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ ABOVE = {
         "async_store",
         "buffer_pool",
         "engine",
+        "http_metadata_server",
         "mooncake_config",
         "mooncake_store_service",
         "store",

@@ -11,14 +11,16 @@ import ctypes
 import logging
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kvpool import KvpoolError, Status
 from kvpool import TransferEngine as Engine
-from mooncake.configuration.engine_settings import SERVED, read_engine_settings
+from mooncake.configuration.engine_settings import SERVED, EngineSettings, read_engine_settings
 from mooncake.configuration.protocols import REMEDY, override_log
 from mooncake.configuration.settings import BadSettings
 from mooncake.transfers.managed_buffers import ManagedBuffers
+from mooncake.transfers.metadata_server import MetadataServer, MetadataServerError
+from mooncake.transfers.peer_names import Addresses, Directory, NameTaken, PeerNames, Publication
 from mooncake.transfers.transfer_types import InnerTransferEngine, TransferNotify, TransferOpcode
 
 __all__ = [
@@ -49,7 +51,8 @@ _RUNNING, _DONE, _FAILED, _TIMED_OUT = 0, 1, -1, -2
 class TransferEngine:
     """Mooncake's transfer engine: memory registered here can be written and read by peers, and theirs from here.
 
-    A peer is "HOST:PORT" with PORT from its get_rpc_port(). Addresses and lengths are in bytes. A peer's address is
+    A peer is "HOST:PORT" with PORT from its get_rpc_port(), or, with a metadata server, the local_hostname that it was
+    initialized with. Addresses and lengths are in bytes. A peer's address is
     looked up by the peer among what is registered there: anything else is refused. Methods may be called by any number of
     threads, and wait without the GIL. A transfer may take 30 s, or MC_TRANSFER_TIMEOUT seconds (5 at least), and one
     more for each GB. A peer that refuses the connection is a failure at once, or one second after its connection ended, as
@@ -62,6 +65,7 @@ class TransferEngine:
         self._lock = threading.Lock()
         self._engine: Engine | None = None
         self._buffers: ManagedBuffers | None = None
+        self._names: PeerNames = Addresses()
         self._timeout = 30.0
 
     # ---- life
@@ -71,39 +75,46 @@ class TransferEngine:
 
         Args:
             local_hostname: by which others reach this process; shown in their logs. A port in it is not used: peers are
-                told get_rpc_port().
-            metadata_server: "P2PHANDSHAKE". Others are refused.
+                told get_rpc_port(). With a metadata server it is also the name by which peers address this engine, all
+                of it; a name that is no host stands for the address by which this machine reaches the server.
+            metadata_server: "P2PHANDSHAKE", or the URL of a metadata server, "http://HOST:PORT/metadata". The entry of
+                this engine is there until the process ends, and again 5 s after the server lost it; that of an engine
+                which is gone is replaced. A peer that started again elsewhere is found by its name. Without the server
+                known peers are used on. etcd and redis are refused.
             protocol: "tcp", or a list such as "rdma,tcp": the first that works here is used, and the log says what
                 became of the others. "rdma" or "ascend" alone are refused: this build has neither, and uses tcp in their
                 place only where the environment variable KVPOOL_PROTOCOL_OVERRIDE is "tcp".
             device_name: accepted and not used: tcp takes the route of the machine.
 
         Returns:
-            0, or -1: an argument is wrong, no port is free, or it was initialized before.
+            0, or -1: an argument is wrong, no port is free, it was initialized before, the metadata server cannot be
+            reached, or another engine has that name.
         """
         return self.initialize_ext(local_hostname, metadata_server, protocol, device_name, "")
 
     def initialize_ext(
         self, local_hostname: str, metadata_server: str, protocol: str, device_name: str, metadata_type: str
     ) -> int:
-        """Like initialize(). metadata_type says what a metadata server without "://" is; only P2PHANDSHAKE serves."""
+        """Like initialize(). metadata_type says what a metadata server without "://" is: "http"."""
         with self._lock:
             if self._engine is not None:
                 return self._failed("initialize", "this engine is initialized already")
             try:
                 settings = read_engine_settings(local_hostname, metadata_server, protocol, metadata_type, os.environ)
-                self._engine = Engine(
-                    settings.name,
-                    metadata=settings.metadata,
-                    protocols=settings.protocols,
-                    listen_host=settings.listen_host,
-                    ports=settings.ports,
+                engine = Engine(
+                    settings.name, protocols=settings.protocols, listen_host=settings.listen_host, ports=settings.ports
                 )
             except KvpoolError as error:
                 none_served = SERVED not in settings.protocols
                 return self._failed("initialize", f"{error}. {_ONLY_TCP}" if none_served else str(error))
             except (BadSettings, ValueError) as error:
                 return self._failed("initialize", str(error))
+            try:
+                self._names = _names_of(engine, settings)
+            except (MetadataServerError, NameTaken) as error:
+                engine.close()
+                return self._failed("initialize", str(error))
+            self._engine = engine
             self._timeout = settings.timeout
             self._buffers = ManagedBuffers(self._engine)
         if settings.instead_of is not None:
@@ -258,9 +269,10 @@ class TransferEngine:
             call = engine.write if opcode == TransferOpcode.Write else engine.read
             told = None if notify is None else (notify.name, notify.msg.encode())
             timeout = self._timeout_for(lengths)
-            _raise_first(
+            self._with_peer(
                 engine,
-                call(target_hostname, buffers, peer_buffer_addresses, lengths, notify=told, timeout=timeout),
+                target_hostname,
+                lambda peer: call(peer, buffers, peer_buffer_addresses, lengths, notify=told, timeout=timeout),
             )
 
         return self._try("batch_transfer_sync", run)
@@ -306,9 +318,9 @@ class TransferEngine:
 
         def begin(engine: Engine) -> None:
             nonlocal batch
-            _raise_first(engine, [engine.connect(target_hostname)])
+            peer = self._with_peer(engine, target_hostname, lambda peer: [engine.connect(peer)])
             call = engine.submit_write if opcode == TransferOpcode.Write else engine.submit_read
-            batch = call(target_hostname, buffers, peer_buffer_addresses, lengths, timeout=self._timeout_for(lengths))
+            batch = call(peer, buffers, peer_buffer_addresses, lengths, timeout=self._timeout_for(lengths))
 
         self._try("batch_transfer_async", begin)
         return batch
@@ -361,7 +373,11 @@ class TransferEngine:
 
     def send_probe(self, peer_server_name: str) -> int:
         """0 when a transfer engine answers there now, else -1: one that is gone is not waited for."""
-        return self._try("send_probe", lambda engine: _raise_first(engine, [engine.probe(peer_server_name)]))
+
+        def probe(engine: Engine) -> None:
+            self._with_peer(engine, peer_server_name, lambda peer: [engine.probe(peer)])
+
+        return self._try("send_probe", probe)
 
     def get_first_buffer_address(self, segment_name: str) -> int:
         """The address of the region that the peer registered first; 0 when it has none or cannot be reached."""
@@ -369,7 +385,7 @@ class TransferEngine:
 
         def ask(engine: Engine) -> None:
             nonlocal address
-            regions = engine.describe(segment_name)
+            regions = engine.describe(self._names.address_of(segment_name))
             address = regions[0][0] if regions else 0
 
         self._try("get_first_buffer_address", ask)
@@ -388,19 +404,42 @@ class TransferEngine:
             raise RuntimeError(f"{method}: the engine is not initialized")
         return self._engine
 
+    def _with_peer(self, engine: Engine, target: str, call: Callable[[str], Sequence[Status]]) -> str:
+        """Calls with the peer's address, and once more where it is elsewhere by now; the address. RuntimeError for a
+        status that is not OK."""
+        peer = self._names.address_of(target)
+        statuses = call(peer)
+        if any(status != Status.OK for status in statuses) and (moved := self._names.moved(target)) is not None:
+            peer = moved
+            statuses = call(peer)
+        _raise_first(engine, statuses)
+        return peer
+
     def _timeout_for(self, lengths: Sequence[int]) -> float:
         return self._timeout + sum(lengths) / 1e9
 
     def _try(self, method: str, call) -> int:
         try:
             call(self._open(method))
-        except (KvpoolError, ValueError, OverflowError, RuntimeError) as error:
+        except (KvpoolError, MetadataServerError, ValueError, OverflowError, RuntimeError) as error:
             return self._failed(method, str(error))
         return 0
 
     def _failed(self, method: str, reason: str) -> int:
         _logger.error("%s: %s", method, reason)
         return -1
+
+
+def _names_of(engine: Engine, settings: EngineSettings) -> PeerNames:
+    """With a metadata server the engine has an entry there when this returns. Raises MetadataServerError or NameTaken."""
+    if settings.metadata_url is None:
+        return Addresses()
+    server = MetadataServer(settings.metadata_url)
+    directory = Directory(server, settings.metadata_prefix)
+    publication = Publication(server, directory, settings.name, engine.port)
+    publication.publish(lambda place: engine.probe(place) == Status.OK)
+    publication.keep(engine)
+    return directory
 
 
 def _raise_first(engine: Engine, statuses: Sequence[Status]) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -22,7 +23,8 @@ class EngineSettings:
     """What kvpool.TransferEngine is made with."""
 
     name: str
-    metadata: str
+    metadata_url: str | None  # None: engines find each other without a server
+    metadata_prefix: str  # of keys
     protocols: tuple[str, ...]
     listen_host: str | None
     ports: tuple[int, int]
@@ -37,21 +39,30 @@ def read_engine_settings(
     problems: list[str] = []
     if not local_hostname:
         problems.append('local_hostname is empty, but must be "host" or "host:port"')
-    if metadata_server != PEER_TO_PEER:
-        server = (
-            metadata_server if "://" in metadata_server or not metadata_type else f"{metadata_type}://{metadata_server}"
-        )
-        problems.append(
-            f"metadata server {server!r} cannot be used: engines find each other without one, by HOST:PORT; "
-            f'give "{PEER_TO_PEER}"'
-        )
+    metadata_url = _metadata_url(metadata_server, metadata_type, problems)
     ports = _ports(environment, problems)
     timeout = _timeout(environment.get("MC_TRANSFER_TIMEOUT", ""), problems)
     protocols, instead_of = _protocols(protocol, environment, problems)
     if problems:
         raise BadSettings(problems)
     listen_host = environment.get("MC_TCP_BIND_ADDRESS") or None
-    return EngineSettings(local_hostname, metadata_server, protocols, listen_host, ports, timeout, instead_of)
+    cluster = environment.get("MC_METADATA_CLUSTER_ID", "")
+    prefix = f"mooncake/{cluster}/" if cluster else "mooncake/"
+    return EngineSettings(local_hostname, metadata_url, prefix, protocols, listen_host, ports, timeout, instead_of)
+
+
+def _metadata_url(server: str, kind: str, problems: list[str]) -> str | None:
+    """The address of a server of HTTP; None for none."""
+    if server == PEER_TO_PEER:
+        return None
+    url = server if "://" in server or not kind else f"{kind}://{server}"
+    if url.startswith(("http://", "https://")) and urllib.parse.urlsplit(url).hostname:
+        return url
+    problems.append(
+        f'metadata server {url!r} cannot be used: give "{PEER_TO_PEER}", with which engines find each other by HOST:PORT '
+        'and without a server, or one of HTTP, "http://HOST:PORT/metadata"'
+    )
+    return None
 
 
 def _protocols(asked: str, environment: Mapping[str, str], problems: list[str]) -> tuple[tuple[str, ...], str | None]:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from mooncake.http_metadata_server import KVBootstrapServer
 from mooncake.launch import command_line, config_file, pool_command, process
 from mooncake.launch.command_line import BadCommandLine, CommandLine
 from mooncake.launch.master_flags import FLAGS
@@ -43,6 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return process.refuse(PROGRAM, [str(problem)])
     for warning in line.warnings:
         process.say(PROGRAM, warning)
+    if line.values["enable_http_metadata_server"]:
+        host, port = str(line.values["http_metadata_server_host"]), int(str(line.values["http_metadata_server_port"]))
+        try:
+            KVBootstrapServer(port, host).run()
+        except OSError as problem:
+            process.say(PROGRAM, f"the metadata server cannot listen on {host} port {port}: {problem}")
+            return 1
     try:
         pool = process.start(wanted, os.environ)
     except process.NoCommand as problem:
