@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """mooncake.engine.TransferEngine with the shapes and return codes that engines rely on."""
 
+import ctypes
 import logging
 import threading
 
 import pytest
 from conftest import SIZE, Memory, Peer
+from unreadable import Unreadable
 
 from mooncake.configuration.engine_settings import read_engine_settings
 from mooncake.configuration.settings import BadSettings
@@ -78,6 +80,9 @@ def test_async_calls(here: TransferEngine, there: TransferEngine) -> None:
     assert here.get_batch_transfer_status(batches) == 0
     assert got == sent
     assert here.get_batch_transfer_status([batch]) == -1, "its end was told already"
+    last = here.batch_transfer_async_read(name(there), [got.address], [memory.address], [SIZE])
+    assert here.get_batch_transfer_status([batch, last]) == -1
+    assert here.transfer_check_status(last) == -1, "it was waited for nevertheless, so that its memory is free"
     single = here.transfer_submit_write(name(there), sent.address, memory.address, SIZE)
     while (status := here.transfer_check_status(single)) == 0:
         pass
@@ -120,6 +125,31 @@ def test_managed_buffers(here: TransferEngine, there: TransferEngine) -> None:
     assert there.free_managed_buffer(theirs, 1000) == -1
     assert here.transfer_sync_write(name(there), mine, theirs, 1000) == -1
     assert here.allocate_managed_buffer(0) == 0
+    assert here.unregister_memory(mine) == 0
+    assert here.free_managed_buffer(mine, 1000) == 0, "also when peers may not use it any more"
+    with pytest.raises(ValueError, match="-1 bytes"):
+        there.read_bytes_from_buffer(Memory(8).address, -1)
+
+
+def test_memory_that_cannot_be_read_is_refused_and_ends_no_process(
+    here: TransferEngine, there: TransferEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As that of an accelerator, which engines register by its address."""
+    host = Memory(1 << 20, b"host")
+    assert there.register_memory(host.address, host.size) == 0
+    with Unreadable(1 << 20) as device:
+        assert here.register_memory(device.address, 4096) == -1
+        assert here.batch_register_memory([host.address, device.address + 4096], [4096, 4096]) == -1
+        assert "are no memory that this process can read" in caplog.text
+        for call in (here.transfer_sync_write, here.transfer_sync_read):
+            assert call(name(there), device.address + 4095, host.address, 10) == -1
+        assert here.batch_transfer_async_write(name(there), [device.address], [host.address], [4096]) == 0
+        assert here.transfer_sync_write(name(there), host.address, host.address, 4096) == 0
+        device.make_readable()
+        assert here.register_memory(device.address, device.size) == 0
+        assert here.transfer_sync_read(name(there), device.address, host.address, device.size) == 0
+        assert ctypes.string_at(device.address, 4) == b"host"
+        assert here.unregister_memory(device.address) == 0
 
 
 def test_before_initialize_and_twice(caplog: pytest.LogCaptureFixture) -> None:

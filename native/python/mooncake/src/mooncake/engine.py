@@ -18,6 +18,7 @@ from kvpool import TransferEngine as Engine
 from mooncake.configuration.engine_settings import SERVED, EngineSettings, read_engine_settings
 from mooncake.configuration.protocols import REMEDY, override_log
 from mooncake.configuration.settings import BadSettings
+from mooncake.memory.host_access import NoHostMemory, Range, overlaps, unreadable
 from mooncake.transfers.managed_buffers import ManagedBuffers
 from mooncake.transfers.metadata_server import MetadataServer, MetadataServerError
 from mooncake.transfers.peer_names import Addresses, Directory, NameTaken, PeerNames, Publication
@@ -66,6 +67,8 @@ class TransferEngine:
         self._engine: Engine | None = None
         self._buffers: ManagedBuffers | None = None
         self._names: PeerNames = Addresses()
+        # What registration refused: some engines go on with it, and touching it would end the process.
+        self._unusable: list[Range] = []
         self._timeout = 30.0
 
     # ---- life
@@ -142,10 +145,13 @@ class TransferEngine:
         """Lets peers use these bytes, which the caller keeps until unregister_memory().
 
         Args:
-            location: "*", "cpu" or "cpu:N"; device memory is refused.
+            buffer_addr: of the first byte, as a tensor's data_ptr().
+            capacity: bytes.
+            location: "*", "cpu" or "cpu:N"; others are refused.
 
         Returns:
-            0, or -1: overlaps what is registered, no memory, or no memory of the processor.
+            0, or -1: the range is empty or overlaps what is registered, or it is no memory that this process can read,
+            as that of an accelerator. Calls that transfer from or to memory which was refused so return -1 as well.
         """
         return self.batch_register_memory([buffer_addr], [capacity], location)
 
@@ -158,10 +164,18 @@ class TransferEngine:
         self, buffer_addresses: Sequence[int], capacities: Sequence[int], location: str = "*"
     ) -> int:
         """register_memory() for many: all of them, or none and -1."""
-        return self._try(
-            "batch_register_memory",
-            lambda engine: engine.register(buffer_addresses, capacities, location) if buffer_addresses else None,
-        )
+
+        def register(engine: Engine) -> None:
+            if not buffer_addresses:
+                return
+            regions = list(zip(buffer_addresses, capacities, strict=True))
+            if refused := unreadable(regions):
+                self._unusable += refused
+                raise NoHostMemory(*refused[0])
+            engine.register(buffer_addresses, capacities, location)
+            self._unusable = [one for one in self._unusable if not overlaps(one, regions)]
+
+        return self._try("batch_register_memory", register)
 
     def batch_unregister_memory(self, buffer_addresses: Sequence[int]) -> int:
         """unregister_memory() for many: all of them, or none and -1."""
@@ -195,7 +209,9 @@ class TransferEngine:
         return 0
 
     def read_bytes_from_buffer(self, source_address: int, length: int) -> bytes:
-        """`length` bytes of memory of this process."""
+        """`length` bytes of memory of this process. ValueError for fewer than none."""
+        if length < 0:
+            raise ValueError(f"{length} bytes")
         return ctypes.string_at(source_address, length)
 
     # ---- transfers
@@ -263,10 +279,25 @@ class TransferEngine:
         notify: TransferNotify | None = None,
         transport_hint: str = "",
     ) -> int:
-        """transfer_sync() for many. `notify` comes once, when all of them are done; not when one failed."""
+        """transfer_sync() for many, in few round trips; the other sync calls are this one with a part of its arguments.
+
+        Args:
+            target_hostname: the peer, the same for all.
+            buffers: addresses here, one for each line. They need not be registered.
+            peer_buffer_addresses: addresses there; each line must lie in one region that the peer has registered.
+            lengths: bytes of each line, 0 allowed.
+            opcode: TransferOpcode.Write, from here to there, or TransferOpcode.Read.
+            notify: what the peer's get_notifies() has once all lines are done; nothing when one failed.
+            transport_hint: accepted and not used.
+
+        Returns:
+            0, or -1: the lists differ in length, the peer cannot be reached or did not register that memory, or the time
+            is up. What a failed write or read left behind is undefined.
+        """
 
         def run(engine: Engine) -> None:
             call = engine.write if opcode == TransferOpcode.Write else engine.read
+            self._require_usable(buffers, lengths)
             told = None if notify is None else (notify.name, notify.msg.encode())
             timeout = self._timeout_for(lengths)
             self._with_peer(
@@ -318,6 +349,7 @@ class TransferEngine:
 
         def begin(engine: Engine) -> None:
             nonlocal batch
+            self._require_usable(buffers, lengths)
             peer = self._with_peer(engine, target_hostname, lambda peer: [engine.connect(peer)])
             call = engine.submit_write if opcode == TransferOpcode.Write else engine.submit_read
             batch = call(peer, buffers, peer_buffer_addresses, lengths, timeout=self._timeout_for(lengths))
@@ -326,13 +358,13 @@ class TransferEngine:
         return batch
 
     def get_batch_transfer_status(self, batch_ids: Sequence[int]) -> int:
-        """Waits for all of these batches and forgets them. 0, or -1 when any line of any of them failed."""
+        """Waits for all of these batches and forgets them. 0, or -1 when any line of any of them failed, or one is unknown."""
 
-        def wait(engine: Engine) -> None:
-            for statuses in [engine.wait(batch) for batch in batch_ids]:
-                _raise_first(engine, statuses)
-
-        return self._try("get_batch_transfer_status", wait)
+        outcomes = [
+            self._try("get_batch_transfer_status", lambda engine, batch=batch: _raise_first(engine, engine.wait(batch)))
+            for batch in batch_ids
+        ]
+        return min(outcomes, default=0)
 
     def transfer_submit_write(
         self, target_hostname: str, buffer: int, peer_buffer_address: int, length: int, transport_hint: str = ""
@@ -403,6 +435,12 @@ class TransferEngine:
         if self._engine is None:
             raise RuntimeError(f"{method}: the engine is not initialized")
         return self._engine
+
+    def _require_usable(self, buffers: Sequence[int], lengths: Sequence[int]) -> None:
+        if self._unusable:
+            for line in zip(buffers, lengths, strict=True):
+                if overlaps(line, self._unusable):
+                    raise NoHostMemory(*line)
 
     def _with_peer(self, engine: Engine, target: str, call: Callable[[str], Sequence[Status]]) -> str:
         """Calls with the peer's address, and once more where it is elsewhere by now; the address. RuntimeError for a

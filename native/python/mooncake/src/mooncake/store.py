@@ -310,7 +310,8 @@ class MooncakeDistributedStore(ParallelTensorMethods):
         return address
 
     def register_buffer(self, buffer_ptr: int, size: int) -> int:
-        """Declares memory for put_from and get_into. 0, or -600 for an empty or overlapping range."""
+        """Declares memory for put_from and get_into. 0, or -600 for an empty or overlapping range, and for memory that this
+        process cannot read, as that of an accelerator."""
         return self._calls.once(self._pool, "register_buffer", lambda pool: pool.register(buffer_ptr, size))
 
     def unregister_buffer(self, buffer_ptr: int) -> int:

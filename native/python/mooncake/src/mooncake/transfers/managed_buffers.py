@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
 import threading
 
-from kvpool import TransferEngine
+from kvpool import KvpoolError, TransferEngine
 
 
 class ManagedBuffers:
@@ -36,5 +37,6 @@ class ManagedBuffers:
             memory = self._buffers.pop(address, None)
         if memory is None:
             return False
-        self._engine.unregister([address])
+        with contextlib.suppress(KvpoolError):  # taken back by unregister_memory() before
+            self._engine.unregister([address])
         return True
