@@ -154,8 +154,6 @@ class ArchitectureTest {
             .doNotHaveSimpleName("HttpMasterClient")
             .and()
             .doNotHaveSimpleName("HealthCheck")
-            .and()
-            .doNotHaveSimpleName("PodProxyMasters")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("java.net.http");

@@ -8,19 +8,18 @@ import dev.kvpool.operator.master.MasterClient;
 import dev.kvpool.operator.master.MasterPaths;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.PoolNames;
-import io.fabric8.kubernetes.client.Client;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.RequestConfig;
-import io.fabric8.kubernetes.client.RequestConfigBuilder;
-import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.stream.Gatherers;
@@ -42,8 +41,7 @@ public final class PodProxyMasters implements MasterClient {
     private static final Duration ANSWER_MAX = Duration.ofSeconds(5);
 
     private final ObjectMapper json = new ObjectMapper();
-    private final Client client;
-    private final Client impatient;
+    private final KubernetesClient client;
     private final String namespace;
     private final Duration answerMax;
 
@@ -56,11 +54,6 @@ public final class PodProxyMasters implements MasterClient {
         this.client = client;
         this.namespace = namespace;
         this.answerMax = answerMax;
-        RequestConfig config = new RequestConfigBuilder(
-                        client.getConfiguration().getRequestConfig())
-                .withRequestTimeout(Math.toIntExact(answerMax.toMillis()))
-                .build();
-        this.impatient = client.newClient(config);
     }
 
     /** What many pods answer, in their order; they are asked at the same time. */
@@ -118,25 +111,31 @@ public final class PodProxyMasters implements MasterClient {
      * @throws KubernetesClientException when it does not
      */
     public String text(String pod, int port, String path) {
-        String answer;
-        try {
-            answer = impatient.raw(uri(pod, port, path));
-        } catch (KubernetesClientException e) {
-            if (isTimeout(e)) {
-                throw new KubernetesClientException(
-                        "it did not answer within %.1f s".formatted(answerMax.toMillis() / 1e3), GATEWAY_TIMEOUT, null);
-            }
-            throw e;
-        }
+        String answer = soon(() -> client.raw(uri(pod, port, path)));
         if (answer == null) {
             throw new KubernetesClientException("there is no such pod, or no such path in it", NOT_FOUND, null);
         }
         return answer;
     }
 
-    private static boolean isTimeout(KubernetesClientException e) {
-        return Stream.iterate((Throwable) e, Objects::nonNull, Throwable::getCause)
-                .anyMatch(cause -> cause instanceof TimeoutException || cause instanceof HttpTimeoutException);
+    /** The client itself has one time limit for all its requests. */
+    private String soon(Callable<String> request) {
+        FutureTask<String> answer = new FutureTask<>(request);
+        Thread.ofVirtual().name("asking").start(answer);
+        try {
+            return answer.get(answerMax.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            answer.cancel(true);
+            throw new KubernetesClientException(
+                    "it did not answer within %.1f s".formatted(answerMax.toMillis() / 1e3), GATEWAY_TIMEOUT, null);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof KubernetesClientException known
+                    ? known
+                    : new KubernetesClientException(e.getCause().getMessage(), e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new KubernetesClientException("interrupted", e);
+        }
     }
 
     private MasterAnswer askOne(String pod) {
