@@ -19,6 +19,8 @@ from aiohttp import ClientSession, web
 FAIL, HANG, REFUSE, BUSY, NO_BLOCKS = "fail", "hang", "refuse", "busy", "no blocks"
 # Faults of streams: an event that is an error, and after the first event an end within the next, an end without [DONE], no end.
 ERROR_EVENT, CUT, CLEAN_END, STALL = "error event", "cut", "clean end", "stall"
+# A stream that never ends.
+FLOOD = "flood"
 PARTS = 3
 
 
@@ -148,6 +150,8 @@ class Engine:
         if fault == ERROR_EVENT:
             await response.write(b'data: {"error": {"message": "told to"}}\n\ndata: [DONE]\n\n')
             return response
+        while fault == FLOOD:
+            await response.write(b"data: {}\n\n" * 10_000)
         for part in range(PARTS):
             event = f"data: {json.dumps({'choices': [{'text': fetched + ' '}]})}\n\n".encode()
             if part == 1 and fault == CUT:

@@ -5,7 +5,7 @@ import asyncio
 
 import pytest
 from deployment import answer_to, body_of, deployed, path_of, text_of_stream
-from fake_engines import BUSY, CLEAN_END, CUT, ERROR_EVENT, FAIL, HANG, KINDS, NO_BLOCKS, REFUSE, STALL
+from fake_engines import BUSY, CLEAN_END, CUT, ERROR_EVENT, FAIL, FLOOD, HANG, KINDS, NO_BLOCKS, REFUSE, STALL
 from in_loop import in_loop, soon
 
 SCHEMES = sorted(KINDS)
@@ -168,6 +168,17 @@ async def test_a_client_that_leaves_within_a_stream_ends_it() -> None:
             assert await answer.content.readany()
         await soon(lambda: it.decode[0].aborted == 1, "the engine heard that the client left")
         await it.calm()
+
+
+@in_loop
+async def test_a_client_that_reads_nothing_is_left() -> None:
+    async with deployed("sglang", limits={"idle": 0.5}) as it:
+        it.decode[0].faults.append(FLOOD)
+        async with it.client.post(f"{it.url}{path_of(False)}", json=body_of("p", True, False)) as answer:
+            assert answer.status == 200
+            await soon(lambda: it.decode[0].aborted == 1, "the engine need not wait for it")
+        await it.calm()
+        assert (await it.metrics())["kvpool_proxy_clients_gone_total"] == 1
 
 
 @in_loop

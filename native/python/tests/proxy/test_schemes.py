@@ -88,7 +88,9 @@ def test_blocks_are_handed_over_once(scheme: str, fields: dict) -> None:
         (COMPLETIONS, {"prompt": [1, 2, 3]}, 1, 3),
         (COMPLETIONS, {"prompt": ["x" * 40, "x" * 8]}, 2, 12),
         (COMPLETIONS, {"prompt": [[1, 2], [3]]}, 2, 3),
-        (CHAT, {"messages": [{"role": "user", "content": "x" * 400}]}, 1, 108),
+        (CHAT, {"messages": [{"role": "system", "content": "x" * 400}, {"role": "user", "content": "x" * 8}]}, 1, 102),
+        (CHAT, {"messages": [{"content": [{"type": "text", "text": "x" * 8}, {"image_url": "x" * 9000}]}]}, 1, 1002),
+        (CHAT, {"messages": [{"role": "assistant", "content": None}, 7]}, 1, 2),
     ],
 )
 def test_a_prompt_is_measured(path: str, body: dict, prompts: int, tokens: int) -> None:

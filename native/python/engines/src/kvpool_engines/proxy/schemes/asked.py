@@ -15,6 +15,7 @@ CHAT = "/v1/chat/completions"
 # Fields by which engines hand over blocks. A client must not name the blocks of others.
 _OF_ENGINES = ("kv_transfer_params", "bootstrap_host", "bootstrap_port", "bootstrap_room")
 _CHARACTERS_OF_A_TOKEN = 4
+_TOKENS_OF_A_PICTURE = 1000
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def read_asked(path: str, content: bytes) -> Asked:
         messages = body.get("messages")
         if not isinstance(messages, list) or not messages:
             raise Refusal(400, "messages is missing: send a list of at least one message")
-        return Asked(path, body, 1, _tokens(json.dumps(messages, ensure_ascii=False)))
+        return Asked(path, body, 1, sum(_tokens_of(message) for message in messages))
     prompt = body.get("prompt")
     if not isinstance(prompt, str | list) or prompt == []:
         raise Refusal(400, "prompt is missing: send a text, token numbers or a list of these")
@@ -66,6 +67,14 @@ def read_asked(path: str, content: bytes) -> Asked:
     if not all(isinstance(one, str | list) for one in prompt):
         raise Refusal(400, "prompt mixes types: send texts, or lists of token numbers")
     return Asked(path, body, len(prompt), sum(_tokens(one) for one in prompt))
+
+
+def _tokens_of(message: Any) -> int:
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, list):
+        texts = [part.get("text") if isinstance(part, dict) else None for part in content]
+        return sum(_tokens(text) if isinstance(text, str) else _TOKENS_OF_A_PICTURE for text in texts)
+    return _tokens(content) if isinstance(content, str) else 1
 
 
 def _tokens(prompt: str | list[Any]) -> int:

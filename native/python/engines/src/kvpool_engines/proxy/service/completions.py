@@ -84,7 +84,7 @@ class Completions:
             self._metrics.ended(request.path, status)
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
-        asked = read_asked(request.path, await request.read())
+        asked = read_asked(request.path, await self._body(request))
         problem = self._scheme.refusal_of(asked)
         if problem is not None:
             raise Refusal(400, problem)
@@ -107,18 +107,35 @@ class Completions:
                 raise Refusal(refusal.status, "; ".join([*failures, str(refusal)])) from None
         raise Refusal(502, f"{len(failures)} attempts failed, look at these engines: {'; '.join(failures)}")
 
+    async def _body(self, request: web.Request) -> bytes:
+        try:
+            async with asyncio.timeout(self._limits.idle):
+                return await request.read()
+        except TimeoutError:
+            raise Refusal(408, f"the body did not come within {self._limits.idle:g} s") from None
+
+    async def _write(self, request: web.Request, response: web.StreamResponse, content: bytes) -> None:
+        """A client that reads nothing has left: the engine would wait for it, and hold its blocks."""
+        try:
+            async with asyncio.timeout(self._limits.idle):
+                await response.write(content)
+        except TimeoutError:
+            if request.transport is not None:
+                request.transport.abort()
+            raise ConnectionResetError(f"the client read nothing for {self._limits.idle:g} s") from None
+
     async def _pass_on(self, request: web.Request, asked: Asked, reply: Reply) -> web.StreamResponse:
         if not reply.streamed:
             return web.Response(body=reply.first, headers={"Content-Type": reply.content_type})
         response = web.StreamResponse(headers={"Content-Type": reply.content_type, "Cache-Control": "no-cache"})
         await response.prepare(request)
-        await response.write(reply.first)
+        await self._write(request, response, reply.first)
         try:
             async for part in reply.rest():
-                await response.write(part)
+                await self._write(request, response, part)
         except EngineFailed as failed:
             self._metrics.streams_cut += 1
             event = json.dumps(Refusal(502, f"the answer broke off: {failed}").as_json())
-            await response.write(f"data: {event}\n\ndata: [DONE]\n\n".encode())
+            await self._write(request, response, f"data: {event}\n\ndata: [DONE]\n\n".encode())
         await response.write_eof()
         return response
