@@ -4,6 +4,8 @@
 TRANSFER_BYTES says how much the large transfer moves.
 """
 
+import ctypes
+import mmap
 import os
 import socket
 import threading
@@ -25,13 +27,14 @@ HERE = "127.0.0.1"
 LARGE = int(os.environ.get("TRANSFER_BYTES", 1 << 30))
 # Long enough that it is under way when it is looked at.
 LONG, BEGUN = 512 << 20, 8 << 20
-# Far below the 30 s that a transfer may take, far above what a loss takes to be noticed.
-SOON = 15.0
+# Far below what a transfer may take, far above what a loss takes to be noticed.
+SOON, TIMEOUT = 60.0, "600"
 MASTER, ENGINE = 1, 4
 
 
 @pytest.fixture
-def here() -> Iterator[TransferEngine]:
+def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[TransferEngine]:
+    monkeypatch.setenv("MC_TRANSFER_TIMEOUT", TIMEOUT)
     engine = TransferEngine()
     assert engine.initialize(HERE, "P2PHANDSHAKE", "tcp", "") == 0
     yield engine
@@ -88,6 +91,24 @@ def test_memory_of_tensors_is_registered_by_address(here: TransferEngine) -> Non
     pointers = [[tensor.data_ptr() for tensor in tensors] for tensors in (got, caches)]
     assert here.batch_transfer_sync_read(target, *pointers, sizes) == 0
     assert got == caches
+    there.get_engine().engine.close()
+
+
+def test_memory_that_processes_share_is_registered_as_any_other(here: TransferEngine) -> None:
+    """Engines have pools of host memory in /dev/shm. Each process registers what it has mapped."""
+    there = TransferEngine()
+    assert there.initialize(HERE, "P2PHANDSHAKE", "tcp", "") == 0
+    with mmap.mmap(-1, 1 << 20) as shared, os.fdopen(os.memfd_create("cache"), "r+b") as file:
+        file.truncate(1 << 20)
+        with mmap.mmap(file.fileno(), 1 << 20) as mapped, mmap.mmap(file.fileno(), 1 << 20) as again:
+            shared[:] = bytes(range(256)) * 4096
+            views = [ctypes.c_char.from_buffer(memory) for memory in (shared, mapped, again)]
+            source, first, second = map(ctypes.addressof, views)
+            assert there.batch_register_memory([first, second], [1 << 20] * 2) == 0
+            assert here.transfer_sync_write(f"{HERE}:{there.get_rpc_port()}", source, second, 1 << 20) == 0
+            assert mapped[:] == shared[:]
+            assert there.batch_unregister_memory([first, second]) == 0
+            del views
     there.get_engine().engine.close()
 
 

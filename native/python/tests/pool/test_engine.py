@@ -137,6 +137,23 @@ def test_memory_is_held_until_the_put_that_is_at_it_is_over(
     store.close()
 
 
+def test_what_else_listens_in_a_pool_is_no_peer_and_goes_on(
+    pool: LocalPool, engine: TransferEngine, prefix: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = ctypes.create_string_buffer(4096)
+    at = ctypes.addressof(memory)
+    store = open_with(engine, pool)
+    for target in (pool.masters.split(",")[0], pool.nodes[0]):
+        caplog.clear()
+        assert engine.transfer_sync_write(target, at, at, 4096) == -1
+        assert engine.batch_transfer_async_read(target, [at], [at], [4096]) == 0
+        assert engine.send_probe(target) == -1
+        assert f"{target} refused the connection" in caplog.text and "client" in caplog.text, "who is served is said"
+    assert store.put(prefix, b"on") == 0
+    assert store.get(prefix) == b"on"
+    store.close()
+
+
 def test_a_store_that_is_closed_meanwhile(pool: LocalPool, engine: TransferEngine, prefix: str) -> None:
     memory = (ctypes.c_char * (8 * MIB))()
     at = ctypes.addressof(memory)

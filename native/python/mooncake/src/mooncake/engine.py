@@ -417,7 +417,7 @@ class TransferEngine:
 
         def ask(engine: Engine) -> None:
             nonlocal address
-            regions = engine.describe(self._names.address_of(segment_name))
+            regions = engine.describe(self._with_peer(engine, segment_name, lambda peer: [engine.connect(peer)]))
             address = regions[0][0] if regions else 0
 
         self._try("get_first_buffer_address", ask)
@@ -447,10 +447,12 @@ class TransferEngine:
         status that is not OK."""
         peer = self._names.address_of(target)
         statuses = call(peer)
-        if any(status != Status.OK for status in statuses) and (moved := self._names.moved(target)) is not None:
+        if (failed := _failed(statuses)) and (moved := self._names.moved(target)) is not None:
             peer = moved
             statuses = call(peer)
-        _raise_first(engine, statuses)
+            failed = _failed(statuses)
+        if failed:
+            raise _failure(engine, failed, len(statuses))
         return peer
 
     def _timeout_for(self, lengths: Sequence[int]) -> float:
@@ -480,9 +482,16 @@ def _names_of(engine: Engine, settings: EngineSettings) -> PeerNames:
     return directory
 
 
+def _failed(statuses: Sequence[Status]) -> list[Status]:
+    return [status for status in statuses if status != Status.OK]
+
+
+def _failure(engine: Engine, failed: Sequence[Status], lines: int) -> RuntimeError:
+    what = f"{len(failed)} of {lines} transfers failed, first with {failed[0].name}"
+    return RuntimeError(f"{what}: {engine.explain() or failed[0].text}")
+
+
 def _raise_first(engine: Engine, statuses: Sequence[Status]) -> None:
     """Raises what became of the first line that failed."""
-    failed = [status for status in statuses if status != Status.OK]
-    if failed:
-        what = f"{len(failed)} of {len(statuses)} transfers failed, first with {failed[0].name}"
-        raise RuntimeError(f"{what}: {engine.explain() or failed[0].text}")
+    if failed := _failed(statuses):
+        raise _failure(engine, failed, len(statuses))
