@@ -73,6 +73,29 @@ async def test_an_engine_that_died_is_replaced_and_comes_back(scheme: str) -> No
 
 
 @in_loop
+async def test_a_connection_that_fails_is_known_before_the_next_look() -> None:
+    async with deployed("vllm-nixl", prefill=2, health_interval=600) as it:
+        await it.prefill[0].die()
+        assert await it.ask() == (200, answer_to("hello"))
+        await it.until(it.prefill[0], state="unhealthy", failed=1)
+
+
+@in_loop
+async def test_a_request_is_not_repeated_where_it_failed_while_there_is_another() -> None:
+    async with deployed("vllm-nixl", prefill=2) as it:
+        busy, failing = it.prefill
+        busy.gate.clear()
+        failing.faults.extend([FAIL] * 3)
+        first = asyncio.create_task(it.ask("x" * 4000))
+        await soon(lambda: busy.requests, "one has much to do")
+        second = asyncio.create_task(it.ask("y"))
+        await soon(lambda: len(busy.requests) == 2, "the second goes to the one with more to do")
+        busy.gate.set()
+        assert [status for status, _ in await asyncio.gather(first, second)] == [200, 200]
+        assert len(failing.requests) == 1
+
+
+@in_loop
 async def test_an_engine_that_is_not_well_gets_no_request() -> None:
     async with deployed("sglang", prefill=2) as it:
         it.prefill[0].healthy = False

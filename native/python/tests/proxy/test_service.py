@@ -19,6 +19,7 @@ from in_loop import in_loop
 from waiting import eventually
 
 from kvpool_engines.proxy.instances.kubernetes_source import Cluster
+from kvpool_engines.proxy.instances.pods import ROLE_LABEL
 from kvpool_engines.proxy.service.command import read_command
 
 
@@ -212,6 +213,18 @@ def test_wrong_flags_are_refused(arguments: list[str], problem: str, capsys: pyt
     with pytest.raises(SystemExit) as ended:
         read_command(arguments, {})
     assert ended.value.code == 2 and problem in capsys.readouterr().err
+
+
+def test_the_manifest_has_flags_that_there_are() -> None:
+    text = (Path(__file__).parents[4] / "manifests/prefill-decode/proxy.yaml").read_text(encoding="utf-8")
+    flags = re.findall(r"- (--[^\s]+)", text)
+    given = [flag for flag in flags if not flag.startswith("--kubernetes-selector")]
+    configuration = read_command([*given, "--kubernetes-namespace=n"], {"KUBERNETES_SERVICE_HOST": "10.0.0.1"})
+    assert len(flags) - len(given) == 1 and configuration.cluster is not None
+    ports = [int(port) for port in re.findall(r"containerPort: (\d+)", text)]
+    assert ports == [configuration.port, configuration.admin_port]
+    assert int(re.search(r"GracePeriodSeconds: (\d+)", text)[1]) > configuration.stop_timeout + 5
+    assert f"matchLabels: {{{ROLE_LABEL}: decode}}" in text
 
 
 def test_flags_become_the_configuration() -> None:

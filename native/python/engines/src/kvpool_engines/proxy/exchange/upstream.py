@@ -130,10 +130,8 @@ class Upstream:
                 raise EngineFailed(instance, f"{method} {url} answers {answer.status} {text}")
             yield answer
         finally:
-            # Not release(): a connection with an unread answer would be kept, and the engine would go on.
-            if not answer.content.at_eof():
-                answer.close()
-            answer.release()
+            # An answer that was read to its end has given its connection back; any other ends with it, so that the engine stops.
+            answer.close()
 
     async def _object(self, instance: Instance, answer: aiohttp.ClientResponse, most: int) -> dict[str, Any]:
         async with self._failures(instance, self._limits.prefill):
