@@ -21,6 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
@@ -31,6 +32,7 @@ import org.slf4j.LoggerFactory;
 /** `helm upgrade` to an operator that makes other pods of the same specs: it concerns every pool of a cluster, a few at a time. */
 @OnCluster
 @Order(0)
+@Tag("long")
 @Isolated("what the operator is installed with concerns the pools of every other scenario")
 @TestInstance(Lifecycle.PER_CLASS)
 class RolloutIT {
@@ -72,8 +74,7 @@ class RolloutIT {
     }
 
     @Test
-    @DisplayName(
-            "of ten pools five at a time get the pods that the new operator makes, the others say that they wait")
+    @DisplayName("of ten pools five at a time get the pods that the new operator makes, the others say that they wait")
     void poolsHaveTheirTurn() {
         Map<String, String> before = masters();
         List<Integer> replacedAtOnce = new ArrayList<>();
