@@ -49,6 +49,7 @@ class Engine:
         self.fabric, self.role = fabric, role
         self.faults: deque[str] = deque()
         self.requests: list[dict[str, Any]] = []
+        self.credentials: list[str | None] = []
         self.gate = asyncio.Event()
         self.gate.set()
         self.running = self.aborted = 0
@@ -106,7 +107,8 @@ class Engine:
     async def _query(self, _request: web.Request) -> web.Response:
         return web.json_response({"0": {"engine_id": self.engine_id, "worker_addr": {"0": {"0": "tcp://10.0.0.1:1"}}}})
 
-    async def _models(self, _request: web.Request) -> web.Response:
+    async def _models(self, request: web.Request) -> web.Response:
+        self.credentials.append(request.headers.get("Authorization"))
         return web.json_response({"object": "list", "data": [{"id": "m"}]})
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
@@ -122,6 +124,7 @@ class Engine:
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.requests.append(body)
+        self.credentials.append(request.headers.get("Authorization"))
         fault = self.faults.popleft() if self.faults else ""
         if fault == HANG:
             await asyncio.Event().wait()

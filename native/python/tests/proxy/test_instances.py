@@ -111,7 +111,7 @@ def registry(*urls: str) -> tuple[Registry, list[Instance]]:
 def test_the_one_with_the_least_to_do_is_chosen() -> None:
     made, _ = registry("http://a:1", "http://b:1")
     a, b = made
-    assert [made.claim(P, 100, ()).instance for _ in range(2)] == [a, b], "they take turns"
+    assert [made.claim(P, 100, ()).instance for _ in range(2)] == [a, b]
     third = made.claim(P, 100, ())
     other = b if third.instance is a else a
     assert made.claim(P, 10, ()).instance is other
@@ -120,6 +120,16 @@ def test_the_one_with_the_least_to_do_is_chosen() -> None:
     assert made.claim(P, 1, ()).instance is other
     assert made.claim(P, 1, {other}).instance is third.instance
     assert made.claim(P, 1, {a, b}).instance in (a, b), "to avoid all is to avoid none"
+
+
+def test_those_without_load_take_turns() -> None:
+    made, _ = registry("http://a:1", "http://b:1", "http://c:1")
+    chosen = []
+    for _ in range(6):
+        claim = made.claim(P, 100, ())
+        claim.done()
+        chosen.append(claim.instance)
+    assert chosen == [*made, *made]
 
 
 def test_a_claim_ends_once() -> None:

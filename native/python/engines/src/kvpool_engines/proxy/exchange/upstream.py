@@ -67,9 +67,9 @@ class Upstream:
         async with self._request("POST", instance, path, self._limits.prefill, body, headers) as answer:
             return await self._object(instance, answer, self._limits.answer_bytes)
 
-    async def fetch(self, instance: Instance, url: str) -> dict[str, Any]:
+    async def fetch(self, instance: Instance, url: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
         """What an instance says of itself."""
-        async with self._request("GET", instance, url, self._limits.connect) as answer:
+        async with self._request("GET", instance, url, self._limits.connect, headers=headers) as answer:
             return await self._object(instance, answer, _FETCHED_BYTES)
 
     @contextlib.asynccontextmanager

@@ -45,11 +45,12 @@ class Completions:
         )
         return application
 
-    async def models(self, _request: web.Request) -> web.Response:
+    async def models(self, request: web.Request) -> web.Response:
         """The models of any decode instance."""
         claim = self._registry.claim(Role.DECODE, 0, ())
         try:
-            return web.json_response(await self._upstream.fetch(claim.instance, f"{claim.instance.url}/v1/models"))
+            url = f"{claim.instance.url}/v1/models"
+            return web.json_response(await self._upstream.fetch(claim.instance, url, _credentials(request)))
         except EngineFailed as problem:
             raise Refusal(502, str(problem)) from None
         finally:
@@ -88,7 +89,7 @@ class Completions:
         problem = self._scheme.refusal_of(asked)
         if problem is not None:
             raise Refusal(400, problem)
-        headers = {name: request.headers[name] for name in ("Authorization",) if name in request.headers}
+        headers = _credentials(request)
         started = time.monotonic()
         failures: list[str] = []
         avoid: set[Instance] = set()
@@ -139,3 +140,8 @@ class Completions:
             await self._write(request, response, f"data: {event}\n\ndata: [DONE]\n\n".encode())
         await response.write_eof()
         return response
+
+
+def _credentials(request: web.Request) -> dict[str, str]:
+    """What engines with --api-key ask for: the client has it, the proxy has none."""
+    return {name: request.headers[name] for name in ("Authorization",) if name in request.headers}
