@@ -37,6 +37,7 @@ public record KvpoolEnvironment(
             "KVPOOL_INSTANCE",
             "KVPOOL_LEADER_ELECTION_NAMESPACE",
             "KVPOOL_LIBRARY",
+            "KVPOOL_LMCACHE_L2",
             "KVPOOL_PLATFORM_USER",
             "KVPOOL_PROTOCOLS",
             "KVPOOL_PROTOCOL_OVERRIDE",

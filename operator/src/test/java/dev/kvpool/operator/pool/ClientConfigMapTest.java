@@ -8,8 +8,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -80,6 +84,19 @@ class ClientConfigMapTest {
     void enginesThatAskForAscendOrRdmaGetTcp(String name) throws IOException {
         assertThat(data(name)).containsEntry("KVPOOL_PROTOCOL_OVERRIDE", "tcp");
         assertThat(data(name).get("KVPOOL_PROTOCOLS").split(",")).contains("tcp");
+    }
+
+    /** The page's is run against LMCache's own code; masters come from the environment here. */
+    @ParameterizedTest
+    @MethodSource("cases")
+    void theAdapterOfLmcacheIsThatOfThePage(String name) throws IOException {
+        Matcher block = Pattern.compile("```json\n(.*?)```", Pattern.DOTALL)
+                .matcher(Files.readString(Path.of("../docs/engines/lmcache.md")));
+        assertThat(block.find()).isTrue();
+        ObjectNode documented = (ObjectNode) JSON.readTree(block.group(1));
+        ((ObjectNode) documented.path("adapter_params")).remove("masters");
+
+        assertThat(file(name, "KVPOOL_LMCACHE_L2")).isEqualTo(documented);
     }
 
     private static int seconds(String time) {

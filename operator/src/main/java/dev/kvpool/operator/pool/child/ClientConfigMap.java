@@ -38,6 +38,14 @@ public final class ClientConfigMap {
      */
     private static final long LMCACHE_TIMEOUT_SECONDS = 3600;
 
+    /**
+     * LMCache's server reads no environment, but Kubernetes puts variables into arguments. The plugin reads the others here: which
+     * masters there are changes with the pool, and this does not.
+     */
+    private static final String LMCACHE_ADAPTER = """
+            {"type": "native_plugin", "module_path": "kvpool_engines.lmcache", "class_name": "KvpoolConnector",\
+             "adapter_params": {}}""";
+
     private ClientConfigMap() {}
 
     public static ConfigMap of(PoolBlueprint pool) {
@@ -62,6 +70,7 @@ public final class ClientConfigMap {
         }
         // Keys are hashes of token blocks; engines must agree on them.
         data.put("PYTHONHASHSEED", "0");
+        data.put("KVPOOL_LMCACHE_L2", LMCACHE_ADAPTER);
         data.put(FILE, file(pool));
         data.put(ASCEND_FILE, file(pool, ASCEND_PROTOCOL));
         return new ConfigMapBuilder()
