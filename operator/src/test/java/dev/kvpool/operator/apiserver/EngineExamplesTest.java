@@ -45,6 +45,12 @@ class EngineExamplesTest {
         }
     }
 
+    static List<Path> examplesAndTheProxy() throws IOException {
+        List<Path> all = new ArrayList<>(examples());
+        all.add(Path.of("..", "manifests", "prefill-decode", "proxy.yaml"));
+        return all;
+    }
+
     @Test
     void thereIsOneForEachEngine() throws IOException {
         assertThat(examples())
@@ -53,7 +59,7 @@ class EngineExamplesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("examples")
+    @MethodSource("examplesAndTheProxy")
     void theApiServerTakesIt(Path file) throws IOException {
         try (KubernetesClient client = ApiServer.shared().client()) {
             for (HasMetadata object : objects(client, file)) {
