@@ -4,12 +4,14 @@
 import gc
 import http.client
 import json
+import socket
 import urllib.parse
 from collections.abc import Iterator
 
 import pytest
 from waiting import eventually
 
+from mooncake import http_metadata_server
 from mooncake.http_metadata_server import KEY_BYTES_MAX, VALUE_BYTES_MAX, KVBootstrapServer, KVPoll
 from mooncake.transfers import peer_names
 from mooncake.transfers.metadata_server import MetadataServer, MetadataServerError
@@ -83,6 +85,25 @@ def test_bad_requests_have_answers_and_bounds(served: KVBootstrapServer) -> None
     assert request(served, "PUT", "/metadata?key=a", b"1", **{"Content-Length": "x"}) == 413
     assert request(served, "POST", "/metadata?key=a", b"1") == 501
     assert request(served, "GET", "/metadata?key=a") == 404, "none of it was kept"
+
+
+def test_connections_are_bounded_and_their_room_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_metadata_server, "CONNECTIONS_MAX", 2)
+    served = KVBootstrapServer(0, "127.0.0.1")
+    served.run()
+    silent = [socket.create_connection(("127.0.0.1", served.port), timeout=10) for _ in range(3)]
+    assert silent[2].recv(1) == b"", "one too many is closed"
+    for connection in silent:
+        connection.close()
+
+    def answers() -> bool:
+        try:
+            return request(served, "GET", "/health") == 200
+        except (OSError, http.client.HTTPException):
+            return False
+
+    eventually(answers, "it serves again")
+    served.close()
 
 
 def test_a_server_says_how_it_is_and_may_be_closed_again() -> None:

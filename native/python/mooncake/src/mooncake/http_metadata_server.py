@@ -17,11 +17,13 @@ import threading
 import urllib.parse
 from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 _logger = logging.getLogger("mooncake.metadata")
 KEY_BYTES_MAX = 1024
 VALUE_BYTES_MAX = 1 << 20
 KEYS_MAX = 100_000
+CONNECTIONS_MAX = 256
 _STOP_SECONDS = 5.0
 
 
@@ -81,12 +83,26 @@ class _Server(ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.lock = threading.Lock()
         self.values: dict[str, bytes] = {}
+        self._free = threading.Semaphore(CONNECTIONS_MAX)
         super().__init__((host, port), _Handler)
 
     def server_bind(self) -> None:
         """Without asking a name server for the name of this machine, as the base class does."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Each connection has a thread. One too many is closed."""
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
 
 
 class _Handler(BaseHTTPRequestHandler):
