@@ -3,7 +3,7 @@ package dev.kvpool.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.FailoverStatus;
+import dev.kvpool.api.v1alpha1.status.FailoverStatus;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Command;
 import dev.kvpool.e2e.cluster.Limits;

@@ -3,8 +3,8 @@ package dev.kvpool.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.Condition;
-import dev.kvpool.api.v1alpha1.VersionStatus;
+import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.api.v1alpha1.status.VersionStatus;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Limits;
 import dev.kvpool.e2e.cluster.Wait;

@@ -2,6 +2,7 @@
 package dev.kvpool.operator;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -145,6 +146,18 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(OPERATOR, "io.quarkus..", "io.javaoperatorsdk..");
+
+    @ArchTest
+    static final ArchRule roomsOfTheApiKnowNoKind = noClasses()
+            .that()
+            .resideInAPackage("dev.kvpool.api.v1alpha1.*")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("dev.kvpool.api.v1alpha1");
+
+    @ArchTest
+    static final ArchRule roomsOfTheApiDependOneWay =
+            slices().matching("dev.kvpool.api.v1alpha1.(*)..").should().beFreeOfCycles();
 
     @ArchTest
     static final ArchRule httpIsBehindTheMasterClient = noClasses()

@@ -4,6 +4,16 @@ package dev.kvpool.api.v1alpha1;
 import com.fasterxml.jackson.annotation.JsonClassDescription;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.kvpool.api.v1alpha1.cache.CacheSpec;
+import dev.kvpool.api.v1alpha1.pod.ImagePullPolicy;
+import dev.kvpool.api.v1alpha1.pod.MastersSpec;
+import dev.kvpool.api.v1alpha1.pod.NetworkPolicySpec;
+import dev.kvpool.api.v1alpha1.pod.SecretName;
+import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
+import dev.kvpool.api.v1alpha1.storage.DrainSpec;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
@@ -70,7 +80,7 @@ public record KvCachePoolSpec(
                 "Sets of equal storage nodes. An empty list: the pool has none, engines contribute their memory, and an object"
                         + " lives as long as the engine that holds it.")
         @Required
-        @Size(max = STORAGE_SETS_MAX)
+        @Size(max = StorageSetSpec.SETS_MAX)
         @JsonInclude(JsonInclude.Include.ALWAYS)
         List<StorageSetSpec> storage,
 
@@ -127,9 +137,6 @@ public record KvCachePoolSpec(
                         + " lost.")
         @Default("Wait")
         DataLossPolicy onDataLoss) {
-
-    /** What the API server's cost limit for the rule about {@code capacity} leaves room for. */
-    public static final int STORAGE_SETS_MAX = 12;
 
     private static final Quantity ENGINE_SEGMENT_DEFAULT = new Quantity("4Gi");
 

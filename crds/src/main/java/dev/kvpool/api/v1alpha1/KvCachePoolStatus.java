@@ -4,6 +4,19 @@ package dev.kvpool.api.v1alpha1;
 import com.fasterxml.jackson.annotation.JsonClassDescription;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.kvpool.api.v1alpha1.status.BindingStatus;
+import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.api.v1alpha1.status.EngineUse;
+import dev.kvpool.api.v1alpha1.status.FailoverStatus;
+import dev.kvpool.api.v1alpha1.status.LeaderStatus;
+import dev.kvpool.api.v1alpha1.status.PoolPhase;
+import dev.kvpool.api.v1alpha1.status.ReadyCount;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
+import dev.kvpool.api.v1alpha1.status.ScaleStatus;
+import dev.kvpool.api.v1alpha1.status.SizingStatus;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
+import dev.kvpool.api.v1alpha1.status.VersionStatus;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
@@ -78,7 +91,7 @@ public record KvCachePoolStatus(
 
         @JsonPropertyDescription(
                 "Storage nodes by the transfer engine they use. Absent when no storage set names one of its own.")
-        @Size(max = KvCachePoolSpec.STORAGE_SETS_MAX)
+        @Size(max = StorageSetSpec.SETS_MAX)
         List<EngineUse> engines) {
 
     public static final KvCachePoolStatus EMPTY = new KvCachePoolStatus(

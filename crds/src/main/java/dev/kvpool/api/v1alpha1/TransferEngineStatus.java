@@ -4,6 +4,8 @@ package dev.kvpool.api.v1alpha1;
 import com.fasterxml.jackson.annotation.JsonClassDescription;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.api.v1alpha1.status.ReadyCount;
 import io.fabric8.generator.annotation.Size;
 import java.util.List;
 

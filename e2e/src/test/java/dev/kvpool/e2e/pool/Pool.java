@@ -3,10 +3,10 @@ package dev.kvpool.e2e.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.api.v1alpha1.status.PoolPhase;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Limits;
 import dev.kvpool.e2e.cluster.Wait;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.engine;
 
-import dev.kvpool.api.v1alpha1.EngineUse;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.Protocol;
-import dev.kvpool.api.v1alpha1.ReadyCount;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineStatus;
+import dev.kvpool.api.v1alpha1.engine.Protocol;
+import dev.kvpool.api.v1alpha1.status.EngineUse;
+import dev.kvpool.api.v1alpha1.status.ReadyCount;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.status.Conditions;
 import dev.kvpool.operator.status.Finding;

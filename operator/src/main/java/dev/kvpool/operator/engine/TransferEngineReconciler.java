@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.engine;
 
-import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineStatus;
+import dev.kvpool.api.v1alpha1.status.Condition;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.status.ConditionType;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;

@@ -3,7 +3,7 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.operator.pool.transition.TransitionPlan;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import java.time.Duration;

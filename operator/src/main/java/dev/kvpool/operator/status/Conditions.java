@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.status;
 
-import dev.kvpool.api.v1alpha1.Condition;
+import dev.kvpool.api.v1alpha1.status.Condition;
 import java.time.InstantSource;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.status;
 
-import static dev.kvpool.api.v1alpha1.ConditionStatus.FALSE;
-import static dev.kvpool.api.v1alpha1.ConditionStatus.TRUE;
-import static dev.kvpool.api.v1alpha1.ConditionStatus.UNKNOWN;
+import static dev.kvpool.api.v1alpha1.status.ConditionStatus.FALSE;
+import static dev.kvpool.api.v1alpha1.status.ConditionStatus.TRUE;
+import static dev.kvpool.api.v1alpha1.status.ConditionStatus.UNKNOWN;
 import static dev.kvpool.operator.status.ConditionType.AVAILABLE;
 import static dev.kvpool.operator.status.ConditionType.DRAINING;
 import static dev.kvpool.operator.status.ConditionType.LEADER_ELECTED;
@@ -15,7 +15,7 @@ import static dev.kvpool.operator.status.ConditionType.STORAGE_READY;
 import static dev.kvpool.operator.status.ConditionType.UPGRADE_BLOCKED;
 import static dev.kvpool.operator.status.ConditionType.VERSION_COMPATIBLE;
 
-import dev.kvpool.api.v1alpha1.ConditionStatus;
+import dev.kvpool.api.v1alpha1.status.ConditionStatus;
 
 /**
  * Why a condition is as it is: the complete vocabulary, part of the API. A reason belongs to one condition type and one

@@ -4,9 +4,9 @@ package dev.kvpool.operator.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.kvpool.api.v1alpha1.BindingStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.MastersSpec;
+import dev.kvpool.api.v1alpha1.pod.MastersSpec;
+import dev.kvpool.api.v1alpha1.status.BindingStatus;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;

@@ -4,9 +4,9 @@ package dev.kvpool.operator.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.kvpool.api.v1alpha1.FailoverCause;
-import dev.kvpool.api.v1alpha1.FailoverStatus;
-import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.api.v1alpha1.status.FailoverCause;
+import dev.kvpool.api.v1alpha1.status.FailoverStatus;
+import dev.kvpool.api.v1alpha1.status.PoolPhase;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;

@@ -3,13 +3,13 @@ package dev.kvpool.operator.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.Condition;
-import dev.kvpool.api.v1alpha1.ConditionStatus;
-import dev.kvpool.api.v1alpha1.RollPhase;
-import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.StepKind;
-import dev.kvpool.api.v1alpha1.StepState;
-import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.api.v1alpha1.status.ConditionStatus;
+import dev.kvpool.api.v1alpha1.status.RollPhase;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
+import dev.kvpool.api.v1alpha1.status.StepKind;
+import dev.kvpool.api.v1alpha1.status.StepState;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.status.ConditionType;

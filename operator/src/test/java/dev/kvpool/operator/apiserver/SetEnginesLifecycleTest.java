@@ -4,10 +4,10 @@ package dev.kvpool.operator.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.kvpool.api.v1alpha1.Condition;
-import dev.kvpool.api.v1alpha1.EngineUse;
-import dev.kvpool.api.v1alpha1.ReadyCount;
 import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.api.v1alpha1.status.EngineUse;
+import dev.kvpool.api.v1alpha1.status.ReadyCount;
 import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;

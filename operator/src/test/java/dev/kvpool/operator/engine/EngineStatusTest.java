@@ -5,12 +5,12 @@ import static dev.kvpool.operator.engine.EngineSketch.pool;
 import static dev.kvpool.operator.engine.EngineSketch.poolWithAgents;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.Condition;
-import dev.kvpool.api.v1alpha1.EngineUse;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
-import dev.kvpool.api.v1alpha1.ReadyCount;
 import dev.kvpool.api.v1alpha1.TransferEngineStatus;
+import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.api.v1alpha1.status.EngineUse;
+import dev.kvpool.api.v1alpha1.status.ReadyCount;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.api.v1alpha1.status.PoolPhase;
 import dev.kvpool.operator.apiserver.ApiServer;
 import dev.kvpool.operator.apiserver.ClusterActor;
 import dev.kvpool.operator.apiserver.OperatorUnderTest;

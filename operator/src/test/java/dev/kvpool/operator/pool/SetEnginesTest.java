@@ -3,8 +3,8 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.EngineUse;
-import dev.kvpool.api.v1alpha1.ReadyCount;
+import dev.kvpool.api.v1alpha1.status.EngineUse;
+import dev.kvpool.api.v1alpha1.status.ReadyCount;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.plan.Outcome;

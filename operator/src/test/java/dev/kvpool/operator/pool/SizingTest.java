@@ -3,11 +3,11 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.ExpectationSource;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.PodSizing;
-import dev.kvpool.api.v1alpha1.PoolPhase;
-import dev.kvpool.api.v1alpha1.SizingStatus;
+import dev.kvpool.api.v1alpha1.status.ExpectationSource;
+import dev.kvpool.api.v1alpha1.status.PodSizing;
+import dev.kvpool.api.v1alpha1.status.PoolPhase;
+import dev.kvpool.api.v1alpha1.status.SizingStatus;
 import dev.kvpool.operator.pool.naming.Rounding;
 import dev.kvpool.operator.pool.plan.Outcome;
 import dev.kvpool.operator.pool.report.PoolStatus;

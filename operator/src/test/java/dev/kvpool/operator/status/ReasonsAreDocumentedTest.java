@@ -4,7 +4,7 @@ package dev.kvpool.operator.status;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
-import dev.kvpool.api.v1alpha1.ConditionStatus;
+import dev.kvpool.api.v1alpha1.status.ConditionStatus;
 import dev.kvpool.operator.GeneratedDocument;
 import dev.kvpool.operator.event.EventReason;
 import java.io.IOException;

@@ -2,8 +2,8 @@
 package dev.kvpool.operator.plugin.act;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
-import dev.kvpool.api.v1alpha1.RollPhase;
-import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.status.RollPhase;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.PluginException;
 import dev.kvpool.operator.plugin.cluster.PoolCommand;

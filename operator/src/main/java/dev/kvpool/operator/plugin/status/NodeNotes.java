@@ -4,7 +4,7 @@ package dev.kvpool.operator.plugin.status;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kvpool.api.v1alpha1.Protocol;
+import dev.kvpool.api.v1alpha1.engine.Protocol;
 import dev.kvpool.operator.plugin.cluster.AdminPage;
 import dev.kvpool.operator.plugin.cluster.PodProxyMasters;
 import dev.kvpool.operator.plugin.cluster.Sentences;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.status;
 
-import dev.kvpool.api.v1alpha1.Condition;
-import dev.kvpool.api.v1alpha1.ConditionStatus;
-import dev.kvpool.api.v1alpha1.FailoverStatus;
-import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.api.v1alpha1.status.ConditionStatus;
+import dev.kvpool.api.v1alpha1.status.FailoverStatus;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.plugin.output.TextTable;
 import dev.kvpool.operator.plugin.output.Words;
 import java.util.Set;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.status;
 
-import dev.kvpool.api.v1alpha1.Condition;
-import dev.kvpool.api.v1alpha1.FailoverStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.LeaderStatus;
-import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.api.v1alpha1.status.FailoverStatus;
+import dev.kvpool.api.v1alpha1.status.LeaderStatus;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.plugin.output.Words;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
-import dev.kvpool.api.v1alpha1.AgentsSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.engine.AgentsSpec;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.child.part.ContainerResources;
 import dev.kvpool.operator.pool.child.part.HostDirectory;

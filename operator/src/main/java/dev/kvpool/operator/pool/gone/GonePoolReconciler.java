@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.gone;
 
-import dev.kvpool.api.v1alpha1.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
 import dev.kvpool.operator.event.EventRecorder;
 import dev.kvpool.operator.event.ToldOnce;
 import dev.kvpool.operator.pool.naming.DirectoryList;

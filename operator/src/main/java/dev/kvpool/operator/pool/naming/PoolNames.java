@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.naming;
 
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.UUID;

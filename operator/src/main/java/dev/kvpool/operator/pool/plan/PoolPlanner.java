@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.plan;
 
-import dev.kvpool.api.v1alpha1.BindingStatus;
-import dev.kvpool.api.v1alpha1.StepCause;
-import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.status.BindingStatus;
+import dev.kvpool.api.v1alpha1.status.StepCause;
+import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.child.BindingSecret;

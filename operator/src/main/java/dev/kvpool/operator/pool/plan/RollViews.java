@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.plan;
 
-import dev.kvpool.api.v1alpha1.DataLossPolicy;
-import dev.kvpool.api.v1alpha1.VersionStatus;
+import dev.kvpool.api.v1alpha1.status.VersionStatus;
+import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.child.part.Requests;
 import dev.kvpool.operator.pool.naming.OwnContainer;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.report;
 
-import dev.kvpool.api.v1alpha1.EngineUse;
-import dev.kvpool.api.v1alpha1.ReadyCount;
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.status.EngineUse;
+import dev.kvpool.api.v1alpha1.status.ReadyCount;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.PoolObservation;

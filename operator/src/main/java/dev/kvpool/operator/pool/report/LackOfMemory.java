@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.report;
 
-import dev.kvpool.api.v1alpha1.PodSizing;
-import dev.kvpool.api.v1alpha1.SizingStatus;
+import dev.kvpool.api.v1alpha1.status.PodSizing;
+import dev.kvpool.api.v1alpha1.status.SizingStatus;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedNode;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.report;
 
-import dev.kvpool.api.v1alpha1.FailoverCause;
-import dev.kvpool.api.v1alpha1.FailoverStatus;
+import dev.kvpool.api.v1alpha1.status.FailoverCause;
+import dev.kvpool.api.v1alpha1.status.FailoverStatus;
 import dev.kvpool.operator.master.PoolReport;
 import java.time.Duration;
 import java.time.Instant;

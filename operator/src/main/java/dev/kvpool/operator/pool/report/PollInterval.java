@@ -2,7 +2,7 @@
 package dev.kvpool.operator.pool.report;
 
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.status.StepState;
 import java.time.Duration;
 
 /**

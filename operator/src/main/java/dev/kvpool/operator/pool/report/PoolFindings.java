@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.report;
 
-import dev.kvpool.api.v1alpha1.ConditionStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
-import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.api.v1alpha1.status.ConditionStatus;
+import dev.kvpool.api.v1alpha1.status.PoolPhase;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.NameList;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.report;
 
-import dev.kvpool.api.v1alpha1.Condition;
-import dev.kvpool.api.v1alpha1.ConditionStatus;
-import dev.kvpool.api.v1alpha1.FailoverStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.api.v1alpha1.status.ConditionStatus;
+import dev.kvpool.api.v1alpha1.status.FailoverStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
 import dev.kvpool.operator.pool.naming.NameList;

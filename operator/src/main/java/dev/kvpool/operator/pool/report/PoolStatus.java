@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.report;
 
-import dev.kvpool.api.v1alpha1.BindingStatus;
-import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.LeaderStatus;
-import dev.kvpool.api.v1alpha1.PoolPhase;
-import dev.kvpool.api.v1alpha1.ReadyCount;
-import dev.kvpool.api.v1alpha1.ScaleStatus;
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
-import dev.kvpool.api.v1alpha1.VersionStatus;
+import dev.kvpool.api.v1alpha1.status.BindingStatus;
+import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.api.v1alpha1.status.LeaderStatus;
+import dev.kvpool.api.v1alpha1.status.PoolPhase;
+import dev.kvpool.api.v1alpha1.status.ReadyCount;
+import dev.kvpool.api.v1alpha1.status.ScaleStatus;
+import dev.kvpool.api.v1alpha1.status.VersionStatus;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.naming.ByteAmount;

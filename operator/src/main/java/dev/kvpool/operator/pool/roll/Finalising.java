@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
-import dev.kvpool.api.v1alpha1.PendingVersions;
+import dev.kvpool.api.v1alpha1.status.PendingVersions;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.PoolReport.Active;
 import dev.kvpool.operator.master.PoolReport.ClientVersion;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
-import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.operator.pool.transition.Action;
 import dev.kvpool.operator.pool.transition.Member;
 import java.util.List;

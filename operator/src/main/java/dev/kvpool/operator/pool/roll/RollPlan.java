@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
-import dev.kvpool.api.v1alpha1.PendingVersions;
-import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.status.PendingVersions;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.operator.pool.child.part.PreflightQuestion;
 import dev.kvpool.operator.pool.transition.Action;
 import dev.kvpool.operator.pool.transition.ImageGoal;

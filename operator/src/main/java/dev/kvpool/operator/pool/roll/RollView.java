@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
-import dev.kvpool.api.v1alpha1.PendingVersions;
-import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.UpgradeSpec;
+import dev.kvpool.api.v1alpha1.status.PendingVersions;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
+import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.observation.ImagePull;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
-import dev.kvpool.api.v1alpha1.RollMode;
-import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
+import dev.kvpool.api.v1alpha1.storage.RollMode;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.transition.Member;
 import dev.kvpool.operator.status.Finding;

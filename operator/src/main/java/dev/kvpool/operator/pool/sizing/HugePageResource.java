@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.sizing;
 
-import dev.kvpool.api.v1alpha1.HugePages;
+import dev.kvpool.api.v1alpha1.engine.HugePages;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 
 /** What Kubernetes calls huge pages of one size. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.sizing;
 
-import dev.kvpool.api.v1alpha1.Protocol;
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.engine.Protocol;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

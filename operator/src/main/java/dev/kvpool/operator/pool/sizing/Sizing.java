@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.sizing;
 
-import dev.kvpool.api.v1alpha1.ExpectationSource;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
-import dev.kvpool.api.v1alpha1.PodSizing;
-import dev.kvpool.api.v1alpha1.ResourceSpec;
-import dev.kvpool.api.v1alpha1.SizingStatus;
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.pod.ResourceSpec;
+import dev.kvpool.api.v1alpha1.status.ExpectationSource;
+import dev.kvpool.api.v1alpha1.status.PodSizing;
+import dev.kvpool.api.v1alpha1.status.SizingStatus;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.Rounding;
 import io.fabric8.kubernetes.api.model.Quantity;

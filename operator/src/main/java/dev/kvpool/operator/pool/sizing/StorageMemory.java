@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.sizing;
 
-import dev.kvpool.api.v1alpha1.HugePages;
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
-import dev.kvpool.api.v1alpha1.VolumeType;
+import dev.kvpool.api.v1alpha1.engine.HugePages;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.storage.VolumeType;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.transition;
 
-import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.status.StepCause;
 
 /**
  * The images an upgrade brings a pool to now.

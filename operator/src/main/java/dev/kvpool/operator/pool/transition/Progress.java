@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.transition;
 
-import dev.kvpool.api.v1alpha1.StepKind;
-import dev.kvpool.api.v1alpha1.StepProgress;
-import dev.kvpool.api.v1alpha1.StepState;
-import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.api.v1alpha1.status.StepKind;
+import dev.kvpool.api.v1alpha1.status.StepProgress;
+import dev.kvpool.api.v1alpha1.status.StepState;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.transition;
 
-import dev.kvpool.api.v1alpha1.DataLossPolicy;
-import dev.kvpool.api.v1alpha1.StepCause;
-import dev.kvpool.api.v1alpha1.StepKind;
-import dev.kvpool.api.v1alpha1.StepState;
-import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.api.v1alpha1.status.StepCause;
+import dev.kvpool.api.v1alpha1.status.StepKind;
+import dev.kvpool.api.v1alpha1.status.StepState;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
+import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.master.PoolReport;
 import java.util.List;
 import java.util.Optional;

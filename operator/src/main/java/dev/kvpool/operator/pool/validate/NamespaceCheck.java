@@ -3,11 +3,11 @@ package dev.kvpool.operator.pool.validate;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
-import dev.kvpool.api.v1alpha1.PodTemplate;
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
-import dev.kvpool.api.v1alpha1.VolumeType;
+import dev.kvpool.api.v1alpha1.pod.PodTemplate;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.storage.VolumeType;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.PoolObservation;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.validate;
 
-import dev.kvpool.api.v1alpha1.PodTemplate;
+import dev.kvpool.api.v1alpha1.pod.PodTemplate;
 import io.fabric8.kubernetes.api.model.AppArmorProfile;
 import io.fabric8.kubernetes.api.model.Capabilities;
 import io.fabric8.kubernetes.api.model.PodSecurityContext;

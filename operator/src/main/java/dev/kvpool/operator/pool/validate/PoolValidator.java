@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.validate;
 
-import dev.kvpool.api.v1alpha1.AgentsSpec;
 import dev.kvpool.api.v1alpha1.ApiGroup;
-import dev.kvpool.api.v1alpha1.HugePages;
 import dev.kvpool.api.v1alpha1.KvCachePool;
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngine;
-import dev.kvpool.api.v1alpha1.VolumeType;
+import dev.kvpool.api.v1alpha1.engine.AgentsSpec;
+import dev.kvpool.api.v1alpha1.engine.HugePages;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.storage.VolumeType;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.observation.PoolObservation;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.validate;
 
-import dev.kvpool.api.v1alpha1.ResourceSpec;
+import dev.kvpool.api.v1alpha1.pod.ResourceSpec;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.Quantity;

@@ -3,8 +3,8 @@ package dev.kvpool.operator.plugin.status;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.Condition;
-import dev.kvpool.api.v1alpha1.ConditionStatus;
+import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.api.v1alpha1.status.ConditionStatus;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -3,10 +3,10 @@ package dev.kvpool.operator.pool.random;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.DataLossPolicy;
-import dev.kvpool.api.v1alpha1.LeftoverPolicy;
-import dev.kvpool.api.v1alpha1.StepKind;
-import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.api.v1alpha1.status.StepKind;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
+import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.pool.random.RandomCluster.Pod;
 import java.util.LinkedHashSet;
 import java.util.Random;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.random;
 
-import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.LeftoverPolicy;
-import dev.kvpool.api.v1alpha1.RollMode;
-import dev.kvpool.api.v1alpha1.RollPhase;
-import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.StepCause;
-import dev.kvpool.api.v1alpha1.StepKind;
-import dev.kvpool.api.v1alpha1.StepState;
-import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.api.v1alpha1.status.RollPhase;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
+import dev.kvpool.api.v1alpha1.status.StepCause;
+import dev.kvpool.api.v1alpha1.status.StepKind;
+import dev.kvpool.api.v1alpha1.status.StepState;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
+import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
+import dev.kvpool.api.v1alpha1.storage.RollMode;
 import dev.kvpool.operator.pool.random.RandomCluster.End;
 import dev.kvpool.operator.pool.random.RandomCluster.Host;
 import dev.kvpool.operator.pool.random.RandomCluster.Pod;

@@ -3,8 +3,8 @@ package dev.kvpool.operator.pool.random;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.DataLossPolicy;
-import dev.kvpool.api.v1alpha1.LeftoverPolicy;
+import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.random.RandomCluster.Host;
 import dev.kvpool.operator.pool.random.RandomCluster.Pod;

@@ -4,7 +4,7 @@ package dev.kvpool.operator.pool.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.api.v1alpha1.status.PoolPhase;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.naming.PoolLabels;

@@ -3,9 +3,9 @@ package dev.kvpool.operator.pool.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.ExpectationSource;
-import dev.kvpool.api.v1alpha1.PodSizing;
-import dev.kvpool.api.v1alpha1.SizingStatus;
+import dev.kvpool.api.v1alpha1.status.ExpectationSource;
+import dev.kvpool.api.v1alpha1.status.PodSizing;
+import dev.kvpool.api.v1alpha1.status.SizingStatus;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedNode;
 import dev.kvpool.operator.pool.observation.ObservedPod;

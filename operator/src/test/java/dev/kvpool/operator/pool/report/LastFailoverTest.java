@@ -3,8 +3,8 @@ package dev.kvpool.operator.pool.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.FailoverCause;
-import dev.kvpool.api.v1alpha1.FailoverStatus;
+import dev.kvpool.api.v1alpha1.status.FailoverCause;
+import dev.kvpool.api.v1alpha1.status.FailoverStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PoolSketch;

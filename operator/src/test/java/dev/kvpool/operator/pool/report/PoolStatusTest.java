@@ -3,10 +3,10 @@ package dev.kvpool.operator.pool.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.PoolPhase;
-import dev.kvpool.api.v1alpha1.ScaleStatus;
+import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.api.v1alpha1.status.PoolPhase;
+import dev.kvpool.api.v1alpha1.status.ScaleStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
 import dev.kvpool.operator.master.PoolReport;

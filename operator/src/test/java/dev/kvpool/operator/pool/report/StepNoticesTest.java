@@ -4,10 +4,10 @@ package dev.kvpool.operator.pool.report;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.kvpool.api.v1alpha1.StepCause;
-import dev.kvpool.api.v1alpha1.StepKind;
-import dev.kvpool.api.v1alpha1.StepState;
-import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.api.v1alpha1.status.StepCause;
+import dev.kvpool.api.v1alpha1.status.StepKind;
+import dev.kvpool.api.v1alpha1.status.StepState;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
 import dev.kvpool.operator.pool.PoolSketch;

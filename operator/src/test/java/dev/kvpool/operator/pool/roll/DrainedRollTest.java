@@ -7,10 +7,10 @@ import static dev.kvpool.operator.pool.roll.RollTest.ENOUGH;
 import static dev.kvpool.operator.pool.roll.RollTest.play;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.RollPhase;
-import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.StepKind;
-import dev.kvpool.api.v1alpha1.UpgradeSpec;
+import dev.kvpool.api.v1alpha1.status.RollPhase;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
+import dev.kvpool.api.v1alpha1.status.StepKind;
+import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

@@ -5,10 +5,10 @@ import static dev.kvpool.operator.pool.roll.RollPool.NEW;
 import static dev.kvpool.operator.pool.roll.RollPool.OLD;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.PendingVersions;
-import dev.kvpool.api.v1alpha1.RollPhase;
-import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.UpgradeSpec;
+import dev.kvpool.api.v1alpha1.status.PendingVersions;
+import dev.kvpool.api.v1alpha1.status.RollPhase;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
+import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;

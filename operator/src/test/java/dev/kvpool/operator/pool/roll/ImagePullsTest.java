@@ -5,8 +5,8 @@ import static dev.kvpool.operator.pool.roll.RollPool.NEW;
 import static dev.kvpool.operator.pool.roll.RollPool.OLD;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.RollPhase;
-import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.status.RollPhase;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.operator.pool.observation.ImagePull.State;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;

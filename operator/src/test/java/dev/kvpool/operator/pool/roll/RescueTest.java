@@ -7,8 +7,8 @@ import static dev.kvpool.operator.pool.roll.RollTest.ENOUGH;
 import static dev.kvpool.operator.pool.roll.RollTest.play;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.RollPhase;
-import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.status.RollPhase;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.operator.pool.child.part.PreflightQuestion;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
-import dev.kvpool.api.v1alpha1.DataLossPolicy;
-import dev.kvpool.api.v1alpha1.LeftoverPolicy;
-import dev.kvpool.api.v1alpha1.PendingVersions;
-import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.StepState;
-import dev.kvpool.api.v1alpha1.StepStatus;
-import dev.kvpool.api.v1alpha1.UpgradeSpec;
+import dev.kvpool.api.v1alpha1.status.PendingVersions;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
+import dev.kvpool.api.v1alpha1.status.StepState;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
+import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
+import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.observation.PreflightSeen;
 import dev.kvpool.operator.pool.transition.Action;

@@ -5,9 +5,9 @@ import static dev.kvpool.operator.pool.roll.RollPool.NEW;
 import static dev.kvpool.operator.pool.roll.RollPool.OLD;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.RollPhase;
-import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.UpgradeSpec;
+import dev.kvpool.api.v1alpha1.status.RollPhase;
+import dev.kvpool.api.v1alpha1.status.RollStatus;
+import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

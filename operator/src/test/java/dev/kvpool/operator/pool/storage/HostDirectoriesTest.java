@@ -3,7 +3,7 @@ package dev.kvpool.operator.pool.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.DeletionPolicy;
+import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.naming.DirectoryList;
 import dev.kvpool.operator.pool.naming.PoolLabels;

@@ -3,7 +3,7 @@ package dev.kvpool.operator.pool.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.pool.observation.ObservedNode;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;

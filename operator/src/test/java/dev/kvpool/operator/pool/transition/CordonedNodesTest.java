@@ -3,8 +3,8 @@ package dev.kvpool.operator.pool.transition;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.DrainSpec;
-import dev.kvpool.api.v1alpha1.LeftoverPolicy;
+import dev.kvpool.api.v1alpha1.storage.DrainSpec;
+import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
 import java.util.Random;

@@ -3,10 +3,10 @@ package dev.kvpool.operator.pool.transition;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.DrainSpec;
-import dev.kvpool.api.v1alpha1.LeftoverPolicy;
-import dev.kvpool.api.v1alpha1.StepKind;
-import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.status.StepKind;
+import dev.kvpool.api.v1alpha1.status.StepState;
+import dev.kvpool.api.v1alpha1.storage.DrainSpec;
+import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
 import java.util.List;

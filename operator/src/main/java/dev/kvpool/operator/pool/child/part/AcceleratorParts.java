@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
-import dev.kvpool.api.v1alpha1.AcceleratorSpec;
-import dev.kvpool.api.v1alpha1.DriverSource;
-import dev.kvpool.api.v1alpha1.HostFile;
-import dev.kvpool.api.v1alpha1.HostFileType;
+import dev.kvpool.api.v1alpha1.engine.AcceleratorSpec;
+import dev.kvpool.api.v1alpha1.engine.DriverSource;
+import dev.kvpool.api.v1alpha1.engine.HostFile;
+import dev.kvpool.api.v1alpha1.engine.HostFileType;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.sizing.Sizing;
 import io.fabric8.kubernetes.api.model.EnvVar;

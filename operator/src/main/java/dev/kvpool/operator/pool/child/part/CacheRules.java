@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
-import dev.kvpool.api.v1alpha1.CacheSpec;
+import dev.kvpool.api.v1alpha1.cache.CacheSpec;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import java.math.BigDecimal;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
-import dev.kvpool.api.v1alpha1.ResourceSpec;
+import dev.kvpool.api.v1alpha1.pod.ResourceSpec;
 import dev.kvpool.operator.pool.sizing.HugePageResource;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;

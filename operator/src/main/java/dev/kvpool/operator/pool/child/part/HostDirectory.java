@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
-import dev.kvpool.api.v1alpha1.VolumeType;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.storage.VolumeType;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;

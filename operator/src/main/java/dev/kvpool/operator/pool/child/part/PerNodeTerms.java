@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import io.fabric8.kubernetes.api.model.Affinity;
 import io.fabric8.kubernetes.api.model.NodeAffinity;
 import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;

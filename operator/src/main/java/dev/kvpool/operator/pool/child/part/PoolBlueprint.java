@@ -2,14 +2,14 @@
 package dev.kvpool.operator.pool.child.part;
 
 import dev.kvpool.api.v1alpha1.ApiGroup;
-import dev.kvpool.api.v1alpha1.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
-import dev.kvpool.api.v1alpha1.MastersSpec;
-import dev.kvpool.api.v1alpha1.Protocol;
-import dev.kvpool.api.v1alpha1.SecretName;
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.engine.Protocol;
+import dev.kvpool.api.v1alpha1.pod.MastersSpec;
+import dev.kvpool.api.v1alpha1.pod.SecretName;
+import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.pool.naming.NodePorts;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;

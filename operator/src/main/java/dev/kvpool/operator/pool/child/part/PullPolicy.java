@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
-import dev.kvpool.api.v1alpha1.ImagePullPolicy;
+import dev.kvpool.api.v1alpha1.pod.ImagePullPolicy;
 
 /** The API's pull policy in the words of a pod. */
 public final class PullPolicy {

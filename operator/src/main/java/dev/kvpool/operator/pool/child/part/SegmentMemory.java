@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
-import dev.kvpool.api.v1alpha1.HugePages;
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.engine.HugePages;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.sizing.HugePageResource;
 import io.fabric8.kubernetes.api.model.Volume;

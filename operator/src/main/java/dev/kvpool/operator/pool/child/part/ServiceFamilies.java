@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
-import dev.kvpool.api.v1alpha1.IpFamily;
+import dev.kvpool.api.v1alpha1.engine.IpFamily;
 import io.fabric8.kubernetes.api.model.ServiceSpecBuilder;
 import java.util.List;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
-import dev.kvpool.api.v1alpha1.AcceleratorSpec;
-import dev.kvpool.api.v1alpha1.IpFamily;
-import dev.kvpool.api.v1alpha1.Protocol;
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
-import dev.kvpool.api.v1alpha1.VolumeType;
+import dev.kvpool.api.v1alpha1.engine.AcceleratorSpec;
+import dev.kvpool.api.v1alpha1.engine.IpFamily;
+import dev.kvpool.api.v1alpha1.engine.Protocol;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.storage.VolumeType;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.PoolNames;

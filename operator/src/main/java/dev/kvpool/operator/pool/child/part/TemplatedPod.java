@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
-import dev.kvpool.api.v1alpha1.EnvironmentVariable;
-import dev.kvpool.api.v1alpha1.ExtraVolume;
-import dev.kvpool.api.v1alpha1.ExtraVolumeMount;
-import dev.kvpool.api.v1alpha1.PodTemplate;
+import dev.kvpool.api.v1alpha1.pod.EnvironmentVariable;
+import dev.kvpool.api.v1alpha1.pod.ExtraVolume;
+import dev.kvpool.api.v1alpha1.pod.ExtraVolumeMount;
+import dev.kvpool.api.v1alpha1.pod.PodTemplate;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;

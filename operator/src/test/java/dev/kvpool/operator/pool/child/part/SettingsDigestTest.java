@@ -3,7 +3,7 @@ package dev.kvpool.operator.pool.child.part;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.PodTemplate;
+import dev.kvpool.api.v1alpha1.pod.PodTemplate;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodSpec;

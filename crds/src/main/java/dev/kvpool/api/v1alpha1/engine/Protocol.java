@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1.engine;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+
+/** A way to move bytes between a client and a storage node. */
+public enum Protocol {
+    /** Shared memory, for clients on the same machine. */
+    @JsonProperty("shm")
+    SHM,
+    /** UCX, which is RDMA where there is a card for it; what it cannot move goes by tcp. */
+    @JsonProperty("ucx")
+    UCX,
+    /** TCP, for every client. */
+    @JsonProperty("tcp")
+    TCP
+}

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+/** How bytes move: protocols, ports, memory, devices, agents, time limits. */
+package dev.kvpool.api.v1alpha1.engine;

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1.status;
+
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+
+/** Higher versions that a pool is about to go over to, because everybody connected knows them. */
+public record PendingVersions(
+        @JsonPropertyDescription("The version of the wire protocol.") @Required
+        Integer wire,
+
+        @JsonPropertyDescription("The layout of segments.") @Required
+        Integer layout,
+
+        @JsonPropertyDescription(
+                "Since when everybody who is connected has known both. The pool goes over spec.upgrade.finaliseAfter later.")
+        @Required
+        @Size(max = 32)
+        String since) {}

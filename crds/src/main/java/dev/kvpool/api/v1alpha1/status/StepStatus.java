@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1.status;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.kubernetes.api.model.Quantity;
+
+/** Something that is done to a master or storage node, or waits: all the operator knows of it, so that another one can go on. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record StepStatus(
+        @JsonPropertyDescription("The master's pod, or the storage node's id.")
+        @Required
+        @Size(max = StorageSetSpec.NODE_ID_LENGTH_MAX)
+        String of,
+
+        @JsonPropertyDescription("What is done.") @Required StepKind kind,
+        @JsonPropertyDescription("Why.") @Required StepCause because,
+        @JsonPropertyDescription("How far it is.") @Required StepState state,
+
+        @JsonPropertyDescription("When it began, or began to wait.") @Required @Size(max = 32)
+        String since,
+
+        @JsonPropertyDescription("What it waits for, or why something is left.") @Size(max = REASON_LENGTH_MAX)
+        String waitsFor,
+
+        @JsonPropertyDescription("Objects that only the storage node holds, rounded to two digits.")
+        Long objectsLeft,
+
+        @JsonPropertyDescription("Their bytes, rounded.") Quantity bytesLeft,
+
+        @JsonPropertyDescription("The last progress of emptying. Absent before there was any.")
+        StepProgress progress,
+
+        @JsonPropertyDescription("The Kubernetes node that is cordoned. Absent where the cause is another one.")
+        @Size(max = 253)
+        String machine,
+
+        @JsonPropertyDescription(
+                "Epoch of the leader that hands over, or was told that the storage node takes part again.")
+        Long epoch,
+
+        @JsonPropertyDescription("What was there when it began.")
+        StepFacts before) {
+
+    /** Steps under way at a time; further ones wait. */
+    public static final int UNDER_WAY_MAX = 64;
+
+    /** Those that wait are listed up to this number of all. */
+    public static final int STEPS_MAX = 80;
+
+    private static final int REASON_LENGTH_MAX = 512;
+
+    /** One that begins now. */
+    public StepStatus(String of, StepKind kind, StepCause because, StepState state, String since) {
+        this(of, kind, because, state, since, null, null, null, null, null, null, null);
+    }
+
+    public StepStatus {
+        waitsFor = waitsFor != null && waitsFor.length() > REASON_LENGTH_MAX
+                ? waitsFor.substring(0, REASON_LENGTH_MAX)
+                : waitsFor;
+    }
+
+    public StepStatus in(StepState other, String why) {
+        return new StepStatus(
+                of, kind, because, other, since, why, objectsLeft, bytesLeft, progress, machine, epoch, before);
+    }
+
+    public StepStatus left(Long objects, Quantity bytes) {
+        return new StepStatus(
+                of, kind, because, state, since, waitsFor, objects, bytes, progress, machine, epoch, before);
+    }
+
+    public StepStatus with(StepProgress other) {
+        return new StepStatus(
+                of, kind, because, state, since, waitsFor, objectsLeft, bytesLeft, other, machine, epoch, before);
+    }
+
+    public StepStatus with(StepFacts other) {
+        return new StepStatus(
+                of, kind, because, state, since, waitsFor, objectsLeft, bytesLeft, progress, machine, epoch, other);
+    }
+
+    public StepStatus on(String cordoned) {
+        return new StepStatus(
+                of, kind, because, state, since, waitsFor, objectsLeft, bytesLeft, progress, cordoned, epoch, before);
+    }
+
+    /** The same, told to the leader of that epoch at that time; to none for null. */
+    public StepStatus told(Long byEpoch, String at) {
+        return new StepStatus(
+                of, kind, because, state, at, waitsFor, objectsLeft, bytesLeft, progress, machine, byEpoch, before);
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1.storage;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+
+/** What to do with a change of the spec that loses cached bytes. */
+public enum DataLossPolicy {
+    /** Hold the change back and say what would be lost. */
+    @JsonProperty("Wait")
+    WAIT,
+    /** Empty each storage node concerned first, one at a time, then carry the change out there. */
+    @JsonProperty("Move")
+    MOVE,
+    /** Carry it out. */
+    @JsonProperty("Replace")
+    REPLACE
+}
