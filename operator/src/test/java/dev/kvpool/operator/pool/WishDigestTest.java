@@ -33,9 +33,6 @@ class WishDigestTest {
     private static final Set<String> OF_CLAIMS =
             Set.of("spec.storage.volume.storageClassName", "spec.storage.ssd.storageClassName");
 
-    /** Masters get memory in coarse steps. */
-    private static final Set<String> IN_STEPS = Set.of("spec.cache.replicas");
-
     static Stream<Arguments> changes() {
         return Stream.of(Kind.values())
                 .flatMap(kind -> kind.changes().stream().map(change -> Arguments.of(kind, change)));
@@ -50,7 +47,7 @@ class WishDigestTest {
         Set<String> otherWishes = differing(notes(before, PoolLabels.ASKED), notes(after, PoolLabels.ASKED));
 
         assertThat(otherWishes).containsAll(otherPods);
-        if (!OF_CLAIMS.contains(change.field()) && !IN_STEPS.contains(change.field())) {
+        if (!OF_CLAIMS.contains(change.field())) {
             assertThat(otherPods).containsAll(otherWishes);
         }
     }

@@ -53,9 +53,13 @@ record MasterMemory(long objects, int replicas) {
         return ByteAmount.exact(Math.max(LIMIT_BYTES_MIN, steps * LIMIT_STEP_BYTES));
     }
 
+    boolean isLeast() {
+        return ByteAmount.bytes(limit()) == LIMIT_BYTES_MIN;
+    }
+
     /** A large index is memory in use, not a peak. */
     Quantity request() {
-        return ByteAmount.bytes(limit()) > LIMIT_BYTES_MIN ? limit() : ByteAmount.exact(REQUEST_BYTES_MIN);
+        return isLeast() ? ByteAmount.exact(REQUEST_BYTES_MIN) : limit();
     }
 
     /** How many objects have room below a limit; a spec that expects as many is not refused. */

@@ -84,9 +84,9 @@ public record Sizing(PoolEngines engines, ExpectationSource from, MasterMemory m
         return Long.highestOneBit(clamped - 1) << 1;
     }
 
-    /** How many objects the masters are made for: a power of two where the spec does not say it. */
-    public long objects() {
-        return master.objects();
+    /** What more than the least memory is for: objects, and copies of each; nothing where the least is enough. */
+    public List<Long> mastersAreMadeFor() {
+        return master.isLeast() ? List.of() : List.of(master.objects(), (long) master.replicas());
     }
 
     public Quantity masterRequest() {

@@ -43,8 +43,7 @@ public final class WishDigest {
         asked.keySet().removeAll(NOT_OF_MASTERS);
         // It grows with what the pool holds, which waits for no turn; how much memory an operator gives for so many
         // objects does.
-        asked.put("objects", pool.sizing().objects());
-        asked.put("copies", pool.spec().cache().replicas());
+        asked.put("objects", pool.sizing().mastersAreMadeFor());
         return text(pool, asked, PoolLabels.ROLE_MASTER);
     }
 
