@@ -59,6 +59,7 @@ class LocalPool:
         )
         self._admin_ports = [first + masters + i for i in range(masters)]
         self.nodes = [f"127.0.0.1:{first + 2 * masters + i}" for i in range(nodes)]
+        self.admin_addresses = ",".join(f"127.0.0.1:{port}" for port in self._admin_ports)
         self._node_admin_ports = [first + 2 * masters + nodes + i for i in range(nodes)]
         self.capacity_bytes = nodes * segment_bytes
         self.pids: dict[str, int] = {}

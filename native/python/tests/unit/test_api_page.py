@@ -35,6 +35,7 @@ MODULES = (
     ("mooncake.http_metadata_server", MOONCAKE, ("http_metadata_server",)),
     ("kvpool", KVPOOL, ("client", "keep", "storage_node", "transfer_engine")),
     ("kvpool.aio", KVPOOL, ("aio",)),
+    ("kvpool.events", KVPOOL, ("events",)),
 )
 INTERNAL = {"WithoutEffect", "InnerTransferEngine", "Place", "Bundle", "Bundles"}
 PARTS_OF = {

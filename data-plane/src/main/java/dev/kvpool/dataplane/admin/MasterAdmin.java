@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.report.KeyStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
+import dev.kvpool.dataplane.master.events.EventStreams;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -88,6 +89,9 @@ public interface MasterAdmin {
 
     /** A person gives a node up that knows what others have missed, or is behind; the answer says why not, or nothing. */
     CompletableFuture<Optional<String>> forget(String node);
+
+    /** Who follows what changes for readers. */
+    EventStreams events();
 
     /** Ends the emptying of a node, which takes part again; the answer is false when there was none. */
     CompletableFuture<Boolean> cancelDrain(String node);

@@ -18,23 +18,24 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The HTTP server for operators, probes and people: a fixed list of routes on the JDK's own server. Request bodies are
- * not read. Connections and the time for a request are bounded, so that a port scanner cannot hold it up.
+ * not read. Connections, the time for a request and the time to take a response are bounded, so that a port scanner cannot hold it up.
  */
 public final class AdminServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AdminServer.class);
     private static final int CONNECTIONS_MAX = 256;
     private static final int REQUEST_SECONDS_MAX = 10;
     private static final int RESPONSE_SECONDS_MAX = 60;
+    private static final int UNKNOWN_LENGTH = 0;
 
     static {
         // The JDK's server has no other way to set its bounds; they are read when its first instance is made.
         setUnlessGiven("jdk.httpserver.maxConnections", CONNECTIONS_MAX);
         setUnlessGiven("sun.net.httpserver.maxReqTime", REQUEST_SECONDS_MAX);
-        setUnlessGiven("sun.net.httpserver.maxRspTime", RESPONSE_SECONDS_MAX);
     }
 
     private final HttpServer server;
     private final ExecutorService threads;
+    private final WriteTimer writes = new WriteTimer(RESPONSE_SECONDS_MAX);
     private final List<Route> routes;
 
     private AdminServer(HttpServer server, List<Route> routes) {
@@ -67,6 +68,7 @@ public final class AdminServer implements AutoCloseable {
     public void close() {
         server.stop(0);
         threads.shutdownNow();
+        writes.close();
     }
 
     private static HttpServer bind(String host, int port) throws IOException {
@@ -84,15 +86,27 @@ public final class AdminServer implements AutoCloseable {
     private void handle(HttpExchange exchange) throws IOException {
         try (exchange) {
             Response response = respond(exchange);
-            byte[] body = response.body().getBytes(StandardCharsets.UTF_8);
-            exchange.getResponseHeaders().set("Content-Type", response.contentType());
-            if (exchange.getRequestMethod().equals("HEAD")) {
-                exchange.sendResponseHeaders(response.status(), -1);
-                return;
+            try (WriteTimer.Deadline deadline = writes.begin()) {
+                write(exchange, response, deadline);
             }
-            exchange.sendResponseHeaders(response.status(), body.length == 0 ? -1 : body.length);
-            exchange.getResponseBody().write(body);
         }
+    }
+
+    private static void write(HttpExchange exchange, Response response, WriteTimer.Deadline deadline)
+            throws IOException {
+        byte[] body = response.body().getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().set("Content-Type", response.contentType());
+        if (exchange.getRequestMethod().equals("HEAD")) {
+            exchange.sendResponseHeaders(response.status(), -1);
+            return;
+        }
+        if (response.stream().isPresent()) {
+            exchange.sendResponseHeaders(response.status(), UNKNOWN_LENGTH);
+            response.stream().get().writeTo(deadline.extendedByFlushesOf(exchange.getResponseBody()));
+            return;
+        }
+        exchange.sendResponseHeaders(response.status(), body.length == 0 ? -1 : body.length);
+        exchange.getResponseBody().write(body);
     }
 
     private Response respond(HttpExchange exchange) {

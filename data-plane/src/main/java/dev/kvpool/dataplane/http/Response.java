@@ -1,15 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.http;
 
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Optional;
+
 /**
  * What a route answers.
  *
  * @param status HTTP status code
  * @param contentType type of the body
  * @param body the body, sent as UTF-8
+ * @param stream what writes the body instead, of no length that is known before
  */
-public record Response(int status, String contentType, String body) {
+public record Response(int status, String contentType, String body, Optional<Stream> stream) {
+    /** Writes a body for as long as it likes. Each flush that the other side has taken earns another minute for the next. */
+    public interface Stream {
+        void writeTo(OutputStream out) throws IOException;
+    }
+
     private static final String PLAIN = "text/plain; charset=utf-8";
+
+    private Response(int status, String contentType, String body) {
+        this(status, contentType, body, Optional.empty());
+    }
+
+    /** Lines of JSON, one document each. */
+    public static Response jsonLines(Stream stream) {
+        return new Response(200, "application/x-ndjson", "", Optional.of(stream));
+    }
 
     public static Response text(int status, String body) {
         return new Response(status, PLAIN, body);

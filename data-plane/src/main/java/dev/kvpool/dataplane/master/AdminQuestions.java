@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.report.KeyStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
+import dev.kvpool.dataplane.master.events.EventStreams;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -38,6 +39,7 @@ final class AdminQuestions implements MasterAdmin {
     private final EarlyTakeover early;
     private final HandingOver handingOver;
     private final Supplier<RulesInEffect> rules;
+    private final EventStreams events;
 
     AdminQuestions(
             MasterConfig config,
@@ -50,7 +52,8 @@ final class AdminQuestions implements MasterAdmin {
             Supplier<List<ConnectedPeer>> peers,
             EarlyTakeover early,
             HandingOver handingOver,
-            Supplier<RulesInEffect> rules) {
+            Supplier<RulesInEffect> rules,
+            EventStreams events) {
         this.config = config;
         this.versions = versions;
         this.loop = loop;
@@ -62,6 +65,7 @@ final class AdminQuestions implements MasterAdmin {
         this.early = early;
         this.handingOver = handingOver;
         this.rules = rules;
+        this.events = events;
     }
 
     @Override
@@ -102,6 +106,11 @@ final class AdminQuestions implements MasterAdmin {
     @Override
     public RulesInEffect rules() {
         return rules.get();
+    }
+
+    @Override
+    public EventStreams events() {
+        return events;
     }
 
     @Override

@@ -57,7 +57,7 @@ public final class CoreLoop {
     private final LongSupplier clockMs;
     private final Leaders leaders;
     private final Consumer<Message> localReplies;
-    private final Consumer<List<Action>> evictionLog;
+    private final Consumer<List<Action>> logs;
     private final ConnectionCounts counts;
     private final Defects defects;
     private final Beat beat;
@@ -73,7 +73,7 @@ public final class CoreLoop {
      *
      * @param leaders told what the core finds out about who leads
      * @param localReplies gets the answers to requests of {@link MasterCore#LOCAL_SESSION}
-     * @param evictionLog gets what each input led to before any of it is done
+     * @param logs get what each input led to before any of it is done
      * @param defects told once when the core has thrown; after that it gets no input any more
      */
     public CoreLoop(
@@ -82,7 +82,7 @@ public final class CoreLoop {
             LongSupplier clockMs,
             Leaders leaders,
             Consumer<Message> localReplies,
-            Consumer<List<Action>> evictionLog,
+            Consumer<List<Action>> logs,
             ConnectionCounts counts,
             Defects defects) {
         this.core = core;
@@ -90,7 +90,7 @@ public final class CoreLoop {
         this.clockMs = clockMs;
         this.leaders = leaders;
         this.localReplies = localReplies;
-        this.evictionLog = evictionLog;
+        this.logs = logs;
         this.counts = counts;
         this.defects = defects;
         this.beat = new Beat(clockMs);
@@ -210,7 +210,7 @@ public final class CoreLoop {
 
     private void perform() {
         List<Action> actions = core.drain();
-        evictionLog.accept(actions);
+        logs.accept(actions);
         for (Action action : actions) {
             switch (action) {
                 case Action.Send it -> send(it.session(), it.message());
@@ -222,6 +222,7 @@ public final class CoreLoop {
                 case Action.LeaderSilent it -> leaders.silent(it);
                 case Action.Report it -> LOG.info("{}", it.line());
                 case Action.Evicted it -> {} // the eviction log has it
+                case Action.Changed it -> {} // the event streams have it
             }
         }
         if (!unflushed.isEmpty() && !flushing) {

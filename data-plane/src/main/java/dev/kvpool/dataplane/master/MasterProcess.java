@@ -14,6 +14,7 @@ import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
+import dev.kvpool.dataplane.master.events.EventStreams;
 import dev.kvpool.dataplane.master.file.ExpectedNodesFile;
 import dev.kvpool.dataplane.master.file.FileWatch;
 import dev.kvpool.dataplane.master.warmup.WarmUp;
@@ -34,6 +35,7 @@ import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -65,6 +67,7 @@ public final class MasterProcess implements AutoCloseable {
     private final ConnectedPeers peers = new ConnectedPeers();
     private final LeaseStore leases;
     private final LeadershipEvents leadership;
+    private final EventStreams events;
     private final ElectorThread elector;
     private final HangWatch hangs;
     private final RulesFollower follower;
@@ -133,9 +136,10 @@ public final class MasterProcess implements AutoCloseable {
                 MasterProcess::clockMs,
                 leaders(),
                 localRequests::answered,
-                actions -> evictionLog.ifPresent(log -> log.write(actions)),
+                this::log,
                 counts,
                 defects);
+        events = new EventStreams(loop::ask, () -> status.isLeader(clockMs()), MasterProcess::clockMs);
         leadership = new LeadershipEvents(loop);
         Elector runner = new Elector(
                 // The nonce is what peers hear in the Welcome: whoever dials a leader can tell it from its successor.
@@ -160,7 +164,7 @@ public final class MasterProcess implements AutoCloseable {
         EventLoop eventLoop = group.next();
         server = MasterServer.listen(
                 eventLoop, config.host(), config.port(), loop, self, counts, peers, MasterProcess::clockMs);
-        MasterMetrics metrics = new MasterMetrics(this::status, counts, MasterProcess::clockMs);
+        MasterMetrics metrics = new MasterMetrics(this::status, counts, events, MasterProcess::clockMs);
         admin = AdminServer.start(config.host(), config.adminPort(), MasterRoutes.of(admin(), metrics));
         every(TICK_MS, loop::tick);
         every(STATUS_MS, () -> loop.apply(this::look));
@@ -170,6 +174,12 @@ public final class MasterProcess implements AutoCloseable {
         follower.start(loop, () -> closing);
         elector.start();
         hangs.start();
+    }
+
+    /** What is not to be done but written down, before the rest is done. */
+    private void log(List<Action> actions) {
+        evictionLog.ifPresent(log -> log.write(actions));
+        events.heard(actions);
     }
 
     /** A core that hangs must be followed as soon as one whose whole process does: its Lease is not renewed from then on. */
@@ -270,7 +280,8 @@ public final class MasterProcess implements AutoCloseable {
                 peers::all,
                 early,
                 handingOver,
-                follower::now);
+                follower::now,
+                events);
     }
 
     /** Zones by node id, empty where none is known. */
@@ -316,6 +327,7 @@ public final class MasterProcess implements AutoCloseable {
 
             @Override
             public void lostView(Authority ours) {
+                events.ended();
                 var _ = elector.handOver(ours, HandingOver.ABSTAIN_MS);
             }
 

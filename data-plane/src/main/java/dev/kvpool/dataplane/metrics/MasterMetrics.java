@@ -22,7 +22,8 @@ public final class MasterMetrics {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final Supplier<PoolStatus> status;
 
-    public MasterMetrics(Supplier<PoolStatus> status, ConnectionNumbers connections, LongSupplier clockMs) {
+    public MasterMetrics(
+            Supplier<PoolStatus> status, ConnectionNumbers connections, EventNumbers events, LongSupplier clockMs) {
         this.status = status;
         namesThatClientsPoll();
         gauge(
@@ -85,6 +86,7 @@ public final class MasterMetrics {
             counter(count);
         }
         connections(connections);
+        events(events);
         new JvmMemoryMetrics().bindTo(registry);
         new UptimeMetrics().bindTo(registry);
     }
@@ -141,6 +143,18 @@ public final class MasterMetrics {
             counter.tag("reason", count.reason());
         }
         counter.register(registry);
+    }
+
+    private void events(EventNumbers events) {
+        Gauge.builder("kvpool.master.events.subscribers", events, EventNumbers::subscribers)
+                .description("Subscribers of /api/v1/events connected")
+                .register(registry);
+        FunctionCounter.builder("kvpool.master.events.snapshots", events, EventNumbers::snapshots)
+                .description("Snapshots sent to subscribers of /api/v1/events")
+                .register(registry);
+        FunctionCounter.builder("kvpool.master.events.cut", events, EventNumbers::cut)
+                .description("Subscribers of /api/v1/events cut off because they read too slowly")
+                .register(registry);
     }
 
     private void connections(ConnectionNumbers connections) {

@@ -92,6 +92,7 @@ final class Pool {
                     case Action.Send other -> {}
                     case Action.StoreRegister it -> core.registerStored(it.register(), nowMs());
                     case Action.Evicted evicted -> {}
+                    case Action.Changed changed -> {}
                     case Action.Report(String line) -> System.out.println("    " + line);
                     case Action.Close(long session, String reason) -> throw new IllegalStateException(reason);
                     default -> throw new IllegalStateException("the core asked for " + action);

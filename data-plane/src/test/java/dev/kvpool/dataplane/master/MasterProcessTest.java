@@ -31,13 +31,16 @@ import dev.kvpool.nativelib.VersionRange;
 import dev.kvpool.wire.PutOutcome;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -207,6 +210,82 @@ class MasterProcessTest {
             });
             assertThat(post(master, "/api/v1/remove_all").body()).isEqualTo("{\"removed\":1}");
             assertThat(node.objects()).isZero();
+        }
+    }
+
+    @Test
+    void changesAreStreamedAndGoOnWhereASubscriberWas() throws Exception {
+        try (SocketNode node = new SocketNode(POOL, "a").dial(master.port());
+                MasterProcess standby = start("m-1")) {
+            node.dial(standby.port());
+            awaitLeader(master);
+            put(node, master, "k");
+            assertThat(get(standby, "/api/v1/events").body()).contains("the Lease is held by m-0");
+            assertThat(get(master, "/api/v1/events?after=7").statusCode()).isEqualTo(400);
+
+            String position;
+            try (EventReader reader = new EventReader(master, "")) {
+                assertThat(reader.next("snapshot-begin").path("nodes").toString())
+                        .isEqualTo("[\"a\"]");
+                assertThat(reader.next("object").path("key").asText()).isEqualTo("k");
+                position = reader.next("snapshot-end").path("at").asText();
+                put(node, master, "l");
+                assertThat(reader.next("stored").path("copies").toString())
+                        .isEqualTo("[{\"node\":\"a\",\"tier\":\"memory\"}]");
+                assertThat(get(master, "/metrics").body()).contains("kvpool_master_events_subscribers 1.0");
+            }
+            try (EventReader reader = new EventReader(master, "?after=" + position)) {
+                reader.next("resumed");
+                assertThat(reader.next("stored").path("key").asText()).isEqualTo("l");
+                reader.next("heartbeat");
+
+                assertThat(post(master, "/api/v1/handover").statusCode()).isEqualTo(200);
+
+                assertThat(reader.next("bye").path("reason").asText()).contains("does not serve as leader");
+                assertThat(reader.isAtEnd()).isTrue();
+            }
+            awaitLeader(standby);
+            try (EventReader reader = new EventReader(standby, "?after=" + position)) {
+                reader.next("snapshot-begin");
+                assertThat(List.of(
+                                reader.next("object").path("key").asText(),
+                                reader.next("object").path("key").asText()))
+                        .containsExactlyInAnyOrder("k", "l");
+                reader.next("snapshot-end");
+            }
+            assertThat(get(standby, "/metrics").body()).contains("kvpool_master_events_snapshots_total 1.0");
+        }
+    }
+
+    /** Lines of /api/v1/events as they come. */
+    private static final class EventReader implements AutoCloseable {
+        private final BufferedReader lines;
+
+        EventReader(MasterProcess of, String query) throws IOException {
+            lines = new BufferedReader(new InputStreamReader(
+                    URI.create("http://127.0.0.1:" + of.adminPort() + "/api/v1/events" + query)
+                            .toURL()
+                            .openStream(),
+                    StandardCharsets.UTF_8));
+        }
+
+        /** The next line, which must be of this kind; signs of life are passed over. */
+        JsonNode next(String event) throws IOException {
+            JsonNode line;
+            do {
+                line = new ObjectMapper().readTree(lines.readLine());
+            } while (line.path("event").asText().equals("heartbeat") && !event.equals("heartbeat"));
+            assertThat(line.path("event").asText()).as("%s", line).isEqualTo(event);
+            return line;
+        }
+
+        boolean isAtEnd() throws IOException {
+            return lines.readLine() == null;
+        }
+
+        @Override
+        public void close() throws IOException {
+            lines.close();
         }
     }
 

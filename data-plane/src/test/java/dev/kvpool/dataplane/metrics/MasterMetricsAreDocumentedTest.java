@@ -33,6 +33,7 @@ class MasterMetricsAreDocumentedTest {
         MasterCore core = new MasterCore(
                 new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of(), new Random(1));
 
-        MetricsDocument.assertCurrent("master", new MasterMetrics(core::status, NONE, () -> 0).scrape());
+        MetricsDocument.assertCurrent(
+                "master", new MasterMetrics(core::status, NONE, new NoEvents(), () -> 0).scrape());
     }
 }

@@ -31,6 +31,7 @@ import dev.kvpool.dataplane.master.core.membership.NodesSetApart;
 import dev.kvpool.dataplane.master.core.membership.NodesSetApart.Cause;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
+import dev.kvpool.dataplane.master.core.report.ChangeReport;
 import dev.kvpool.dataplane.master.core.report.KeyReport;
 import dev.kvpool.dataplane.master.core.report.KeyStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
@@ -90,6 +91,7 @@ public final class MasterCore {
     private final Assurance assurance;
     private final StatusReport report;
     private final KeyReport keyReport;
+    private final ChangeReport changeReport;
     private long nowMs;
 
     public MasterCore(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
@@ -109,6 +111,7 @@ public final class MasterCore {
         rules = new CurrentRules(settings.cache());
         leaseDurationMs = settings.leaseDurationMs();
         view = View.empty(rules.replicas(), settings.recordBytesMax(), expectedNodes, setApart, random);
+        view.index().changes().to(outbox::changed);
         register = new RegisterKeeper(leadership, outbox);
         orders = new Orders(rules, leadership, view, register, lateWrites, outbox);
         Settlement settlement = new Settlement(rules, leadership, view, orders, grants, counters);
@@ -134,6 +137,7 @@ public final class MasterCore {
                 this::left);
         report = new StatusReport(leadership, assurance, view, orders, grants, takeover, upkeep, counters);
         keyReport = new KeyReport(view, orders, grants);
+        changeReport = new ChangeReport(leadership, view);
     }
 
     // ---- connections --------------------------------------------------------------------------------------------
@@ -457,6 +461,11 @@ public final class MasterCore {
         return leadership.leads()
                 ? view.index().publishedKeys(limit).stream().map(Key::toString).toList()
                 : List.of();
+    }
+
+    /** What changes here for readers, for those who want to follow it. */
+    public ChangeReport changes() {
+        return changeReport;
     }
 
     /** The nodes that hold the published object of a key; empty when there is none. Leases nothing. */

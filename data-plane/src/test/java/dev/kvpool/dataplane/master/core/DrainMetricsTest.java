@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.master.core.base.ExtentSize;
 import dev.kvpool.dataplane.master.core.plan.CopyPlan;
 import dev.kvpool.dataplane.metrics.ConnectionNumbers;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
+import dev.kvpool.dataplane.metrics.NoEvents;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.RefusalCode;
 import java.util.List;
@@ -52,7 +53,7 @@ class DrainMetricsTest {
 
     private static List<String> drainLines(Scenario pool) {
         MasterCore core = pool.talkedTo().core();
-        return new MasterMetrics(core::status, NO_CONNECTIONS, pool.world::nowMs)
+        return new MasterMetrics(core::status, NO_CONNECTIONS, new NoEvents(), pool.world::nowMs)
                 .scrape()
                 .lines()
                 .filter(line -> line.startsWith("kvpool_master_drain"))

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.master.core.base.Change;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.NodeDefect;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
@@ -31,6 +32,7 @@ final class ModelMaster {
     private final List<Action> departures = new ArrayList<>();
     private final List<Action.Evicted> evictions = new ArrayList<>();
     private Consumer<Long> onRaise = above -> {};
+    private Consumer<Change> onChange = change -> {};
     private MasterCore core;
     private long lastSession;
     private boolean up = true;
@@ -77,6 +79,11 @@ final class ModelMaster {
 
     void onRaise(Consumer<Long> listener) {
         onRaise = listener;
+    }
+
+    /** Hears what changes for readers, once its core is asked to tell it. */
+    void onChange(Consumer<Change> listener) {
+        onChange = listener;
     }
 
     private void storeByHand(Action.StoreRegister store) {
@@ -199,6 +206,7 @@ final class ModelMaster {
                 case Action.LeaderSilent it -> departures.add(it);
                 case Action.Report it -> reports.add(it.line());
                 case Action.Evicted it -> evictions.add(it);
+                case Action.Changed it -> onChange.accept(it.change());
             }
         }
     }

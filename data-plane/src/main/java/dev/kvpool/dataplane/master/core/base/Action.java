@@ -43,6 +43,9 @@ public sealed interface Action {
      */
     record LeaderSilent(Authority authority, String address, boolean proved, long atMs) implements Action {}
 
+    /** Somebody wants to hear of it, see {@link ChangeFeed}. */
+    record Changed(Change change) implements Action {}
+
     /** A decision worth one line in the log. */
     record Report(String line) implements Action {}
 

@@ -47,6 +47,10 @@ public final class Outbox {
         actions.add(what);
     }
 
+    public void changed(Change what) {
+        actions.add(new Action.Changed(what));
+    }
+
     public List<Action> drain() {
         if (actions.isEmpty()) {
             return List.of();

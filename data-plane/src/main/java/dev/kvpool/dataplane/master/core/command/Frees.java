@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core.command;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.NodeView;
@@ -107,8 +108,8 @@ public final class Frees {
      * Gives an object up without waiting for its nodes. While a reader may still rely on it, its extents stay as they are:
      * nobody is sent there any more, but they are freed only when the lease has ended.
      */
-    public void giveUp(StoredObject object, long nowMs) {
-        index.doom(object);
+    public void giveUp(StoredObject object, Cause cause, long nowMs) {
+        index.doom(object, cause);
         freeWhenDue(object, nowMs);
     }
 
@@ -185,8 +186,8 @@ public final class Frees {
     }
 
     /** Gives an object up; {@code removal} hears when every extent is free. All its nodes must be usable. */
-    public void giveUp(StoredObject object, Removal removal) {
-        index.doom(object);
+    public void giveUp(StoredObject object, Cause cause, Removal removal) {
+        index.doom(object, cause);
         for (Replica replica : object.replicas()) {
             removal.open++;
             if (!enqueue(replica, removal)) {

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core.eviction;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.CurrentRules;
@@ -215,7 +216,7 @@ public final class Evictor {
             replica.node().shortage.roomMayCome();
         }
         eviction.book(victim);
-        frees.giveUp(victim, nowMs);
+        frees.giveUp(victim, Cause.EVICTED, nowMs);
     }
 
     /** Everything that is left is leased or pinned. Who waits for room had better look elsewhere for a while. */

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core.eviction;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.CurrentRules;
@@ -131,7 +132,7 @@ public final class SsdEvictor {
             return true;
         }
         evictions.tell(object, nowMs);
-        frees.giveUp(object, nowMs);
+        frees.giveUp(object, Cause.EVICTED, nowMs);
         return true;
     }
 

@@ -77,8 +77,9 @@ final class Directories {
         node.replicas.open(slabs, replicas);
         highestEpoch = Math.max(highestEpoch, line.objectId().epoch());
         int object = objectOf(line);
-        node.replicas.add(replicas.create(object, node, line));
-        fates.recount(object);
+        int replica = replicas.create(object, node, line);
+        node.replicas.add(replica);
+        fates.copied(object, replica);
         return object;
     }
 
@@ -178,6 +179,7 @@ final class Directories {
     private void remove(int replica) {
         NodeView node = replicas.node(replica);
         int object = replicas.owner(replica);
+        fates.dropping(object, replica);
         node.replicas.remove(replica);
         replicas.destroy(replica);
         fates.recount(object);

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core.index;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.index.StoredObject.Fate;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
@@ -60,16 +61,16 @@ final class Fates {
     void publish(int object, int wanted) {
         int before = published.anyUnderKeyOf(object);
         if (before != Slabs.NONE && published.isPurged(before)) {
-            leave(before, Fate.UNSETTLED);
+            leave(before, Fate.UNSETTLED, Cause.REMOVED);
             if (published.isServing()) {
-                doom(before);
+                doom(before, Cause.REMOVED);
             }
             before = Slabs.NONE;
         }
         if (before != Slabs.NONE || objects.fate(object) == Fate.PUBLISHED) {
             throw new IllegalStateException("key of " + objects.id(object) + " is already published");
         }
-        leave(object, Fate.PUBLISHED);
+        leave(object, Fate.PUBLISHED, Cause.REPLACED);
         objects.setWanted(object, Math.clamp(wanted, 1, Bounds.REPLICAS_MAX));
         published.add(object);
     }
@@ -77,13 +78,13 @@ final class Fates {
     /** Takes a published object out of sight without deciding about it. */
     void unpublish(int object) {
         if (objects.fate(object) == Fate.PUBLISHED) {
-            leave(object, Fate.UNSETTLED);
+            leave(object, Fate.UNSETTLED, Cause.REPLACED);
         }
     }
 
-    void doom(int object) {
+    void doom(int object, Cause cause) {
         if (objects.fate(object) != Fate.PENDING_FREE) {
-            leave(object, Fate.PENDING_FREE);
+            leave(object, Fate.PENDING_FREE, cause);
         }
     }
 
@@ -97,7 +98,7 @@ final class Fates {
         if (objects.fate(object) == Fate.PUBLISHED && published.isServing() && !published.isPurged(object)) {
             lost.accept(objects.key(object));
         }
-        takeOut(object);
+        takeOut(object, Cause.LOST);
     }
 
     void forgetPurged(int limit) {
@@ -106,7 +107,7 @@ final class Fates {
         for (int i = 0; i < limit && published.hasPurged() && coldestFirst.hasNext(); i++) {
             int object = coldestFirst.next().at();
             if (published.isPurged(object)) {
-                doom(object);
+                doom(object, Cause.REMOVED);
             }
         }
     }
@@ -134,7 +135,7 @@ final class Fates {
                 reconsidered.end();
                 reconsidered = null;
             } else if (!objects.isUnlisted(object.at())) {
-                leave(object.at(), Fate.UNSETTLED);
+                leave(object.at(), Fate.UNSETTLED, Cause.REPLACED);
             }
         }
         return reconsidered == null;
@@ -147,8 +148,24 @@ final class Fates {
         }
     }
 
-    private void leave(int object, Fate forFate) {
-        takeOut(object);
+    /** A replica was added to an object. */
+    void copied(int object, int replica) {
+        recount(object);
+        if (objects.fate(object) == Fate.PUBLISHED) {
+            published.copied(object, replica);
+        }
+    }
+
+    /** A replica of an object is about to be forgotten. */
+    void dropping(int object, int replica) {
+        if (objects.fate(object) == Fate.PUBLISHED) {
+            published.dropping(object, replica);
+        }
+    }
+
+    /** @param cause why readers do not find it any more, if they did */
+    private void leave(int object, Fate forFate, Cause cause) {
+        takeOut(object, cause);
         objects.setFate(object, forFate);
         switch (forFate) {
             case UNSETTLED -> unsettled.append(object);
@@ -160,10 +177,10 @@ final class Fates {
         }
     }
 
-    private void takeOut(int object) {
+    private void takeOut(int object, Cause cause) {
         switch (objects.fate(object)) {
             case UNSETTLED -> unsettled.remove(object);
-            case PUBLISHED -> published.remove(object);
+            case PUBLISHED -> published.remove(object, cause);
             case PENDING_FREE -> {
                 pendingFree.remove(object);
                 remains.remove(objects.key(object), objects.id(object));

@@ -2,12 +2,16 @@
 package dev.kvpool.dataplane.master.core.index;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Change;
+import dev.kvpool.dataplane.master.core.base.ChangeFeed;
 import dev.kvpool.dataplane.master.core.slab.KeyHash;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
+import dev.kvpool.dataplane.master.core.slab.SplitTable;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Consumer;
@@ -147,6 +151,43 @@ public final class Index {
         return published.keys(limit);
     }
 
+    /** Hears what changes for readers, while it is open. */
+    public ChangeFeed changes() {
+        return published.changes();
+    }
+
+    /** All that readers find, in parts. */
+    public Parts publishedParts() {
+        return new Parts();
+    }
+
+    /** All that readers find, in parts, between which it may change. */
+    public final class Parts {
+        private final SplitTable.Tour tour = tables.byKey.tour();
+
+        private Parts() {}
+
+        /** The next about so many objects, as they are now. One that is published all the time is in one part, or in several. */
+        public List<Change.Stored> next(int objects) {
+            List<Change.Stored> part = new ArrayList<>();
+            tour.goOn(objects, object -> {
+                if (!published.isPurged(object)) {
+                    part.add(published.stored(object));
+                }
+            });
+            return part;
+        }
+
+        public boolean isDone() {
+            return tour.isDone();
+        }
+
+        /** To be called when not all parts were taken: until then the table of keys cannot shrink. */
+        public void end() {
+            tour.end();
+        }
+    }
+
     public int size() {
         return tables.byId.size();
     }
@@ -281,6 +322,9 @@ public final class Index {
 
     /** Whether readers may be sent to a node and writers' grants may name it. */
     public void setUsable(NodeView node, boolean usable) {
+        if (changes().isOpen() && node.usable != usable) {
+            changes().tell(new Change.Node(node.id, usable));
+        }
         node.usable = usable;
         follow(node);
     }
@@ -368,9 +412,9 @@ public final class Index {
         fates.unpublish(object.at());
     }
 
-    /** Takes an object out of sight for good. */
-    public void doom(StoredObject object) {
-        fates.doom(object.at());
+    /** Takes an object out of sight for good; {@code cause} is why readers do not find it any more, if they did. */
+    public void doom(StoredObject object, Change.Cause cause) {
+        fates.doom(object.at(), cause);
     }
 
     /** Takes every published object out of sight at once; all of them must be older than {@code id}. */

@@ -2,6 +2,9 @@
 package dev.kvpool.dataplane.master.core.index;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Change;
+import dev.kvpool.dataplane.master.core.base.Change.Cause;
+import dev.kvpool.dataplane.master.core.base.ChangeFeed;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.master.core.slab.SplitTable;
 import dev.kvpool.dataplane.wire.message.Key;
@@ -15,6 +18,7 @@ final class Published {
     private final ReplicaRecords replicas;
     private final ObjectTables.ByKey byKey;
     private final ObjectChain recency;
+    private final ChangeFeed changes = new ChangeFeed();
     private int poolCopies;
 
     /** Objects up to this one should have no fewer than the pool wants, whatever their puts asked for. */
@@ -81,6 +85,10 @@ final class Published {
         raisedUpTo = upTo;
     }
 
+    ChangeFeed changes() {
+        return changes;
+    }
+
     /** In the order of their last lease or publish. */
     ObjectChain recency() {
         return recency;
@@ -110,9 +118,15 @@ final class Published {
         recency.append(object);
         measure(object);
         count(object, +1);
+        if (changes.isOpen()) {
+            changes.tell(stored(object));
+        }
     }
 
-    void remove(int object) {
+    void remove(int object, Cause cause) {
+        if (isTold(object)) {
+            changes.tell(new Change.Removed(objects.key(object), objects.id(object), cause));
+        }
         byKey.remove(object);
         recency.remove(object);
         purged -= isPurged(object) ? 1 : 0;
@@ -147,8 +161,53 @@ final class Published {
         overReplicated += counted > wanted ? change : 0;
     }
 
+    /** Somebody hears of what becomes of one of them. */
+    private boolean isTold(int object) {
+        return changes.isOpen() && !isPurged(object);
+    }
+
+    /** A replica of one of them was added. */
+    void copied(int object, int replica) {
+        if (isTold(object)) {
+            changes.tell(new Change.Copied(objects.key(object), objects.id(object), copy(replica)));
+        }
+    }
+
+    /** A replica of one of them is about to be forgotten. */
+    void dropping(int object, int replica) {
+        if (isTold(object)) {
+            Cause cause = causeOfDropping(object, replica);
+            changes.tell(new Change.Dropped(objects.key(object), objects.id(object), copy(replica), cause));
+        }
+    }
+
+    private Cause causeOfDropping(int object, int replica) {
+        boolean inMemory = replicas.isInMemory(replica);
+        if (inMemory && replicas.find(object, replicas.node(replica), false) != Slabs.NONE) {
+            return Cause.MOVED;
+        }
+        return replicas.isFreeing(replica) ? Cause.TRIMMED : Cause.LOST;
+    }
+
+    /** One of them with all its replicas, as it is now. */
+    Change.Stored stored(int object) {
+        List<Change.Copy> copies = new ArrayList<>(1);
+        for (int replica = replicas.firstOf(object); replica != Slabs.NONE; replica = replicas.nextOf(replica)) {
+            copies.add(copy(replica));
+        }
+        long group = objects.retention(object).group();
+        return new Change.Stored(objects.key(object), objects.id(object), objects.payloadLength(object), group, copies);
+    }
+
+    private Change.Copy copy(int replica) {
+        return new Change.Copy(replicas.node(replica).id, replicas.isInMemory(replica));
+    }
+
     /** Takes all of them out of sight at once; they must be older than {@code id}. */
     void purge(ObjectId id) {
+        if (changes.isOpen()) {
+            changes.tell(new Change.Purged(id));
+        }
         purgeId = id;
         purged = byKey.size();
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.removal;
 
+import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.command.Frees;
 import dev.kvpool.dataplane.master.core.command.Grant;
@@ -130,7 +131,7 @@ public final class Removals {
         }
         boolean alone = !mayLeaveOthers(key, nowMs);
         ObjectId id = object.id();
-        index.doom(object);
+        index.doom(object, Cause.REMOVED);
         // What a copy is still bringing to a node must be there before it can be freed.
         copies.afterwards(id, () -> vanish(key, id, alone, nowMs, whenDone));
     }
@@ -204,7 +205,7 @@ public final class Removals {
     }
 
     private void free(StoredObject object, Consumer<Boolean> whenDone) {
-        frees.giveUp(object, new Frees.Removal(whenDone));
+        frees.giveUp(object, Cause.REMOVED, new Frees.Removal(whenDone));
     }
 
     /** A writer whose grant nobody waits for any more must not publish an id that is about to be dead. */
@@ -227,7 +228,7 @@ public final class Removals {
         if (index.published(object.key()) == null && !settlement.isDead(object)) {
             index.publish(object, object.wanted());
         } else {
-            frees.giveUp(object, nowMs);
+            frees.giveUp(object, Cause.REMOVED, nowMs);
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.settlement;
 
+import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.CurrentRules;
@@ -77,7 +78,7 @@ public final class Settlement {
         StoredObject holder = index.publishedUnderKeyOf(object);
         if (serving && holder != null && holder.isAvailable() && holder.id().isNewerThan(object.id())) {
             // Were nothing decided, it would have the key again when the newer one is evicted.
-            frees.giveUp(object, nowMs);
+            frees.giveUp(object, Cause.REPLACED, nowMs);
             counters.add(Count.SUPERSEDED);
             return;
         }
@@ -138,7 +139,7 @@ public final class Settlement {
     }
 
     private void giveUp(StoredObject object, long nowMs) {
-        frees.giveUp(object, nowMs);
+        frees.giveUp(object, Cause.REMOVED, nowMs);
         counters.add(Count.DEAD);
     }
 
@@ -195,7 +196,7 @@ public final class Settlement {
                 && isOlderThanThisTerm(object)
                 && object.replicaCount() == 1;
         if (lostCopy) {
-            frees.giveUp(object, nowMs);
+            frees.giveUp(object, Cause.REPLACED, nowMs);
             counters.add(Count.COPIES_LOST);
         } else {
             settle(object, nowMs);
@@ -205,7 +206,7 @@ public final class Settlement {
     private void settleOwn(StoredObject object, long nowMs) {
         Grant grant = grants.byId(object.id());
         if (grant == null || !object.hasKey(grant.key)) {
-            frees.giveUp(object, nowMs);
+            frees.giveUp(object, Cause.REPLACED, nowMs);
             counters.add(Count.LEFT_OVERS);
         }
     }
@@ -249,7 +250,7 @@ public final class Settlement {
             waiting = true;
             return;
         }
-        frees.giveUp(older, nowMs);
+        frees.giveUp(older, Cause.REPLACED, nowMs);
         counters.add(Count.SUPERSEDED);
     }
 
@@ -268,10 +269,10 @@ public final class Settlement {
         StoredObject before = index.publishedUnderKeyOf(object);
         if (before != null && grant.replaces) {
             // Its readers' descriptors fail by the generation and they ask again; what is being sent, the node keeps.
-            frees.giveUp(before, new Frees.Removal(freed -> {}));
+            frees.giveUp(before, Cause.REPLACED, new Frees.Removal(freed -> {}));
             counters.add(Count.REPLACED);
         } else if (before != null) {
-            frees.giveUp(before, nowMs);
+            frees.giveUp(before, Cause.REPLACED, nowMs);
             counters.add(Count.SUPERSEDED);
         }
         // A lease of no length: its end is when the object was used last.
@@ -293,7 +294,7 @@ public final class Settlement {
     public void giveUpLeftOver(ObjectId id, long nowMs) {
         StoredObject object = index.object(id);
         if (object != null && object.fate() == StoredObject.Fate.UNSETTLED) {
-            frees.giveUp(object, nowMs);
+            frees.giveUp(object, Cause.REPLACED, nowMs);
             counters.add(Count.LEFT_OVERS);
         }
     }

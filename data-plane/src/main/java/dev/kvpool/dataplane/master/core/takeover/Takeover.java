@@ -162,6 +162,7 @@ public final class Takeover {
     }
 
     private void dropOldTerm(Status toWhoeverWaits) {
+        index.changes().endTerm();
         replies.decideAll(toWhoeverWaits);
         for (NodeView node : membership.all()) {
             frees.abandon(node);

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.index.Index;
@@ -33,7 +34,7 @@ class FreesTest {
         List<Boolean> told = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             StoredObject object = index.commit(node, line(i));
-            frees.giveUp(object, new Frees.Removal(told::add));
+            frees.giveUp(object, Cause.REMOVED, new Frees.Removal(told::add));
         }
         assertThat(node.freeingSlots()).isEqualTo(100);
 

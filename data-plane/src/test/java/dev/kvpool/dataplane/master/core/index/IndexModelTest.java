@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.base.ExtentSize;
 import dev.kvpool.dataplane.master.core.index.PlainIndex.Plain;
 import dev.kvpool.dataplane.master.core.index.PlainIndex.PlainNode;
@@ -159,7 +160,7 @@ class IndexModelTest {
                 index.publish(index.object(object.id()), wanted);
                 plain.publish(object, wanted);
             } else if (random.nextInt(3) == 0) {
-                index.doom(index.object(object.id()));
+                index.doom(index.object(object.id()), Cause.REMOVED);
                 plain.doom(object);
             }
         }
@@ -214,7 +215,7 @@ class IndexModelTest {
                     break;
                 }
                 victims.add(object);
-                index.doom(object);
+                index.doom(object, Cause.REMOVED);
             }
             for (StoredObject victim : victims) {
                 plain.doom(plain.objects.get(victim.id()));

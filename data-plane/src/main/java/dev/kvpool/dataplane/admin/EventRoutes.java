@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.admin;
+
+import dev.kvpool.dataplane.http.Request;
+import dev.kvpool.dataplane.http.Response;
+import dev.kvpool.dataplane.http.Route;
+import dev.kvpool.dataplane.master.events.EventStreams;
+import dev.kvpool.dataplane.master.events.Position;
+import java.util.List;
+import java.util.Optional;
+
+/** What changes for readers, as lines of JSON for as long as the subscriber stays. The leader alone knows. */
+final class EventRoutes {
+    private final MasterAdmin master;
+
+    private EventRoutes(MasterAdmin master) {
+        this.master = master;
+    }
+
+    static List<Route> of(MasterAdmin master) {
+        return List.of(Route.get("/api/v1/events", new EventRoutes(master)::follow));
+    }
+
+    private Response follow(Request request) {
+        Optional<Position> after = request.parameter("after").map(Position::parse);
+        if (!master.isLeader()) {
+            return Answers.notLeader(master);
+        }
+        if (master.events().isFull()) {
+            return Response.text(503, "there are %d subscribers already\n".formatted(EventStreams.SUBSCRIBERS_MAX));
+        }
+        return Answers.await(master.events().open(after))
+                .map(stream -> Response.jsonLines(stream::writeTo))
+                .orElseGet(() -> Answers.notLeader(master));
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.report;
+
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.wire.message.Authority;
+import java.util.List;
+import java.util.TreeSet;
+
+/**
+ * For those who follow what readers would be told: changes, as actions of the core while it tells them, and all there is, in parts that are
+ * right when they are taken. Whoever puts each part into the stream of changes at that place has, after the last one, exactly what is here.
+ */
+public final class ChangeReport {
+    private final Leadership leadership;
+    private final Index index;
+    private final Membership membership;
+
+    public ChangeReport(Leadership leadership, View view) {
+        this.leadership = leadership;
+        this.index = view.index();
+        this.membership = view.membership();
+    }
+
+    /** From now on changes are told, until this leadership, which is answered, ends; {@link Authority#NONE} when this master does not serve. */
+    public Authority open() {
+        if (leadership.phase() != Leadership.Phase.SERVING) {
+            return Authority.NONE;
+        }
+        index.changes().open();
+        return leadership.authority();
+    }
+
+    public void close() {
+        index.changes().close();
+    }
+
+    /** Ids of the nodes that readers are sent to. */
+    public List<String> usableNodes() {
+        TreeSet<String> ids = new TreeSet<>();
+        for (NodeView node : membership.usable()) {
+            ids.add(node.id);
+        }
+        return List.copyOf(ids);
+    }
+
+    /** All there is, in parts; good until the core has told that the leadership ended. */
+    public Index.Parts parts() {
+        return index.publishedParts();
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.events;
+
+import dev.kvpool.dataplane.master.core.base.Change;
+import dev.kvpool.dataplane.wire.message.Authority;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** The latest changes of one leadership, numbered from 1, in a ring: the event loop appends, subscribers read at their own pace. */
+final class EventLog {
+    /** Some changes that follow each other; empty when there was none in time. */
+    record Batch(long first, List<Change> changes) {
+        long last() {
+            return first + changes.size() - 1;
+        }
+    }
+
+    private final int kept;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition more = lock.newCondition();
+    private Change[] ring = {};
+    private Authority authority = Authority.NONE;
+    private boolean open;
+
+    /** The number of the first change since it was opened, and of the newest one. */
+    private long first = 1;
+
+    private long last;
+
+    /** @param kept how many changes it keeps */
+    EventLog(int kept) {
+        this.kept = kept;
+    }
+
+    /** All changes of this leadership are appended from now on. What may have been missed before gets a number that nothing has. */
+    void begin(Authority by) {
+        lock.lock();
+        try {
+            if (open && authority.equals(by)) {
+                return;
+            }
+            last = authority.equals(by) ? last + 1 : 0;
+            first = last + 1;
+            authority = by;
+            ring = new Change[kept];
+            open = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Nothing is appended any more; whoever reads hears of it. */
+    void end() {
+        lock.lock();
+        try {
+            open = false;
+            ring = new Change[0];
+            more.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void append(Change change) {
+        lock.lock();
+        try {
+            last++;
+            ring[place(last)] = change;
+            more.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether every change of this leadership comes here. */
+    boolean isOpenFor(Authority by) {
+        lock.lock();
+        try {
+            return open && authority.equals(by);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Behind the newest change. */
+    Position end(Authority by) {
+        lock.lock();
+        try {
+            return new Position(by, last);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether every change behind a position is here. */
+    boolean follows(Position position) {
+        lock.lock();
+        try {
+            return isOf(position) && position.sequence() >= oldest() - 1 && position.sequence() <= last;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * What follows a position, at most {@code max} changes; waits for the first of them.
+     *
+     * @return empty when the leadership has ended
+     * @throws FellBehindException when what follows is not here any more
+     */
+    Optional<Batch> await(Position after, int max, long waitMs) throws FellBehindException, InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            long leftNs = TimeUnit.MILLISECONDS.toNanos(waitMs);
+            while (isOf(after) && last == after.sequence() && leftNs > 0) {
+                leftNs = more.awaitNanos(leftNs);
+            }
+            if (!isOf(after)) {
+                return Optional.empty();
+            }
+            if (after.sequence() < oldest() - 1) {
+                throw new FellBehindException(oldest() - 1 - after.sequence());
+            }
+            List<Change> changes = new ArrayList<>();
+            for (long number = after.sequence() + 1; number <= last && changes.size() < max; number++) {
+                changes.add(ring[place(number)]);
+            }
+            return Optional.of(new Batch(after.sequence() + 1, changes));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isOf(Position position) {
+        return open && authority.equals(position.authority());
+    }
+
+    private long oldest() {
+        return Math.max(first, last - kept + 1);
+    }
+
+    private int place(long number) {
+        return (int) (number % kept);
+    }
+}

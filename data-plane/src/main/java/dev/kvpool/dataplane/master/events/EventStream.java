@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.events;
+
+import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.master.core.base.Change;
+import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.wire.message.Authority;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * What one subscriber reads: a snapshot, unless it goes on where it was, and then changes. A part of the snapshot is asked for when the one
+ * before is written, and stands between the changes where it was taken; so neither waits in memory for a slow reader, and at the end of
+ * the snapshot whoever applied every line has exactly what the leader has.
+ */
+public final class EventStream {
+    static final int OBJECTS_AT_ONCE = 1_000;
+    static final int CHANGES_AT_ONCE = 1_000;
+    static final long HEARTBEAT_MS = 1_000;
+    private static final long TURN_SECONDS_MAX = 10;
+
+    /** Why there are no more lines. */
+    private enum Ending {
+        LEADERSHIP("this master does not serve as leader any more"),
+        BEHIND("too slow: ");
+
+        private final String reason;
+
+        Ending(String reason) {
+            this.reason = reason;
+        }
+    }
+
+    /** What a turn of the core gives for a snapshot: objects as they are behind this change, and nothing when the leadership ended. */
+    private record Part(long sequence, List<Change.Stored> objects, boolean isLast) {}
+
+    private final EventStreams streams;
+    private final Authority authority;
+    private final Optional<Position> after;
+    private Position at;
+
+    EventStream(EventStreams streams, Authority authority, Optional<Position> after) {
+        this.streams = streams;
+        this.authority = authority;
+        this.after = after;
+        this.at = after.orElse(new Position(authority, 0));
+    }
+
+    /** Writes lines until the leadership, or the subscriber's connection, ends, or it falls behind. */
+    public void writeTo(OutputStream out) throws IOException {
+        EventLines lines = new EventLines(out);
+        if (!streams.enter()) {
+            end(lines, "there are %d subscribers already".formatted(EventStreams.SUBSCRIBERS_MAX));
+            return;
+        }
+        try {
+            write(lines);
+        } finally {
+            streams.leave();
+        }
+    }
+
+    private void write(EventLines lines) throws IOException {
+        try {
+            if (after.isPresent()) {
+                lines.mark("resumed", at);
+                lines.flush();
+            } else if (!snapshot(lines)) {
+                end(lines, Ending.LEADERSHIP.reason);
+                return;
+            }
+            while (streams.leads() && follow(lines, Long.MAX_VALUE, HEARTBEAT_MS)) {
+                lines.flush();
+            }
+            end(lines, Ending.LEADERSHIP.reason);
+        } catch (FellBehindException e) {
+            streams.countCut();
+            end(lines, Ending.BEHIND.reason + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw interrupted(e);
+        }
+    }
+
+    private static void end(EventLines lines, String reason) throws IOException {
+        lines.bye(reason);
+        lines.flush();
+    }
+
+    /** Answers whether the leadership lasted. */
+    private boolean snapshot(EventLines lines) throws IOException, FellBehindException, InterruptedException {
+        streams.countSnapshot();
+        Optional<Snapshot> begun = turn(Snapshot::new);
+        if (begun.isEmpty()) {
+            return false;
+        }
+        Snapshot snapshot = begun.get();
+        try {
+            at = new Position(authority, snapshot.begin);
+            lines.snapshotBegins(at, snapshot.nodes);
+            for (boolean done = false; !done; ) {
+                Optional<Part> next = turn(core -> snapshot.next());
+                if (next.isEmpty() || !followUpTo(lines, next.get().sequence)) {
+                    return false;
+                }
+                for (Change.Stored object : next.get().objects) {
+                    lines.object(object);
+                }
+                lines.flush();
+                done = next.get().isLast;
+            }
+        } finally {
+            var _ = streams.core().ask(core -> snapshot.end());
+        }
+        lines.mark("snapshot-end", at);
+        lines.flush();
+        return true;
+    }
+
+    private boolean followUpTo(EventLines lines, long sequence)
+            throws IOException, FellBehindException, InterruptedException {
+        boolean lasts = true;
+        while (lasts && at.sequence() < sequence) {
+            lasts = follow(lines, sequence, HEARTBEAT_MS);
+        }
+        return lasts;
+    }
+
+    /** Writes some of the changes up to this one, or a sign of life when there is none; answers whether the leadership lasts. */
+    private boolean follow(EventLines lines, long upTo, long waitMs)
+            throws IOException, FellBehindException, InterruptedException {
+        int max = (int) Math.min(CHANGES_AT_ONCE, upTo - at.sequence());
+        Optional<EventLog.Batch> batch = streams.log().await(at, max, waitMs);
+        if (batch.isEmpty()) {
+            return false;
+        }
+        if (batch.get().changes().isEmpty()) {
+            lines.mark("heartbeat", at);
+        }
+        for (Change change : batch.get().changes()) {
+            at = new Position(authority, at.sequence() + 1);
+            lines.change(at, change);
+        }
+        return true;
+    }
+
+    private interface Question<T> {
+        T of(MasterCore core);
+    }
+
+    /** Asks the core while its changes go to the log under this leadership; empty when they do not any more. */
+    private <T> Optional<T> turn(Question<T> question) throws IOException, InterruptedException {
+        CompletableFuture<Optional<T>> answer = streams.core()
+                .ask(core -> streams.log().isOpenFor(authority) ? Optional.of(question.of(core)) : Optional.empty());
+        try {
+            return answer.get(TURN_SECONDS_MAX, TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw new IOException("the core of this master does not answer", e);
+        }
+    }
+
+    private static InterruptedIOException interrupted(InterruptedException cause) {
+        InterruptedIOException e = new InterruptedIOException("interrupted while waiting for changes");
+        e.initCause(cause);
+        return e;
+    }
+
+    /** Lives on the core's thread, but for what is fixed. */
+    private final class Snapshot {
+        private final long begin = streams.log().end(authority).sequence();
+        private final List<String> nodes;
+        private final Index.Parts parts;
+
+        private Snapshot(MasterCore core) {
+            nodes = core.changes().usableNodes();
+            parts = core.changes().parts();
+        }
+
+        private Part next() {
+            List<Change.Stored> objects = parts.next(OBJECTS_AT_ONCE);
+            return new Part(streams.log().end(authority).sequence(), objects, parts.isDone());
+        }
+
+        private boolean end() {
+            parts.end();
+            return true;
+        }
+    }
+}

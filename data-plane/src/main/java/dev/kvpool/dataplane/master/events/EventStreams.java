@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.events;
+
+import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.master.core.base.Action;
+import dev.kvpool.dataplane.master.core.base.Change;
+import dev.kvpool.dataplane.metrics.EventNumbers;
+import dev.kvpool.dataplane.wire.message.Authority;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+
+/**
+ * Who follows the changes of this master. The core tells none while nobody does, and for a minute longer, so that whoever comes back can
+ * go on where it was.
+ */
+public final class EventStreams implements EventNumbers {
+    /** Subscribers at a time. */
+    public static final int SUBSCRIBERS_MAX = 64;
+
+    /** Changes that are kept for those who read slowly or come back. */
+    static final int CHANGES_KEPT = 1 << 16;
+
+    static final long KEPT_WITHOUT_READER_MS = 60_000;
+
+    private final EventLog log;
+    private final CoreTurns core;
+    private final BooleanSupplier leads;
+    private final LongSupplier clockMs;
+    private final AtomicInteger subscribers = new AtomicInteger();
+    private final AtomicLong leftAtMs = new AtomicLong();
+    private final AtomicLong snapshots = new AtomicLong();
+    private final AtomicLong cut = new AtomicLong();
+
+    /** On the event loop: whether the core tells changes, as far as it is known here. */
+    private boolean told;
+
+    private boolean closing;
+
+    /**
+     * Streams that nobody reads yet.
+     *
+     * @param leads whether this master serves as leader, as it knew lately
+     */
+    public EventStreams(CoreTurns core, BooleanSupplier leads, LongSupplier clockMs) {
+        this(core, leads, clockMs, CHANGES_KEPT);
+    }
+
+    EventStreams(CoreTurns core, BooleanSupplier leads, LongSupplier clockMs, int changesKept) {
+        this.core = core;
+        this.leads = leads;
+        this.clockMs = clockMs;
+        log = new EventLog(changesKept);
+    }
+
+    // ---- on the event loop ----------------------------------------------------------------------------------------
+
+    /** What the core wants done: changes are among it. */
+    public void heard(List<Action> actions) {
+        if (!told) {
+            return;
+        }
+        boolean any = false;
+        for (Action action : actions) {
+            if (action instanceof Action.Changed changed) {
+                any = true;
+                heard(changed.change());
+            }
+        }
+        if (any && !closing && isUnread()) {
+            closing = true;
+            var _ = core.ask(it -> {
+                closing = false;
+                if (isUnread()) {
+                    it.changes().close();
+                    ended();
+                }
+                return true;
+            });
+        }
+    }
+
+    private void heard(Change change) {
+        if (change instanceof Change.Ended) {
+            ended();
+        } else if (told) {
+            log.append(change);
+        }
+    }
+
+    /** The core tells no more changes of this leadership. */
+    public void ended() {
+        told = false;
+        log.end();
+    }
+
+    private boolean isUnread() {
+        return subscribers.get() == 0 && clockMs.getAsLong() - leftAtMs.get() > KEPT_WITHOUT_READER_MS;
+    }
+
+    private Authority opened(MasterCore it) {
+        Authority authority = it.changes().open();
+        if (!authority.equals(Authority.NONE)) {
+            told = true;
+            leftAtMs.set(clockMs.getAsLong()); // nobody has entered yet
+            log.begin(authority);
+        }
+        return authority;
+    }
+
+    // ---- for subscribers ------------------------------------------------------------------------------------------
+
+    /** Whether nobody more may {@link #enter}. */
+    public boolean isFull() {
+        return subscribers.get() >= SUBSCRIBERS_MAX;
+    }
+
+    /** Takes the place of one subscriber; false when there are {@value #SUBSCRIBERS_MAX} already. */
+    boolean enter() {
+        if (subscribers.incrementAndGet() > SUBSCRIBERS_MAX) {
+            subscribers.decrementAndGet();
+            return false;
+        }
+        return true;
+    }
+
+    /** Gives that place back. */
+    void leave() {
+        leftAtMs.set(clockMs.getAsLong());
+        subscribers.decrementAndGet();
+    }
+
+    /**
+     * A stream for one subscriber.
+     *
+     * @param after what the subscriber has seen already; without it, or when what follows is not known any more, it gets a snapshot
+     * @return a stream, or nothing when this master does not serve as leader
+     */
+    public CompletableFuture<Optional<EventStream>> open(Optional<Position> after) {
+        return core.ask(this::opened).thenApply(authority -> {
+            if (authority.equals(Authority.NONE)) {
+                return Optional.empty();
+            }
+            return Optional.of(new EventStream(this, authority, after.filter(log::follows)));
+        });
+    }
+
+    EventLog log() {
+        return log;
+    }
+
+    CoreTurns core() {
+        return core;
+    }
+
+    boolean leads() {
+        return leads.getAsBoolean();
+    }
+
+    void countSnapshot() {
+        snapshots.incrementAndGet();
+    }
+
+    void countCut() {
+        cut.incrementAndGet();
+    }
+
+    @Override
+    public int subscribers() {
+        return subscribers.get();
+    }
+
+    @Override
+    public long snapshots() {
+        return snapshots.get();
+    }
+
+    @Override
+    public long cut() {
+        return cut.get();
+    }
+}

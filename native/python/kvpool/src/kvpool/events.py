@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the pool holds and how that changes, from the leader's admin endpoint; docs/reference/events.md has the lines.
+
+from kvpool.events import Directory, Subscription
+
+directory = Directory()
+with Subscription("10.0.0.7:9003,10.0.0.8:9003") as events:
+    for event in events:
+        directory.apply(event)
+        if directory.exact:
+            print(len(directory.objects), "objects")
+
+It needs no library but Python's own.
+"""
+
+import contextlib
+import http.client
+import json
+import random
+import socket
+import threading
+import time
+import urllib.parse
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+LINE_BYTES_MAX = 1 << 20
+"""A longer line is none of a master's."""
+
+_CONNECT_SECONDS = 2.0
+_SILENT_SECONDS = 5.0  # a master has something to say each second
+_RETRY_SECONDS = 0.2
+
+Key = str | bytes
+"""Text, or bytes where the key is not UTF-8."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Where one copy of an object lies: on a node, in its `memory` or on its `ssd`."""
+
+    node: str
+    tier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line. `kind` says which of the other fields mean anything."""
+
+    kind: str
+    position: str = ""
+    key: Key = ""
+    id: str = ""
+    bytes: int = 0
+    group: str = ""
+    copies: tuple[Copy, ...] = ()
+    cause: str = ""
+    below: str = ""
+    node: str = ""
+    usable: bool = False
+    nodes: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class Subscription:
+    """Events for as long as it is iterated: follows the leader, reconnects, and goes on where it was or with a snapshot.
+
+    Signs of life are not among them. `position` is what to give as `after` to go on later; it is empty while a snapshot
+    is incomplete.
+    """
+
+    def __init__(self, admin: str, after: str = "", timeout: float | None = None) -> None:
+        """`admin`: HOST:PORT of the admin endpoints of all masters, comma-separated; of a name, all addresses are tried.
+        `after`: a position. `timeout`: for how many seconds there may be no leader before iterating raises TimeoutError."""
+        self.position = after
+        self._masters = [_host_port(address) for address in admin.split(",") if address.strip()]
+        if not self._masters:
+            raise ValueError("name at least one master's admin endpoint as HOST:PORT")
+        self._timeout = timeout
+        self._closed = threading.Event()
+        self._socket: socket.socket | None = None
+
+    def __enter__(self) -> "Subscription":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the iteration, from any thread."""
+        self._closed.set()
+        connected = self._socket
+        if connected is not None:
+            with contextlib.suppress(OSError):  # it may have ended by itself
+                connected.shutdown(socket.SHUT_RDWR)
+
+    def __iter__(self) -> Iterator[Event]:
+        heard = time.monotonic()
+        while not self._closed.is_set():
+            for host, port in self._addresses():
+                for event in self._events_of(host, port):
+                    heard = time.monotonic()
+                    if event.kind == "snapshot-begin":
+                        self.position = ""
+                    elif event.kind == "snapshot-end" or (self.position and event.position):
+                        self.position = event.position
+                    if event.kind not in ("heartbeat", "resumed", "bye"):
+                        yield event
+            if self._timeout is not None and time.monotonic() - heard > self._timeout:
+                raise TimeoutError(f"no master has led for {self._timeout} s")
+            self._closed.wait(_RETRY_SECONDS)
+
+    def _addresses(self) -> list[tuple[str, int]]:
+        addresses: dict[tuple[str, int], None] = {}
+        for host, port in self._masters:
+            try:
+                found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            except OSError:
+                continue  # its name may come back
+            addresses.update({(info[4][0], port): None for info in found})  # type: ignore[misc]
+        shuffled = list(addresses)
+        random.shuffle(shuffled)
+        return shuffled
+
+    def _events_of(self, host: str, port: int) -> Iterator[Event]:
+        """What one master says, which is nothing unless it leads, until it does not answer."""
+        connection = http.client.HTTPConnection(host, port, timeout=_CONNECT_SECONDS)
+        try:
+            connection.connect()
+            self._socket = connection.sock
+            connection.sock.settimeout(_SILENT_SECONDS)
+            after = "?" + urllib.parse.urlencode({"after": self.position}) if self.position else ""
+            connection.request("GET", "/api/v1/events" + after)
+            answer = connection.getresponse()
+            if answer.status == http.client.BAD_REQUEST:
+                raise ValueError(answer.read(LINE_BYTES_MAX).decode(errors="replace").strip())
+            while answer.status == http.client.OK and not self._closed.is_set():
+                line = answer.readline(LINE_BYTES_MAX)
+                if not line.endswith(b"\n"):
+                    return
+                yield _event(json.loads(line))
+        except (OSError, http.client.HTTPException):
+            return  # another master leads, or soon will
+        finally:
+            self._socket = None
+            connection.close()
+
+
+def _host_port(address: str) -> tuple[str, int]:
+    host, _, port = address.strip().rpartition(":")
+    if not host or not port.isdigit():
+        raise ValueError(f"an admin endpoint is HOST:PORT, not {address!r}")
+    return host.strip("[]"), int(port)
+
+
+def _event(line: dict[str, Any]) -> Event:
+    return Event(
+        kind=line["event"],
+        position=line.get("at", ""),
+        key=bytes.fromhex(line["keyHex"]) if "keyHex" in line else line.get("key", ""),
+        id=line.get("id", ""),
+        bytes=line.get("bytes", 0),
+        group=line.get("group", ""),
+        copies=tuple(Copy(it["node"], it["tier"]) for it in line.get("copies", ()))
+        or ((Copy(line["node"], line["tier"]),) if "tier" in line else ()),
+        cause=line.get("cause", ""),
+        below=line.get("below", ""),
+        node=line.get("node", ""),
+        usable=line.get("usable", False),
+        nodes=tuple(line.get("nodes", ())),
+        reason=line.get("reason", ""),
+    )
+
+
+@dataclass(slots=True)
+class Held:
+    """An object of a Directory."""
+
+    id: str
+    bytes: int
+    group: str
+    copies: set[Copy]
+
+
+@dataclass(slots=True)
+class _Contents:
+    objects: dict[Key, Held] = field(default_factory=dict)
+    nodes: set[str] = field(default_factory=set)
+
+
+class Directory:
+    """What the pool holds, by its events. During a snapshot it stays as it was before, and then is the new one at once."""
+
+    def __init__(self) -> None:
+        self._contents = _Contents()
+        self._coming: _Contents | None = None
+        self._begun = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is what the leader had at the last event."""
+        return self._begun and self._coming is None
+
+    @property
+    def objects(self) -> dict[Key, Held]:
+        """By key, also those that no usable node holds."""
+        return self._contents.objects
+
+    @property
+    def nodes(self) -> set[str]:
+        """Those that readers are sent to."""
+        return self._contents.nodes
+
+    def holders(self, key: Key) -> set[Copy]:
+        """The copies of a key that can be read."""
+        held = self._contents.objects.get(key)
+        return set() if held is None else {copy for copy in held.copies if copy.node in self._contents.nodes}
+
+    def apply(self, event: Event) -> None:
+        """Follows an event of a Subscription; each, in order."""
+        if event.kind == "snapshot-begin":
+            self._coming = _Contents(nodes=set(event.nodes))
+        elif event.kind == "snapshot-end":
+            if self._coming is not None:
+                self._contents, self._coming, self._begun = self._coming, None, True
+        else:
+            _change(self._contents if self._coming is None else self._coming, event)
+
+
+def _change(contents: _Contents, event: Event) -> None:
+    objects = contents.objects
+    held = objects.get(event.key)
+    same = held is not None and held.id == event.id
+    match event.kind:
+        case "object" | "stored":
+            objects[event.key] = Held(event.id, event.bytes, event.group, set(event.copies))
+        case "copied" if held is not None and same:
+            held.copies.update(event.copies)
+        case "dropped" if held is not None and same:
+            held.copies.difference_update(event.copies)
+        case "removed" if same:
+            del objects[event.key]
+        case "purged":
+            below = _age(event.below)
+            for key in [key for key, held in objects.items() if _age(held.id) < below]:
+                del objects[key]
+        case "node":
+            (contents.nodes.add if event.usable else contents.nodes.discard)(event.node)
+
+
+def _age(object_id: str) -> tuple[int, int]:
+    epoch, _, counter = object_id.partition(".")
+    return int(epoch), int(counter)

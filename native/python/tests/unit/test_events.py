@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kvpool.events over masters that the tests make up: lines of JSON, broken connections, changes of leaders."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from kvpool.events import Copy, Directory, Event, Subscription
+
+N0 = {"node": "n0", "tier": "memory"}
+BEGIN = {"event": "snapshot-begin", "at": "1.a.5", "nodes": ["n0"]}
+END = {"event": "snapshot-end", "at": "1.a.6"}
+
+
+def obj(event: str, key: str, id: str, **more: object) -> dict:
+    return {"event": event, "key": key, "id": id, "bytes": 1, "copies": [N0], **more}
+
+
+@contextmanager
+def master(answer: Callable[[str], list[dict] | None]) -> Iterator[str]:
+    """One whose answer to a path is these lines and the end of the connection, or that it does not lead."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            lines = answer(self.path)
+            self.send_response(503 if lines is None else 200)
+            self.end_headers()
+            for line in lines or ():
+                self.wfile.write(json.dumps(line).encode() + b"\n")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+def take(events: Subscription, count: int) -> list[Event]:
+    taken = []
+    for event in events:
+        taken.append(event)
+        if len(taken) == count:
+            return taken
+    raise AssertionError("it has ended")
+
+
+def test_it_finds_the_leader_and_goes_on_where_it_was() -> None:
+    asked = []
+
+    def leader(path: str) -> list[dict]:
+        asked.append(path)
+        if len(asked) == 1:
+            return [BEGIN, obj("object", "k", "1.1"), END, {"event": "heartbeat", "at": "1.a.6"}]
+        return [{"event": "resumed", "at": "1.a.6"}, obj("stored", "l", "1.2", at="1.a.7")]
+
+    with master(lambda path: None) as standby, master(leader) as first, Subscription(f"{standby},{first}") as events:
+        taken = take(events, 4)
+        assert [it.kind for it in taken] == ["snapshot-begin", "object", "snapshot-end", "stored"]
+        assert taken[1] == Event("object", key="k", id="1.1", bytes=1, copies=(Copy("n0", "memory"),))
+        assert asked == ["/api/v1/events", "/api/v1/events?after=1.a.6"]
+        assert events.position == "1.a.7"
+
+
+def test_a_snapshot_that_broke_off_is_asked_for_again() -> None:
+    asked = []
+
+    def leader(path: str) -> list[dict]:
+        asked.append(path)
+        return [BEGIN, obj("object", "k", "1.1"), obj("stored", "l", "1.2", at="1.a.6")] + [END] * (len(asked) > 1)
+
+    with master(leader) as address, Subscription(address, after="1.a.1") as events:
+        take(events, 7)
+    assert asked == ["/api/v1/events?after=1.a.1", "/api/v1/events"]
+
+
+def test_it_gives_up_when_asked_to_and_ends_when_closed() -> None:
+    with master(lambda path: None) as standby:
+        with pytest.raises(TimeoutError, match="no master has led"):
+            list(Subscription(standby, timeout=0.1))
+        events = Subscription(standby)
+        threading.Timer(0.1, events.close).start()
+        assert list(events) == []
+
+
+@pytest.mark.parametrize("admin", ["", "host", "host:", ":1", "a:1,b"])
+def test_an_address_that_is_none(admin: str) -> None:
+    with pytest.raises(ValueError):
+        Subscription(admin)
+
+
+def changed(*lines: dict) -> Directory:
+    directory = Directory()
+    with master(lambda path: list(lines)) as address, Subscription(address) as events:
+        for event in take(events, len(lines)):
+            directory.apply(event)
+    return directory
+
+
+def test_a_directory_does_what_the_events_say() -> None:
+    k = {"key": "k", "id": "1.1"}
+    ssd = {"node": "n0", "tier": "ssd"}
+    before = (BEGIN, obj("object", "k", "1.1", group="1f"), obj("object", "l", "1.20"), END)
+
+    assert changed(*before).exact and not changed(*before[:3]).exact
+    assert changed(*before[:3]).objects == {}, "as it was before the snapshot"
+    assert changed(*before).objects["k"].group == "1f"
+    moved = changed(*before, {"event": "copied", **k, **ssd}, {"event": "dropped", **k, **N0, "cause": "moved"})
+    assert moved.holders("k") == {Copy("n0", "ssd")}
+    assert set(changed(*before, {"event": "removed", **k, "cause": "evicted"}).objects) == {"l"}
+    assert set(changed(*before, {"event": "removed", "key": "k", "id": "1.9"}).objects) == {"k", "l"}, "another object"
+    assert set(changed(*before, {"event": "purged", "below": "1.3"}).objects) == {"l"}, "20 is above 3"
+    assert changed(*before, {"event": "node", "node": "n0", "usable": False}).holders("l") == set()
+    assert changed(*before, {"event": "stored", "keyHex": "ff", "id": "1.3", "copies": [N0]}).holders(b"\xff")
+    again = changed(*before, BEGIN, obj("object", "m", "2.1"), END)
+    assert set(again.objects) == {"m"}, "a snapshot replaces everything"
