@@ -9,8 +9,6 @@ with Subscription("10.0.0.7:9003,10.0.0.8:9003") as events:
         directory.apply(event)
         if directory.exact:
             print(len(directory.objects), "objects")
-
-It needs no library but Python's own.
 """
 
 import contextlib

@@ -139,7 +139,7 @@ class ChangesTest {
 
     static long[] seeds() {
         Long one = Long.getLong("kvpool.seed");
-        long[] seeds = new long[one == null ? Integer.getInteger("kvpool.seeds", 60) : 1];
+        long[] seeds = new long[one == null ? Integer.getInteger("kvpool.seeds", 30) : 1];
         for (int i = 0; i < seeds.length; i++) {
             seeds[i] = one == null ? i : one;
         }
