@@ -176,8 +176,9 @@ class WorkersTest : public TierFileTest {
     });
     for (const Job& job : jobs)
       workers.submit(job);
-    for (int seen = 0; all.size() < jobs.size(); seen = notified) {
+    for (int seen = 0; all.size() < jobs.size();) {
       notified.wait(seen);
+      seen = notified;  // before they are taken: one that comes behind is waited for
       for (Done& done : workers.takeDone())
         all.push_back(std::move(done));
     }

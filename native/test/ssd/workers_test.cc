@@ -70,8 +70,9 @@ TEST(Workers, AReadThatNobodyWantsIsNotBegunAndAnsweredAllTheSame) {
 
   device.goOn();
   std::set<uint64_t> done;
-  for (int seen = 0; done.size() < kReads - 1; seen = notified) {
+  for (int seen = 0; done.size() < kReads - 1;) {
     notified.wait(seen);
+    seen = notified;  // before they are taken: one that comes behind is waited for
     for (const Done& one : workers.takeDone()) {
       EXPECT_TRUE(one.status.ok()) << one.status.text();
       EXPECT_TRUE(done.insert(std::get<ReadPayload>(one.job).op).second);
