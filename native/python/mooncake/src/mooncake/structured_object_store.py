@@ -95,15 +95,9 @@ class MooncakeBundleTransfer:
         config: Any = None,
     ) -> RemoteBundleRef:
         """Stores bytes and named buffers of bytes, without saying what they are."""
-        encoded = {name: members.encode(value) for name, value in buffers.items()}
-        return self._bundles.put(
-            memoryview(meta).cast("B") if len(meta) else memoryview(b""),
-            {name: view for name, (_, view) in encoded.items()},
-            partition,
-            chunk_bytes,
-            _policy(policy, max_inflight_put),
-            config,
-        )
+        views = {name: members.encode(value)[1] for name, value in buffers.items()}
+        header = memoryview(meta).cast("B") if len(meta) else memoryview(b"")
+        return self._bundles.put(header, views, partition, chunk_bytes, _policy(policy, max_inflight_put), config)
 
     def remove_bundle(self, ref: RemoteBundleRef | Mapping[str, Any]) -> None:
         """Removes an object or a bundle. Nothing happens for one that is gone; what a reader may still use cannot be removed."""
@@ -129,15 +123,10 @@ class MooncakeBundleTransfer:
             check_segment(name, "name of a member")
         encoded = {name: members.encode(value) for name, value in payload.buffers.items()}
         specs = {name: spec for name, (spec, _) in encoded.items()}
+        views = {name: view for name, (_, view) in encoded.items()}
         metadata = {"layout": "structured", **payload.metadata, STRUCTURED_FIELD_SPECS_KEY: specs}
-        return self._bundles.put(
-            memoryview(json.dumps(metadata).encode()),
-            {name: view for name, (_, view) in encoded.items()},
-            partition,
-            chunk_bytes,
-            _policy(policy, max_inflight_put),
-            config,
-        )
+        header = memoryview(json.dumps(metadata).encode())
+        return self._bundles.put(header, views, partition, chunk_bytes, _policy(policy, max_inflight_put), config)
 
     def put_object(
         self,

@@ -59,8 +59,8 @@ class DeferredPodsTest {
         assertThat(new PoolFindings(sketch.observation(), plan, NOW).all(List.of(), new Outcome(List.of(), List.of())))
                 .contains(new Finding(
                         Reason.OF_EARLIER_OPERATOR,
-                        "The spec is carried out. demo-a-0, demo-a-1, demo-master-0, demo-master-1 run as an earlier operator made them, and are"
-                                + " replaced when the turn comes to this pool: one pool at a time."))
+                        "The spec is carried out. An earlier operator made demo-a-0, demo-a-1, demo-master-0, demo-master-1, to be replaced"
+                                + " when the turn comes to this pool: one pool at a time."))
                 .extracting(Finding::reason)
                 .contains(Reason.COMPLETE, Reason.APPLIED);
     }
@@ -74,7 +74,7 @@ class DeferredPodsTest {
         assertThat(deferred.untilAsked()).extracting(ObservedPod::name).containsExactly("demo-a-0", "demo-a-1");
         assertThat(deferred.sentences("demo", NOW.rollout()))
                 .containsExactly(
-                        "demo-a-0, demo-a-1 run as an earlier operator made them until a user asks for a restart:"
+                        "An earlier operator made demo-a-0, demo-a-1, to be replaced when a user asks for a restart:"
                                 + " kubectl kvpool restart demo --role storage.");
     }
 

@@ -85,23 +85,13 @@ public record Deferred(List<ObservedPod> untilTurn, List<ObservedPod> untilAsked
     public List<String> sentences(String pool, RolloutTerms terms) {
         List<String> sentences = new ArrayList<>();
         if (!untilTurn.isEmpty()) {
-            sentences.add(
-                    "%s %s as an earlier operator made %s, and %s replaced when the turn comes to this pool: %s at a time."
-                            .formatted(
-                                    names(untilTurn),
-                                    untilTurn.size() == 1 ? "runs" : "run",
-                                    untilTurn.size() == 1 ? "it" : "them",
-                                    untilTurn.size() == 1 ? "is" : "are",
-                                    terms.pools() == 1 ? "one pool" : terms.pools() + " pools"));
+            sentences.add("An earlier operator made %s, to be replaced when the turn comes to this pool: %s at a time."
+                    .formatted(names(untilTurn), terms.pools() == 1 ? "one pool" : terms.pools() + " pools"));
         }
         if (!untilAsked.isEmpty()) {
             sentences.add(
-                    "%s %s as an earlier operator made %s until a user asks for a restart: kubectl kvpool restart %s --role storage."
-                            .formatted(
-                                    names(untilAsked),
-                                    untilAsked.size() == 1 ? "runs" : "run",
-                                    untilAsked.size() == 1 ? "it" : "them",
-                                    pool));
+                    "An earlier operator made %s, to be replaced when a user asks for a restart: kubectl kvpool restart %s --role storage."
+                            .formatted(names(untilAsked), pool));
         }
         return sentences;
     }
