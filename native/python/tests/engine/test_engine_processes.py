@@ -170,7 +170,7 @@ def test_a_peer_that_is_back_on_a_new_port_is_reached_there_only(
     assert here.send_probe(again.address) == 0
 
 
-def test_whoever_is_killed_while_it_writes_here_holds_up_nothing(
+def test_a_writer_that_is_killed_while_it_writes_here_holds_up_nothing(
     here: TransferEngine, start: Callable[..., Peer]
 ) -> None:
     memory = Memory(LONG)

@@ -21,7 +21,7 @@ class MetadataServer:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        # What a proxy of the environment is for is the way out of the cluster, and this server is in it.
+        # A proxy of the environment is for servers outside of the cluster, and this one is inside.
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def get(self, key: str) -> bytes | None:

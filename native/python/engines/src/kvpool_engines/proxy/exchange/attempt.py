@@ -44,7 +44,7 @@ class Attempts:
             Order.DECODE_FIRST: attempt.decode_first,
         }
         async with contextlib.AsyncExitStack() as stack:
-            # Behind the connections: whoever counts must see the requests ended when the load goes.
+            # Behind the connections: the counts must show the requests ended when the load goes.
             stack.callback(self.registry.forget_drained)
             stack.callback(attempt.end)
             reply = await orders[self.scheme.order](stack)
@@ -80,7 +80,7 @@ class _Attempt:
         opening = await stack.enter_async_context(_task(self._open(stack, decode, handoff, {})))
         await asyncio.wait((prefilling, opening), return_when=asyncio.FIRST_COMPLETED)
         if prefilling.done() and not opening.done():
-            # Its failure ends the attempt: the decode instance would wait for blocks that nobody writes.
+            # Its failure ends the attempt: the decode instance would wait for blocks that are not written.
             prefilling.result()
         return await opening
 
@@ -177,7 +177,7 @@ class _Attempt:
 
 @contextlib.asynccontextmanager
 async def _task(work: Coroutine[Any, Any, _T]) -> AsyncIterator[asyncio.Task[_T]]:
-    """A task that ends with the block, and whose failure is then nobody's."""
+    """A task that ends with the block, and whose failure is then ignored."""
     task = asyncio.create_task(work)
     try:
         yield task

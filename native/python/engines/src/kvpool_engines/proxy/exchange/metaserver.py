@@ -53,7 +53,7 @@ class Metaserver:
 
 
 async def _run(prefill: Prefill, given: Mapping[str, Any]) -> Exception | None:
-    """A result, since there may be nobody left who would hear of an exception."""
+    """A result, since there may be no caller left who would hear of an exception."""
     try:
         await prefill(given)
     except Exception as problem:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.metrics;
 
-/** Of a master whose changes nobody follows. */
+/** Of a master without subscribers. */
 public record NoEvents() implements EventNumbers {
     @Override
     public int subscribers() {

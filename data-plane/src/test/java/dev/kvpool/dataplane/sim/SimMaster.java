@@ -529,7 +529,7 @@ final class SimMaster extends SimProcess {
             case Action.LeaderSilent it -> silent(it);
             case Action.LeaderCrashed it -> probe(it.authority(), it.address());
             case Action.Report it -> world.trace(() -> name + ": " + it.line());
-            case Action.Changed it -> {} // nobody follows
+            case Action.Changed it -> {} // there are no subscribers
             case Action.Evicted it -> world.trace(() -> name + " evicts " + it);
         }
     }

@@ -53,7 +53,7 @@ final class EventLog {
         }
     }
 
-    /** Nothing is appended any more; whoever reads hears of it. */
+    /** Nothing is appended any more; readers hear of it. */
     void end() {
         lock.lock();
         try {

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeoutException;
 /**
  * What one subscriber reads: a snapshot, unless it goes on where it was, and then changes. A part of the snapshot is asked for when the one
  * before is written, and stands between the changes where it was taken; so neither waits in memory for a slow reader, and at the end of
- * the snapshot whoever applied every line has exactly what the leader has.
+ * the snapshot a subscriber that applied every line has exactly what the leader has.
  */
 public final class EventStream {
     static final int OBJECTS_AT_ONCE = 1_000;

@@ -15,8 +15,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Who follows the changes of this master. The core tells none while nobody does, and for a minute longer, so that whoever comes back can
- * go on where it was.
+ * Subscribers to the changes of this master. The core tells changes while there is one and for a minute longer, so that one that comes back
+ * can go on where it was.
  */
 public final class EventStreams implements EventNumbers {
     /** Subscribers at a time. */
@@ -42,7 +42,7 @@ public final class EventStreams implements EventNumbers {
     private boolean closing;
 
     /**
-     * Streams that nobody reads yet.
+     * Without subscribers.
      *
      * @param leads whether this master serves as leader, as it knew lately
      */
@@ -106,7 +106,7 @@ public final class EventStreams implements EventNumbers {
         Authority authority = it.changes().open();
         if (!authority.equals(Authority.NONE)) {
             told = true;
-            leftAtMs.set(clockMs.getAsLong()); // nobody has entered yet
+            leftAtMs.set(clockMs.getAsLong()); // no subscriber has entered yet
             log.begin(authority);
         }
         return authority;
@@ -114,7 +114,7 @@ public final class EventStreams implements EventNumbers {
 
     // ---- for subscribers ------------------------------------------------------------------------------------------
 
-    /** Whether nobody more may {@link #enter}. */
+    /** Whether no further subscriber may {@link #enter}. */
     public boolean isFull() {
         return subscribers.get() >= SUBSCRIBERS_MAX;
     }

@@ -45,7 +45,7 @@ class ChangesTest {
     }
 
     @Test
-    void nobodyIsToldWhoDoesNotFollow() {
+    void withoutASubscriberNothingIsTold() {
         Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
         pool.talkedTo().onChange(change -> {
             throw new AssertionError(change);

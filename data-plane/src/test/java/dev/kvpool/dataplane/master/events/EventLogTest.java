@@ -72,7 +72,7 @@ class EventLogTest {
     }
 
     @Test
-    void whatWasMissedWhileNobodyReadIsNoPlaceToGoOnFrom() throws Exception {
+    void whatWasMissedWithoutReadersIsNoPlaceToGoOnFrom() throws Exception {
         log.begin(SEVENTH);
         append(2);
         log.end();

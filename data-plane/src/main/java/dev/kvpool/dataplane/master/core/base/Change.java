@@ -19,7 +19,7 @@ public sealed interface Change {
         REMOVED,
         /** Another object has its key. */
         REPLACED,
-        /** No node has it any more, or this node has not, and nobody told it to free it. */
+        /** No node has it any more, or this node has not, and the leader did not tell it to free it. */
         LOST,
         /** The other tier of the same node has it. */
         MOVED,

@@ -3,7 +3,7 @@ package dev.kvpool.dataplane.master.core.base;
 
 import java.util.function.Consumer;
 
-/** Tells changes while somebody wants to hear of them. Whoever makes one asks {@link #isOpen} first, so that it costs nothing otherwise. */
+/** Tells changes while there is a subscriber. A caller asks {@link #isOpen} before it makes one, so that it costs nothing otherwise. */
 public final class ChangeFeed {
     private Consumer<Change> heard = change -> {};
     private boolean open;
@@ -22,7 +22,7 @@ public final class ChangeFeed {
         open = true;
     }
 
-    /** Nobody wants to hear of changes any more. */
+    /** There is no subscriber any more. */
     public void close() {
         open = false;
     }

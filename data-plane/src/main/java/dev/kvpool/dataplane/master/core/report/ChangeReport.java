@@ -12,7 +12,7 @@ import java.util.TreeSet;
 
 /**
  * For those who follow what readers would be told: changes, as actions of the core while it tells them, and all there is, in parts that are
- * right when they are taken. Whoever puts each part into the stream of changes at that place has, after the last one, exactly what is here.
+ * right when they are taken. A subscriber that takes each part at its place among the changes has, after the last one, exactly what is here.
  */
 public final class ChangeReport {
     private final Leadership leadership;
