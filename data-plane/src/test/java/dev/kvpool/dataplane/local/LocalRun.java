@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.local;
 
 import static org.awaitility.Awaitility.await;
 
+import dev.kvpool.dataplane.ChildJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -66,10 +67,8 @@ final class LocalRun implements AutoCloseable {
         settings.put("--node-admin-port", Integer.toString(ports + 30));
         settings.put("--segment-size", "32MiB");
         settings.put("--master-heap", "64MiB");
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m"));
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), mainClass.getName(), "local"));
+        List<String> command = ChildJvm.command(mainClass, ChildJvm.SMALL);
+        command.add("local");
         for (String flag : flags) {
             settings.remove(flag);
             command.add(flag);

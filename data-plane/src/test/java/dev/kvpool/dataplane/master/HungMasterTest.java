@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.kvpool.dataplane.ChildJvm;
 import dev.kvpool.dataplane.Kvpool;
 import dev.kvpool.dataplane.cli.ExitCode;
 import dev.kvpool.dataplane.config.HostPort;
@@ -98,12 +99,8 @@ class HungMasterTest {
     }
 
     private Process start(String name, int port, int adminPort, ProcessBuilder.Redirect log) throws IOException {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m"));
-        command.addAll(
-                List.of("--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED"));
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Kvpool.class.getName(), "master"));
+        List<String> command = ChildJvm.command(Kvpool.class, ChildJvm.SMALL, ChildJvm.NATIVE);
+        command.add("master");
         command.addAll(List.of("--pool-id", POOL.toString(), "--name", name, "--warm-up", "0s"));
         command.addAll(
                 List.of("--expected-nodes-file", directory.resolve("nodes").toString()));

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.prepare;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvpool.dataplane.ChildJvm;
 import dev.kvpool.dataplane.Kvpool;
 import dev.kvpool.dataplane.cli.ExitCode;
 import dev.kvpool.dataplane.cli.FailureException;
@@ -18,15 +19,10 @@ class PrepareCommandTest {
     /** A process of its own: a master ends the one that it is in when any thread there fails. */
     @Test
     void aPoolLivesAndLeavesNothing(@TempDir Path temporary) throws Exception {
-        Process kvpool = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
-                        "-Djava.io.tmpdir=" + temporary,
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Kvpool.class.getName(),
-                        "prepare")
+        List<String> command =
+                ChildJvm.command(Kvpool.class, ChildJvm.NATIVE, List.of("-Djava.io.tmpdir=" + temporary));
+        command.add("prepare");
+        Process kvpool = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
 
