@@ -64,6 +64,61 @@ class TakeoverTest {
         assertThat(pool.find("k").payloadLength()).isEqualTo(200);
     }
 
+    @Test
+    void aLeftOverThatWasFreedOnANodeOutOfSightTakesNothingWithIt() {
+        Scenario pool = new Scenario().withNodes(1 << 20, "a", "b").leading(7);
+        ModelMaster next = pool.master();
+        pool.put("k", 100);
+        String holder = pool.talkedTo().core().holders(Key.of("k")).getFirst();
+        ModelNode other = pool.node(holder.equals("a") ? "b" : "a");
+        other.mute(true);
+        other.write(Scenario.authority(7), new ObjectId(7, 99), Key.of("k"), 200, 2);
+        pool.world.run(0);
+        other.onFree(freed -> other.hangUp(next));
+        other.mute(false);
+        pool.world.run(0);
+        assertThat(other.directory()).isEmpty();
+        pool.talkedTo().crash();
+
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(Bounds.FENCE_WAIT_WARM_MS + 10);
+        assertThat(pool.find("k").status()).as("the newer one may be there").isEqualTo(Status.UNAVAILABLE);
+        pool.world.run(Scenario.LEASE_DURATION_MS + 2 * Scenario.OBJECT_LEASE_MS);
+        other.dial(next);
+        pool.world.run(100);
+
+        assertThat(pool.find("k").payloadLength()).isEqualTo(100);
+    }
+
+    /** The one that lost lies on a node away, too, and returns first. */
+    @Test
+    void whatALeftOverOutOfSightHasOutdoneIsKeptOnANodeAwayToo() {
+        Scenario pool = new Scenario().withNodes(1 << 20, "a", "b", "c").leading(7);
+        ModelMaster next = pool.master();
+        pool.put("k", 100);
+        String holder = pool.talkedTo().core().holders(Key.of("k")).getFirst();
+        ModelNode older = pool.node(holder);
+        ModelNode newer = pool.node(holder.equals("a") ? "b" : "a");
+        newer.mute(true);
+        newer.write(Scenario.authority(7), new ObjectId(7, 99), Key.of("k"), 200, 2);
+        pool.world.run(0);
+        newer.onFree(freed -> newer.hangUp(next));
+        newer.mute(false);
+        pool.world.run(0);
+        older.hangUp(next);
+        pool.talkedTo().crash();
+
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(Bounds.FENCE_WAIT_WARM_MS + Scenario.LEASE_DURATION_MS + 2 * Scenario.OBJECT_LEASE_MS);
+        older.dial(next);
+        pool.world.run(100);
+        assertThat(pool.find("k").status()).isEqualTo(Status.UNAVAILABLE);
+        newer.dial(next);
+        pool.world.run(100);
+
+        assertThat(pool.find("k").payloadLength()).isEqualTo(100);
+    }
+
     private static final long MIB = 1 << 20;
 
     @Test

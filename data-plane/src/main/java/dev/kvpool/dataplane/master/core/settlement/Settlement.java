@@ -244,8 +244,12 @@ public final class Settlement {
         return Long.compareUnsigned(object.id().epoch(), leadership.authority().epoch()) < 0;
     }
 
+    /**
+     * While the newer one lies on nodes away alone, the older one is kept, out of sight: a leader before this one may have had the newer
+     * one freed there, as the left-over of a put that was never published, and this master has not heard of it.
+     */
     private void supersede(StoredObject older, StoredObject newer, long nowMs) {
-        if (isLikelyLost(newer) && older.isAvailable()) {
+        if (copiesInView(newer) == 0) {
             index.unsettle(older);
             waiting = true;
             return;
