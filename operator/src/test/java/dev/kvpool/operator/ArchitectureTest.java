@@ -11,6 +11,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.kvpool.operator.pool.plan.PlannedChildren;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -170,6 +171,11 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAPackage("java.net.http");
+
+    /** It costs more than all else of a look at a pool, and most looks find that there is nothing to make. */
+    @ArchTest
+    static final ArchRule childrenAreMadeOnlyWhereTheyAreFoundToDiffer =
+            noClasses().that().doNotHaveSimpleName("ChildApplier").should().callMethod(PlannedChildren.class, "make");
 
     @ArchTest
     static final ArchRule nothingHasANameThatSaysNothing = noClasses()

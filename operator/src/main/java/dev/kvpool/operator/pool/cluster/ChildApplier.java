@@ -5,7 +5,6 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.PoolObservation;
-import dev.kvpool.operator.pool.plan.Outcome;
 import dev.kvpool.operator.pool.plan.PlannedChildren;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
@@ -39,7 +38,7 @@ final class ChildApplier {
     private final PoolObservation seen;
     private final MatchedChildren matched;
     private final Context<KvCachePool> context;
-    private final List<String> changes = new ArrayList<>();
+    private final List<HasMetadata> changed = new ArrayList<>();
     private final List<Finding> failures = new ArrayList<>();
 
     private ChildApplier(PoolObservation seen, MatchedChildren matched, Context<KvCachePool> context) {
@@ -48,7 +47,14 @@ final class ChildApplier {
         this.context = context;
     }
 
-    static Outcome apply(
+    /**
+     * What was done.
+     *
+     * @param changed objects that were made or changed
+     */
+    record Applied(List<HasMetadata> changed, List<Finding> failures) {}
+
+    static Applied apply(
             PlannedChildren planned, PoolObservation seen, MatchedChildren matched, Context<KvCachePool> context) {
         ChildApplier applier = new ChildApplier(seen, matched, context);
         Set<StoredVersion> stored =
@@ -56,7 +62,7 @@ final class ChildApplier {
         if (!matched.areAll(planned, stored)) {
             applier.apply(planned);
         }
-        return new Outcome(applier.changes, applier.failures);
+        return new Applied(applier.changed, applier.failures);
     }
 
     private void apply(PlannedChildren planned) {
@@ -98,7 +104,7 @@ final class ChildApplier {
                         .serverSideApply());
         children.forEach(child -> attempt(child, () -> {
             applied.answer(child);
-            changes.add(ApiWords.title(child));
+            changed.add(child);
         }));
     }
 

@@ -104,14 +104,13 @@ public final class PoolExecutor {
     }
 
     private void apply(PlannedChildren children, MatchedChildren matched) {
-        Outcome applied = ChildApplier.apply(children, seen, matched, context);
-        changes.addAll(applied.changes());
+        ChildApplier.Applied applied = ChildApplier.apply(children, seen, matched, context);
+        applied.changed().stream().map(ApiWords::title).forEach(changes::add);
         failures.addAll(applied.failures());
-        children.make().stream()
+        applied.changed().stream()
                 .filter(ConfigMap.class::isInstance)
                 .map(ConfigMap.class::cast)
                 .filter(map -> map.getMetadata().getName().equals(seen.names().poolConfigMap()))
-                .filter(map -> applied.changes().contains(ApiWords.title(map)))
                 .findFirst()
                 .ifPresent(this::hurryFiles);
     }
