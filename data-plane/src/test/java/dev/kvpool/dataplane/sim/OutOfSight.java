@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -13,10 +14,9 @@ final class OutOfSight {
     private final SimMaster master;
     private final MasterCore core;
     private final MasterWatch watch;
-    private final Set<String> before;
-    private final long evictedBefore;
-    private final long unmarkedBefore;
-    private final int nodesBefore;
+    private final Set<String> keysBefore;
+    private final PoolStatus before;
+    private PoolStatus after;
     private boolean evicts;
 
     /** The tick begins. */
@@ -24,19 +24,18 @@ final class OutOfSight {
         this.master = master;
         this.core = core;
         this.watch = watch;
-        before = shownKeys();
-        evictedBefore = count(Count.EVICTED);
-        unmarkedBefore = count(Count.EVICTED_UNMARKED);
-        nodesBefore = core.status().nodes().size();
+        keysBefore = shownKeys();
+        before = core.status();
     }
 
     void afterTick() {
-        if (core.status().nodes().size() < nodesBefore && master.serves()) {
-            watch.forgotten(goneOf(before));
+        after = core.status();
+        if (after.nodes().size() < before.nodes().size() && master.serves()) {
+            watch.forgotten(goneOf(keysBefore));
         }
-        evicts = count(Count.EVICTED) != evictedBefore;
+        evicts = counted(Count.EVICTED);
         if (evicts) {
-            evicted(before);
+            evicted(keysBefore);
         }
     }
 
@@ -50,8 +49,7 @@ final class OutOfSight {
     private void evicted(Set<String> shownBefore) {
         Set<String> gone = goneOf(shownBefore);
         master.world.trace(() -> master + " evicts " + gone);
-        boolean marked = count(Count.EVICTED_UNMARKED) == unmarkedBefore;
-        watch.evicted(master, gone, marked);
+        watch.evicted(master, gone, !counted(Count.EVICTED_UNMARKED));
     }
 
     private Set<String> goneOf(Set<String> shownBefore) {
@@ -64,7 +62,7 @@ final class OutOfSight {
         return new TreeSet<>(core.keys(KEYS_SHOWN));
     }
 
-    private long count(Count what) {
-        return core.status().counters().get(what);
+    private boolean counted(Count what) {
+        return after.counters().get(what) != before.counters().get(what);
     }
 }

@@ -152,12 +152,15 @@ final class SimMaster extends SimProcess {
     }
 
     private void tick() {
-        OutOfSight gone = new OutOfSight(this, core, watch);
+        // One that does not lead neither evicts nor forgets.
+        Optional<OutOfSight> gone = core.authority().equals(Authority.NONE)
+                ? Optional.empty()
+                : Optional.of(new OutOfSight(this, core, watch));
         published.clear();
         core.tick(clockMs());
-        gone.afterTick();
+        gone.ifPresent(OutOfSight::afterTick);
         perform();
-        gone.afterActions(published);
+        gone.ifPresent(it -> it.afterActions(published));
         election.turned();
     }
 
