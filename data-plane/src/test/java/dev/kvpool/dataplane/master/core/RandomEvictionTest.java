@@ -10,6 +10,7 @@ import dev.kvpool.nativelib.Status;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +51,7 @@ class RandomEvictionTest {
 
         private final Set<String> onPurpose = new HashSet<>();
         private long epoch = 7;
+        private Optional<ModelMaster> deposed = Optional.empty();
 
         Run(long seed) {
             random = new Random(seed);
@@ -132,8 +134,11 @@ class RandomEvictionTest {
             }
         }
 
+        /** The deposed leader stays; the one before it has gone by now. */
         private void takeOver() {
             epoch++;
+            deposed.ifPresent(ModelMaster::crash);
+            deposed = Optional.of(pool.talkedTo());
             ModelMaster next = pool.master();
             pool.lead(next, epoch).talkTo(next);
         }
