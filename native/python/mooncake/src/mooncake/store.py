@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kvpool import KvpoolError
-from mooncake.answers.error_code import ErrorCode, code_of
+from mooncake.answers.error_code import ErrorCode, Refusal, code_of
 from mooncake.answers.setup_failure import cause_of, sentence
 from mooncake.buffer_pool import (
     BufferLease,
@@ -101,6 +101,12 @@ UNDEFINED, INITIALIZED, COMPLETE, REMOVED = (
 _ABSENT = frozenset((int(ErrorCode.OBJECT_NOT_FOUND), int(ErrorCode.REPLICA_IS_NOT_READY)))
 
 _REQUIRED: Any = object()
+
+
+def _too_short(length: int, room: int) -> Refusal:
+    """Engines take any length for success, and would use what was in the rest of the pieces before."""
+    why = f"the value has {length} bytes and its buffers {room}: it is of an engine with other ranks or another block size"
+    return Refusal(ErrorCode.INVALID_PARAMS, why)
 
 
 class MooncakeDistributedStore(ParallelTensorMethods):
@@ -436,12 +442,17 @@ class MooncakeDistributedStore(ParallelTensorMethods):
         prefer_alloc_in_same_node: bool = False,
     ) -> list[int]:
         """get_into() for many keys, each into many pieces of registered memory, filled in order: bytes read or the code
-        of each. A copy on this machine is always preferred, whatever `prefer_alloc_in_same_node` says."""
-        return self._for_each(
-            "get_into_multi_buffers",
-            keys,
-            lambda pool: pool.client.get_into_pieces(keys, all_buffer_ptrs, all_sizes, reuse=pool.reuse),
-        )
+        of each; -600 also when the value is shorter than the pieces together, as engines compare no lengths. A copy on this
+        machine is always preferred, whatever `prefer_alloc_in_same_node` says."""
+
+        def read(pool: Pool) -> Sequence[int]:
+            answers = pool.client.get_into_pieces(keys, all_buffer_ptrs, all_sizes, reuse=pool.reuse)
+            return [
+                answer if answer < 0 or answer == (room := sum(sizes)) else _too_short(answer, room)
+                for answer, sizes in zip(answers, all_sizes, strict=True)
+            ]
+
+        return self._for_each("get_into_multi_buffers", keys, read)
 
     # ---- questions
 

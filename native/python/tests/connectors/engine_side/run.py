@@ -6,27 +6,42 @@ method and its arguments. What they return goes to the file that the request nam
 
 Every engine has the same three: save(prompt, blocks) stores the first blocks of a prompt, lookup(prompt, blocks) says how many of
 the prompt's first blocks there are, and load(prompt, blocks) fetches these into memory, checks all of the memory byte for
-byte, and says of each whether it is there. remove_all() is another client's; freeze(pids) and thaw(pids) stop processes of
-the pool and let them go on.
+byte, and says of each whether it is there. remove_all() and remove(pattern) are another client's; freeze(pids) and thaw(pids)
+stop processes of the pool and let them go on.
 """
 
+import contextlib
 import importlib
 import json
 import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+
+@contextlib.contextmanager
+def _other_client() -> Iterator[Any]:
+    from mooncake.store import MooncakeDistributedStore
+
+    store = MooncakeDistributedStore()
+    assert store.setup("localhost", "P2PHANDSHAKE", 0, 16 << 20, "tcp", "", os.environ["MOONCAKE_MASTER"]) == 0
+    yield store
+    store.close()
 
 
 def remove_all() -> None:
     """As another client of the pool: everything is gone, in use or not."""
-    from mooncake.store import MooncakeDistributedStore
+    with _other_client() as store:
+        assert store.remove_all(force=True) >= 0
 
-    store = MooncakeDistributedStore()
-    code = store.setup("localhost", "P2PHANDSHAKE", 0, 16 << 20, "tcp", "", os.environ["MOONCAKE_MASTER"])
-    assert code == 0 and store.remove_all(force=True) >= 0
-    store.close()
+
+def remove(pattern: str) -> None:
+    """As another client: objects whose keys match are gone, in use or not."""
+    with _other_client() as store:
+        assert store.remove_by_regex(pattern, force=True) > 0
 
 
 def freeze(pids: list[int]) -> None:
@@ -47,7 +62,7 @@ def thaw(pids: list[int]) -> None:
         os.kill(pid, signal.SIGCONT)
 
 
-OF_THE_POOL = {"remove_all": remove_all, "freeze": freeze, "thaw": thaw}
+OF_THE_POOL = {"remove": remove, "remove_all": remove_all, "freeze": freeze, "thaw": thaw}
 
 
 def main() -> None:

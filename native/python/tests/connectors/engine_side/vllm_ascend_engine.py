@@ -7,9 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+from ranks import RANKS
 from stand_in import stand_in
 from tensors import Event, install_torch
-from vllm_engine import KvCaches, Vllm, config_of
+from vllm_engine import Vllm
 from vllm_stand_ins import install_vllm
 
 
@@ -23,7 +24,19 @@ class Decoder:
         return msgspec.msgpack.decode(frames[0])
 
 
-def start(arguments: list[str]) -> Vllm:
+class VllmAscend(Vllm):
+    split_caches = True
+    pcp_deals_out = True
+
+    def start_process(self) -> None:
+        """Memory is registered once in the transfer engine of a process."""
+        from vllm_ascend.distributed.kv_transfer.kv_pool.ascend_store.backend import mooncake_backend
+        from vllm_ascend.distributed.kv_transfer.utils.mooncake_transfer_engine import GlobalTE
+
+        mooncake_backend.global_te = GlobalTE()
+
+
+def start(arguments: list[str]) -> VllmAscend:
     install_torch()
     stand_in("torch.npu", Event=Event, set_device=lambda _: None)
     install_vllm()
@@ -32,10 +45,10 @@ def start(arguments: list[str]) -> Vllm:
     stand_in("vllm_ascend.distributed.parallel_state", get_global_rank=lambda _: 0)
     stand_in(
         "vllm_ascend.distributed.utils",
-        get_decode_context_model_parallel_rank=lambda: 0,
-        get_decode_context_model_parallel_world_size=lambda: 1,
+        get_decode_context_model_parallel_rank=lambda: RANKS.dcp().rank_in_group,
+        get_decode_context_model_parallel_world_size=lambda: RANKS.dcp().world_size,
     )
     from vllm_ascend.distributed.kv_transfer import register_connector
 
     register_connector()
-    return Vllm(config_of([it for it in arguments if it not in ("vllm", "serve")]), KvCaches(split=True))
+    return VllmAscend([it for it in arguments if it not in ("vllm", "serve")])

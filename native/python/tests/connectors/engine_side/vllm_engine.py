@@ -4,83 +4,138 @@
 from __future__ import annotations
 
 import argparse
+import copy
+import functools
 import json
 import time
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 import numpy
 from blocks import UNTOUCHED, block_bytes, tokens_of
+from ranks import RANKS, Rank, Shape
 from tensors import FLOAT16, Tensor, install_torch
 from vllm_stand_ins import install_vllm
 
-LAYERS, HEADS, WIDTH, BLOCK_SIZE, BLOCKS = 3, 2, 32, 16, 64
+LAYERS, WIDTH, BLOCKS = 3, 32, 64
+MODEL_TOKENS = BLOCKS * Shape().block_size
 LOAD_SECONDS = 30
 
 
-class KvCaches:
-    """Tensors of each layer, [blocks, ...]: one of keys and values together, or `split` one of each."""
+@functools.cache
+def _content(prompt: int, part: int, head: int, width: int) -> numpy.ndarray:
+    """Bytes [token, ...] that any rank of any engine has for one head of a part of the cache: a layer's keys or values."""
+    return block_bytes(prompt, part << 16 | head, MODEL_TOKENS * width).reshape(MODEL_TOKENS, width)
 
-    def __init__(self, split: bool = False) -> None:
-        shape = (BLOCKS, *(() if split else (2,)), BLOCK_SIZE, HEADS, WIDTH)
-        a_layer = 2 if split else 1
-        self._block_bytes = 2 * BLOCK_SIZE * HEADS * WIDTH * FLOAT16.itemsize // a_layer
-        self._memory = [
-            numpy.full((BLOCKS, self._block_bytes), UNTOUCHED, numpy.uint8) for _ in range(LAYERS * a_layer)
-        ]
-        views = [Tensor(memory.view(FLOAT16.numpy_type).reshape(shape), FLOAT16) for memory in self._memory]
+
+class KvCaches:
+    """One rank's tensors of each layer, [blocks, ...]: one of keys and values together, or `split` one of each. Of latents (MLA)
+    also `split` has two, of different widths, and vLLM has one."""
+
+    def __init__(self, rank: Rank, split: bool) -> None:
+        shape = rank.shape
+        self._rank = rank
+        self._tensors_of_layer = 2 if split else 1
+        self._parts_of_tensor = 1 if split or shape.latent else 2
+        widths = [WIDTH, WIDTH // 4 if shape.latent else WIDTH][: self._tensors_of_layer] * LAYERS
+        inner = (*((2,) if self._parts_of_tensor == 2 else ()), shape.block_size, len(rank.heads))
+        arrays = [numpy.full((BLOCKS, *inner, width), 0, FLOAT16.numpy_type) for width in widths]
+        self._memory = [it.view(numpy.uint8).reshape(BLOCKS, -1) for it in arrays]
+        self._widths = [width * FLOAT16.itemsize for width in widths]
+        self.clear()
+        views = [Tensor(it, FLOAT16) for it in arrays]
         self.tensors: dict[str, Any] = {
             f"model.layers.{layer}.self_attn": tuple(views[2 * layer : 2 * layer + 2]) if split else views[layer]
             for layer in range(LAYERS)
         }
 
     def fill(self, prompt: int, block: int, block_id: int) -> None:
-        for memory, content in zip(self._memory, self._content(prompt, block), strict=True):
-            memory[block_id] = content
+        for index, memory in enumerate(self._memory):
+            memory[block_id] = self._block(index, prompt, block)
 
     def clear(self) -> None:
         for memory in self._memory:
             memory[:] = UNTOUCHED
 
-    def check(self, prompt: int, block_ids: dict[int, int]) -> None:
-        """That these blocks of the prompt are where `block_ids` says, and nothing is anywhere else."""
+    def check(self, prompt: int, block_ids: dict[int, int], spoilt: set[int]) -> None:
+        """That these blocks of the prompt are where `block_ids` says, and nothing is anywhere else; but what is in the blocks
+        `spoilt` will be computed."""
         for index, memory in enumerate(self._memory):
             expected = numpy.full_like(memory, UNTOUCHED)
             for block, block_id in block_ids.items():
-                expected[block_id] = self._content(prompt, block)[index]
-            assert (memory == expected).all(), f"tensor {index}"
+                expected[block_id] = self._block(index, prompt, block)
+            for block_id in spoilt:
+                expected[block_id] = memory[block_id]
+            assert (memory == expected).all(), f"rank {self._rank.number}, tensor {index}"
 
-    def _content(self, prompt: int, block: int) -> numpy.ndarray:
-        return block_bytes(prompt, block, len(self._memory) * self._block_bytes).reshape(len(self._memory), -1)
+    def _block(self, index: int, prompt: int, block: int) -> numpy.ndarray:
+        tokens, parts = self._rank.tokens(block), range(self._parts_of_tensor)
+        heads = [
+            [
+                _content(prompt, index * len(parts) + part, head, self._widths[index])[tokens]
+                for head in self._rank.heads
+            ]
+            for part in parts
+        ]
+        return numpy.array(heads).swapaxes(1, 2).reshape(-1)  # [part, token, head, ...]
+
+
+@dataclass(frozen=True)
+class Worker:
+    """One rank's half of the connector, and the memory that it moves."""
+
+    rank: Rank
+    connector: Any
+    caches: KvCaches
 
 
 class Vllm:
-    def __init__(self, config: SimpleNamespace, caches: KvCaches) -> None:
+    """One scheduler and a worker for each rank, all in one process."""
+
+    split_caches = False
+    # vLLM 0.33.0 has all tokens on each rank of prefill context parallelism.
+    pcp_deals_out = False
+
+    def __init__(self, arguments: list[str]) -> None:
         from vllm.distributed.kv_transfer.kv_connector.factory import KVConnectorFactory
         from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorRole
         from vllm.utils.hashing import sha256
         from vllm.v1.core.block_pool import BlockPool
         from vllm.v1.core.kv_cache_utils import get_request_block_hasher, init_none_hash
-        from vllm.v1.kv_cache_interface import FullAttentionSpec, KVCacheConfig, KVCacheGroupSpec
+        from vllm.v1.kv_cache_interface import KVCacheConfig, KVCacheGroupSpec
 
-        self._caches = caches
-        spec = FullAttentionSpec(block_size=BLOCK_SIZE, num_kv_heads=HEADS, head_size=WIDTH, dtype=FLOAT16)
-        groups = [KVCacheGroupSpec(list(caches.tensors), spec)]
-        kv_cache_config = KVCacheConfig(num_blocks=BLOCKS, kv_cache_tensors=[], kv_cache_groups=groups)
+        shape, model, transfer = given_by(arguments, self.pcp_deals_out)
+        self._block_tokens = shape.tokens_of_block
         init_none_hash(sha256)
-        self._hash_blocks = get_request_block_hasher(BLOCK_SIZE, sha256)
-        self._block_pool = BlockPool(BLOCKS, enable_caching=True, hash_block_size=BLOCK_SIZE)
-        self._worker = KVConnectorFactory.create_connector(config, KVConnectorRole.WORKER, kv_cache_config)
-        self._worker.register_kv_caches(caches.tensors)
+        self._hash_blocks = get_request_block_hasher(self._block_tokens, sha256)
+        self._block_pool = BlockPool(BLOCKS, enable_caching=True, hash_block_size=self._block_tokens)
+        self._workers: list[Worker] = []
+        for rank in shape.ranks():
+            caches = KvCaches(rank, self.split_caches)
+            groups = [KVCacheGroupSpec(list(caches.tensors), spec_of(shape, rank))]
+            kv_cache_config = KVCacheConfig(num_blocks=BLOCKS, kv_cache_tensors=[], kv_cache_groups=groups)
+            with RANKS.of(rank):
+                self.start_process()
+                config = config_of(rank, model, transfer)
+                connector = KVConnectorFactory.create_connector(config, KVConnectorRole.WORKER, kv_cache_config)
+                connector.register_kv_caches(caches.tensors)
+            self._workers.append(Worker(rank, connector, caches))
+        # The scheduler is told the configuration of the first rank.
+        config = config_of(shape.ranks()[0], model, transfer)
         self._scheduler = KVConnectorFactory.create_connector(config, KVConnectorRole.SCHEDULER, kv_cache_config)
         self._scheduler.bind_gpu_block_pool(self._block_pool)
         self._found: dict[int, tuple[Any, int, bool]] = {}
 
+    def start_process(self) -> None:
+        """Before each worker: what its process would have of its own is as new."""
+
     def save(self, prompt: int, blocks: int) -> None:
         request = self._request(prompt, blocks)
         allocated = self._allocate(blocks + 1)
-        for block in range(blocks):
-            self._caches.fill(prompt, block, allocated.blocks[0][block].block_id)
+        for worker in self._workers:
+            for block in range(blocks):
+                worker.caches.fill(prompt, block, allocated.blocks[0][block].block_id)
         self._scheduler.get_num_new_matched_tokens(request, 0)
         self._scheduler.update_state_after_alloc(request, allocated, 0)
         self._step(self._scheduled(request, allocated, 0))
@@ -96,45 +151,60 @@ class Vllm:
         request = self._request(prompt, blocks)
         tokens, load_async = self._scheduler.get_num_new_matched_tokens(request, 0)
         self._found[prompt] = (request, tokens, load_async)
-        return tokens // BLOCK_SIZE
+        return tokens // self._block_tokens
 
-    def load(self, prompt: int, blocks: int) -> list[bool]:
-        """What lookup() has found: beside the steps where the connector says so, else in the step that needs it."""
+    def load(self, prompt: int, blocks: int, spoils: bool = False) -> list[bool]:
+        """What lookup() has found: beside the steps where the connector says so, else in the step that needs it. A block is
+        loaded when each rank has its part of it. A rank that fails leaves its part of the block untouched, or `spoils` it."""
         request, tokens, load_async = self._found.pop(prompt)
-        assert tokens == blocks * BLOCK_SIZE, "a scheduler loads all that it has found"
-        self._caches.clear()
+        assert tokens == blocks * self._block_tokens, "a scheduler loads all that it has found"
+        for worker in self._workers:
+            worker.caches.clear()
         allocated = self._allocate(blocks + (not load_async))
         self._scheduler.update_state_after_alloc(request, allocated, tokens)
         if load_async:
+            waiting = {worker.rank for worker in self._workers}
             end = time.monotonic() + LOAD_SECONDS
-            while request.request_id not in self._step(self._idle()):
-                assert time.monotonic() < end, "the load has not ended"
+            while waiting := waiting - self._step(self._idle()).get(request.request_id, set()):
+                assert time.monotonic() < end, f"the load has not ended on {waiting}"
                 time.sleep(0.01)
         else:
             self._step(self._scheduled(request, allocated, tokens))
-        failed = self._worker.get_block_ids_with_load_errors()
         block_ids = {block: allocated.blocks[0][block].block_id for block in range(blocks)}
-        loaded = {block: block_id for block, block_id in block_ids.items() if block_id not in failed}
-        self._caches.check(prompt, loaded)
+        loaded = set(block_ids)
+        for worker in self._workers:
+            failed = worker.connector.get_block_ids_with_load_errors()
+            here = {block: block_id for block, block_id in block_ids.items() if block_id not in failed}
+            worker.caches.check(prompt, here, failed if spoils else set())
+            loaded &= set(here)
         self._finish(request)
         self._block_pool.free_blocks(allocated.blocks[0])
         return [block in loaded for block in range(blocks)]
 
     def close(self) -> None:
-        self._worker.shutdown()
+        for worker in self._workers:
+            worker.connector.shutdown()
 
-    def _step(self, output: Any) -> set[str]:
-        """One step of the engine: the scheduler's word to the worker, and the worker's back. Which requests were loaded."""
+    def _step(self, output: Any) -> dict[str, set[Rank]]:
+        """One step of the engine: the scheduler's word to the workers, and theirs back. Which requests were loaded, and where."""
         from vllm.v1.outputs import KVConnectorOutput
 
-        self._worker.bind_connector_metadata(self._scheduler.build_connector_meta(output))
-        self._worker.start_load_kv(SimpleNamespace())
-        self._worker.wait_for_save()
-        _, received = self._worker.get_finished(output.finished_req_ids)
-        self._scheduler.update_connector_output(
-            KVConnectorOutput(kv_connector_worker_meta=self._worker.build_connector_worker_meta())
-        )
-        self._worker.clear_connector_metadata()
+        said = self._scheduler.build_connector_meta(output)
+        received: dict[str, set[Rank]] = {}
+        answer = None
+        for rank, connector in ((it.rank, it.connector) for it in self._workers):
+            with RANKS.of(rank):
+                # A worker's process has a copy of its own.
+                connector.bind_connector_metadata(copy.deepcopy(said))
+                connector.start_load_kv(SimpleNamespace())
+                connector.wait_for_save()
+                _, loaded = connector.get_finished(output.finished_req_ids)
+                for request_id in loaded or ():
+                    received.setdefault(request_id, set()).add(rank)
+                if word := connector.build_connector_worker_meta():
+                    answer = word if answer is None else answer.aggregate(word)
+                connector.clear_connector_metadata()
+        self._scheduler.update_connector_output(KVConnectorOutput(kv_connector_worker_meta=answer))
         return received
 
     def _idle(self) -> Any:
@@ -181,7 +251,7 @@ class Vllm:
 
     def _request(self, prompt: int, blocks: int) -> Any:
         """With one token after its last full block, as the last token of a prompt is always computed."""
-        tokens = tokens_of(prompt, blocks * BLOCK_SIZE + 1)
+        tokens = tokens_of(prompt, blocks * self._block_tokens + 1)
         request = SimpleNamespace(
             request_id=f"request-{prompt}-{time.monotonic_ns()}",
             all_token_ids=tokens,
@@ -204,41 +274,69 @@ class TransferConfig(SimpleNamespace):
         return self.kv_connector_extra_config.get(name, default)
 
 
-def config_of(arguments: list[str]) -> SimpleNamespace:
-    """What the connectors ask of the VllmConfig that vLLM makes of a command line, for one rank."""
+def given_by(arguments: list[str], pcp_deals_out: bool) -> tuple[Shape, str, TransferConfig]:
+    """What a command line says of the shape, the model, and the connector; the model's own configuration by --hf-overrides."""
     parser = argparse.ArgumentParser()
     parser.add_argument("model")
     parser.add_argument("--kv-transfer-config", type=json.loads, required=True)
+    parser.add_argument("--hf-overrides", type=json.loads, default={})
+    for name in ("tensor-parallel", "prefill-context-parallel", "decode-context-parallel"):
+        parser.add_argument(f"--{name}-size", type=int, default=1)
+    parser.add_argument("--block-size", type=int, default=Shape().block_size)
     given, _ = parser.parse_known_args(arguments)
+    latent = "kv_lora_rank" in given.hf_overrides
+    shape = Shape(
+        tp=given.tensor_parallel_size,
+        pcp=given.prefill_context_parallel_size,
+        dcp=given.decode_context_parallel_size,
+        heads=1 if latent else given.hf_overrides.get("num_key_value_heads", Shape().heads),
+        latent=latent,
+        block_size=given.block_size,
+        pcp_deals_out=pcp_deals_out,
+    )
     defaults = {"engine_id": "engine", "kv_connector_extra_config": {}, "kv_connector_module_path": None}
+    return shape, given.model, TransferConfig(**defaults | given.kv_transfer_config)
+
+
+def spec_of(shape: Shape, rank: Rank) -> Any:
+    from vllm.v1.kv_cache_interface import FullAttentionSpec, MLAAttentionSpec
+
+    kind = MLAAttentionSpec if shape.latent else FullAttentionSpec
+    return kind(block_size=shape.block_size, num_kv_heads=len(rank.heads), head_size=WIDTH, dtype=FLOAT16)
+
+
+def config_of(rank: Rank, model: str, transfer: TransferConfig) -> SimpleNamespace:
+    """What the connectors ask of the VllmConfig that a rank's process has."""
+    shape = rank.shape
     return SimpleNamespace(
-        kv_transfer_config=TransferConfig(**defaults | given.kv_transfer_config),
+        kv_transfer_config=transfer,
         kv_events_config=None,
         speculative_config=None,
         scheduler_config=SimpleNamespace(disable_hybrid_kv_cache_manager=False),
         parallel_config=SimpleNamespace(
-            rank=0,
-            world_size=1,
+            rank=rank.number,
+            world_size=shape.tp * shape.pcp,
             data_parallel_index=0,
             data_parallel_rank=0,
-            tensor_parallel_size=1,
+            tensor_parallel_size=shape.tp,
             pipeline_parallel_size=1,
-            prefill_context_parallel_size=1,
-            decode_context_parallel_size=1,
+            prefill_context_parallel_size=shape.pcp,
+            decode_context_parallel_size=shape.dcp,
         ),
         cache_config=SimpleNamespace(
-            block_size=BLOCK_SIZE,
+            block_size=shape.block_size,
             hash_block_size=None,
             num_gpu_blocks=BLOCKS,
             prefix_match_unit=None,
             enable_prefix_caching=True,
         ),
         model_config=SimpleNamespace(
-            model=given.model,
-            max_model_len=BLOCKS * BLOCK_SIZE,
+            model=model,
+            use_mla=shape.latent,
+            max_model_len=MODEL_TOKENS,
             hf_text_config=SimpleNamespace(num_hidden_layers=LAYERS),
             get_num_layers=lambda _: LAYERS,
-            get_total_num_kv_heads=lambda: HEADS,
+            get_total_num_kv_heads=lambda: shape.heads,
         ),
     )
 
@@ -246,4 +344,4 @@ def config_of(arguments: list[str]) -> SimpleNamespace:
 def start(arguments: list[str]) -> Vllm:
     install_torch()
     install_vllm()
-    return Vllm(config_of(arguments), KvCaches())
+    return Vllm(arguments)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What vLLM's store connector imports of the rest of vLLM: one rank, no model, no multimodal input, no metrics."""
+"""What vLLM's store connector imports of the rest of vLLM: ranks of one process, no model, no multimodal input, no metrics."""
 
 import logging
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
+from ranks import RANKS
 from stand_in import stand_in, unused
 from tensors import Tensor
 
@@ -34,7 +35,6 @@ def _is_non_overlapping_and_dense(tensor: Tensor) -> bool:
 
 
 def install_vllm() -> None:
-    one_rank = SimpleNamespace(world_size=1, rank_in_group=0)
     stand_in("vllm.logger", init_logger=_logger, logger=_logger("vllm"))
     stand_in(
         "vllm.config",
@@ -47,10 +47,10 @@ def install_vllm() -> None:
     stand_in("vllm.config.ec_manager_config", **unused("EncoderCacheManagerMetadata"))
     stand_in(
         "vllm.distributed",
-        get_dcp_group=lambda: one_rank,
-        get_pcp_group=lambda: one_rank,
-        get_tensor_model_parallel_rank=lambda: 0,
-        get_tensor_model_parallel_world_size=lambda: 1,
+        get_dcp_group=RANKS.dcp,
+        get_pcp_group=RANKS.pcp,
+        get_tensor_model_parallel_rank=lambda: RANKS.tp().rank_in_group,
+        get_tensor_model_parallel_world_size=lambda: RANKS.tp().world_size,
     )
     stand_in(
         "vllm.distributed.kv_transfer.kv_connector.v1.metrics",

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engines of more than one rank: a worker for each, and prefill engines of another shape than the decode engines.
+
+All tensors of all ranks are compared byte for byte. What the two shapes do not share is a miss or a failed load, which an engine
+computes; it is never other bytes.
+"""
+
+import copy
+import dataclasses
+import json
+from collections.abc import Callable
+
+import pytest
+from conftest import Engine
+from local_pool import LocalPool
+
+BLOCKS = 6
+TWO_HEADS, FOUR_HEADS = {"num_key_value_heads": 2}, {"num_key_value_heads": 4}
+LATENT = {"kv_lora_rank": 32}
+ALL, NONE = [True] * BLOCKS, [False] * BLOCKS
+SPOILS = {"spoils": True}
+
+
+class Engines:
+    """Engines of one kind that share a pool."""
+
+    def __init__(self, manifest: Engine) -> None:
+        self._manifest = manifest
+
+    def of(self, tp: int, *, pcp: int = 1, dcp: int = 1, block_size: int = 16, model: dict[str, int]) -> Engine:
+        """One with these ranks. `model` is what the model's own configuration says."""
+        flags = [f"--tensor-parallel-size={tp}", f"--prefill-context-parallel-size={pcp}"]
+        flags += [f"--decode-context-parallel-size={dcp}", f"--block-size={block_size}"]
+        flags.append(f"--hf-overrides={json.dumps(model)}")
+        engine, process = copy.copy(self._manifest), self._manifest.process
+        engine.process = dataclasses.replace(process, arguments=[*process.arguments, *flags])
+        return engine
+
+
+@pytest.fixture
+def vllm(start_engine: Callable[..., Engine], pool: LocalPool) -> Engines:
+    return Engines(start_engine("vllm", pool.masters))
+
+
+@pytest.fixture
+def ascend(start_engine: Callable[..., Engine], pool: LocalPool) -> Engines:
+    return Engines(start_engine("vllm-ascend", pool.masters))
+
+
+@pytest.fixture(params=["vllm", "ascend"])
+def engines(request: pytest.FixtureRequest) -> Engines:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def prompt(request: pytest.FixtureRequest) -> dict[str, int]:
+    """One that no other test has."""
+    return {"prompt": 1000 + 2 * request.session.items.index(request.node), "blocks": BLOCKS}
+
+
+def test_prefill_has_more_ranks_than_decode_and_heads(engines: Engines, prompt: dict[str, int]) -> None:
+    """Ranks of prefill hold the same head two by two, and each stores half of the blocks."""
+    engines.of(4, model=TWO_HEADS).run(("save", prompt))
+
+    assert engines.of(2, model=TWO_HEADS).run(("lookup", prompt), ("load", prompt)) == [BLOCKS, ALL]
+
+
+def test_one_latent_is_on_all_ranks(engines: Engines, prompt: dict[str, int]) -> None:
+    engines.of(2, model=LATENT).run(("save", prompt))
+
+    assert engines.of(1, model=LATENT).run(("lookup", prompt), ("load", prompt)) == [BLOCKS, ALL]
+
+
+def test_ranks_with_other_numbers_of_heads_share_nothing(engines: Engines, prompt: dict[str, int]) -> None:
+    """Keys name the rank and not its heads: two ranks find what two of four stored, which is half of what they need."""
+    other = {**prompt, "prompt": prompt["prompt"] + 1}
+    engines.of(4, model=FOUR_HEADS).run(("save", prompt))
+
+    two = engines.of(2, model=FOUR_HEADS).run(("lookup", prompt), ("load", prompt | SPOILS), ("save", other))
+    four = engines.of(4, model=FOUR_HEADS).run(("lookup", prompt), ("load", prompt), ("lookup", other))
+
+    assert two == [BLOCKS, NONE, None]
+    assert four == [BLOCKS, ALL, 0]
+
+
+def test_decode_context_parallelism(engines: Engines, prompt: dict[str, int]) -> None:
+    """Each rank has half of the tokens of a block, and one that lost its half fails the block."""
+    engine = engines.of(2, dcp=2, model=LATENT)
+    engine.run(("save", prompt))
+
+    lost = ("remove", {"pattern": "@dcp1@"})
+    answers = engine.run(("lookup", prompt), ("load", prompt), ("lookup", prompt), lost, ("load", prompt))
+    assert answers == [BLOCKS, ALL, BLOCKS, None, NONE]
+
+
+def test_vllm_has_all_tokens_on_each_rank_of_prefill_context_parallelism(vllm: Engines, prompt: dict[str, int]) -> None:
+    """So one rank alone reads what two stored, but not the other way round: each looks for a copy of its own."""
+    other = {**prompt, "prompt": prompt["prompt"] + 1}
+    two = vllm.of(1, pcp=2, model=TWO_HEADS)
+    two.run(("save", prompt))
+
+    assert vllm.of(1, model=TWO_HEADS).run(("lookup", prompt), ("load", prompt), ("save", other)) == [BLOCKS, ALL, None]
+    assert two.run(("lookup", prompt), ("load", prompt), ("lookup", other)) == [BLOCKS, ALL, 0]
+
+
+def test_vllm_ascend_deals_tokens_out_to_both_kinds_of_context_parallelism(
+    ascend: Engines, prompt: dict[str, int]
+) -> None:
+    """Four ranks with a quarter of the tokens each. With fewer ranks, blocks have other tokens, or other bytes."""
+    four = ascend.of(2, pcp=2, dcp=2, model=LATENT)
+    four.run(("save", prompt))
+
+    assert ascend.of(2, dcp=2, model=LATENT).run(("lookup", prompt)) == [0]
+    larger_blocks = ascend.of(2, dcp=2, block_size=32, model=LATENT)
+    assert larger_blocks.run(("lookup", prompt), ("load", prompt | SPOILS)) == [BLOCKS, NONE]
+    assert four.run(("lookup", prompt), ("load", prompt)) == [BLOCKS, ALL]
