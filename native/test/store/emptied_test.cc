@@ -223,8 +223,10 @@ class EmptiedFileTest : public testing::Test {
     objects.commit(slot.value(), 0);
   }
   std::string content() const {
-    std::ifstream file(directory.path() + "/" + kSegmentFileName, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    const std::string name = directory.path() + "/" + kSegmentFileName;
+    std::string bytes(std::filesystem::file_size(name), '\0');
+    EXPECT_TRUE(std::ifstream(name, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size())));
+    return bytes;
   }
   size_t files() const {
     return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(directory.path()), {}));
