@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from aiohttp import ClientSession, web
+from recomputing import PARTS, RECOMPUTE_AND_CUT, Generated, problem_of
 
 # Faults, of which a request takes the first one that its engine has.
 FAIL, HANG, REFUSE, BUSY, NO_BLOCKS = "fail", "hang", "refuse", "busy", "no blocks"
@@ -21,7 +22,6 @@ FAIL, HANG, REFUSE, BUSY, NO_BLOCKS = "fail", "hang", "refuse", "busy", "no bloc
 ERROR_EVENT, CUT, CLEAN_END, STALL = "error event", "cut", "clean end", "stall"
 # A stream that never ends.
 FLOOD = "flood"
-PARTS = 3
 
 
 class Fabric:
@@ -132,7 +132,7 @@ class Engine:
             if fault == name:
                 return web.json_response({"error": {"message": f"told to {name}"}}, status=status)
         request_id = request.headers["X-Request-Id"]
-        prompt = body["messages"][0]["content"] if "messages" in body else body["prompt"]
+        prompt = "".join(it["content"] for it in body["messages"]) if "messages" in body else body["prompt"]
         name = f"chatcmpl-{request_id}" if "messages" in body else f"cmpl-{request_id}-0"
         if self.role == "prefill":
             self.fabric.expect(body["stream"] is False and "stream_options" not in body, "prefill is streamed")
@@ -141,10 +141,27 @@ class Engine:
             return web.json_response({"choices": [{"text": "x"}], **({} if fault == NO_BLOCKS else beside)})
         fetched = await self.fetch(body, name, prompt)
         self.fabric.expect(fetched == prompt, f"blocks of {fetched!r} came for {prompt!r}")
+        if "|" in prompt:
+            return await self._generate(request, body, prompt, Generated(body, name, prompt, fault), fault)
         if body.get("stream"):
             return await self._stream(request, fetched, fault)
         await self.gate.wait()
         return web.json_response({"choices": [{"text": f"{fetched} " * PARTS}]})
+
+    async def _generate(
+        self, request: web.Request, body: dict[str, Any], prompt: str, generated: Generated, fault: str
+    ) -> web.StreamResponse:
+        problem = problem_of(body, prompt)
+        self.fabric.expect(problem is None, str(problem))
+        if not body.get("stream"):
+            return web.json_response(generated.whole())
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
+        await response.prepare(request)
+        for event in generated.events(body.get("stream_options") or {}):
+            await response.write(event)
+            if fault == RECOMPUTE_AND_CUT and b'"recomputed"' in event:
+                request.transport.close()
+        return response
 
     async def _stream(self, request: web.Request, fetched: str, fault: str) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})

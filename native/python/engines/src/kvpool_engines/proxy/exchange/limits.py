@@ -16,6 +16,7 @@ class Limits:
         first_byte: seconds for the first byte of a decode instance, its wait for the prompt included.
         idle: seconds between two parts of an answer.
         retries: attempts after the first.
+        recomputes: how often decode instances may end a request to have it computed again.
         requests: requests at a time; more are refused.
         body_bytes: of a request.
         answer_bytes: of an answer that is not streamed.
@@ -26,6 +27,7 @@ class Limits:
     first_byte: float = 600.0
     idle: float = 300.0
     retries: int = 2
+    recomputes: int = 8
     requests: int = 4096
     body_bytes: int = 64 << 20
     answer_bytes: int = 64 << 20

@@ -41,8 +41,11 @@ class EngineRefused(Exception):
 class Reply:
     """An answer that has begun: `first` has come, `rest` follows and may end with EngineFailed."""
 
-    def __init__(self, streamed: bool, content_type: str, first: bytes, rest: AsyncIterator[bytes]) -> None:
-        self.streamed, self.content_type, self.first, self._rest = streamed, content_type, first, rest
+    def __init__(
+        self, instance: Instance, streamed: bool, content_type: str, first: bytes, rest: AsyncIterator[bytes]
+    ) -> None:
+        self.instance, self.streamed, self.content_type = instance, streamed, content_type
+        self.first, self._rest = first, rest
         self.broken = False
 
     async def rest(self) -> AsyncIterator[bytes]:
@@ -86,7 +89,7 @@ class Upstream:
                 raise EngineFailed(instance, "its answer ends before the first byte")
             if streamed and first.startswith(_ERROR_EVENT):
                 raise EngineFailed(instance, f"it answers {first[:500].decode(errors='replace').strip()}")
-            yield Reply(streamed, answer.headers.get("Content-Type", "application/json"), first, rest)
+            yield Reply(instance, streamed, answer.headers.get("Content-Type", "application/json"), first, rest)
 
     async def _events(self, instance: Instance, answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         events = Events()

@@ -7,13 +7,13 @@ from kvpool_engines.proxy.schemes.ascend_layerwise import AscendLayerwise
 from kvpool_engines.proxy.schemes.scheme import Scheme
 from kvpool_engines.proxy.schemes.sglang import Sglang
 from kvpool_engines.proxy.schemes.vllm_mooncake import VllmMooncake
-from kvpool_engines.proxy.schemes.vllm_pull import VllmPull
+from kvpool_engines.proxy.schemes.vllm_pull import AscendPull, VllmPull
 
 # By the name that --scheme takes.
 SCHEMES: dict[str, Scheme] = {
     "vllm-nixl": VllmPull(),
     "vllm-mooncake": VllmMooncake(),
-    "ascend-pull": VllmPull(),
+    "ascend-pull": AscendPull(),
     "ascend-layerwise": AscendLayerwise(),
     "sglang": Sglang(),
 }

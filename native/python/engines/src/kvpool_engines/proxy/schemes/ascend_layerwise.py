@@ -14,6 +14,7 @@ class AscendLayerwise(Scheme):
     """What the decode instance posts to the metaserver goes to the prefill instance as it is."""
 
     order = Order.DECODE_FIRST
+    recomputes = True
 
     def refusal_of(self, asked: Asked) -> str | None:
         return several_completions(asked)

@@ -47,6 +47,7 @@ class Scheme(ABC):
     order: Order
     bootstrap_port: int = 0  # of prefill instances that name none; 0: the scheme has no such port
     asks_for_engine_id = False
+    recomputes = False  # decode instances may end an answer to have the request computed again
 
     def refusal_of(self, _asked: Asked) -> str | None:
         """Why the engines cannot serve a request this way."""

@@ -33,3 +33,9 @@ class VllmPull(Scheme):
     def decode_body(self, body: Mapping[str, Any], _handoff: Handoff, given: Mapping[str, Any]) -> dict[str, Any]:
         # Without parameters the decode instance computes the prompt itself.
         return {**body, "kv_transfer_params": dict(given)} if given else dict(body)
+
+
+class AscendPull(VllmPull):
+    """vllm-ascend's."""
+
+    recomputes = True

@@ -77,6 +77,7 @@ def read_command(arguments: Sequence[str], environment: Mapping[str, str]) -> Co
             first_byte=given.first_byte_timeout,
             idle=given.idle_timeout,
             retries=given.retries,
+            recomputes=given.max_recomputes,
             requests=given.max_requests,
             body_bytes=given.max_body_bytes,
             answer_bytes=given.max_answer_bytes,
@@ -135,6 +136,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--idle-timeout", type=_seconds, default=limits.idle, help="seconds between two parts of a stream")
     add("--stop-timeout", type=_seconds, default=30.0, help="seconds for running requests when the proxy stops")
     add("--retries", type=_count, default=limits.retries, help="attempts after the first, before the first byte")
+    add(
+        "--max-recomputes",
+        type=_count,
+        default=limits.recomputes,
+        help="how often decode instances may end a request for want of room (vllm-ascend), until it fails",
+    )
     add("--max-requests", type=_count, default=limits.requests, help="requests at a time; more are refused")
     add("--max-body-bytes", type=_count, default=limits.body_bytes, help="largest request")
     add("--max-answer-bytes", type=_count, default=limits.answer_bytes, help="largest answer that is not streamed")

@@ -9,6 +9,7 @@ import time
 
 from aiohttp import web
 
+from kvpool_engines.proxy.exchange.answer import Answer
 from kvpool_engines.proxy.exchange.attempt import Attempts
 from kvpool_engines.proxy.exchange.limits import Limits
 from kvpool_engines.proxy.exchange.upstream import EngineFailed, EngineRefused, Reply, Upstream
@@ -16,7 +17,7 @@ from kvpool_engines.proxy.instances.description import Role
 from kvpool_engines.proxy.instances.instance import Instance
 from kvpool_engines.proxy.instances.registry import Registry
 from kvpool_engines.proxy.refusal import Refusal
-from kvpool_engines.proxy.schemes.asked import CHAT, COMPLETIONS, Asked, read_asked
+from kvpool_engines.proxy.schemes.asked import CHAT, COMPLETIONS, read_asked
 from kvpool_engines.proxy.schemes.scheme import Scheme
 from kvpool_engines.proxy.service.errors import BODY_BYTES, errors_as_json
 from kvpool_engines.proxy.service.metrics import Metrics
@@ -89,17 +90,37 @@ class Completions:
         problem = self._scheme.refusal_of(asked)
         if problem is not None:
             raise Refusal(400, problem)
-        headers = _credentials(request)
-        started = time.monotonic()
-        failures: list[str] = []
+        client = _Client(request, self._limits.idle)
+        answer = Answer(asked, self._scheme.recomputes)
         avoid: set[Instance] = set()
+        started = time.monotonic()
+        while True:
+            try:
+                reply = await self._round(client, answer, avoid, started)
+                if not answer.ended_early:
+                    return client.response
+                self._metrics.recomputed += 1
+                answer.again(self._limits.recomputes)
+            except Refusal as refusal:
+                if not client.is_streaming:
+                    raise
+                return await self._cut(client, str(refusal))
+            except EngineRefused as refused:
+                if client.is_streaming:
+                    return await self._cut(client, str(refused))
+                return web.Response(status=refused.status, body=refused.content, content_type=refused.content_type)
+            avoid = {reply.instance}
+
+    async def _round(self, client: _Client, answer: Answer, avoid: set[Instance], started: float) -> Reply:
+        """Passes on what an engine answers, after as many attempts as it takes."""
+        failures: list[str] = []
         for _ in range(1 + self._limits.retries):
             try:
-                async with self._attempts.opened(asked, headers, avoid) as reply:
-                    self._metrics.first_byte(time.monotonic() - started)
-                    return await self._pass_on(request, asked, reply)
-            except EngineRefused as refused:
-                return web.Response(status=refused.status, body=refused.content, content_type=refused.content_type)
+                async with self._attempts.opened(answer.asked, client.credentials, avoid) as reply:
+                    if answer.rounds == 0:
+                        self._metrics.first_byte(time.monotonic() - started)
+                    await self._pass_on(client, answer, reply)
+                    return reply
             except EngineFailed as failed:
                 failures.append(str(failed))
                 avoid.add(failed.instance)
@@ -115,31 +136,61 @@ class Completions:
         except TimeoutError:
             raise Refusal(408, f"the body did not come within {self._limits.idle:g} s") from None
 
-    async def _write(self, request: web.Request, response: web.StreamResponse, content: bytes) -> None:
-        """A client that reads nothing has left: the engine would wait for it, and hold its blocks."""
-        try:
-            async with asyncio.timeout(self._limits.idle):
-                await response.write(content)
-        except TimeoutError:
-            if request.transport is not None:
-                request.transport.abort()
-            raise ConnectionResetError(f"the client read nothing for {self._limits.idle:g} s") from None
-
-    async def _pass_on(self, request: web.Request, asked: Asked, reply: Reply) -> web.StreamResponse:
+    async def _pass_on(self, client: _Client, answer: Answer, reply: Reply) -> None:
         if not reply.streamed:
-            return web.Response(body=reply.first, headers={"Content-Type": reply.content_type})
-        response = web.StreamResponse(headers={"Content-Type": reply.content_type, "Cache-Control": "no-cache"})
-        await response.prepare(request)
-        await self._write(request, response, reply.first)
+            content = answer.whole(reply.first)
+            if content is not None:
+                client.response = web.Response(body=content, headers={"Content-Type": reply.content_type})
+            return
+        await client.stream(reply.content_type, answer.events(reply.first))
         try:
             async for part in reply.rest():
-                await self._write(request, response, part)
+                await client.stream(reply.content_type, answer.events(part))
         except EngineFailed as failed:
-            self._metrics.streams_cut += 1
-            event = json.dumps(Refusal(502, f"the answer broke off: {failed}").as_json())
-            await self._write(request, response, f"data: {event}\n\ndata: [DONE]\n\n".encode())
-        await response.write_eof()
-        return response
+            if not answer.ended_early:
+                await self._cut(client, f"the answer broke off: {failed}")
+            return
+        if not answer.ended_early:
+            await client.end()
+
+    async def _cut(self, client: _Client, problem: str) -> web.StreamResponse:
+        """Ends a stream with an error."""
+        self._metrics.streams_cut += 1
+        event = json.dumps(Refusal(502, problem).as_json())
+        await client.write(f"data: {event}\n\ndata: [DONE]\n\n".encode())
+        await client.end()
+        return client.response
+
+
+class _Client:
+    """Who asked, and the answer it gets."""
+
+    def __init__(self, request: web.Request, idle: float) -> None:
+        self._request, self._idle = request, idle
+        self.credentials = _credentials(request)
+        self.response = web.StreamResponse()
+        self.is_streaming = False
+
+    async def stream(self, content_type: str, content: bytes) -> None:
+        if not self.is_streaming:
+            self.response = web.StreamResponse(headers={"Content-Type": content_type, "Cache-Control": "no-cache"})
+            self.is_streaming = True
+            await self.response.prepare(self._request)
+        if content:
+            await self.write(content)
+
+    async def write(self, content: bytes) -> None:
+        """A client that reads nothing has left: the engine would wait for it, and hold its blocks."""
+        try:
+            async with asyncio.timeout(self._idle):
+                await self.response.write(content)
+        except TimeoutError:
+            if self._request.transport is not None:
+                self._request.transport.abort()
+            raise ConnectionResetError(f"the client read nothing for {self._idle:g} s") from None
+
+    async def end(self) -> None:
+        await self.response.write_eof()
 
 
 def _credentials(request: web.Request) -> dict[str, str]:

@@ -19,6 +19,7 @@ class Metrics:
         self.retries: dict[str, int] = {"prefill": 0, "decode": 0}
         self.clients_gone = 0
         self.streams_cut = 0
+        self.recomputed = 0
         self._buckets = [0] * len(_BOUNDS)
         self._sum = 0.0
         self._count = 0
@@ -52,6 +53,12 @@ class Metrics:
                 "counter",
                 "Streams that a decode instance broke off after the first byte.",
                 self.streams_cut,
+            ),
+            (
+                "recomputed_total",
+                "counter",
+                "Answers that a decode instance ended to have the request computed again.",
+                self.recomputed,
             ),
             (
                 "computed_twice_total",
