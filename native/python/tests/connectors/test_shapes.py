@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from conftest import Engine
+from conftest import Engine, EngineFailed
 from local_pool import LocalPool
 
 BLOCKS = 6
@@ -26,6 +26,14 @@ class Engines:
 
     def __init__(self, manifest: Engine) -> None:
         self._manifest = manifest
+
+    def layer_by_layer(self) -> "Engines":
+        """The same, whose connector of vllm-ascend has an object for each layer."""
+        engine, process = copy.copy(self._manifest), self._manifest.process
+        arguments = [it.replace('"backend":', '"use_layerwise":true,"backend":') for it in process.arguments]
+        assert arguments != process.arguments
+        engine.process = dataclasses.replace(process, arguments=arguments)
+        return Engines(engine)
 
     def of(self, tp: int, *, pcp: int = 1, dcp: int = 1, block_size: int = 16, model: dict[str, int]) -> Engine:
         """One with these ranks. `model` is what the model's own configuration says."""
@@ -85,12 +93,11 @@ def test_ranks_with_other_numbers_of_heads_share_nothing(engines: Engines, promp
 
 def test_decode_context_parallelism(engines: Engines, prompt: dict[str, int]) -> None:
     """Each rank has half of the tokens of a block, and one that lost its half fails the block."""
-    engine = engines.of(2, dcp=2, model=LATENT)
-    engine.run(("save", prompt))
-
     lost = ("remove", {"pattern": "@dcp1@"})
-    answers = engine.run(("lookup", prompt), ("load", prompt), ("lookup", prompt), lost, ("load", prompt))
-    assert answers == [BLOCKS, ALL, BLOCKS, None, NONE]
+    answers = engines.of(2, dcp=2, model=LATENT).run(
+        *(("save", prompt), ("lookup", prompt), ("load", prompt), ("lookup", prompt), lost, ("load", prompt))
+    )
+    assert answers == [None, BLOCKS, ALL, BLOCKS, None, NONE]
 
 
 def test_vllm_has_all_tokens_on_each_rank_of_prefill_context_parallelism(vllm: Engines, prompt: dict[str, int]) -> None:
@@ -107,10 +114,31 @@ def test_vllm_ascend_deals_tokens_out_to_both_kinds_of_context_parallelism(
     ascend: Engines, prompt: dict[str, int]
 ) -> None:
     """Four ranks with a quarter of the tokens each. With fewer ranks, blocks have other tokens, or other bytes."""
-    four = ascend.of(2, pcp=2, dcp=2, model=LATENT)
-    four.run(("save", prompt))
+    steps = (("save", prompt), ("lookup", prompt), ("load", prompt))
+    assert ascend.of(2, pcp=2, dcp=2, model=LATENT).run(*steps) == [None, BLOCKS, ALL]
 
     assert ascend.of(2, dcp=2, model=LATENT).run(("lookup", prompt)) == [0]
     larger_blocks = ascend.of(2, dcp=2, block_size=32, model=LATENT)
     assert larger_blocks.run(("lookup", prompt), ("load", prompt | SPOILS)) == [BLOCKS, NONE]
-    assert four.run(("lookup", prompt), ("load", prompt)) == [BLOCKS, ALL]
+
+
+def test_vllm_ascend_layer_by_layer(ascend: Engines, prompt: dict[str, int]) -> None:
+    """An object for each layer. Of ranks that share a head only the first stores its part of the blocks."""
+    engines = ascend.layer_by_layer()
+    engines.of(4, model=TWO_HEADS).run(("save", prompt))
+
+    other = {**prompt, "prompt": prompt["prompt"] + 1}
+    first = {**prompt, "blocks": 1}
+    answers = engines.of(2, model=TWO_HEADS).run(
+        *(("lookup", prompt), ("load", first), ("save", other), ("lookup", other), ("load", other))
+    )
+    assert answers == [1, [True], None, BLOCKS, ALL]
+
+
+def test_vllm_ascend_layer_by_layer_takes_failed_loads_for_loaded(ascend: Engines, prompt: dict[str, int]) -> None:
+    """The connector drops what the store answers, so that blocks of another shape, or lost ones, are other bytes."""
+    engines = ascend.layer_by_layer()
+    engines.of(4, model=FOUR_HEADS).run(("save", prompt))
+
+    with pytest.raises(EngineFailed, match="AssertionError: rank 0, tensor 0"):
+        engines.of(2, model=FOUR_HEADS).run(("lookup", prompt), ("load", prompt | SPOILS))

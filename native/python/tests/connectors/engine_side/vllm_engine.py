@@ -192,11 +192,14 @@ class Vllm:
         said = self._scheduler.build_connector_meta(output)
         received: dict[str, set[Rank]] = {}
         answer = None
-        for rank, connector in ((it.rank, it.connector) for it in self._workers):
+        for rank, connector, caches in ((it.rank, it.connector, it.caches) for it in self._workers):
             with RANKS.of(rank):
                 # A worker's process has a copy of its own.
                 connector.bind_connector_metadata(copy.deepcopy(said))
                 connector.start_load_kv(SimpleNamespace())
+                for layer, tensors in caches.tensors.items() if output.num_scheduled_tokens else ():
+                    connector.wait_for_layer_load(layer)
+                    connector.save_kv_layer(layer, tensors, None)
                 connector.wait_for_save()
                 _, loaded = connector.get_finished(output.finished_req_ids)
                 for request_id in loaded or ():
