@@ -5,6 +5,8 @@ All tensors of all ranks are compared byte for byte. What the two shapes do not 
 computes; it is never other bytes.
 """
 
+from __future__ import annotations
+
 import copy
 import dataclasses
 import json
@@ -27,12 +29,14 @@ class Engines:
     def __init__(self, manifest: Engine) -> None:
         self._manifest = manifest
 
-    def layer_by_layer(self) -> "Engines":
-        """The same, whose connector of vllm-ascend has an object for each layer."""
+    def configured(self, **extra: int) -> Engines:
+        """The same, with more in `kv_connector_extra_config`."""
         engine, process = copy.copy(self._manifest), self._manifest.process
-        arguments = [it.replace('"backend":', '"use_layerwise":true,"backend":') for it in process.arguments]
-        assert arguments != process.arguments
-        engine.process = dataclasses.replace(process, arguments=arguments)
+        [given] = [it for it in process.arguments if it.startswith("--kv-transfer-config=")]
+        config = json.loads(given.partition("=")[2])
+        config["kv_connector_extra_config"] = {**config.get("kv_connector_extra_config", {}), **extra}
+        flag = f"--kv-transfer-config={json.dumps(config)}"  # the last one counts
+        engine.process = dataclasses.replace(process, arguments=[*process.arguments, flag])
         return Engines(engine)
 
     def of(self, tp: int, *, pcp: int = 1, dcp: int = 1, block_size: int = 16, model: dict[str, int]) -> Engine:
@@ -100,6 +104,14 @@ def test_decode_context_parallelism(engines: Engines, prompt: dict[str, int]) ->
     assert answers == [None, BLOCKS, ALL, BLOCKS, None, NONE]
 
 
+def test_vllm_with_a_tensor_parallelism_of_the_store(vllm: Engines, prompt: dict[str, int]) -> None:
+    """`store_tp_size`: an object for each of so many parts of the heads, of which two ranks read two each."""
+    engines = vllm.configured(store_tp_size=4)
+    engines.of(4, model=FOUR_HEADS).run(("save", prompt))
+
+    assert engines.of(2, model=FOUR_HEADS).run(("lookup", prompt), ("load", prompt)) == [BLOCKS, ALL]
+
+
 def test_vllm_has_all_tokens_on_each_rank_of_prefill_context_parallelism(vllm: Engines, prompt: dict[str, int]) -> None:
     """So one rank alone reads what two stored, but not the other way round: each looks for a copy of its own."""
     other = {**prompt, "prompt": prompt["prompt"] + 1}
@@ -124,7 +136,7 @@ def test_vllm_ascend_deals_tokens_out_to_both_kinds_of_context_parallelism(
 
 def test_vllm_ascend_layer_by_layer(ascend: Engines, prompt: dict[str, int]) -> None:
     """An object for each layer. Of ranks that share a head only the first stores its part of the blocks."""
-    engines = ascend.layer_by_layer()
+    engines = ascend.configured(use_layerwise=True)
     engines.of(4, model=TWO_HEADS).run(("save", prompt))
 
     other = {**prompt, "prompt": prompt["prompt"] + 1}
@@ -137,7 +149,7 @@ def test_vllm_ascend_layer_by_layer(ascend: Engines, prompt: dict[str, int]) -> 
 
 def test_vllm_ascend_layer_by_layer_takes_failed_loads_for_loaded(ascend: Engines, prompt: dict[str, int]) -> None:
     """The connector drops what the store answers, so that blocks of another shape, or lost ones, are other bytes."""
-    engines = ascend.layer_by_layer()
+    engines = ascend.configured(use_layerwise=True)
     engines.of(4, model=FOUR_HEADS).run(("save", prompt))
 
     with pytest.raises(EngineFailed, match="AssertionError: rank 0, tensor 0"):

@@ -71,6 +71,10 @@ class Tensor:
         return self.array.shape
 
     @property
+    def ndim(self) -> int:
+        return self.array.ndim
+
+    @property
     def nbytes(self) -> int:
         return self.array.nbytes
 

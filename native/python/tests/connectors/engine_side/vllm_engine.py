@@ -24,27 +24,27 @@ LOAD_SECONDS = 30
 
 
 @functools.cache
-def _content(prompt: int, part: int, head: int, width: int) -> numpy.ndarray:
-    """Bytes [token, ...] that any rank of any engine has for one head of a part of the cache: a layer's keys or values."""
-    return block_bytes(prompt, part << 16 | head, MODEL_TOKENS * width).reshape(MODEL_TOKENS, width)
+def _content(prompt: int, tensor: int, head: int, width: int) -> numpy.ndarray:
+    """Bytes [token, ...] that any rank of any engine has for one head in one of its tensors."""
+    return block_bytes(prompt, tensor << 16 | head, MODEL_TOKENS * width).reshape(MODEL_TOKENS, width)
 
 
 class KvCaches:
-    """One rank's tensors of each layer, [blocks, ...]: one of keys and values together, or `split` one of each. Of latents (MLA)
-    also `split` has two, of different widths, and vLLM has one."""
+    """One rank's tensors of each layer: one of keys and values together, or `split` one of each. Of latents (MLA) `split` has two
+    of different widths. In memory they are [block, token, head, ...]; one of both is shown as vLLM does, heads first."""
 
     def __init__(self, rank: Rank, split: bool) -> None:
         shape = rank.shape
         self._rank = rank
-        self._tensors_of_layer = 2 if split else 1
-        self._parts_of_tensor = 1 if split or shape.latent else 2
-        widths = [WIDTH, WIDTH // 4 if shape.latent else WIDTH][: self._tensors_of_layer] * LAYERS
-        inner = (*((2,) if self._parts_of_tensor == 2 else ()), shape.block_size, len(rank.heads))
-        arrays = [numpy.full((BLOCKS, *inner, width), 0, FLOAT16.numpy_type) for width in widths]
+        both = [WIDTH, WIDTH // 4 if shape.latent else WIDTH]
+        widths = (both if split else [WIDTH if shape.latent else sum(both)]) * LAYERS
+        arrays = [
+            numpy.full((BLOCKS, shape.block_size, len(rank.heads), width), 0, FLOAT16.numpy_type) for width in widths
+        ]
         self._memory = [it.view(numpy.uint8).reshape(BLOCKS, -1) for it in arrays]
         self._widths = [width * FLOAT16.itemsize for width in widths]
         self.clear()
-        views = [Tensor(it, FLOAT16) for it in arrays]
+        views = [Tensor(it if split else it.swapaxes(1, 2), FLOAT16) for it in arrays]
         self.tensors: dict[str, Any] = {
             f"model.layers.{layer}.self_attn": tuple(views[2 * layer : 2 * layer + 2]) if split else views[layer]
             for layer in range(LAYERS)
@@ -70,15 +70,9 @@ class KvCaches:
             assert (memory == expected).all(), f"rank {self._rank.number}, tensor {index}"
 
     def _block(self, index: int, prompt: int, block: int) -> numpy.ndarray:
-        tokens, parts = self._rank.tokens(block), range(self._parts_of_tensor)
-        heads = [
-            [
-                _content(prompt, index * len(parts) + part, head, self._widths[index])[tokens]
-                for head in self._rank.heads
-            ]
-            for part in parts
-        ]
-        return numpy.array(heads).swapaxes(1, 2).reshape(-1)  # [part, token, head, ...]
+        tokens = self._rank.tokens(block)
+        heads = [_content(prompt, index, head, self._widths[index])[tokens] for head in self._rank.heads]
+        return numpy.array(heads).swapaxes(0, 1).reshape(-1)  # [token, head, ...]
 
 
 @dataclass(frozen=True)
@@ -332,6 +326,7 @@ def config_of(rank: Rank, model: str, transfer: TransferConfig) -> SimpleNamespa
             num_gpu_blocks=BLOCKS,
             prefix_match_unit=None,
             enable_prefix_caching=True,
+            get_resolved_kv_cache_layout=_layout,
         ),
         model_config=SimpleNamespace(
             model=model,
@@ -342,6 +337,13 @@ def config_of(rank: Rank, model: str, transfer: TransferConfig) -> SimpleNamespa
             get_total_num_kv_heads=lambda: shape.heads,
         ),
     )
+
+
+def _layout() -> Any:
+    """What KvCaches has: layer, block, token, head, content."""
+    from vllm.v1.kv_cache_layout import KVCacheLayout
+
+    return KVCacheLayout.LBNHC
 
 
 def start(arguments: list[str]) -> Vllm:

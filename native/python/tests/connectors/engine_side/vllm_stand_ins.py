@@ -31,7 +31,8 @@ def _not_multimodal(*_: object, **__: object) -> None:
 
 
 def _is_non_overlapping_and_dense(tensor: Tensor) -> bool:
-    return tensor.array.flags.c_contiguous
+    array = tensor.array
+    return array.transpose(sorted(range(array.ndim), key=lambda it: -array.strides[it])).flags.c_contiguous
 
 
 def install_vllm() -> None:
