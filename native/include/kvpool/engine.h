@@ -52,7 +52,8 @@ typedef struct kv_region {
 } kv_region;
 
 /* Lets peers read and write these regions: all of them, or with a failure none. Not copied, not pinned. location is
- * "*", "cpu" or "cpu:N" (NULL: "*"); device memory is refused. Overlaps are KV_INVALID_ARGUMENT. */
+ * "*", "cpu" or "cpu:N" (NULL: "*"); others are refused. KV_INVALID_ARGUMENT for overlaps, and for memory that this process
+ * cannot read, as that of an accelerator: transfers from and to it are refused so as well. */
 KV_API int32_t kv_engine_register(kv_engine *engine, const kv_region *regions, uint32_t count, const char *location);
 
 /* Takes them back, named by address; length is not looked at. All, or none with KV_NOT_REGISTERED. When this returns no

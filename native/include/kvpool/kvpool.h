@@ -248,9 +248,9 @@ typedef struct kv_client_params {
 /* Connects to the pool. Fails with a sentence that names each master tried and why it did not do. */
 KV_API int32_t kv_client_create(const kv_client_params *params, kv_client **out, char *err, uint32_t err_size);
 
-/* Declares memory that KV_OP_PUT and KV_OP_GET may name with KV_BATCH_REGISTERED. Not copied, not pinned. Overlaps are
- * refused with KV_INVALID_ARGUMENT; an unknown address gives KV_NOT_REGISTERED. For what is
- * registered with a transfer engine there is kv_client_use_engine_memory. */
+/* Declares memory that KV_OP_PUT and KV_OP_GET may name with KV_BATCH_REGISTERED. Not copied, not pinned. Overlaps, and
+ * memory that this process cannot read, as that of an accelerator, are refused with KV_INVALID_ARGUMENT; an unknown address
+ * gives KV_NOT_REGISTERED. For what is registered with a transfer engine there is kv_client_use_engine_memory. */
 KV_API int32_t kv_client_register(kv_client *client, void *address, uint64_t length);
 KV_API int32_t kv_client_unregister(kv_client *client, void *address);
 

@@ -6,9 +6,11 @@ import gc
 import random
 import threading
 
+import pytest
 from conftest import open_store
 from in_loop import in_loop
 from local_pool import LocalPool
+from unreadable import Unreadable
 
 from mooncake.async_store import MooncakeDistributedStoreAsync
 from mooncake.store import MooncakeDistributedStore
@@ -30,6 +32,15 @@ def test_buffers_of_all_sizes_in_one_batch(store: MooncakeDistributedStore, pref
     handle = store.get_buffer(f"{prefix}/65537")
     assert ctypes.string_at(handle.ptr(), handle.size()) == values[f"{prefix}/65537"]
     assert store.get_buffer(f"{prefix}/none") is None
+
+
+def test_memory_that_cannot_be_read_is_not_registered_and_ends_no_process(
+    store: MooncakeDistributedStore, prefix: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Unreadable(1 << 20) as device:
+        assert store.register_buffer(device.address, device.size) == -600
+        assert store.put_from(prefix, device.address, 5) == -600, "some engines put nevertheless"
+    assert "kvpool moves memory of the host, not that of an accelerator" in caplog.text
 
 
 def test_a_buffer_is_a_copy_that_nothing_takes_back(

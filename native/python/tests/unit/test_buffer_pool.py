@@ -39,7 +39,7 @@ def test_what_is_lent_is_registered_memory(store: MooncakeDistributedStore) -> N
         assert store.get_into("k", lease.ptr, 1 << 16) == 5, "at least 64 KiB are there"
     assert store.get("k") == b"hello"
     pool.close()
-    store._pool.client.register(1, 1 << 40)  # which nothing of it overlaps any more
+    assert store.register_buffer(1, 1 << 40) == 0, "nothing of it is registered any more"
 
 
 def test_it_is_used_again(store: MooncakeDistributedStore) -> None:
@@ -98,7 +98,7 @@ def test_bounds(store: MooncakeDistributedStore) -> None:
     assert store.register_buffer(large.ptr, 1) == -600
     address = large.ptr
     large.release()
-    store._pool.client.register(address, 1)  # what is larger than max_size_class is not kept
+    assert store.register_buffer(address, 1) == 0, "what is larger than max_size_class is not kept"
     small = [pool.acquire(1) for _ in range(3)]
     with pytest.raises(RuntimeError, match="exhausted"):
         pool.acquire(1, block=False)

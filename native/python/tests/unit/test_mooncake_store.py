@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from conftest import EXISTS, GET, PUT, REMOVE, Fake
-from unreadable import Unreadable
 
 from kvpool import Status
 from mooncake.answers.error_code import code_of
@@ -64,15 +63,6 @@ def test_that_there_are_copies_and_no_more(store: MooncakeDistributedStore) -> N
     assert store.get_replica_desc("none") == []
     closed = MooncakeDistributedStore()
     assert (closed.get_replica_desc("a"), closed.batch_get_replica_desc(["a"])) == ([], {})
-
-
-def test_memory_that_cannot_be_read_is_not_registered_and_ends_no_process(
-    store: MooncakeDistributedStore, caplog: pytest.LogCaptureFixture
-) -> None:
-    with Unreadable(1 << 20) as device:
-        assert store.register_buffer(device.address, device.size) == -600
-        assert store.put_from("k", device.address, 5) == -600, "some engines put nevertheless"
-    assert "kvpool moves memory of the host, not that of an accelerator" in caplog.text
 
 
 def test_memory_by_address(store: MooncakeDistributedStore) -> None:

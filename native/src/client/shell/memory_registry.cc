@@ -4,12 +4,16 @@
 #include <iterator>
 #include <utility>
 
+#include "base/process_memory.h"
+
 namespace kvpool::client {
 
 Status MemoryRegistry::add(const void* address, uint64_t length) {
   const auto begin = reinterpret_cast<uintptr_t>(address);
   if (begin == 0 || length == 0) return {KV_INVALID_ARGUMENT, "a region needs an address and a length above 0"};
   if (length > UINTPTR_MAX - begin) return {KV_INVALID_ARGUMENT, "a region ends behind the end of memory"};
+  Status readable = ProcessMemory().judge(begin, length);
+  if (!readable.ok()) return readable;
   const std::lock_guard lock(mutex_);
   const auto next = regions_.lower_bound(begin);
   const bool overlapsNext = next != regions_.end() && next->first - begin < length;

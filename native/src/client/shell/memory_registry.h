@@ -16,7 +16,8 @@ namespace kvpool::client {
 /// overlap; one that is declared may be lent as well. Thread-safe.
 class MemoryRegistry {
  public:
-  /// KV_INVALID_ARGUMENT for nothing, for a range that wraps around, and for an overlap.
+  /// KV_INVALID_ARGUMENT for nothing, for a range that wraps around, for memory that this process cannot read, and for
+  /// an overlap.
   Status add(const void* address, uint64_t length);
   /// KV_NOT_REGISTERED unless a region begins there.
   Status remove(const void* address);

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ids.h"
 #include "base/log.h"
+#include "base/process_memory.h"
 #include "base/quiet_thread.h"
 #include "engine/shell/listen_port.h"
 #include "net/clock.h"
@@ -86,10 +88,27 @@ void Engine::giveUp(const std::exception& defect) {
 }
 
 Status Engine::registerRegions(std::span<const kv_region> regions) {
+  Status readable = judgeReadable(regions);
+  if (!readable.ok()) return readable;
   const std::lock_guard lock(mutex_);
   Status added = shell_.core().registerRegions(regions);
-  if (added.ok()) lent_->lend(regions);
+  if (!added.ok()) return added;
+  unreadable_.forget(regions);
+  lent_->lend(regions);
   return added;
+}
+
+Status Engine::judgeReadable(std::span<const kv_region> regions) {
+  const ProcessMemory memory;
+  Status first;
+  for (const kv_region& region : regions) {
+    Status readable = memory.judge(region.address, region.length);
+    if (readable.ok()) continue;
+    const std::lock_guard lock(mutex_);
+    unreadable_.add(region);
+    if (first.ok()) first = std::move(readable);
+  }
+  return first;
 }
 
 Status Engine::unregisterRegions(std::span<const kv_region> regions) {
@@ -120,6 +139,12 @@ Result<BatchId> Engine::submit(TransferOp op, kv_transfer* table, uint32_t count
     line.length = table[i].length;
   }
   const std::lock_guard lock(mutex_);
+  for (const Line& line : submission.lines) {
+    const auto local = reinterpret_cast<uintptr_t>(line.local);
+    if (!unreadable_.holdsAnyOf(local, line.length)) continue;
+    return {KV_INVALID_ARGUMENT, "the " + std::to_string(line.length) + " bytes at 0x" + hex16(local) +
+                                     " are memory that could not be registered, because this process cannot read it"};
+  }
   return begin(std::move(submission), Pending{table, count, op, Clock::now(), false, false, KV_OK});
 }
 

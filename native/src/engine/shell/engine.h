@@ -18,6 +18,7 @@
 #include "engine/shell/attendance.h"
 #include "engine/shell/engine_shell.h"
 #include "engine/shell/transports.h"
+#include "engine/shell/unreadable_regions.h"
 #include "kvpool/engine.h"
 
 namespace kvpool::engine {
@@ -81,6 +82,7 @@ class Engine : private EngineShell::Listener {
   void measure(const Pending& pending, const FinishBatch& finished);
   Result<BatchId> begin(Submission submission, Pending pending);
   void giveUp(const std::exception& defect);
+  Status judgeReadable(std::span<const kv_region> regions);
   int32_t await(std::unique_lock<std::mutex>& lock, BatchId batch, uint32_t timeoutMs);
 
   const EngineSettings settings_;
@@ -88,6 +90,7 @@ class Engine : private EngineShell::Listener {
   const std::shared_ptr<LentMemory> lent_ = std::make_shared<LentMemory>();
   mutable std::mutex mutex_;
   EngineShell shell_;
+  UnreadableRegions unreadable_;
   Attendance attendance_;
   std::map<BatchId, Pending> pending_;
   BatchId lastBatch_ = 0;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of a client that others see: registered by its caller, shared with a node.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/lent_memory.h"
@@ -22,6 +24,19 @@ TEST(StagingMemory, CannotBeResizedByTheOtherSide) {
   EXPECT_NE(::ftruncate(memory.value()->descriptor(), 0), 0);
   EXPECT_NE(::ftruncate(memory.value()->descriptor(), 1 << 20), 0);
   std::memset(memory.value()->at(0), 1, 1 << 16);
+}
+
+TEST(MemoryRegistry, RefusesMemoryThatCannotBeRead) {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  void* const device = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(device, MAP_FAILED);
+  MemoryRegistry registry;
+  const Status refused = registry.add(device, page);
+  EXPECT_EQ(refused.code(), KV_INVALID_ARGUMENT);
+  EXPECT_NE(refused.text().find("not that of an accelerator"), std::string::npos) << refused.text();
+  ASSERT_EQ(::mprotect(device, page, PROT_READ | PROT_WRITE), 0);
+  EXPECT_TRUE(registry.add(device, page).ok());
+  ::munmap(device, page);
 }
 
 TEST(MemoryRegistry, KnowsRangesInsideOneRegionOnly) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "base/fd.h"
 #include "engine/shell/engine_fixture.h"
@@ -83,6 +86,38 @@ TEST(Transfer, OneBatchMayGoToManyPeers) {
   }
   EXPECT_EQ(lines[4].status, KV_CONNECT_FAILED) << "each line has its own answer";
   EXPECT_EQ(lines[5].status, KV_INVALID_ARGUMENT);
+}
+
+TEST(Transfer, MemoryThatCannotBeReadIsRefusedAlsoWhenItIsUsedNevertheless) {
+  constexpr uint64_t kBytes = 1 << 20;
+  void* const device = ::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(device, MAP_FAILED);
+  const auto address = reinterpret_cast<uint64_t>(device);
+  TestEngine here;
+  TestEngine there;
+  Buffer memory = pattern(kBytes, 5);
+  ASSERT_EQ(there.add(memory), KV_OK);
+  const kv_region both[] = {{at(memory), 4096}, {address + 4096, 4096}};
+  EXPECT_EQ(kv_engine_register(here.get(), both, 2, nullptr), KV_INVALID_ARGUMENT);
+  EXPECT_NE(here.explain().find("not that of an accelerator"), std::string::npos) << here.explain();
+  EXPECT_EQ(here.stats().regions, 0u) << "all or none";
+  const std::string peer = there.address();
+  uint64_t batch = 0;
+  for (const uint64_t touched : {address + 4095, address + 8191}) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    kv_transfer line{peer.c_str(), reinterpret_cast<void*>(touched), at(memory), 2, KV_INTERNAL, 0};
+    EXPECT_EQ(kv_engine_submit(here.get(), KV_TRANSFER_WRITE, &line, 1, nullptr, &batch), KV_INVALID_ARGUMENT);
+    EXPECT_NE(here.explain().find("could not be registered"), std::string::npos) << here.explain();
+  }
+  ASSERT_EQ(::mprotect(device, kBytes, PROT_READ | PROT_WRITE), 0);
+  const kv_region whole{address, kBytes};
+  ASSERT_EQ(kv_engine_register(here.get(), &whole, 1, nullptr), KV_OK);
+  std::vector<kv_transfer> lines{{peer.c_str(), device, at(memory), kBytes, KV_INTERNAL, 0}};
+  here.run(KV_TRANSFER_READ, lines);
+  EXPECT_EQ(lines[0].status, KV_OK);
+  EXPECT_EQ(std::memcmp(device, memory.data(), kBytes), 0);
+  EXPECT_EQ(kv_engine_unregister(here.get(), &whole, 1), KV_OK);
+  ::munmap(device, kBytes);
 }
 
 TEST(Transfer, AddressesOutsideOfRegionsAreRefusedAndNothingIsTouched) {

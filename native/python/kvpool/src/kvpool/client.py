@@ -264,7 +264,8 @@ class Client:
     def register(self, address: int, length: int) -> None:
         """Declares memory that put_from() and get_into_memory() may use. Not copied and not pinned.
 
-        The memory must stay valid until unregister() or close(). Overlaps raise CallError.
+        The memory must stay valid until unregister() or close(). Overlaps raise CallError, and so does memory
+        that this process cannot read, as that of an accelerator.
         """
         self._raise_unless_ok(self._raw.register(address, length))
 

@@ -80,7 +80,8 @@ class TransferEngine:
     # ---- memory
 
     def register(self, addresses: Sequence[int], lengths: Sequence[int], location: str = "*") -> None:
-        """Lets peers use this memory: all of it, or none and a KvpoolError. Regions must not overlap."""
+        """Lets peers use this memory: all of it, or none and a KvpoolError. Regions must not overlap, and this process
+        must be able to read them: memory of an accelerator is refused, also by transfers."""
         self._check(self._regions(self._raw.register, addresses, lengths, location))
         for address, length in zip(addresses, lengths, strict=True):
             self.registered.add(address, length)

@@ -18,7 +18,6 @@ from kvpool import TransferEngine as Engine
 from mooncake.configuration.engine_settings import SERVED, EngineSettings, read_engine_settings
 from mooncake.configuration.protocols import REMEDY, override_log
 from mooncake.configuration.settings import BadSettings
-from mooncake.memory.host_access import NoHostMemory, Range, overlaps, unreadable
 from mooncake.transfers.managed_buffers import ManagedBuffers
 from mooncake.transfers.metadata_server import MetadataServer, MetadataServerError
 from mooncake.transfers.peer_names import Addresses, Directory, NameTaken, PeerNames, Publication
@@ -67,8 +66,6 @@ class TransferEngine:
         self._engine: Engine | None = None
         self._buffers: ManagedBuffers | None = None
         self._names: PeerNames = Addresses()
-        # What registration refused: some engines go on with it, and touching it would end the process.
-        self._unusable: list[Range] = []
         self._timeout = 30.0
 
     # ---- life
@@ -164,18 +161,10 @@ class TransferEngine:
         self, buffer_addresses: Sequence[int], capacities: Sequence[int], location: str = "*"
     ) -> int:
         """register_memory() for many: all of them, or none and -1."""
-
-        def register(engine: Engine) -> None:
-            if not buffer_addresses:
-                return
-            regions = list(zip(buffer_addresses, capacities, strict=True))
-            if refused := unreadable(regions):
-                self._unusable += refused
-                raise NoHostMemory(*refused[0])
-            engine.register(buffer_addresses, capacities, location)
-            self._unusable = [one for one in self._unusable if not overlaps(one, regions)]
-
-        return self._try("batch_register_memory", register)
+        return self._try(
+            "batch_register_memory",
+            lambda engine: engine.register(buffer_addresses, capacities, location) if buffer_addresses else None,
+        )
 
     def batch_unregister_memory(self, buffer_addresses: Sequence[int]) -> int:
         """unregister_memory() for many: all of them, or none and -1."""
@@ -297,7 +286,6 @@ class TransferEngine:
 
         def run(engine: Engine) -> None:
             call = engine.write if opcode == TransferOpcode.Write else engine.read
-            self._require_usable(buffers, lengths)
             told = None if notify is None else (notify.name, notify.msg.encode())
             timeout = self._timeout_for(lengths)
             self._with_peer(
@@ -349,7 +337,6 @@ class TransferEngine:
 
         def begin(engine: Engine) -> None:
             nonlocal batch
-            self._require_usable(buffers, lengths)
             peer = self._with_peer(engine, target_hostname, lambda peer: [engine.connect(peer)])
             call = engine.submit_write if opcode == TransferOpcode.Write else engine.submit_read
             batch = call(peer, buffers, peer_buffer_addresses, lengths, timeout=self._timeout_for(lengths))
@@ -435,12 +422,6 @@ class TransferEngine:
         if self._engine is None:
             raise RuntimeError(f"{method}: the engine is not initialized")
         return self._engine
-
-    def _require_usable(self, buffers: Sequence[int], lengths: Sequence[int]) -> None:
-        if self._unusable:
-            for line in zip(buffers, lengths, strict=True):
-                if overlaps(line, self._unusable):
-                    raise NoHostMemory(*line)
 
     def _with_peer(self, engine: Engine, target: str, call: Callable[[str], Sequence[Status]]) -> str:
         """Calls with the peer's address, and once more where it is elsewhere by now; the address. RuntimeError for a

@@ -10,7 +10,6 @@ from kvpool import Client, TransferEngine
 from kvpool.registered_ranges import RegisteredRanges
 from mooncake.configuration.settings import AgentSettings, Settings
 from mooncake.connection.own_segments import OwnSegment, OwnSegments
-from mooncake.memory.host_access import NoHostMemory, unreadable
 from mooncake.memory.mem_pool import MemPool
 from mooncake.memory.registered_copies import RegisteredCopies
 from mooncake.memory.scratch import Scratch
@@ -60,9 +59,6 @@ class Pool:
         return NamedValues(self.client, self.reuse)
 
     def register(self, address: int, length: int) -> None:
-        """Raises NoHostMemory for memory that cannot be read, of which a put would end the process."""
-        if unreadable([(address, length)]):
-            raise NoHostMemory(address, length)
         self.client.register(address, length)
         self._registered.add(address, length)
 
