@@ -267,14 +267,22 @@ typedef struct kv_op {
   int32_t status;         /* out */
   void *data;             /* PUT: source, GET: destination; else NULL. With KV_BATCH_PIECES: the first of its kv_pieces */
   uint64_t length;        /* PUT: bytes of the value (0 allowed), GET: room in data. With KV_BATCH_PIECES: how many pieces */
-  uint64_t result_length; /* out: GET and EXISTS: bytes of the value */
+  uint64_t result_length; /* out: GET and EXISTS: bytes of the value; RETAIN, RELEASE, PREFETCH: how many objects */
 } kv_op;
 
 enum kv_op_code {
   KV_OP_PUT = 1,    /* an existing key is KV_OK and keeps its object, unless KV_BATCH_UPSERT is set */
   KV_OP_GET = 2,
   KV_OP_EXISTS = 3, /* KV_OK or KV_NOT_FOUND; leases what exists */
-  KV_OP_REMOVE = 4
+  KV_OP_REMOVE = 4,
+  /* Hints. They promise nothing: the next leader has heard none, and a reader relies on its lease alone. Only objects that
+   * are there now are meant. KV_NOT_FOUND, KV_UNAVAILABLE, KV_NO_SPACE and KV_QUEUE_FULL say that nothing was done. */
+  KV_OP_RETAIN = 5,  /* for retain_ms from now on it is neither evicted nor moved to an SSD as long as anything else can be;
+                      * remove still removes it. A second time prolongs it. KV_NO_SPACE: half of the pool's memory is
+                      * retained. result_length: objects retained */
+  KV_OP_RELEASE = 6, /* ends that. result_length: objects that are there */
+  KV_OP_PREFETCH = 7 /* from the SSD to memory. result_length: objects on their way there, 0 when all are in memory.
+                      * KV_NO_SPACE: there is no room for it now */
 };
 
 /* kv_batch_options.flags */
@@ -291,6 +299,12 @@ enum kv_op_code {
 #define KV_BATCH_REUSE 32     /* GET: while the lease on an object holds that an earlier GET with this flag was told about, it
                                * is read without asking the leader. For keys whose value never changes: an upsert or forced
                                * remove by another client may be seen late, by the length of a lease at the most. */
+
+#define KV_BATCH_GROUPS 64    /* REMOVE, RETAIN, RELEASE, PREFETCH: the keys are names of groups, and each object of them is
+                               * meant. RETAIN: all or none. The others: what can be done is, and the status is the first
+                               * that is not KV_OK. KV_TOO_LARGE for more than KV_GROUP_OBJECTS_MAX objects. */
+#define KV_GROUP_OBJECTS_MAX 16384
+#define KV_RETAIN_MS_MAX 3600000
 
 /* kv_batch_options.pins */
 #define KV_PIN_SOFT 1 /* evicted only when nothing unpinned is left, until soft_pin_ms after its last use */
@@ -323,6 +337,8 @@ typedef struct kv_batch_options {
    * one value. With KV_BATCH_REUSE too a lease of which less than half is left is prolonged by the call. A line of no
    * pieces reads nothing: it names the value and leases it. The caller's, until the batch is done. NULL = none */
   kv_object_id *objects;
+  uint32_t retain_ms; /* RETAIN: 1 to KV_RETAIN_MS_MAX; else 0 */
+  uint32_t reserved;  /* 0 */
 } kv_batch_options;
 
 /* The number of a group's name (FNV-1a 64): the same in every client. Reading one object of a group leases all of them,

@@ -9,6 +9,8 @@ import signal
 import socket
 import subprocess
 import threading
+import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 
@@ -88,6 +90,15 @@ class LocalPool:
         answers: list[str] = []
         eventually(lambda: answers.extend(self._answers_of_leaders(path)) or answers, "a master says that it leads")
         return answers[0]
+
+    def post(self, path: str, **parameters: str) -> tuple[int, object]:
+        """Status and document of the first master's answer, for pools of one; None when it is no document."""
+        url = f"http://127.0.0.1:{self._admin_ports[0]}{path}?{urllib.parse.urlencode(parameters)}"
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, method="POST"), timeout=40) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            return error.code, None
 
     def _answers_of_leaders(self, path: str) -> Iterator[str]:
         """A master that does not answer is passed over."""

@@ -25,8 +25,8 @@ using kvpool::client::OpCode;
 
 namespace {
 
-constexpr uint32_t kBatchFlags =
-    KV_BATCH_REGISTERED | KV_BATCH_FORCE | KV_BATCH_UPSERT | KV_BATCH_WAIT | KV_BATCH_PIECES | KV_BATCH_REUSE;
+constexpr uint32_t kBatchFlags = KV_BATCH_REGISTERED | KV_BATCH_FORCE | KV_BATCH_UPSERT | KV_BATCH_WAIT |
+                                 KV_BATCH_PIECES | KV_BATCH_REUSE | KV_BATCH_GROUPS;
 
 static_assert(KV_PIN_SOFT == kvpool::kPinSoft && KV_PIN_HARD == kvpool::kPinHard);
 
@@ -51,6 +51,12 @@ Result<OpCode> opCodeFrom(int32_t code) {
       return OpCode::Exists;
     case KV_OP_REMOVE:
       return OpCode::Remove;
+    case KV_OP_RETAIN:
+      return OpCode::Retain;
+    case KV_OP_RELEASE:
+      return OpCode::Release;
+    case KV_OP_PREFETCH:
+      return OpCode::Prefetch;
     default:
       return {KV_INVALID_ARGUMENT, "op_code " + std::to_string(code) + " is none of enum kv_op_code"};
   }
@@ -102,7 +108,26 @@ Result<BatchOptions> optionsFrom(const kv_batch_options* given) {
     return {KV_INVALID_ARGUMENT, "kv_batch_options.objects are of parts; give their offsets"};
   }
   options.objects = read->objects;
+  options.ofGroups = (read->flags & KV_BATCH_GROUPS) != 0;
+  options.retainMs = read->retain_ms;
   return options;
+}
+
+/// Whether the options are for this operation.
+Status judge(OpCode op, const BatchOptions& options) {
+  if (options.offsets != nullptr && op != OpCode::Get) {
+    return {KV_INVALID_ARGUMENT, "kv_batch_options.offsets are for KV_OP_GET"};
+  }
+  if (options.ofGroups && op != OpCode::Remove && !kvpool::client::isHint(op)) {
+    return {KV_INVALID_ARGUMENT, "KV_BATCH_GROUPS is for KV_OP_REMOVE, KV_OP_RETAIN, KV_OP_RELEASE and KV_OP_PREFETCH"};
+  }
+  const bool mayRetain = op == OpCode::Retain && options.retainMs >= 1 && options.retainMs <= KV_RETAIN_MS_MAX;
+  if (!mayRetain && (op == OpCode::Retain || options.retainMs != 0)) {
+    return {KV_INVALID_ARGUMENT, "retain_ms is " + std::to_string(options.retainMs) +
+                                     "; with KV_OP_RETAIN it must be 1 to KV_RETAIN_MS_MAX = " +
+                                     std::to_string(KV_RETAIN_MS_MAX) + " (1 h), and else 0"};
+  }
+  return {};
 }
 
 int32_t judgeSubmit(const kv_op* table, uint32_t count, const uint64_t* batchOut) {
@@ -183,9 +208,8 @@ int32_t kv_client_submit(kv_client* client, int32_t op_code, kv_op* table, uint3
     if (!op.ok()) return failed(client, op.status());
     const auto read = optionsFrom(options);
     if (!read.ok()) return failed(client, read.status());
-    if (read.value().offsets != nullptr && op.value() != OpCode::Get) {
-      return failed(client, {KV_INVALID_ARGUMENT, "kv_batch_options.offsets are for KV_OP_GET"});
-    }
+    const Status judged = judge(op.value(), read.value());
+    if (!judged.ok()) return failed(client, judged);
     const auto batch = client->client->submit(op.value(), table, count, read.value());
     if (!batch.ok()) return failed(client, batch.status());
     *batch_out = batch.value();

@@ -196,6 +196,8 @@ static void dump_batches(void) {
   FIELD(kv_batch_options, groups);
   FIELD(kv_batch_options, offsets);
   FIELD(kv_batch_options, objects);
+  FIELD(kv_batch_options, retain_ms);
+  FIELD(kv_batch_options, reserved);
 }
 
 static void dump_client_stats(void) {

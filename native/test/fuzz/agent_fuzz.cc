@@ -27,7 +27,8 @@ constexpr uint64_t kStagingAll = 1000;
 constexpr uint32_t kClients = 3;
 
 OpCode opOf(uint64_t number) {
-  constexpr OpCode kAll[] = {OpCode::Put, OpCode::Get, OpCode::Exists, OpCode::Remove, OpCode::RemoveAll};
+  constexpr OpCode kAll[] = {OpCode::Put,       OpCode::Get,    OpCode::Exists,  OpCode::Remove,
+                             OpCode::RemoveAll, OpCode::Retain, OpCode::Release, OpCode::Prefetch};
   return kAll[number % std::size(kAll)];
 }
 

@@ -10,6 +10,7 @@
 #include "client/core/replies.h"
 #include "dev_kvpool_wire/ExistsRequest.h"
 #include "dev_kvpool_wire/GrantRequest.h"
+#include "dev_kvpool_wire/HintRequest.h"
 #include "dev_kvpool_wire/LookupRequest.h"
 #include "dev_kvpool_wire/PublishRequest.h"
 #include "dev_kvpool_wire/ReadRequest.h"
@@ -118,6 +119,10 @@ inline wire::Bytes answerTo(const wire::Bytes& body, bool node, Input& input) {
     case sbe::RemoveRequest::sbeTemplateId(): {
       const auto request = master::readRemoveRequest(body);
       return master::removeReply(statuses(request.request, request.keys.size(), input));
+    }
+    case sbe::HintRequest::sbeTemplateId(): {
+      const auto request = master::readHintRequest(body).keys;
+      return master::hintReply(statuses(request.request, request.keys.size(), input));
     }
     case sbe::RemoveAllRequest::sbeTemplateId():
       return master::removeAllReply({master::readRemoveAllRequest(body).request, statusOf(input), numberOf(input)});

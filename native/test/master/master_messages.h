@@ -74,6 +74,12 @@ struct KeysRequest {
   uint64_t request = 0;
   bool force = false;
   std::vector<std::string> keys;
+  bool ofGroup = false;
+};
+
+struct HintRequest {
+  client::HintWish wish;
+  KeysRequest keys;
 };
 
 NodeInfo readNodeInfo(wire::Body body);
@@ -86,6 +92,7 @@ KeysRequest readLookupRequest(wire::Body body);
 KeysRequest readExistsRequest(wire::Body body);
 KeysRequest readRemoveRequest(wire::Body body);
 KeysRequest readRemoveAllRequest(wire::Body body);
+HintRequest readHintRequest(wire::Body body);
 
 struct FreedExtent {
   ExtentRef extent;
@@ -99,6 +106,7 @@ wire::Bytes lookupReply(const client::LookupReply& reply);
 wire::Bytes publishReply(const client::KeysReply& reply);
 wire::Bytes existsReply(const client::KeysReply& reply);
 wire::Bytes removeReply(const client::KeysReply& reply);
+wire::Bytes hintReply(const client::KeysReply& reply);
 wire::Bytes removeAllReply(const client::RemoveAllReply& reply);
 
 }  // namespace kvpool::test::master

@@ -4,6 +4,7 @@
 #include "dev_kvpool_wire/ExistsRequest.h"
 #include "dev_kvpool_wire/FenceAck.h"
 #include "dev_kvpool_wire/GrantRequest.h"
+#include "dev_kvpool_wire/HintRequest.h"
 #include "dev_kvpool_wire/LookupRequest.h"
 #include "dev_kvpool_wire/NodeInfo.h"
 #include "dev_kvpool_wire/PublishRequest.h"
@@ -23,6 +24,7 @@ KeysRequest readKeys(wire::Body body) {
   Reader<Message> reader(body);
   KeysRequest request{reader->requestId(), false, {}};
   if constexpr (requires { reader->forceRaw(); }) request.force = reader->forceRaw() != 0;
+  if constexpr (requires { reader->ofGroupRaw(); }) request.ofGroup = reader->ofGroupRaw() != 0;
   request.keys = reader.list(&Message::keys, wire::kRequestKeysMax,
                              [&](auto& entry) { return std::string(reader.bytes(entry, wire::kTextBytesMax)); });
   return request;
@@ -120,6 +122,15 @@ KeysRequest readRemoveAllRequest(wire::Body body) {
   const uint64_t request = reader->requestId();
   const bool force = reader->forceRaw() != 0;
   return {request, force, {std::string(reader.bytes(wire::kKeyBytesOnWireMax))}};
+}
+
+HintRequest readHintRequest(wire::Body body) {
+  Reader<sbe::HintRequest> reader(body);
+  constexpr client::Hint kHints[] = {client::Hint::Retain, client::Hint::Release, client::Hint::Prefetch};
+  HintRequest hint;
+  hint.wish = {kHints[reader->hintRaw() - 1], reader->forMs(), reader->ofGroup() == sbe::Flag::YES};
+  hint.keys = readKeys<sbe::HintRequest>(body);
+  return hint;
 }
 
 }  // namespace kvpool::test::master

@@ -3,6 +3,7 @@
 #include "dev_kvpool_wire/Fence.h"
 #include "dev_kvpool_wire/Free.h"
 #include "dev_kvpool_wire/GrantReply.h"
+#include "dev_kvpool_wire/HintReply.h"
 #include "dev_kvpool_wire/LookupReply.h"
 #include "dev_kvpool_wire/PublishReply.h"
 #include "dev_kvpool_wire/RemoveAllReply.h"
@@ -48,6 +49,7 @@ wire::Bytes keysReply(const client::KeysReply& reply) {
     for (const client::KeyStatus& result : reply.results) {
       results.next().status(result.status);
       if constexpr (requires { results.payloadLength(uint64_t{0}); }) results.payloadLength(result.length);
+      if constexpr (requires { results.objects(uint64_t{0}); }) results.objects(result.length);
     }
   });
 }
@@ -127,6 +129,10 @@ wire::Bytes existsReply(const client::KeysReply& reply) {
 
 wire::Bytes removeReply(const client::KeysReply& reply) {
   return keysReply<sbe::RemoveReply>(reply);
+}
+
+wire::Bytes hintReply(const client::KeysReply& reply) {
+  return keysReply<sbe::HintReply>(reply);
 }
 
 wire::Bytes removeAllReply(const client::RemoveAllReply& reply) {

@@ -150,6 +150,17 @@ TEST_F(Border, SubmitRefusesWhatItCannotDo) {
   options.flags = 0;
   options.replicas = 256;
   EXPECT_EQ(kv_client_submit(client(), KV_OP_PUT, &op, 1, &options, &batch), KV_INVALID_ARGUMENT);
+  options.replicas = 0;
+  options.flags = KV_BATCH_GROUPS;
+  EXPECT_EQ(kv_client_submit(client(), KV_OP_GET, &op, 1, &options, &batch), KV_INVALID_ARGUMENT);
+  EXPECT_NE(explain(client()).find("KV_BATCH_GROUPS"), std::string::npos);
+  options.flags = 0;
+  EXPECT_EQ(kv_client_submit(client(), KV_OP_RETAIN, &op, 1, &options, &batch), KV_INVALID_ARGUMENT);
+  options.retain_ms = KV_RETAIN_MS_MAX + 1;
+  EXPECT_EQ(kv_client_submit(client(), KV_OP_RETAIN, &op, 1, &options, &batch), KV_INVALID_ARGUMENT);
+  EXPECT_NE(explain(client()).find("1 h"), std::string::npos);
+  options.retain_ms = 1;
+  EXPECT_EQ(kv_client_submit(client(), KV_OP_RELEASE, &op, 1, &options, &batch), KV_INVALID_ARGUMENT);
   EXPECT_EQ(kv_client_wait(client(), 123456, 0), KV_INVALID_ARGUMENT);
 }
 

@@ -58,7 +58,8 @@ bool BatchOptions::read(PyObject* tuple, size_t count) {
   if (tuple == Py_None) return true;
   uint32_t given = 0;
   PyObject* names = nullptr;
-  if (PyArg_ParseTuple(tuple, "IIzIIO:options", &given, &replicas, &preferredNode, &pins, &softPinMs, &names) == 0) {
+  if (PyArg_ParseTuple(tuple, "IIzIIO|I:options", &given, &replicas, &preferredNode, &pins, &softPinMs, &names,
+                       &retainMs) == 0) {
     return false;
   }
   flags |= given;
@@ -246,6 +247,7 @@ bool Batch::run(kv_client* client, int32_t opCode, const BatchOptions& options, 
   cOptions.preferred_node = options.preferredNode;
   cOptions.pins = options.pins;
   cOptions.soft_pin_ms = options.softPinMs;
+  cOptions.retain_ms = options.retainMs;
   for (size_t begin = 0; begin < table_.size() && !interrupt_; begin += KV_BATCH_MAX) {
     cOptions.timeout_ms = deadline.remainingMs();
     cOptions.offsets = partsOf_.empty() ? nullptr : &partsOf_[begin];

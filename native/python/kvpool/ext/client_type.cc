@@ -57,7 +57,7 @@ PyObject* clientNew(PyTypeObject* type, PyObject* arguments, PyObject*) {
 struct BatchMethod {
   int32_t opCode;
   Memory memory;
-  bool lengths;  // of the values, for lines that are KV_OK
+  bool lengths;  // of the values, or numbers of objects, for lines that are KV_OK
 };
 
 constexpr BatchMethod kPut{KV_OP_PUT, Memory::Readable, false};
@@ -69,6 +69,9 @@ constexpr BatchMethod kGetIntoBuffers{KV_OP_GET, Memory::Writable, true};
 constexpr BatchMethod kGetInto{KV_OP_GET, Memory::Registered, true};
 constexpr BatchMethod kExists{KV_OP_EXISTS, Memory::None, true};
 constexpr BatchMethod kRemove{KV_OP_REMOVE, Memory::None, false};
+constexpr BatchMethod kRetain{KV_OP_RETAIN, Memory::None, true};
+constexpr BatchMethod kRelease{KV_OP_RELEASE, Memory::None, true};
+constexpr BatchMethod kPrefetch{KV_OP_PREFETCH, Memory::None, true};
 
 template <const BatchMethod& method>
 PyObject* clientBatch(PyObject* self, PyObject* arguments) {
@@ -226,6 +229,12 @@ PyMethodDef clientMethods[] = {
     {"exists", guarded<clientBatch<kExists>>, METH_VARARGS,
      "exists(keys, None, None, timeout_ms) -> [length or status]"},
     {"remove", guarded<clientBatch<kRemove>>, METH_VARARGS, "remove(keys, None, options, timeout_ms) -> [status]"},
+    {"retain", guarded<clientBatch<kRetain>>, METH_VARARGS,
+     "retain(keys, None, options, timeout_ms) -> [count or status]"},
+    {"release", guarded<clientBatch<kRelease>>, METH_VARARGS,
+     "release(keys, None, options, timeout_ms) -> [count or status]"},
+    {"prefetch", guarded<clientBatch<kPrefetch>>, METH_VARARGS,
+     "prefetch(keys, None, options, timeout_ms) -> [count or status]"},
     {"remove_all", guarded<clientRemoveAll>, METH_VARARGS, "remove_all(pattern, force, timeout_ms) -> count or status"},
     {"register", guarded<clientRegister>, METH_VARARGS, "register(address, length) -> status"},
     {"unregister", guarded<clientUnregister>, METH_VARARGS, "unregister(address) -> status"},

@@ -84,7 +84,8 @@ bool fill(PyObject* module) {
   return addFailureType(module) && addClientType(module) && addNodeType(module) && addEngineType(module) &&
          PyModule_AddStringConstant(module, "library_path", libraryPath()) == 0 &&
          PyModule_AddIntMacro(module, KV_BATCH_FORCE) == 0 && PyModule_AddIntMacro(module, KV_BATCH_UPSERT) == 0 &&
-         PyModule_AddIntMacro(module, KV_BATCH_REUSE) == 0 && PyModule_AddIntMacro(module, KV_PIN_SOFT) == 0 &&
+         PyModule_AddIntMacro(module, KV_BATCH_REUSE) == 0 && PyModule_AddIntMacro(module, KV_BATCH_GROUPS) == 0 &&
+         PyModule_AddIntMacro(module, KV_RETAIN_MS_MAX) == 0 && PyModule_AddIntMacro(module, KV_PIN_SOFT) == 0 &&
          PyModule_AddIntMacro(module, KV_PIN_HARD) == 0 && PyModule_AddIntMacro(module, KV_SOFT_PIN_MS_MAX) == 0 &&
          PyModule_AddIntMacro(module, KV_KEY_BYTES_MAX) == 0 && PyModule_AddIntMacro(module, KV_PARTS_MAX) == 0 &&
          PyModule_AddIntMacro(module, KV_PROTOCOL_TCP) == 0 && PyModule_AddIntMacro(module, KV_PROTOCOL_SHM) == 0 &&

@@ -283,6 +283,11 @@ static int32_t run_line(kv_client* client, const batch* b, kv_op* op) {
       return read_one(op, 1);
     case KV_OP_EXISTS:
       return read_one(op, 0);
+    case KV_OP_RETAIN:
+    case KV_OP_RELEASE:
+    case KV_OP_PREFETCH: /* memory is all that there is */
+      op->result_length = b->op_code != KV_OP_PREFETCH;
+      return *find(op) == NULL ? KV_NOT_FOUND : KV_OK;
     default:
       return remove_one(op, b->flags);
   }
@@ -306,6 +311,8 @@ KV_API int32_t kv_client_submit(kv_client* client, int32_t op_code, kv_op* table
   for (uint32_t i = 0; options->groups != NULL && i < count && end < (int)sizeof(fake.last_call); i++)
     end += snprintf(fake.last_call + end, sizeof(fake.last_call) - (size_t)end, "|%llu",
                     (unsigned long long)options->groups[i]);
+  if (options->retain_ms != 0 && end < (int)sizeof(fake.last_call))
+    snprintf(fake.last_call + end, sizeof(fake.last_call) - (size_t)end, "|%u", options->retain_ms);
   int32_t status = KV_QUEUE_FULL;
   for (int i = 0; i < BATCHES && status != KV_OK; i++) {
     if (batches[i].id != 0) continue;

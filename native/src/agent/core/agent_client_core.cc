@@ -248,6 +248,8 @@ bool AgentClientCore::sendOne(Time now, client::BatchId id, Batch& batch) {
   request.replicas = static_cast<uint8_t>(asked.replicas);
   request.pins = asked.pins;
   request.softPinMs = asked.softPinMs;
+  request.ofGroups = asked.ofGroups;
+  request.retainMs = asked.retainMs;
   request.preferredNode = asked.preferredNode;
   sent.batch = id;
   sent.block = *block;

@@ -125,6 +125,7 @@ void AgentClients::execute(ConnectionId id, AgentClient& agentClient, wire::Body
 
 void AgentClients::judge(const AgentClient& agentClient, const Request& request) {
   if (request.softPinMs > KV_SOFT_PIN_MS_MAX) throw wire::Malformed("a soft pin of more than 24 hours");
+  if (request.retainMs > KV_RETAIN_MS_MAX) throw wire::Malformed("a retention of more than an hour");
   if (request.op != OpCode::Put && request.op != OpCode::Get) return;
   for (const RequestLine& line : request.lines) {
     if (line.offset > agentClient.stagingBytes || line.length > agentClient.stagingBytes - line.offset) {

@@ -41,6 +41,12 @@ sbe::AgentOp::Value toWire(OpCode op) {
       return sbe::AgentOp::EXISTS;
     case OpCode::Remove:
       return sbe::AgentOp::REMOVE;
+    case OpCode::Retain:
+      return sbe::AgentOp::RETAIN;
+    case OpCode::Release:
+      return sbe::AgentOp::RELEASE;
+    case OpCode::Prefetch:
+      return sbe::AgentOp::PREFETCH;
     case OpCode::RemoveAll:
       break;
   }
@@ -59,6 +65,12 @@ OpCode opCodeOf(uint8_t op) {
       return OpCode::Remove;
     case sbe::AgentOp::REMOVE_ALL:
       return OpCode::RemoveAll;
+    case sbe::AgentOp::RETAIN:
+      return OpCode::Retain;
+    case sbe::AgentOp::RELEASE:
+      return OpCode::Release;
+    case sbe::AgentOp::PREFETCH:
+      return OpCode::Prefetch;
     default:
       throw Malformed("unknown operation " + std::to_string(op));
   }
@@ -95,6 +107,7 @@ wire::Bytes requestFrame(const Request& request) {
     message.requestId(request.id).timeoutMs(request.timeoutMs).op(toWire(request.op));
     message.force(flag(request.force)).replace(flag(request.upsert)).reuse(flag(request.reuse));
     message.replicas(request.replicas).softPinMs(request.softPinMs);
+    message.ofGroups(flag(request.ofGroups)).retainMs(request.retainMs);
     message.pins().rawValue(request.pins);
     auto& lines = message.linesCount(static_cast<uint16_t>(request.lines.size()));
     for (const RequestLine& line : request.lines) {
@@ -150,6 +163,8 @@ Request readRequest(wire::Body body) {
   request.replicas = reader->replicas();
   request.pins = static_cast<uint8_t>(reader->pins().rawValue() & kPinsKnown);
   request.softPinMs = reader->softPinMs();
+  request.ofGroups = reader->ofGroups() == sbe::Flag::YES;
+  request.retainMs = reader->retainMs();
   request.lines = reader.list(&sbe::AgentRequest::lines, kLinesPerRequest, [&](auto& entry) {
     return RequestLine{reader.bytes(entry, wire::kKeyBytesOnWireMax), entry.offset(), entry.length(), entry.group()};
   });

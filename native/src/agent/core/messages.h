@@ -43,6 +43,8 @@ struct Request {
   uint8_t replicas = 0;
   uint8_t pins = 0;
   uint32_t softPinMs = 0;
+  bool ofGroups = false;
+  uint32_t retainMs = 0;
   std::string preferredNode;
   std::vector<RequestLine> lines;  // their keys are views into the body that was read
 };

@@ -33,6 +33,8 @@ client::BatchOptions optionsOf(const Request& request, const std::vector<uint64_
   options.upsert = request.upsert;
   options.pins = request.pins;
   options.softPinMs = request.softPinMs;
+  options.ofGroups = request.ofGroups;
+  options.retainMs = request.retainMs;
   options.groups = groups.data();
   return options;
 }

@@ -16,7 +16,12 @@
 
 namespace kvpool::client {
 
-enum class OpCode { Put, Get, Exists, Remove, RemoveAll };
+enum class OpCode { Put, Get, Exists, Remove, RemoveAll, Retain, Release, Prefetch };
+
+/// What the leader is told of the future of objects.
+constexpr bool isHint(OpCode op) {
+  return op == OpCode::Retain || op == OpCode::Release || op == OpCode::Prefetch;
+}
 
 /// One line as submitted. Key and data are the caller's memory, valid until the batch is finished.
 struct Operation {
@@ -48,6 +53,8 @@ struct Submission {
   bool reuse = false;         ///< Get: reads what is leased without asking, and remembers what it is told
   uint8_t pins = 0;           ///< Put
   uint32_t softPinMs = 0;     ///< Put: 0 = the pool's default
+  bool ofGroups = false;      ///< Remove and hints: keys are names of groups
+  uint32_t retainMs = 0;      ///< Retain
 };
 
 struct PutState {
@@ -92,7 +99,7 @@ struct Batch {
   std::vector<Line> lines;
   uint32_t open = 0;               ///< lines without a status
   uint64_t explainedBefore = 0;    ///< explanations that were given before this batch began
-  std::deque<uint32_t> toAsk;      ///< lines whose next step is a grant, lookup, exists or remove
+  std::deque<uint32_t> toAsk;      ///< lines whose next step is a grant, or the only question to the leader
   std::deque<uint32_t> toPublish;  ///< Put
   Time publishSince = 0;           ///< when the first of toPublish came
   uint32_t writing = 0;            ///< Put: lines with bytes on the way

@@ -250,7 +250,9 @@ void ClientCore::answer(ConnectionId connection, const Reply& reply) {
 void ClientCore::answerCall(const LeaderCalls::Call& call, const Reply& reply) {
   Batch* batch = batches_.find(call.batch);
   if (batch == nullptr) return;  // its time ran out
-  if (call.op == OpCode::Put || call.op == OpCode::Remove) {
+  if (call.op == OpCode::Remove && batch->asked.ofGroups) {
+    gets_.forgetAll();  // what belongs to a group is the leader's knowledge
+  } else if (call.op == OpCode::Put || call.op == OpCode::Remove) {
     for (const uint32_t line : call.lines)
       gets_.forget(batch->key(line));
   }
@@ -265,6 +267,9 @@ void ClientCore::answerCall(const LeaderCalls::Call& call, const Reply& reply) {
       return gets_.located(*batch, call.lines, std::get<LookupReply>(reply), call.sentAt, search_.pool());
     case OpCode::Exists:
     case OpCode::Remove:
+    case OpCode::Retain:
+    case OpCode::Release:
+    case OpCode::Prefetch:
       return keys_.answered(*batch, call.lines, std::get<KeysReply>(reply));
     case OpCode::RemoveAll:
       gets_.forgetAll();

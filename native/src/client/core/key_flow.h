@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exists, remove, remove_all: one answer of the leader is the result.
+// exists, remove, remove_all and hints: one answer of the leader is the result.
 #pragma once
 
 #include <span>

@@ -37,7 +37,7 @@ std::vector<uint32_t> LeaderCalls::takeLines(const Batch& batch, std::deque<uint
   while (!from.empty() && lines.size() < kKeysPerRequest) {
     const Line& line = batch.lines[from.front()];
     bytes += requestBytes(line.op.key) + line.put.targets.size() * sizeof(uint64_t);
-    if (bytes > kRequestBytes && !lines.empty()) break;
+    if ((bytes > kRequestBytes || batch.asked.ofGroups) && !lines.empty()) break;
     lines.push_back(from.front());
     from.pop_front();
   }
@@ -67,7 +67,15 @@ wire::Bytes LeaderCalls::encode(const Batch& batch, Step step, uint64_t request,
     keys.push_back(batch.key(line));
   if (batch.asked.op == OpCode::Get) return lookupRequest(request, keys);
   if (batch.asked.op == OpCode::Exists) return existsRequest(request, keys);
-  return removeRequest(request, batch.asked.force, keys);
+  if (isHint(batch.asked.op)) return encodeHint(batch, request, keys);
+  return removeRequest(request, {batch.asked.force, batch.asked.ofGroups}, keys);
+}
+
+wire::Bytes LeaderCalls::encodeHint(const Batch& batch, uint64_t request, std::span<const std::string_view> keys) {
+  const Hint hint = batch.asked.op == OpCode::Retain    ? Hint::Retain
+                    : batch.asked.op == OpCode::Release ? Hint::Release
+                                                        : Hint::Prefetch;
+  return hintRequest(request, {hint, batch.asked.retainMs, batch.asked.ofGroups}, keys);
 }
 
 wire::Bytes LeaderCalls::encodeGrant(const Batch& batch, uint64_t request, const std::vector<uint32_t>& lines) const {
@@ -118,6 +126,9 @@ bool fits(const LeaderCalls::Call& call, const Reply& reply) {
       return std::holds_alternative<LookupReply>(reply);
     case OpCode::Exists:
     case OpCode::Remove:
+    case OpCode::Retain:
+    case OpCode::Release:
+    case OpCode::Prefetch:
       return std::holds_alternative<KeysReply>(reply);
     case OpCode::RemoveAll:
       return std::holds_alternative<RemoveAllReply>(reply);

@@ -41,6 +41,7 @@ class LeaderCalls {
   void send(Batch& batch, Step step, std::vector<uint32_t> lines);
   wire::Bytes encode(const Batch& batch, Step step, uint64_t request, const std::vector<uint32_t>& lines) const;
   wire::Bytes encodeGrant(const Batch& batch, uint64_t request, const std::vector<uint32_t>& lines) const;
+  static wire::Bytes encodeHint(const Batch& batch, uint64_t request, std::span<const std::string_view> keys);
 
   Context& context_;
   BatchTable& batches_;

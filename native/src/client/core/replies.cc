@@ -4,6 +4,7 @@
 #include "dev_kvpool_wire/ExistsReply.h"
 #include "dev_kvpool_wire/GrantReply.h"
 #include "dev_kvpool_wire/Heartbeat.h"
+#include "dev_kvpool_wire/HintReply.h"
 #include "dev_kvpool_wire/LookupReply.h"
 #include "dev_kvpool_wire/PublishReply.h"
 #include "dev_kvpool_wire/ReadReply.h"
@@ -113,6 +114,8 @@ Reply decodeReply(wire::Body body) {
       return readKeysReply<sbe::ExistsReply>(body, [](auto& result) { return result.payloadLength(); });
     case sbe::RemoveReply::sbeTemplateId():
       return readKeysReply<sbe::RemoveReply>(body, kNoLength);
+    case sbe::HintReply::sbeTemplateId():
+      return readKeysReply<sbe::HintReply>(body, [](auto& result) { return result.objects(); });
     case sbe::RemoveAllReply::sbeTemplateId(): {
       Reader<sbe::RemoveAllReply> reader(body);
       return RemoveAllReply{reader->requestId(), reader->status(), reader->removed()};

@@ -61,7 +61,8 @@ struct LookupReply {
   std::vector<Located> objects;
 };
 
-/// One status per key: the replies to publish, exists and remove. `length` is the payload's, for exists only.
+/// One status per key: the replies to publish, exists, remove and hints. `length` is the payload's of exists, or the
+/// number of objects of a hint.
 struct KeyStatus {
   int32_t status = 0;
   uint64_t length = 0;

@@ -3,6 +3,7 @@
 
 #include "dev_kvpool_wire/ExistsRequest.h"
 #include "dev_kvpool_wire/GrantRequest.h"
+#include "dev_kvpool_wire/HintRequest.h"
 #include "dev_kvpool_wire/LookupRequest.h"
 #include "dev_kvpool_wire/PartsRead.h"
 #include "dev_kvpool_wire/PublishRequest.h"
@@ -41,6 +42,18 @@ sbe::PutOutcome::Value toWire(PutOutcome outcome) {
       break;
   }
   return sbe::PutOutcome::FAILED;
+}
+
+sbe::Hint::Value toWire(Hint hint) {
+  switch (hint) {
+    case Hint::Retain:
+      return sbe::Hint::RETAIN;
+    case Hint::Release:
+      return sbe::Hint::RELEASE;
+    case Hint::Prefetch:
+      break;
+  }
+  return sbe::Hint::PREFETCH;
 }
 
 /// The messages whose only variable part is a group of keys.
@@ -116,8 +129,16 @@ wire::Bytes existsRequest(uint64_t request, std::span<const std::string_view> ke
   return keysRequest<sbe::ExistsRequest>(keys, [&](auto& message) { message.requestId(request); });
 }
 
-wire::Bytes removeRequest(uint64_t request, bool force, std::span<const std::string_view> keys) {
-  return keysRequest<sbe::RemoveRequest>(keys, [&](auto& message) { message.requestId(request).force(flag(force)); });
+wire::Bytes removeRequest(uint64_t request, const Removal& removal, std::span<const std::string_view> keys) {
+  return keysRequest<sbe::RemoveRequest>(keys, [&](auto& message) {
+    message.requestId(request).force(flag(removal.force)).ofGroup(flag(removal.ofGroup));
+  });
+}
+
+wire::Bytes hintRequest(uint64_t request, const HintWish& wish, std::span<const std::string_view> keys) {
+  return keysRequest<sbe::HintRequest>(keys, [&](auto& message) {
+    message.requestId(request).hint(toWire(wish.hint)).forMs(wish.forMs).ofGroup(flag(wish.ofGroup));
+  });
 }
 
 wire::Bytes removeAllRequest(uint64_t request, bool force, std::string_view pattern) {

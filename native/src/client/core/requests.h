@@ -45,6 +45,21 @@ struct GrantWish {
   std::string_view preferredNode;
 };
 
+/// What is the same for every key of a removal.
+struct Removal {
+  bool force = false;
+  bool ofGroup = false;  ///< the only key is the name of a group
+};
+
+enum class Hint : uint8_t { Retain, Release, Prefetch };
+
+/// What is the same for every key of a hint.
+struct HintWish {
+  Hint hint = Hint::Retain;
+  uint32_t forMs = 0;  ///< Retain
+  bool ofGroup = false;
+};
+
 /// Where the payload of a staged write lies.
 struct Staged {
   uint64_t offset = 0;
@@ -55,7 +70,8 @@ wire::Bytes grantRequest(uint64_t request, const GrantWish& wish, std::span<cons
 wire::Bytes publishRequest(uint64_t request, std::span<const PublishLine> lines);
 wire::Bytes lookupRequest(uint64_t request, std::span<const std::string_view> keys);
 wire::Bytes existsRequest(uint64_t request, std::span<const std::string_view> keys);
-wire::Bytes removeRequest(uint64_t request, bool force, std::span<const std::string_view> keys);
+wire::Bytes removeRequest(uint64_t request, const Removal& removal, std::span<const std::string_view> keys);
+wire::Bytes hintRequest(uint64_t request, const HintWish& wish, std::span<const std::string_view> keys);
 wire::Bytes removeAllRequest(uint64_t request, bool force, std::string_view pattern);
 /// The payload and its CRC-32C follow this frame.
 wire::Bytes inlineWrite(uint64_t request, const WriteLine& line);

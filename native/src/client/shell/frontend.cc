@@ -46,6 +46,8 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
   submission.reuse = options.reuse;
   submission.pins = options.pins;
   submission.softPinMs = options.softPinMs;
+  submission.ofGroups = options.ofGroups;
+  submission.retainMs = options.retainMs;
   submission.lines.resize(count);
   if (op == OpCode::RemoveAll) {
     submission.lines.front().key = {static_cast<const char*>(table->key), table->key_length};

@@ -26,6 +26,8 @@ struct BatchOptions {
   bool upsert = false;
   uint8_t pins = 0;
   uint32_t softPinMs = 0;
+  bool ofGroups = false;  // keys are names of groups
+  uint32_t retainMs = 0;
   const uint64_t* groups = nullptr;          // one for each line, read by submit(); NULL = none
   const uint64_t* const* offsets = nullptr;  // parts are read: for each line, of its pieces; NULL = whole values
   kv_object_id* objects = nullptr;           // of parts: one for each line, read by submit() and written at the end

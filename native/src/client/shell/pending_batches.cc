@@ -21,6 +21,12 @@ const char* nameOf(OpCode op) {
       return "remove";
     case OpCode::RemoveAll:
       return "remove_all";
+    case OpCode::Retain:
+      return "retain";
+    case OpCode::Release:
+      return "release";
+    case OpCode::Prefetch:
+      return "prefetch";
   }
   return "?";
 }

@@ -319,6 +319,52 @@ TEST(CoreKeys, ARemoveWhoseAnswerWasLostIsNotReportedAsNotFound) {
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
 }
 
+TEST(CoreKeys, HintsSayWhatIsMeantAndReportForHowManyObjects) {
+  const std::pair<OpCode, client::Hint> kinds[] = {{OpCode::Retain, client::Hint::Retain},
+                                                   {OpCode::Release, client::Hint::Release},
+                                                   {OpCode::Prefetch, client::Hint::Prefetch}};
+  for (const auto& [op, hint] : kinds) {
+    CoreHarness h;
+    const auto leader = h.lead();
+    client::Submission asked;
+    asked.op = op;
+    asked.retainMs = op == OpCode::Retain ? 60000 : 0;
+    asked.lines = {{"a"}, {"b"}};
+    const uint64_t batch = h.submit(asked);
+    const auto request = readHintRequest(h.expectBody(leader));
+    EXPECT_EQ(request.wish.hint, hint);
+    EXPECT_EQ(request.wish.forMs, asked.retainMs);
+    EXPECT_FALSE(request.wish.ofGroup);
+    ASSERT_EQ(request.keys.keys, (std::vector<std::string>{"a", "b"}));
+    h.deliver(leader, hintReply({request.keys.request, KV_OK, {{KV_OK, 7}, {KV_NO_SPACE, 0}}}));
+    const auto lines = h.result(batch);
+    ASSERT_TRUE(lines);
+    EXPECT_EQ(lines->at(0).status, KV_OK);
+    EXPECT_EQ(lines->at(0).length, 7u);
+    EXPECT_EQ(lines->at(1).status, KV_NO_SPACE);
+    if (op == OpCode::Retain) {
+      EXPECT_NE(h.core.explanation().find("half of the memory"), std::string::npos);
+    }
+  }
+}
+
+TEST(CoreKeys, EachGroupIsARequestOfItsOwn) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  client::Submission asked;
+  asked.op = OpCode::Remove;
+  asked.ofGroups = true;
+  asked.lines = {{"one"}, {"two"}};
+  const uint64_t batch = h.submit(asked);
+  for (const char* name : {"one", "two"}) {
+    const auto request = readRemoveRequest(h.expectBody(leader));
+    EXPECT_TRUE(request.ofGroup);
+    ASSERT_EQ(request.keys, std::vector<std::string>{name});
+    h.deliver(leader, removeReply({request.request, KV_OK, {{KV_OK, 0}}}));
+  }
+  EXPECT_TRUE(h.result(batch));
+}
+
 TEST(CoreKeys, RemoveReportsWhatTheLeaderSaid) {
   for (const int32_t status : {KV_OK, KV_NOT_FOUND, KV_HAS_LEASE, KV_BUSY, KV_UNAVAILABLE}) {
     CoreHarness h;

@@ -8,6 +8,7 @@ from typing_extensions import Buffer
 KV_BATCH_FORCE: int
 KV_BATCH_UPSERT: int
 KV_BATCH_REUSE: int
+KV_BATCH_GROUPS: int
 KV_KEY_BYTES_MAX: int
 KV_PARTS_MAX: int
 KV_PIN_HARD: int
@@ -15,6 +16,7 @@ KV_PIN_SOFT: int
 KV_PROTOCOL_TCP: int
 KV_PROTOCOL_SHM: int
 KV_PROTOCOL_UCX: int
+KV_RETAIN_MS_MAX: int
 KV_SOFT_PIN_MS_MAX: int
 KV_ENGINE_PORT_MIN: int
 KV_ENGINE_PORT_MAX: int
@@ -27,6 +29,9 @@ library_path: str
 
 # flags, replicas, preferred node, pins, soft_pin_ms, groups
 Options = tuple[int, int, str | None, int, int, Sequence[str | None] | None] | None
+
+# the same, and retain_ms
+HintOptions = tuple[int, int, None, int, int, None, int]
 
 class Failure(Exception):
     args: tuple[int, str]
@@ -97,6 +102,15 @@ class Client:
     ) -> list[int]: ...
     def exists(self, keys: Sequence[str | bytes], memory: None, options: None, timeout_ms: int, /) -> list[int]: ...
     def remove(self, keys: Sequence[str | bytes], memory: None, options: Options, timeout_ms: int, /) -> list[int]: ...
+    def retain(
+        self, keys: Sequence[str | bytes], memory: None, options: HintOptions, timeout_ms: int, /
+    ) -> list[int]: ...
+    def release(
+        self, keys: Sequence[str | bytes], memory: None, options: HintOptions, timeout_ms: int, /
+    ) -> list[int]: ...
+    def prefetch(
+        self, keys: Sequence[str | bytes], memory: None, options: HintOptions, timeout_ms: int, /
+    ) -> list[int]: ...
     def remove_all(self, pattern: str, force: bool, timeout_ms: int, /) -> int: ...
     def register(self, address: int, length: int, /) -> int: ...
     def unregister(self, address: int, /) -> int: ...

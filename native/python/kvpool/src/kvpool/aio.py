@@ -165,6 +165,14 @@ class Client:
     remove_all = _in_thread(kvpool.Client.remove_all)
     remove_matching = _in_thread(kvpool.Client.remove_matching)
 
+    retain = _in_thread(kvpool.Client.retain)
+    release = _in_thread(kvpool.Client.release)
+    prefetch = _in_thread(kvpool.Client.prefetch)
+    retain_group = _in_thread(kvpool.Client.retain_group)
+    release_group = _in_thread(kvpool.Client.release_group)
+    prefetch_group = _in_thread(kvpool.Client.prefetch_group)
+    remove_group = _in_thread(kvpool.Client.remove_group)
+
     register = _at_once(kvpool.Client.register)
     unregister = _at_once(kvpool.Client.unregister)
     use_engine_memory = _at_once(kvpool.Client.use_engine_memory)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kvpool import _kvpool
 from kvpool.arguments import master_list, milliseconds, protocol_bits, raising_kvpool_errors
-from kvpool.keep import UNPINNED, Keep, get_options, put_options, remove_options
+from kvpool.keep import UNPINNED, Keep, get_options, hint_options, put_options, remove_options
 from kvpool.lifetime import close_at_exit
 from kvpool.status import Status, error_of, status_of
 
@@ -258,6 +258,58 @@ class Client:
             raise self._error(removed)
         return removed
 
+    # ---- hints: what becomes of objects that are there. They promise nothing: the next leader has heard none
+
+    @raising_kvpool_errors
+    def retain(self, keys: Sequence[str | bytes], for_seconds: float, *, timeout: float | None = None) -> list[Status]:
+        """Keeps objects for a time, at most an hour, as long as anything else can be evicted: they stay where they are, in
+        memory or on the SSD. A second call prolongs it; remove() still removes them. Returns the status of each, in order:
+        Status.NO_SPACE when half of the pool's memory is retained."""
+        return _done(self._raw.retain(keys, None, hint_options(False, for_seconds), self._ms(timeout)))
+
+    @raising_kvpool_errors
+    def release(self, keys: Sequence[str | bytes], *, timeout: float | None = None) -> list[Status]:
+        """Ends retain() before its time. Returns the status of each, in order."""
+        return _done(self._raw.release(keys, None, hint_options(False), self._ms(timeout)))
+
+    @raising_kvpool_errors
+    def prefetch(self, keys: Sequence[str | bytes], *, timeout: float | None = None) -> list[int]:
+        """Brings objects from the SSDs to memory, ahead of their reads. For each key 0 when it is in memory, 1 when it is on
+        its way there; a negative number is the Status of a key that does not come: Status.NO_SPACE when memory has no
+        room for it now, Status.QUEUE_FULL when too many are waited for. May be asked again to see how far it is."""
+        return _lengths(self._raw.prefetch(keys, None, hint_options(False), self._ms(timeout)))
+
+    @raising_kvpool_errors
+    def retain_group(self, group: str, for_seconds: float, *, timeout: float | None = None) -> int:
+        """retain() of the objects that were put with this group and are there now, at most 16384: all of them or none.
+        Returns how many."""
+        (count,) = self._raw.retain([group], None, hint_options(True, for_seconds), self._ms(timeout))
+        return self._length(count) or 0
+
+    @raising_kvpool_errors
+    def release_group(self, group: str, *, timeout: float | None = None) -> int:
+        """release() of the objects of a group. Returns how many there are."""
+        (count,) = self._raw.release([group], None, hint_options(True), self._ms(timeout))
+        return self._length(count) or 0
+
+    @raising_kvpool_errors
+    def prefetch_group(self, group: str, *, timeout: float | None = None) -> int:
+        """prefetch() of the objects of a group. Returns how many are on their way; 0 when all are in memory.
+
+        When some cannot come, NoSpaceError and the like say why of the first; the others do.
+        """
+        (count,) = self._raw.prefetch([group], None, hint_options(True), self._ms(timeout))
+        return self._length(count) or 0
+
+    @raising_kvpool_errors
+    def remove_group(self, group: str, *, force: bool = False, timeout: float | None = None) -> bool:
+        """remove() of the objects of a group, at most 16384; False when there are none.
+
+        What a reader may still use stays, and raises ObjectError with Status.HAS_LEASE, unless `force`.
+        """
+        (status,) = self._raw.remove([group], None, remove_options(force, of_groups=True), self._ms(timeout))
+        return self._length(status) is not None
+
     # ---- memory by address
 
     @raising_kvpool_errors
@@ -417,6 +469,10 @@ def _statuses(numbers: list[int]) -> list[Status]:
     if not any(numbers):  # nearly always, and much faster
         return [Status.OK] * len(numbers)
     return [status_of(number) for number in numbers]
+
+
+def _done(counts: list[int]) -> list[Status]:
+    return _statuses([min(count, 0) for count in counts])
 
 
 def _lengths(numbers: list[int]) -> list[int]:

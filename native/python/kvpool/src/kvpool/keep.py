@@ -62,6 +62,15 @@ def get_options(reuse: bool) -> tuple[int, int, None, int, int, None] | None:
     return (_kvpool.KV_BATCH_REUSE, 0, None, 0, 0, None) if reuse else None
 
 
-def remove_options(force: bool) -> tuple[int, int, None, int, int, None]:
+def remove_options(force: bool, of_groups: bool = False) -> tuple[int, int, None, int, int, None]:
     """What the extension takes for a remove."""
-    return (_kvpool.KV_BATCH_FORCE if force else 0, 0, None, 0, 0, None)
+    flags = (_kvpool.KV_BATCH_FORCE if force else 0) | (_kvpool.KV_BATCH_GROUPS if of_groups else 0)
+    return (flags, 0, None, 0, 0, None)
+
+
+def hint_options(of_groups: bool, for_seconds: float | None = None) -> tuple[int, int, None, int, int, None, int]:
+    """What the extension takes for a hint; `for_seconds` is of retain()."""
+    retain_ms = 0 if for_seconds is None else milliseconds(for_seconds, "for_seconds")
+    if retain_ms > _kvpool.KV_RETAIN_MS_MAX:
+        raise ValueError(f"for_seconds is {for_seconds!r}, but may be {_kvpool.KV_RETAIN_MS_MAX // 1000} at most")
+    return (_kvpool.KV_BATCH_GROUPS if of_groups else 0, 0, None, 0, 0, None, retain_ms)

@@ -136,7 +136,9 @@ final class Layouts {
             u32("soft_pin_ms"),
             pointer("groups"),
             pointer("offsets"),
-            pointer("objects"));
+            pointer("objects"),
+            u32("retain_ms"),
+            u32("reserved"));
 
     static final StructLayout CLIENT_STATS = struct(
             "kv_client_stats",

@@ -10,8 +10,11 @@ import dev.kvpool.dataplane.master.events.EventStreams;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.wire.Hint;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -76,6 +79,16 @@ public interface MasterAdmin {
     CompletableFuture<Optional<KeyStatus>> explain(Key key);
 
     CompletableFuture<RemoveAllReply> removeAll(boolean force, String pattern);
+
+    /** Removes all objects of a group. */
+    CompletableFuture<RemoveReply> removeGroup(Key name, boolean force);
+
+    /**
+     * Says what will become of an object, or of those of a group.
+     *
+     * @param time of a hint to retain; else zero
+     */
+    CompletableFuture<HintReply> hint(Hint hint, Duration time, boolean ofGroup, Key name);
 
     /** Has every node go over to these versions; the answer says why that is not possible, or nothing. */
     CompletableFuture<Optional<String>> activate(ActiveVersions versions);

@@ -14,9 +14,15 @@ import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.HintRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.wire.Hint;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -24,6 +30,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 
 /** Asks the core what the admin endpoint wants to know. */
@@ -190,9 +197,23 @@ final class AdminQuestions implements MasterAdmin {
 
     @Override
     public CompletableFuture<RemoveAllReply> removeAll(boolean force, String pattern) {
+        return ask(id -> new RemoveAllRequest(id, force, pattern)).thenApply(RemoveAllReply.class::cast);
+    }
+
+    @Override
+    public CompletableFuture<RemoveReply> removeGroup(Key name, boolean force) {
+        return ask(id -> new RemoveRequest(id, force, true, List.of(name))).thenApply(RemoveReply.class::cast);
+    }
+
+    @Override
+    public CompletableFuture<HintReply> hint(Hint hint, Duration time, boolean ofGroup, Key name) {
+        return ask(id -> new HintRequest(id, hint, time.toMillis(), ofGroup, List.of(name)))
+                .thenApply(HintReply.class::cast);
+    }
+
+    private CompletableFuture<ClientReply> ask(LongFunction<ClientRequest> request) {
         CompletableFuture<ClientReply> answer = new CompletableFuture<>();
-        loop.submit(
-                core -> localRequests.send(core, loop.nowMs(), id -> new RemoveAllRequest(id, force, pattern), answer));
-        return answer.thenApply(RemoveAllReply.class::cast);
+        loop.submit(core -> localRequests.send(core, loop.nowMs(), request, answer));
+        return answer;
     }
 }

@@ -7,6 +7,8 @@ import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
@@ -16,6 +18,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.ReplicaRef;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.ExistsReplyEncoder;
 import dev.kvpool.wire.GrantReplyEncoder;
+import dev.kvpool.wire.HintReplyEncoder;
 import dev.kvpool.wire.LookupReplyEncoder;
 import dev.kvpool.wire.MessageHeaderEncoder;
 import dev.kvpool.wire.PublishReplyEncoder;
@@ -32,6 +35,7 @@ final class ClientReplyEncoder {
     private final ExistsReplyEncoder exists = new ExistsReplyEncoder();
     private final RemoveReplyEncoder remove = new RemoveReplyEncoder();
     private final RemoveAllReplyEncoder removeAll = new RemoveAllReplyEncoder();
+    private final HintReplyEncoder hint = new HintReplyEncoder();
 
     int encode(ClientReply reply, MutableDirectBuffer buffer) {
         return switch (reply) {
@@ -41,6 +45,7 @@ final class ClientReplyEncoder {
             case ExistsReply it -> exists(it, buffer);
             case RemoveReply it -> remove(it, buffer);
             case RemoveAllReply it -> removeAll(it, buffer);
+            case HintReply it -> hint(it, buffer);
         };
     }
 
@@ -155,5 +160,16 @@ final class ClientReplyEncoder {
                 .status(it.status().code())
                 .removed(it.removed())
                 .limit();
+    }
+
+    private int hint(HintReply it, MutableDirectBuffer buffer) {
+        hint.wrapAndApplyHeader(buffer, 0, header)
+                .requestId(it.requestId())
+                .status(it.status().code());
+        HintReplyEncoder.ResultsEncoder results = hint.resultsCount(it.results().size());
+        for (Hinted result : it.results()) {
+            results.next().status(result.status().code()).objects(result.objects());
+        }
+        return hint.limit();
     }
 }

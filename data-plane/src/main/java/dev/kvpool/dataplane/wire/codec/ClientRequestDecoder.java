@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.HintRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
@@ -15,6 +16,8 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.wire.ExistsRequestDecoder;
 import dev.kvpool.wire.Flag;
 import dev.kvpool.wire.GrantRequestDecoder;
+import dev.kvpool.wire.Hint;
+import dev.kvpool.wire.HintRequestDecoder;
 import dev.kvpool.wire.LookupRequestDecoder;
 import dev.kvpool.wire.MessageHeaderDecoder;
 import dev.kvpool.wire.PublishRequestDecoder;
@@ -35,6 +38,7 @@ final class ClientRequestDecoder {
     private final ExistsRequestDecoder exists = new ExistsRequestDecoder();
     private final RemoveRequestDecoder remove = new RemoveRequestDecoder();
     private final RemoveAllRequestDecoder removeAll = new RemoveAllRequestDecoder();
+    private final HintRequestDecoder hint = new HintRequestDecoder();
     private final VarData data = new VarData();
 
     ClientRequest grant(DirectBuffer body, MessageHeaderDecoder header) {
@@ -101,12 +105,25 @@ final class ClientRequestDecoder {
         for (RemoveRequestDecoder.KeysDecoder key : remove.keys()) {
             keys.add(data.key(key::wrapKey));
         }
-        return new RemoveRequest(remove.requestId(), remove.force() == Flag.YES, keys);
+        return new RemoveRequest(remove.requestId(), remove.force() == Flag.YES, remove.ofGroup() == Flag.YES, keys);
     }
 
     ClientRequest removeAll(DirectBuffer body, MessageHeaderDecoder header) {
         removeAll.wrapAndApplyHeader(body, 0, header);
         boolean force = removeAll.force() == Flag.YES;
         return new RemoveAllRequest(removeAll.requestId(), force, data.text(removeAll::wrapPattern));
+    }
+
+    ClientRequest hint(DirectBuffer body, MessageHeaderDecoder header) {
+        hint.wrapAndApplyHeader(body, 0, header);
+        Hint what = hint.hint();
+        if (what == Hint.NULL_VAL) {
+            throw new IllegalArgumentException("unknown hint");
+        }
+        List<Key> keys = new ArrayList<>();
+        for (HintRequestDecoder.KeysDecoder key : hint.keys()) {
+            keys.add(data.key(key::wrapKey));
+        }
+        return new HintRequest(hint.requestId(), what, hint.forMs(), hint.ofGroup() == Flag.YES, keys);
     }
 }

@@ -10,6 +10,7 @@ import dev.kvpool.wire.FenceAckDecoder;
 import dev.kvpool.wire.GrantRequestDecoder;
 import dev.kvpool.wire.HeartbeatDecoder;
 import dev.kvpool.wire.HelloDecoder;
+import dev.kvpool.wire.HintRequestDecoder;
 import dev.kvpool.wire.LeaderGoneDecoder;
 import dev.kvpool.wire.LookupRequestDecoder;
 import dev.kvpool.wire.MessageHeaderDecoder;
@@ -89,6 +90,7 @@ public final class MessageDecoder {
             case RemoveRequestDecoder.TEMPLATE_ID -> clients.remove(body, sized(RemoveRequestDecoder.BLOCK_LENGTH));
             case RemoveAllRequestDecoder.TEMPLATE_ID ->
                 clients.removeAll(body, sized(RemoveAllRequestDecoder.BLOCK_LENGTH));
+            case HintRequestDecoder.TEMPLATE_ID -> clients.hint(body, sized(HintRequestDecoder.BLOCK_LENGTH));
             default -> throw new MalformedMessageException("template " + template + " is none a master takes");
         };
     }

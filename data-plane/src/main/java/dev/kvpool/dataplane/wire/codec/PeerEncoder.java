@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.HintRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
@@ -33,6 +34,7 @@ import dev.kvpool.wire.ExistsRequestEncoder;
 import dev.kvpool.wire.FenceAckEncoder;
 import dev.kvpool.wire.Flag;
 import dev.kvpool.wire.GrantRequestEncoder;
+import dev.kvpool.wire.HintRequestEncoder;
 import dev.kvpool.wire.LeaderGoneEncoder;
 import dev.kvpool.wire.LookupRequestEncoder;
 import dev.kvpool.wire.MessageHeaderEncoder;
@@ -89,6 +91,7 @@ public final class PeerEncoder {
                         .force(flag(it.force()))
                         .pattern(it.pattern())
                         .limit();
+            case HintRequest it -> hint(it);
             default -> new MessageEncoder().encode(message, buffer);
         };
         byte[] body = new byte[length];
@@ -248,12 +251,25 @@ public final class PeerEncoder {
         RemoveRequestEncoder remove = new RemoveRequestEncoder()
                 .wrapAndApplyHeader(buffer, 0, header)
                 .requestId(it.requestId())
-                .force(flag(it.force()));
+                .force(flag(it.force()))
+                .ofGroup(flag(it.ofGroup()));
         RemoveRequestEncoder.KeysEncoder keys = remove.keysCount(it.keys().size());
         for (Key key : it.keys()) {
             keys.next().putKey(key.bytes(), 0, key.length());
         }
         return remove.limit();
+    }
+
+    private int hint(HintRequest it) {
+        HintRequestEncoder hint = new HintRequestEncoder()
+                .wrapAndApplyHeader(buffer, 0, header)
+                .requestId(it.requestId())
+                .hint(it.hint())
+                .forMs(it.forMs())
+                .ofGroup(flag(it.ofGroup()));
+        HintRequestEncoder.KeysEncoder keys = hint.keysCount(it.keys().size());
+        it.keys().forEach(key -> keys.next().putKey(key.bytes(), 0, key.length()));
+        return hint.limit();
     }
 
     private static void authority(AuthorityEncoder encoder, Authority authority) {

@@ -47,4 +47,13 @@ public sealed interface ClientReply extends Message {
     record RemoveReply(long requestId, Status status, List<Status> results) implements ClientReply {}
 
     record RemoveAllReply(long requestId, Status status, long removed) implements ClientReply {}
+
+    /**
+     * What became of a hint about one key or group.
+     *
+     * @param objects that a hint to retain or release was followed for, or that are on their way after one to prefetch
+     */
+    record Hinted(Status status, long objects) {}
+
+    record HintReply(long requestId, Status status, List<Hinted> results) implements ClientReply {}
 }

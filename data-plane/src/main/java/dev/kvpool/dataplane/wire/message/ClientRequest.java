@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.wire.message;
 
+import dev.kvpool.wire.Hint;
 import dev.kvpool.wire.PutOutcome;
 import java.util.List;
 
@@ -33,8 +34,16 @@ public sealed interface ClientRequest extends Message {
 
     record ExistsRequest(long requestId, List<Key> keys) implements ClientRequest {}
 
-    /** Removes objects; with {@code force} also leased ones. */
-    record RemoveRequest(long requestId, boolean force, List<Key> keys) implements ClientRequest {}
+    /**
+     * Removes objects; with {@code force} also leased ones.
+     *
+     * @param ofGroup the only key is the name of a group, and each of its objects is meant
+     */
+    record RemoveRequest(long requestId, boolean force, boolean ofGroup, List<Key> keys) implements ClientRequest {
+        public RemoveRequest(long requestId, boolean force, List<Key> keys) {
+            this(requestId, force, false, keys);
+        }
+    }
 
     /**
      * Removes what is not leased, with {@code force} also what is.
@@ -42,4 +51,13 @@ public sealed interface ClientRequest extends Message {
      * @param pattern of keys in which this regular expression matches; empty: of all keys
      */
     record RemoveAllRequest(long requestId, boolean force, String pattern) implements ClientRequest {}
+
+    /**
+     * Says what will become of objects.
+     *
+     * @param forMs of RETAIN: how long, from now on
+     * @param ofGroup the only key is the name of a group, and each of its objects is meant
+     */
+    record HintRequest(long requestId, Hint hint, long forMs, boolean ofGroup, List<Key> keys)
+            implements ClientRequest {}
 }

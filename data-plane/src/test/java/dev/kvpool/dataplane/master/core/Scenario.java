@@ -12,6 +12,8 @@ import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
@@ -20,6 +22,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.HintRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
@@ -31,6 +34,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.Hint;
 import dev.kvpool.wire.PutOutcome;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -406,6 +410,21 @@ final class Scenario {
         RemoveAllRequest request = new RemoveAllRequest(nextRequest(), force, "");
         send(request);
         return reply(request.requestId(), RemoveAllReply.class);
+    }
+
+    /** What a hint about one key, or with {@code ofGroup} about a group, is answered with. */
+    Hinted hint(Hint hint, long forMs, boolean ofGroup, String name) {
+        HintRequest request = new HintRequest(nextRequest(), hint, forMs, ofGroup, keys(name));
+        send(request);
+        HintReply reply = reply(request.requestId(), HintReply.class);
+        return reply.status() == Status.OK ? reply.results().getFirst() : new Hinted(reply.status(), 0);
+    }
+
+    Status removeGroup(String name, boolean force) {
+        RemoveRequest request = new RemoveRequest(nextRequest(), force, true, keys(name));
+        send(request);
+        RemoveReply reply = reply(request.requestId(), RemoveReply.class);
+        return reply.status() == Status.OK ? reply.results().getFirst() : reply.status();
     }
 
     private static List<Key> keys(String... keys) {

@@ -8,6 +8,8 @@ import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
@@ -39,6 +41,7 @@ import dev.kvpool.wire.FenceDecoder;
 import dev.kvpool.wire.FreeDecoder;
 import dev.kvpool.wire.GrantReplyDecoder;
 import dev.kvpool.wire.HeartbeatDecoder;
+import dev.kvpool.wire.HintReplyDecoder;
 import dev.kvpool.wire.KeepTombstonesDecoder;
 import dev.kvpool.wire.LeaderLeavesDecoder;
 import dev.kvpool.wire.LookupReplyDecoder;
@@ -87,6 +90,7 @@ public final class PeerDecoder {
             case RemoveReplyDecoder.TEMPLATE_ID -> remove(new RemoveReplyDecoder().wrapAndApplyHeader(body, 0, header));
             case RemoveAllReplyDecoder.TEMPLATE_ID ->
                 removeAll(new RemoveAllReplyDecoder().wrapAndApplyHeader(body, 0, header));
+            case HintReplyDecoder.TEMPLATE_ID -> hint(new HintReplyDecoder().wrapAndApplyHeader(body, 0, header));
             default -> throw new AssertionError("a master sent template " + header.templateId());
         };
     }
@@ -177,6 +181,12 @@ public final class PeerDecoder {
 
     private static RemoveAllReply removeAll(RemoveAllReplyDecoder it) {
         return new RemoveAllReply(it.requestId(), Status.of(it.status()), it.removed());
+    }
+
+    private static HintReply hint(HintReplyDecoder it) {
+        List<Hinted> results = new ArrayList<>();
+        it.results().forEach(line -> results.add(new Hinted(Status.of(line.status()), line.objects())));
+        return new HintReply(it.requestId(), Status.of(it.status()), results);
     }
 
     private static Purge purge(PurgeDecoder it) {

@@ -9,6 +9,8 @@ import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
@@ -18,6 +20,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.ReplicaRef;
 import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.HintRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
@@ -59,6 +62,7 @@ import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.nativelib.VersionRange;
 import dev.kvpool.wire.Departure;
+import dev.kvpool.wire.Hint;
 import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.PutOutcome;
 import dev.kvpool.wire.RecordState;
@@ -127,7 +131,10 @@ public final class SampleMessages {
             new ExistsRequest(1, List.of(Key.of("k"))),
             new RemoveRequest(1, true, List.of(Key.of("k"))),
             new RemoveAllRequest(1, false, ""),
-            new RemoveAllRequest(2, true, "^☂/"));
+            new RemoveRequest(2, false, true, List.of(Key.of("a session"))),
+            new RemoveAllRequest(2, true, "^☂/"),
+            new HintRequest(1, Hint.RETAIN, 60_000, false, List.of(Key.of("k"), Key.of("☂"))),
+            new HintRequest(2, Hint.PREFETCH, 0, true, List.of(Key.of("a session"))));
 
     /** What a master sends: each message at least once. */
     public static final List<Message> SENT = List.of(
@@ -163,7 +170,8 @@ public final class SampleMessages {
                             new Found(Status.NOT_FOUND, ObjectId.NONE, 0, 0, List.of()))),
             new ExistsReply(1, Status.OK, List.of(new Existence(Status.OK, 5))),
             new RemoveReply(1, Status.NOT_LEADER, List.of()),
-            new RemoveAllReply(1, Status.OK, 17));
+            new RemoveAllReply(1, Status.OK, 17),
+            new HintReply(1, Status.OK, List.of(new Hinted(Status.OK, 1), new Hinted(Status.NO_SPACE, 0))));
 
     private SampleMessages() {}
 }

@@ -246,5 +246,22 @@ public final class Bounds {
 
     public static final int PROMOTIONS_WAITING_MAX = 1024;
 
+    /** How long a client may have an object retained, until it asks again. */
+    public static final long RETAIN_MS_MAX = 3_600_000;
+
+    /** The part of the pool's memory that may be retained, so that there is always something else to evict. */
+    public static final double RETAINED_PART_MAX = 0.5;
+
+    public static final int RETAINED_OBJECTS_MAX = 1 << 17;
+
+    /** Retained objects of which one turn looks whether they still are. */
+    public static final int RETAINED_SEEN_PER_TICK = 1024;
+
+    /** Retained objects are evicted when nothing else gives way within this time: sooner than puts fail. */
+    public static final long RETAINED_GIVES_WAY_MS = 10_000;
+
+    /** Objects of a group that one request may name together. */
+    public static final int GROUP_OBJECTS_MAX = 16_384;
+
     private Bounds() {}
 }

@@ -16,24 +16,30 @@ import java.util.Map;
 /**
  * What has to be evicted at one moment. A node above the mark where eviction begins, in bytes or in directory slots, is brought
  * down to the one where it ends; what is already on its way out counts as gone. A leased or hard-pinned object never goes, a softly pinned one
- * only in a second round, and an object goes with all its replicas.
+ * only in a second round and a retained one only in a last, and an object goes with all its replicas.
  */
 final class Eviction {
-    /** What may go: first everything without a pin, then, if the pool allows it, what is softly pinned. */
+    /**
+     * What may go: first everything without a pin, then, if the pool allows it, what is softly pinned, and at last, before puts
+     * fail, what clients want retained.
+     */
     enum Round {
         UNPINNED,
-        SOFTLY_PINNED
+        SOFTLY_PINNED,
+        RETAINED
     }
 
     private final EvictionRules rules;
+    private final RetainedObjects retained;
     private final Map<NodeView, Need> needs = new HashMap<>();
     private int open;
 
     /** Replicas that have to go to make room for records in the index, wherever they lie. */
     private long replicasToLose;
 
-    Eviction(Collection<NodeView> nodes, EvictionRules rules, long replicasToLose) {
+    Eviction(Collection<NodeView> nodes, EvictionRules rules, RetainedObjects retained, long replicasToLose) {
         this.rules = rules;
+        this.retained = retained;
         this.replicasToLose = replicasToLose;
         for (NodeView node : nodes) {
             Need need = node.usable() ? need(node) : null;
@@ -45,8 +51,8 @@ final class Eviction {
     }
 
     /** Only the rules: no node has to lose anything. */
-    static Eviction ofNothing(EvictionRules rules) {
-        return new Eviction(List.of(), rules, 0);
+    static Eviction ofNothing(EvictionRules rules, RetainedObjects retained) {
+        return new Eviction(List.of(), rules, retained, 0);
     }
 
     /** Whether any node, or the index, has to lose something still. */
@@ -78,15 +84,26 @@ final class Eviction {
     }
 
     boolean mayTake(StoredObject object, Round round, long nowMs) {
-        if (object.isLeased(nowMs)) {
+        if (object.isLeased(nowMs) || isKept(object, round, nowMs)) {
             return false;
         }
         Retention retention = object.retention();
-        return !retention.hard() && (round == Round.SOFTLY_PINNED || !isSoftlyPinned(object, retention, nowMs));
+        boolean softlyPinnedToo = round != Round.UNPINNED && rules.evictSoftPinned();
+        return !retention.hard() && (softlyPinnedToo || !isSoftlyPinned(object, retention, nowMs));
     }
 
-    /** When an object that may not be taken now may be taken, as far as is known; {@link Shortage#NO_ROOM_EVER} for a hard pin. */
-    long mayTakeFromMs(StoredObject object) {
+    private boolean isKept(StoredObject object, Round round, long nowMs) {
+        return round != Round.RETAINED && retained.holds(object, nowMs);
+    }
+
+    /**
+     * When an object that may not be taken now may be taken, as far as is known; {@link Shortage#NO_ROOM_EVER} for a hard pin, and for
+     * what is retained, which is not counted on as long as anything else can go.
+     */
+    long mayTakeFromMs(StoredObject object, Round round, long nowMs) {
+        if (isKept(object, round, nowMs)) {
+            return Shortage.NO_ROOM_EVER;
+        }
         Retention retention = object.retention();
         if (retention.hard() || (retention.soft() && !rules.evictSoftPinned())) {
             return retention.hard() ? Shortage.NO_ROOM_EVER : object.leaseUntilMs() + pinMs(retention);

@@ -40,6 +40,7 @@ public final class Evictor {
     private final Groups groups;
     private final Frees frees;
     private final Predecessors predecessors;
+    private final RetainedObjects retained;
     private final Evictions evictions;
     private final Counters counters;
     private final MemoryPressure pressure;
@@ -65,6 +66,7 @@ public final class Evictor {
             Settlement settlement,
             Predecessors predecessors,
             MemoryPressure pressure,
+            RetainedObjects retained,
             Evictions evictions,
             Counters counters) {
         this.rules = rules;
@@ -76,6 +78,7 @@ public final class Evictor {
         this.groups = view.groups();
         this.frees = orders.frees();
         this.predecessors = predecessors;
+        this.retained = retained;
         this.evictions = evictions;
         this.counters = counters;
         this.pressure = pressure;
@@ -129,7 +132,7 @@ public final class Evictor {
     }
 
     private Eviction eviction() {
-        return new Eviction(membership.all(), rules.eviction(), room.replicasToLose(membership.all()));
+        return new Eviction(membership.all(), rules.eviction(), retained, room.replicasToLose(membership.all()));
     }
 
     private void walkOn(Eviction eviction, long nowMs) {
@@ -144,6 +147,9 @@ public final class Evictor {
             } else if (round == Round.UNPINNED && rules.eviction().evictSoftPinned()) {
                 endWalk();
                 begin(Round.SOFTLY_PINNED);
+            } else if (round != Round.RETAINED && !retained.isEmpty() && nothingElseGivesWay(eviction, nowMs)) {
+                endWalk();
+                begin(Round.RETAINED);
             } else {
                 foundTooLittle(eviction, nowMs);
                 return;
@@ -163,6 +169,15 @@ public final class Evictor {
         }
     }
 
+    private boolean nothingElseGivesWay(Eviction eviction, long nowMs) {
+        for (NodeView node : membership.all()) {
+            if (eviction.isNeededOn(node) && node.shortage.nothingComesBefore(nowMs + Bounds.RETAINED_GIVES_WAY_MS)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void endWalk() {
         walk = end(walk);
     }
@@ -179,7 +194,7 @@ public final class Evictor {
             return; // its turn comes again further on, among the objects that were used when its group was
         }
         if (!eviction.mayTake(object, round, nowMs)) {
-            passOver(object, eviction.mayTakeFromMs(object));
+            passOver(object, eviction.mayTakeFromMs(object, round, nowMs));
             return;
         }
         if (!eviction.helps(object) || secondChances.has(object)) {
@@ -210,6 +225,7 @@ public final class Evictor {
 
     private void evict(StoredObject victim, Eviction eviction, long nowMs) {
         left -= Bounds.EVICTED_IS_VISITS;
+        counters.add(Count.RETAINED_EVICTED, retained.holds(victim, nowMs) ? 1 : 0);
         evictions.tell(victim, nowMs);
         for (Replica replica : victim.replicas()) {
             counters.add(Count.EVICTED_BYTES, replica.extentBytes());

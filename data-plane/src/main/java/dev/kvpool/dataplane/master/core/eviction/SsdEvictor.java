@@ -33,6 +33,7 @@ public final class SsdEvictor {
     private final Index index;
     private final Frees frees;
     private final Predecessors predecessors;
+    private final RetainedObjects retained;
     private final Evictions evictions;
     private final Counters counters;
 
@@ -53,6 +54,7 @@ public final class SsdEvictor {
             View view,
             Orders orders,
             Predecessors predecessors,
+            RetainedObjects retained,
             Evictions evictions,
             Counters counters) {
         this.rules = rules;
@@ -61,6 +63,7 @@ public final class SsdEvictor {
         this.index = view.index();
         this.frees = orders.frees();
         this.predecessors = predecessors;
+        this.retained = retained;
         this.evictions = evictions;
         this.counters = counters;
     }
@@ -88,7 +91,7 @@ public final class SsdEvictor {
                 needs.put(node, need);
             }
         }
-        judge = Eviction.ofNothing(rules.eviction());
+        judge = Eviction.ofNothing(rules.eviction(), retained);
         walk = needs.isEmpty() ? null : index.recency().fromFirst();
         return walk != null;
     }

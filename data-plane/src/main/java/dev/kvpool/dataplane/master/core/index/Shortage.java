@@ -53,6 +53,11 @@ public final class Shortage {
         comesMs = soonestMs;
     }
 
+    /** Whether nothing that the walk under way came by may go before this time. */
+    public boolean nothingComesBefore(long ms) {
+        return soonestMs > ms;
+    }
+
     /** All the node holds was found leased or pinned a moment ago. */
     public boolean isBarren(long nowMs) {
         return nowMs < barrenUntilMs;

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core.membership;
 
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -76,15 +77,28 @@ public final class Groups {
         if (group == null) {
             return List.of();
         }
-        List<StoredObject> others = new ArrayList<>(group.members.size());
-        // Who was out of sight for a while is listed again.
-        for (ObjectId id : new LinkedHashSet<>(group.members)) {
-            StoredObject other = published(id);
-            if (other != null && !id.equals(object.id())) {
-                others.add(other);
+        List<StoredObject> others = published(group);
+        others.remove(object);
+        return others;
+    }
+
+    /** The published objects of the group of this name. */
+    public List<StoredObject> members(Key name) {
+        return published(groups.get(GroupNumber.of(name)));
+    }
+
+    private List<StoredObject> published(Group group) {
+        List<StoredObject> members = new ArrayList<>();
+        if (group != null) {
+            // Who was out of sight for a while is listed again.
+            for (ObjectId id : new LinkedHashSet<>(group.members)) {
+                StoredObject member = published(id);
+                if (member != null) {
+                    members.add(member);
+                }
             }
         }
-        return others;
+        return members;
     }
 
     /** Ids kept, those of objects that are gone and not yet forgotten included. */

@@ -12,10 +12,11 @@ import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ObjectId;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Brings what is asked for again and again from the SSD back to the memory of its node: a copy like those of a repair, within
@@ -38,7 +39,7 @@ public final class Promotions {
             return size() > Bounds.PROMOTION_COUNTED_MAX;
         }
     };
-    private final Deque<ObjectId> waiting = new ArrayDeque<>();
+    private final Set<ObjectId> waiting = new LinkedHashSet<>();
 
     public Promotions(View view, Copies copies, Counters counters) {
         this.index = view.index();
@@ -61,6 +62,41 @@ public final class Promotions {
         }
     }
 
+    /** Where an object is that was asked for ahead of its reads. */
+    public enum Place {
+        IN_MEMORY,
+        ON_ITS_WAY,
+        /** The memory of its node has no room for it, or the index none for another record. */
+        NO_ROOM,
+        /** Too many others wait already. */
+        QUEUE_FULL,
+        UNAVAILABLE
+    }
+
+    /** Somebody says that an object is read soon: it need not be asked for again and again. */
+    public Place fetch(StoredObject object) {
+        if (isInMemory(object)) {
+            return Place.IN_MEMORY;
+        }
+        ObjectId id = object.id();
+        if (waiting.contains(id) || copies.isUnderWay(id)) {
+            return Place.ON_ITS_WAY;
+        }
+        Replica source = source(object);
+        if (source == null) {
+            return Place.UNAVAILABLE;
+        }
+        if (!hasRoom(source, object)) {
+            return Place.NO_ROOM;
+        }
+        if (waiting.size() >= Bounds.PROMOTIONS_WAITING_MAX) {
+            return Place.QUEUE_FULL;
+        }
+        hits.remove(id);
+        waiting.add(id);
+        return Place.ON_ITS_WAY;
+    }
+
     public void endTerm() {
         hits.clear();
         waiting.clear();
@@ -69,13 +105,14 @@ public final class Promotions {
     /** Begins with what waits, in its order. What finds no room is forgotten: it comes again with its next hits. */
     public void tick(Authority authority) {
         while (!waiting.isEmpty()) {
-            StoredObject object = index.object(waiting.peek());
+            Iterator<ObjectId> first = waiting.iterator();
+            StoredObject object = index.object(first.next());
             Replica source = object == null ? null : source(object);
             if (source != null && copies.budget(source.node()) < source.extentBytes()) {
                 return;
             }
-            waiting.remove();
-            if (source != null && room.takesCopies() && source.node().hasRoom(memoryBytes(object))) {
+            first.remove();
+            if (source != null && hasRoom(source, object)) {
                 copies.start(source, source.node(), authority, (id, from, to, bytes, done) -> ended(done));
             }
         }
@@ -85,20 +122,27 @@ public final class Promotions {
         counters.add(done ? Count.PROMOTIONS_DONE : Count.PROMOTIONS_FAILED);
     }
 
-    private static long memoryBytes(StoredObject object) {
-        return ExtentSize.of(object.key().length(), object.payloadLength());
+    private boolean hasRoom(Replica source, StoredObject object) {
+        long bytes = ExtentSize.of(object.key().length(), object.payloadLength());
+        return room.takesCopies() && source.node().hasRoom(bytes);
+    }
+
+    private static boolean isInMemory(StoredObject object) {
+        for (Replica replica : object.replicas()) {
+            if (replica.isInMemory() && replica.node().usable()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Where it lies on an SSD, if no memory has it and nothing else is done with it. */
     private Replica source(StoredObject object) {
-        if (object.fate() != StoredObject.Fate.PUBLISHED || copies.isUnderWay(object.id())) {
+        if (object.fate() != StoredObject.Fate.PUBLISHED || copies.isUnderWay(object.id()) || isInMemory(object)) {
             return null;
         }
         Replica source = null;
         for (Replica replica : object.replicas()) {
-            if (replica.isInMemory() && replica.node().usable()) {
-                return null;
-            }
             boolean readable = replica.isStaying();
             source = readable && !replica.isInMemory() ? replica : source;
         }

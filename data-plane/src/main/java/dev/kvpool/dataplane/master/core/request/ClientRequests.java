@@ -19,6 +19,7 @@ import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
@@ -26,6 +27,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.HintRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
@@ -41,6 +43,7 @@ public final class ClientRequests {
     private final PublishRequests publishes;
     private final ReadRequests reads;
     private final RemoveRequests removes;
+    private final HintRequests hints;
     private final Upkeep upkeep;
     private final PendingReplies replies;
     private final Counters counters;
@@ -77,6 +80,7 @@ public final class ClientRequests {
         Removals removals =
                 new Removals(leadership, view, orders, grants, settlement, upkeep.tombstoneWriter(), upkeep.copies());
         removes = new RemoveRequests(leadership, view, orders, grants, publishes, removals, replies, counters);
+        hints = new HintRequests(view, orders.absences(), upkeep, counters);
     }
 
     public PublishRequests publishes() {
@@ -112,6 +116,7 @@ public final class ClientRequests {
             case ExistsRequest it -> outbox.send(session, reads.exists(it, nowMs));
             case RemoveRequest it -> removes.remove(session, it, nowMs);
             case RemoveAllRequest it -> removeAll(session, it, nowMs);
+            case HintRequest it -> outbox.send(session, hints.hint(it, nowMs));
         }
     }
 
@@ -129,12 +134,26 @@ public final class ClientRequests {
         }
         return switch (request) {
             case GrantRequest it -> grantObjection(it);
-            case PublishRequest it -> waitingObjection(it.puts().size());
+            case PublishRequest it -> waitingObjection(sizeObjection(it.puts().size()));
             case LookupRequest it -> sizeObjection(it.keys().size());
             case ExistsRequest it -> sizeObjection(it.keys().size());
-            case RemoveRequest it -> waitingObjection(it.keys().size());
-            case RemoveAllRequest it -> waitingObjection(0);
+            case RemoveRequest it ->
+                waitingObjection(namesObjection(it.ofGroup(), it.keys().size()));
+            case RemoveAllRequest it -> waitingObjection(Status.OK);
+            case HintRequest it -> hintObjection(it);
         };
+    }
+
+    private static Status hintObjection(HintRequest request) {
+        Status objection = HintRequests.objection(request);
+        return objection == Status.OK
+                ? namesObjection(request.ofGroup(), request.keys().size())
+                : objection;
+    }
+
+    /** A group stands for many objects, so a request names one. */
+    private static Status namesObjection(boolean ofGroup, int keys) {
+        return ofGroup && keys > 1 ? Status.INVALID_ARGUMENT : sizeObjection(keys);
     }
 
     private static Status grantObjection(GrantRequest request) {
@@ -150,12 +169,12 @@ public final class ClientRequests {
         return keys > ClientRequest.KEYS_MAX ? Status.INVALID_ARGUMENT : Status.OK;
     }
 
-    private Status waitingObjection(int keys) {
+    private Status waitingObjection(Status otherwise) {
         if (replies.isFull()) {
             counters.add(Count.FULL_REPLIES);
             return Status.QUEUE_FULL;
         }
-        return sizeObjection(keys);
+        return otherwise;
     }
 
     private ClientReply refusal(ClientRequest request, Status why) {
@@ -167,6 +186,7 @@ public final class ClientRequests {
             case ExistsRequest it -> new ExistsReply(id, why, List.of());
             case RemoveRequest it -> new RemoveReply(id, why, List.of());
             case RemoveAllRequest it -> new RemoveAllReply(id, why, 0);
+            case HintRequest it -> new HintReply(id, why, List.of());
         };
     }
 }

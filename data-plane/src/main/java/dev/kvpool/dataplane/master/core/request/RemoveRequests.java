@@ -25,6 +25,9 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
 
 /** Answers requests to remove one object, or all of them. */
 final class RemoveRequests {
@@ -68,26 +71,42 @@ final class RemoveRequests {
                 request.keys().size(),
                 nowMs + Bounds.REMOVE_WAIT_MS,
                 results -> new RemoveReply(request.requestId(), Status.OK, results));
-        int line = 0;
-        for (Key key : request.keys()) {
-            remove(key, request.force(), reply, line, nowMs);
-            line++;
+        for (int i = 0; i < request.keys().size(); i++) {
+            int line = i;
+            Key key = request.keys().get(line);
+            if (request.ofGroup()) {
+                removeGroup(key, request.force(), nowMs, result -> reply.decide(line, result));
+            } else {
+                remove(key, request.force(), nowMs, result -> reply.decide(line, result));
+            }
         }
         reply.sendWhenComplete();
     }
 
-    private void remove(Key key, boolean force, PendingReply reply, int line, long nowMs) {
+    /** Each object of the group by itself: what could not be removed stays, and the answer says the first reason. */
+    private void removeGroup(Key name, boolean force, long nowMs, Consumer<Status> answer) {
+        List<Key> keys = new ArrayList<>();
+        groups.members(name).forEach(object -> keys.add(object.key()));
+        if (keys.isEmpty() || keys.size() > Bounds.GROUP_OBJECTS_MAX) {
+            answer.accept(keys.isEmpty() ? Status.NOT_FOUND : Status.TOO_LARGE);
+            return;
+        }
+        GroupRemoval removal = new GroupRemoval(keys.size(), answer);
+        keys.forEach(key -> remove(key, force, nowMs, removal::removed));
+    }
+
+    private void remove(Key key, boolean force, long nowMs, Consumer<Status> answer) {
         StoredObject object = index.published(key);
         Status objection = objection(key, object, force, nowMs);
         if (objection != Status.OK) {
             counters.add(Count.FULL_TOMBSTONE_WRITES, objection == Status.QUEUE_FULL ? 1 : 0);
-            reply.decide(line, objection);
+            answer.accept(objection);
             return;
         }
         boolean wasThere = object != null || force;
         removals.remove(key, object, nowMs, result -> {
             removed(key, result);
-            reply.decide(line, result == Status.OK && !wasThere ? Status.NOT_FOUND : result);
+            answer.accept(result == Status.OK && !wasThere ? Status.NOT_FOUND : result);
         });
     }
 

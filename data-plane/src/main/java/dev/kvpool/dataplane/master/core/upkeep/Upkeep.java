@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.master.core.command.Purges;
 import dev.kvpool.dataplane.master.core.eviction.Evictions;
 import dev.kvpool.dataplane.master.core.eviction.Evictor;
 import dev.kvpool.dataplane.master.core.eviction.MemoryPressure;
+import dev.kvpool.dataplane.master.core.eviction.RetainedObjects;
 import dev.kvpool.dataplane.master.core.eviction.SsdEvictor;
 import dev.kvpool.dataplane.master.core.eviction.TakeoverReserve;
 import dev.kvpool.dataplane.master.core.index.NodeView;
@@ -51,6 +52,7 @@ public final class Upkeep {
     private final DrainEntries drainEntries;
     private final Witnessing witnessing;
     private final TakeoverReserve reserve;
+    private final RetainedObjects retained;
     private final Evictor evictor;
     private final SsdEvictor ssdEvictor;
     private final Promotions promotions;
@@ -83,8 +85,10 @@ public final class Upkeep {
         Predecessors predecessors = new Predecessors(view, orders, tombstoneWriter, counters);
         MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
         Evictions evictions = new Evictions(counters, view.removals(), outbox, evictionsTold);
-        evictor = new Evictor(rules, leadership, view, orders, settlement, predecessors, pressure, evictions, counters);
-        ssdEvictor = new SsdEvictor(rules, leadership, view, orders, predecessors, evictions, counters);
+        retained = new RetainedObjects(view);
+        evictor = new Evictor(
+                rules, leadership, view, orders, settlement, predecessors, pressure, retained, evictions, counters);
+        ssdEvictor = new SsdEvictor(rules, leadership, view, orders, predecessors, retained, evictions, counters);
         promotions = new Promotions(view, copies, counters);
     }
 
@@ -127,6 +131,10 @@ public final class Upkeep {
 
     public Promotions promotions() {
         return promotions;
+    }
+
+    public RetainedObjects retained() {
+        return retained;
     }
 
     public Drains drains() {
@@ -175,6 +183,7 @@ public final class Upkeep {
         evictor.endTerm();
         ssdEvictor.beginAnew();
         promotions.endTerm();
+        retained.endTerm();
         reserve.endTerm();
         tombstoneWriter.endTerm();
         witnessing.endTerm();
@@ -211,6 +220,7 @@ public final class Upkeep {
     /** Makes room; after whatever else a tick brings, which may have taken some. */
     public void makeRoom(long nowMs) {
         reserve.tick(nowMs);
+        retained.tick(nowMs);
         evictor.tick(nowMs);
         ssdEvictor.tick(nowMs);
     }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.eviction;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.ExtentSize;
+import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.Replica;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What clients want kept for a time, with all replicas where they lie: it is neither evicted nor moved to an SSD as long as anything
+ * else can be. Removals do not look here. This leader alone knows it, and no promise to a reader depends on it. It is bounded by number and by a part of the
+ * pool's memory, which what lies on an SSD counts for as well, since it may be brought back at any time.
+ */
+public final class RetainedObjects {
+    private static final class Entry {
+        private final ObjectId id;
+        private long untilMs;
+
+        /** What it counts for; 0 once it is released. */
+        private long bytes;
+
+        Entry(ObjectId id) {
+            this.id = id;
+        }
+    }
+
+    private final Index index;
+    private final Membership membership;
+    private final Map<ObjectId, Entry> entries = new HashMap<>();
+
+    /** The same entries, in the order in which they are looked at. */
+    private final Deque<Entry> rounds = new ArrayDeque<>();
+
+    private long bytes;
+
+    public RetainedObjects(View view) {
+        this.index = view.index();
+        this.membership = view.membership();
+    }
+
+    /** Retains all of them at least until then, or none: NO_SPACE, or QUEUE_FULL when there are too many objects. */
+    public Status retain(List<StoredObject> objects, long untilMs) {
+        long moreBytes = 0;
+        int moreEntries = 0;
+        for (StoredObject object : objects) {
+            Entry known = entries.get(object.id());
+            moreEntries += known == null ? 1 : 0;
+            moreBytes += known == null || known.bytes == 0 ? memoryBytes(object) : 0;
+        }
+        if (entries.size() + moreEntries > Bounds.RETAINED_OBJECTS_MAX) {
+            return Status.QUEUE_FULL;
+        }
+        if (bytes + moreBytes > bytesMax()) {
+            return Status.NO_SPACE;
+        }
+        objects.forEach(object -> retain(object, untilMs));
+        return Status.OK;
+    }
+
+    private void retain(StoredObject object, long untilMs) {
+        Entry entry = entries.get(object.id());
+        if (entry == null) {
+            entry = new Entry(object.id());
+            entries.put(entry.id, entry);
+            rounds.add(entry);
+        }
+        if (entry.bytes == 0) {
+            entry.bytes = memoryBytes(object);
+            bytes += entry.bytes;
+        }
+        entry.untilMs = Math.max(entry.untilMs, untilMs);
+    }
+
+    public void release(List<StoredObject> objects) {
+        for (StoredObject object : objects) {
+            Entry entry = entries.get(object.id());
+            if (entry != null) {
+                end(entry);
+            }
+        }
+    }
+
+    /** The entry itself goes with the next round. */
+    private void end(Entry entry) {
+        bytes -= entry.bytes;
+        entry.bytes = 0;
+        entry.untilMs = 0;
+    }
+
+    boolean holds(StoredObject object, long nowMs) {
+        if (entries.isEmpty()) {
+            return false;
+        }
+        Entry entry = entries.get(object.id());
+        return entry != null && entry.bytes > 0 && entry.untilMs > nowMs;
+    }
+
+    boolean isEmpty() {
+        return entries.isEmpty();
+    }
+
+    /** What it takes in memory, once if it lies nowhere there. */
+    private static long memoryBytes(StoredObject object) {
+        int inMemory = 0;
+        for (Replica replica : object.replicas()) {
+            inMemory += replica.isInMemory() ? 1 : 0;
+        }
+        return Math.max(1, inMemory) * ExtentSize.of(object.key().length(), object.payloadLength());
+    }
+
+    private long bytesMax() {
+        long capacity = 0;
+        for (NodeView node : membership.usable()) {
+            capacity += node.capacityBytes();
+        }
+        return (long) (capacity * Bounds.RETAINED_PART_MAX);
+    }
+
+    /** Forgets what has ended, and objects that are gone. */
+    public void tick(long nowMs) {
+        for (int left = Math.min(rounds.size(), Bounds.RETAINED_SEEN_PER_TICK); left > 0; left--) {
+            Entry entry = rounds.remove();
+            StoredObject object = index.object(entry.id);
+            boolean isThere = object != null && object.fate() == StoredObject.Fate.PUBLISHED;
+            if (isThere && entry.untilMs > nowMs) {
+                rounds.add(entry);
+            } else {
+                end(entry);
+                entries.remove(entry.id);
+            }
+        }
+    }
+
+    public void endTerm() {
+        entries.clear();
+        rounds.clear();
+        bytes = 0;
+    }
+}
