@@ -43,6 +43,12 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--pace", type=float, default=0.01, help="mean seconds between two calls of a process")
     parser.add_argument("--segment-mib", type=int, default=32, help="of each storage node (default 32)")
+    parser.add_argument(
+        "--absence",
+        type=float,
+        default=10.0,
+        help="seconds that a node is kept down at most, and 4 at least (default 10)",
+    )
     parser.add_argument("--kinds", help=f"faults, comma-separated (default all): {', '.join(NAMES)}")
     parser.add_argument("--kvpool", type=Path, required=True, help="the command; e2e/chaos/run says it")
     parser.add_argument("--directory", type=Path, required=True, help="for logs; emptied when nothing was violated")
@@ -55,6 +61,7 @@ def arguments() -> argparse.Namespace:
         *([] if 1 <= given.clients <= 32 else ["--clients must be 1 to 32"]),
         *([] if 0 <= given.pace <= 10 else ["--pace must be 0 to 10"]),
         *([] if 32 <= given.segment_mib <= 1 << 20 else ["--segment-mib must be 32 to 1048576"]),
+        *([] if 4 <= given.absence <= 3600 else ["--absence must be 4 to 3600"]),
         *([] if given.kvpool.is_file() else [f"there is no command {given.kvpool}; build it with .ci/dist bin wheels"]),
         *(f"no fault is called {name!r}" for name in (given.kinds or NAMES[0]).split(",") if name not in NAMES),
     ]
@@ -116,7 +123,7 @@ def _run(given: argparse.Namespace, result: Result, directory: Path, say: Callab
         library = build_offset_library(directory)
         if library is None:
             say("there is no C compiler: 'set clock off' is left out")
-        stage = Stage(pool, crew, masters, circumstances, draws, room.mounted, library)
+        stage = Stage(pool, crew, masters, circumstances, draws, given.absence, room.mounted, library)
         kinds = possible(stage, given.kinds.split(",") if given.kinds else None)
         if not kinds:
             raise CannotTry("none of these faults is possible here")

@@ -53,7 +53,7 @@ def keep_node_down(stage: Stage) -> None:
     node = stage.node()
     stage.pool.supervisor.hold(node)
     stage.pool.supervisor.kill(node)
-    stage.last(4, 10)
+    stage.last(4, stage.absence_seconds)
     stage.pool.supervisor.release(node)
 
 

@@ -24,6 +24,7 @@ class Stage:
     masters: Masters
     circumstances: Circumstances
     random: random.Random
+    absence_seconds: float  # that a node is kept down at most
     mounted: bool  # the pool's files lie on a file system of their own
     clock_library: Path | None  # sets the clock of a process off, see clock.py
 
