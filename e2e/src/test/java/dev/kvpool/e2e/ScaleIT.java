@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * a user who has the role {@code edit} in the namespace, partly by an autoscaler.
  */
 @OnScene(namespace = ScaleIT.NAMESPACE, pool = ScaleIT.POOL, objects = ScaleIT.OBJECTS)
-@Order(4)
+@Order(7)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
 class ScaleIT {
@@ -59,8 +59,8 @@ class ScaleIT {
     /** Of 64 KiB each, of which a third or more come to the node that is emptied. */
     private static final int THROTTLED_OBJECTS = 400;
 
-    /** Bytes a second, with which that takes eight times as long at least. */
-    private static final long RATE = 96 << 10;
+    /** Bytes a second, with which that takes six times as long at least. */
+    private static final long RATE = 140 << 10;
 
     private static final String EDITOR = "editor";
 
