@@ -24,8 +24,11 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.LocalTime;
 import java.time.ZoneId;
@@ -37,7 +40,7 @@ import java.util.stream.Stream;
 
 /**
  * A real Kubernetes API server and its etcd, without controllers, shared by all tests of this JVM: it takes seconds to
- * start. Tests keep apart by using namespaces of their own.
+ * start. Surefire has two JVMs. Tests keep apart by using namespaces of their own.
  */
 public final class ApiServer {
     private static final List<String> CRD_FILES =
@@ -179,18 +182,27 @@ public final class ApiServer {
                 .withApiServerFlag("--enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
                 .withStartupTimeout((int) START_TIMEOUT.toMillis())
                 .build());
-        awaitTheNextDayIfNear();
-        try {
-            server.start();
-        } catch (KubeAPITestException e) {
-            server.stop();
-            throw e;
-        }
+        startAlone(server, binaries);
         Runtime.getRuntime().addShutdownHook(new Thread(server::stop));
         var api = new ApiServer(server.getKubeConfigYaml());
         api.applyCrds();
         api.applyRights();
         return api;
+    }
+
+    /** Not while another JVM starts one: the first start ever makes certificates for all, and ports are free before they are used. */
+    private static void startAlone(KubeAPIServer server, Path binaries) {
+        try (FileChannel file = FileChannel.open(
+                        binaries.resolve("start.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileLock _ = file.lock()) {
+            awaitTheNextDayIfNear();
+            server.start();
+        } catch (KubeAPITestException e) {
+            server.stop();
+            throw e;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /**
