@@ -111,7 +111,7 @@ class NativeApiTest {
         }
 
         ByteBuffer options = ByteBuffer.wrap(library.submittedOptions).order(ByteOrder.nativeOrder());
-        assertThat(options.getInt(field("struct_size"))).isEqualTo(56);
+        assertThat(options.getInt(field("struct_size"))).isEqualTo(64);
         assertThat(options.getInt(field("flags"))).isEqualTo(OpCode.FLAG_UPSERT);
         assertThat(options.getInt(field("timeout_ms"))).isEqualTo(1000);
         assertThat(options.getInt(field("replicas"))).isEqualTo(2);
