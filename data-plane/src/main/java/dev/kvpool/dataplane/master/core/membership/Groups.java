@@ -6,8 +6,9 @@ import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.agrona.collections.Long2ObjectHashMap;
 
 /**
@@ -77,25 +78,28 @@ public final class Groups {
         if (group == null) {
             return List.of();
         }
-        List<StoredObject> others = published(group);
+        List<StoredObject> others = published(group, Integer.MAX_VALUE);
         others.remove(object);
         return others;
     }
 
-    /** The published objects of the group of this name. */
-    public List<StoredObject> members(Key name) {
-        return published(groups.get(GroupNumber.of(name)));
+    /** The published objects of the group of this name; more than {@code most} are not looked for when there are more. */
+    public List<StoredObject> members(Key name, int most) {
+        Group group = groups.get(GroupNumber.of(name));
+        return group == null ? new ArrayList<>() : published(group, most);
     }
 
-    private List<StoredObject> published(Group group) {
+    private List<StoredObject> published(Group group, int most) {
         List<StoredObject> members = new ArrayList<>();
-        if (group != null) {
+        Set<ObjectId> seen = new HashSet<>();
+        for (ObjectId id : group.members) {
             // Who was out of sight for a while is listed again.
-            for (ObjectId id : new LinkedHashSet<>(group.members)) {
-                StoredObject member = published(id);
-                if (member != null) {
-                    members.add(member);
-                }
+            StoredObject member = seen.add(id) ? published(id) : null;
+            if (member != null) {
+                members.add(member);
+            }
+            if (members.size() > most) {
+                break;
             }
         }
         return members;

@@ -69,7 +69,7 @@ final class HintRequests {
         if (!name.isValid()) {
             return refused(Status.INVALID_KEY);
         }
-        List<StoredObject> members = groups.members(name);
+        List<StoredObject> members = groups.members(name, Bounds.GROUP_OBJECTS_MAX);
         if (members.size() > Bounds.GROUP_OBJECTS_MAX) {
             return refused(Status.TOO_LARGE);
         }

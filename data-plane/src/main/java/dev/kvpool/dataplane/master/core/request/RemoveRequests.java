@@ -86,7 +86,7 @@ final class RemoveRequests {
     /** Each object of the group by itself: what could not be removed stays, and the answer says the first reason. */
     private void removeGroup(Key name, boolean force, long nowMs, Consumer<Status> answer) {
         List<Key> keys = new ArrayList<>();
-        groups.members(name).forEach(object -> keys.add(object.key()));
+        groups.members(name, Bounds.GROUP_OBJECTS_MAX).forEach(object -> keys.add(object.key()));
         if (keys.isEmpty() || keys.size() > Bounds.GROUP_OBJECTS_MAX) {
             answer.accept(keys.isEmpty() ? Status.NOT_FOUND : Status.TOO_LARGE);
             return;
