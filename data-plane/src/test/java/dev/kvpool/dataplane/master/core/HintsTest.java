@@ -29,59 +29,59 @@ class HintsTest {
     @Test
     void whatIsRetainedStaysWhileNewerObjectsGo() {
         Scenario pool = pool();
-        fill(pool, "kept", 3);
+        pool.fill("kept", 3);
         retain(pool, "kept", 3);
-        fill(pool, "plain", 7);
+        pool.fill("plain", 7);
         pool.world.run(20);
 
-        assertThat(present(pool, "kept", 3)).isEqualTo(3);
-        assertThat(present(pool, "plain", 7)).isEqualTo(2);
+        assertThat(pool.present("a", "kept", 3)).isEqualTo(3);
+        assertThat(pool.present("a", "plain", 7)).isEqualTo(2);
     }
 
     @Test
     void afterItsTimeItIsAsAnyOther() {
         Scenario pool = pool();
-        fill(pool, "kept", 3);
+        pool.fill("kept", 3);
         retain(pool, "kept", 3);
         pool.pass(MINUTE);
-        fill(pool, "plain", 7);
+        pool.fill("plain", 7);
         pool.world.run(20);
 
-        assertThat(present(pool, "kept", 3)).isZero();
+        assertThat(pool.present("a", "kept", 3)).isZero();
     }
 
     @Test
     void whatIsReleasedIsAsAnyOther() {
         Scenario pool = pool();
-        fill(pool, "kept", 3);
+        pool.fill("kept", 3);
         retain(pool, "kept", 3);
         for (int i = 0; i < 3; i++) {
             assertThat(pool.hint(Hint.RELEASE, 0, false, "kept" + i)).isEqualTo(new Hinted(Status.OK, 1));
         }
-        fill(pool, "plain", 7);
+        pool.fill("plain", 7);
         pool.world.run(20);
 
-        assertThat(present(pool, "kept", 3)).isZero();
+        assertThat(pool.present("a", "kept", 3)).isZero();
     }
 
     @Test
     void askedForAgainItIsRetainedForLonger() {
         Scenario pool = pool();
-        fill(pool, "kept", 3);
+        pool.fill("kept", 3);
         retain(pool, "kept", 3);
         pool.pass(MINUTE / 2);
         retain(pool, "kept", 3);
         pool.pass(MINUTE * 3 / 4);
-        fill(pool, "plain", 7);
+        pool.fill("plain", 7);
         pool.world.run(20);
 
-        assertThat(present(pool, "kept", 3)).isEqualTo(3);
+        assertThat(pool.present("a", "kept", 3)).isEqualTo(3);
     }
 
     @Test
     void noMoreThanHalfOfTheMemoryIsRetained() {
         Scenario pool = pool();
-        fill(pool, "k", 7);
+        pool.fill("k", 7);
         retain(pool, "k", 5);
         assertThat(pool.hint(Hint.RETAIN, MINUTE, false, "k5").status()).isEqualTo(Status.NO_SPACE);
         assertThat(pool.hint(Hint.RETAIN, MINUTE, false, "k0").status())
@@ -99,15 +99,15 @@ class HintsTest {
     @Test
     void beforePutsFailItGoes() {
         Scenario pool = pool();
-        fill(pool, "kept", 4);
+        pool.fill("kept", 4);
         retain(pool, "kept", 4);
         pool.keeping(Retention.of(false, true, 0, 0));
-        fill(pool, "pinned", 6);
+        pool.fill("pinned", 6);
         pool.world.run(200);
 
         assertThat(pool.put("one more", 1000)).isEqualTo(Status.OK);
-        assertThat(present(pool, "pinned", 6)).isEqualTo(6);
-        assertThat(present(pool, "kept", 4)).isLessThan(4);
+        assertThat(pool.present("a", "pinned", 6)).isEqualTo(6);
+        assertThat(pool.present("a", "kept", 4)).isLessThan(4);
         assertThat(pool.talkedTo().status().counters().get(Count.RETAINED_EVICTED))
                 .isPositive();
     }
@@ -115,9 +115,9 @@ class HintsTest {
     @Test
     void whatWillSoonBeNoLongerLeasedIsWaitedFor() {
         Scenario pool = pool();
-        fill(pool, "kept", 4);
+        pool.fill("kept", 4);
         retain(pool, "kept", 4);
-        fill(pool, "read", 5);
+        pool.fill("read", 5);
         pool.world.run(1);
         for (int i = 0; i < 5; i++) {
             pool.find("read" + i);
@@ -125,13 +125,13 @@ class HintsTest {
         pool.put("one more", 1000);
         pool.world.run(200);
 
-        assertThat(present(pool, "kept", 4)).isEqualTo(4);
+        assertThat(pool.present("a", "kept", 4)).isEqualTo(4);
     }
 
     @Test
     void itCanBeRemoved() {
         Scenario pool = pool();
-        fill(pool, "kept", 1);
+        pool.fill("kept", 1);
         retain(pool, "kept", 1);
         assertThat(pool.remove("kept0", false)).isEqualTo(Status.OK);
     }
@@ -139,30 +139,30 @@ class HintsTest {
     @Test
     void theNextLeaderHasHeardNone() {
         Scenario pool = pool();
-        fill(pool, "kept", 3);
+        pool.fill("kept", 3);
         retain(pool, "kept", 3);
         ModelMaster second = pool.master();
         pool.lead(second, 8).talkTo(second);
         pool.world.run(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS);
-        fill(pool, "plain", 7);
+        pool.fill("plain", 7);
         pool.world.run(20);
 
-        assertThat(present(pool, "kept", 3)).isZero();
+        assertThat(pool.present("a", "kept", 3)).isZero();
     }
 
     @Test
     void aGroupIsRetainedAsAWholeOrNotAtAll() {
         Scenario pool = pool().keeping(GROUP_A);
-        fill(pool, "grouped", 3);
+        pool.fill("grouped", 3);
         assertThat(pool.hint(Hint.RETAIN, MINUTE, true, "a")).isEqualTo(new Hinted(Status.OK, 3));
         pool.keeping(Retention.NONE);
-        fill(pool, "plain", 7);
+        pool.fill("plain", 7);
         pool.world.run(20);
-        assertThat(present(pool, "grouped", 3)).isEqualTo(3);
+        assertThat(pool.present("a", "grouped", 3)).isEqualTo(3);
 
         assertThat(pool.hint(Hint.RELEASE, 0, true, "a")).isEqualTo(new Hinted(Status.OK, 3));
         pool.keeping(GROUP_A);
-        fill(pool, "later", 3);
+        pool.fill("later", 3);
         assertThat(pool.hint(Hint.RETAIN, MINUTE, true, "a").status()).isEqualTo(Status.NO_SPACE);
         assertThat(pool.hint(Hint.RETAIN, MINUTE, true, "another")).isEqualTo(new Hinted(Status.NOT_FOUND, 0));
     }
@@ -170,16 +170,16 @@ class HintsTest {
     @Test
     void aGroupIsRemovedAsOne() {
         Scenario pool = pool().keeping(GROUP_A);
-        fill(pool, "grouped", 3);
+        pool.fill("grouped", 3);
         pool.keeping(Retention.NONE);
-        fill(pool, "plain", 1);
+        pool.fill("plain", 1);
         assertThat(pool.removeGroup("another", false)).isEqualTo(Status.NOT_FOUND);
         pool.find("grouped1");
         assertThat(pool.removeGroup("a", false)).isEqualTo(Status.HAS_LEASE);
         assertThat(pool.removeGroup("a", true)).isEqualTo(Status.OK);
 
-        assertThat(present(pool, "grouped", 3)).isZero();
-        assertThat(present(pool, "plain", 1)).isEqualTo(1);
+        assertThat(pool.present("a", "grouped", 3)).isZero();
+        assertThat(pool.present("a", "plain", 1)).isEqualTo(1);
         assertThat(pool.removeGroup("a", true)).isEqualTo(Status.NOT_FOUND);
     }
 
@@ -187,7 +187,7 @@ class HintsTest {
     void whatIsPrefetchedComesBeforeItIsRead() {
         Scenario pool =
                 new Scenario().withNodes(TEN_OBJECTS, "a").withSsd(100 * BLOCK).leading(7);
-        fill(pool, "k", 10);
+        pool.fill("k", 10);
         pool.world.run(2 * Scenario.OBJECT_LEASE_MS);
         assertThat(pool.node("a").ssd()).isNotEmpty();
 
@@ -205,19 +205,19 @@ class HintsTest {
     void whatIsRetainedIsNotMovedToTheSsd() {
         Scenario pool =
                 new Scenario().withNodes(TEN_OBJECTS, "a").withSsd(100 * BLOCK).leading(7);
-        fill(pool, "kept", 3);
+        pool.fill("kept", 3);
         retain(pool, "kept", 3);
-        fill(pool, "plain", 7);
+        pool.fill("plain", 7);
         pool.world.run(Scenario.OBJECT_LEASE_MS);
 
         assertThat(pool.node("a").ssd()).isNotEmpty();
-        assertThat(present(pool, "kept", 3)).isEqualTo(3);
+        assertThat(pool.present("a", "kept", 3)).isEqualTo(3);
     }
 
     @Test
     void whatCannotBeIsRefused() {
         Scenario pool = pool();
-        fill(pool, "k", 1);
+        pool.fill("k", 1);
         for (long ms : new long[] {0, Bounds.RETAIN_MS_MAX + 1}) {
             assertThat(pool.hint(Hint.RETAIN, ms, false, "k0").status()).isEqualTo(Status.INVALID_ARGUMENT);
         }
@@ -234,27 +234,9 @@ class HintsTest {
         return new Scenario().withNodes(TEN_OBJECTS, "a").leading(7);
     }
 
-    private static void fill(Scenario pool, String prefix, int objects) {
-        for (int i = 0; i < objects; i++) {
-            assertThat(pool.put(prefix + i, 1000)).isEqualTo(Status.OK);
-        }
-    }
-
     private static void retain(Scenario pool, String prefix, int objects) {
         for (int i = 0; i < objects; i++) {
             assertThat(pool.hint(Hint.RETAIN, MINUTE, false, prefix + i)).isEqualTo(new Hinted(Status.OK, 1));
         }
-    }
-
-    /** How many of them their node still has in memory; asks nobody, so leases nothing. */
-    private static long present(Scenario pool, String prefix, int objects) {
-        long present = 0;
-        for (int i = 0; i < objects; i++) {
-            String key = prefix + i;
-            present += pool.node("a").directory().stream()
-                    .filter(line -> line.key().toString().equals(key))
-                    .count();
-        }
-        return present;
     }
 }

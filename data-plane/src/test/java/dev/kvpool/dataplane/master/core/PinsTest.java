@@ -20,40 +20,40 @@ class PinsTest {
     void aHardPinIsNeverEvicted() {
         Scenario pool = pool();
         pool.keeping(HARD);
-        fill(pool, "pinned", 4);
+        pool.fill("pinned", 4);
         pool.keeping(Retention.NONE);
-        fill(pool, "plain", 6);
+        pool.fill("plain", 6);
         pool.world.run(20);
 
-        assertThat(present(pool, "pinned", 4)).isEqualTo(4);
-        assertThat(present(pool, "plain", 6)).isEqualTo(1);
+        assertThat(pool.present("a", "pinned", 4)).isEqualTo(4);
+        assertThat(pool.present("a", "plain", 6)).isEqualTo(1);
     }
 
     @Test
     void aPoolFullOfHardPinsIsFullAndSaysSo() {
         Scenario pool = pool().keeping(HARD);
-        fill(pool, "pinned", 10);
+        pool.fill("pinned", 10);
         pool.world.run(200);
 
         assertThat(pool.put("one more", 1000)).isEqualTo(Status.NO_SPACE);
         pool.world.run(200);
         assertThat(pool.put("one more", 1000)).isEqualTo(Status.NO_SPACE);
-        assertThat(present(pool, "pinned", 10)).isEqualTo(10);
+        assertThat(pool.present("a", "pinned", 10)).isEqualTo(10);
         assertThat(count(pool, Count.EVICTIONS_SHORT)).isPositive();
     }
 
     @Test
     void softlyPinnedObjectsGoOnlyWhenNothingElseIsLeft() {
         Scenario pool = pool().keeping(soft(0));
-        fill(pool, "soft", 6);
+        pool.fill("soft", 6);
         pool.keeping(Retention.NONE);
-        fill(pool, "plain", 4);
+        pool.fill("plain", 4);
         pool.world.run(20);
 
-        assertThat(present(pool, "plain", 4))
+        assertThat(pool.present("a", "plain", 4))
                 .as("the warmer ones without a pin went first")
                 .isZero();
-        assertThat(present(pool, "soft", 6)).isEqualTo(5);
+        assertThat(pool.present("a", "soft", 6)).isEqualTo(5);
     }
 
     @Test
@@ -63,36 +63,36 @@ class PinsTest {
                 .withNodes(TEN_OBJECTS, "a")
                 .leading(7)
                 .keeping(soft(0));
-        fill(pool, "soft", 10);
+        pool.fill("soft", 10);
         pool.world.run(200);
 
-        assertThat(present(pool, "soft", 10)).isEqualTo(10);
+        assertThat(pool.present("a", "soft", 10)).isEqualTo(10);
     }
 
     @Test
     void aSoftPinEndsItsTimeAfterTheLastUse() {
         Scenario pool = pool().keeping(soft(MINUTE));
-        fill(pool, "soft", 6);
+        pool.fill("soft", 6);
         pool.pass(40_000);
         pool.find("soft0");
         pool.pass(40_000);
         pool.keeping(soft(0));
-        fill(pool, "later", 4);
+        pool.fill("later", 4);
         pool.world.run(20);
 
-        assertThat(present(pool, "soft", 6))
+        assertThat(pool.present("a", "soft", 6))
                 .as("five had run out, one was used")
                 .isEqualTo(1);
         assertThat(pool.exists("soft0")).isEqualTo(Status.OK);
-        assertThat(present(pool, "later", 4)).isEqualTo(4);
+        assertThat(pool.present("a", "later", 4)).isEqualTo(4);
     }
 
     @Test
     void pinsOutliveTheirLeader() {
         Scenario pool = pool().keeping(HARD);
-        fill(pool, "pinned", 4);
+        pool.fill("pinned", 4);
         pool.keeping(Retention.NONE);
-        fill(pool, "plain", 5);
+        pool.fill("plain", 5);
         ModelMaster second = pool.master();
         pool.lead(second, 8).talkTo(second);
         pool.world.run(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS);
@@ -100,14 +100,14 @@ class PinsTest {
         pool.put("one more", 1000);
         pool.world.run(20);
 
-        assertThat(present(pool, "pinned", 4)).isEqualTo(4);
-        assertThat(present(pool, "plain", 5)).isLessThan(5);
+        assertThat(pool.present("a", "pinned", 4)).isEqualTo(4);
+        assertThat(pool.present("a", "plain", 5)).isLessThan(5);
     }
 
     @Test
     void aPinnedObjectCanBeRemovedAndReplaced() {
         Scenario pool = pool().keeping(HARD);
-        fill(pool, "pinned", 2);
+        pool.fill("pinned", 2);
 
         assertThat(pool.remove("pinned0", false)).isEqualTo(Status.OK);
         assertThat(pool.upsert("pinned1", 500)).isEqualTo(Status.OK);
@@ -117,9 +117,9 @@ class PinsTest {
     @Test
     void aLeaseOnOneOfAGroupKeepsAll() {
         Scenario pool = pool().keeping(group(7));
-        fill(pool, "grouped", 4);
+        pool.fill("grouped", 4);
         pool.keeping(Retention.NONE);
-        fill(pool, "plain", 5);
+        pool.fill("plain", 5);
         pool.find("grouped2");
         pool.put("one more", 1000);
         pool.world.run(20);
@@ -127,7 +127,7 @@ class PinsTest {
         assertThat(pool.node("a").directory())
                 .filteredOn(line -> line.key().toString().startsWith("grouped"))
                 .hasSize(4);
-        assertThat(present(pool, "plain", 5)).isZero();
+        assertThat(pool.present("a", "plain", 5)).isZero();
         assertThat(pool.remove("grouped0", false)).isEqualTo(Status.HAS_LEASE);
         assertThat(pool.remove("grouped0", true)).isEqualTo(Status.OK);
     }
@@ -135,46 +135,46 @@ class PinsTest {
     @Test
     void aGroupIsEvictedTogether() {
         Scenario pool = pool();
-        fill(pool, "plain", 1);
+        pool.fill("plain", 1);
         pool.keeping(group(7));
-        fill(pool, "grouped", 6);
+        pool.fill("grouped", 6);
         pool.keeping(Retention.NONE);
-        fill(pool, "later", 3);
+        pool.fill("later", 3);
         pool.world.run(20);
 
-        assertThat(present(pool, "grouped", 6)).isZero();
-        assertThat(present(pool, "later", 3)).isEqualTo(3);
+        assertThat(pool.present("a", "grouped", 6)).isZero();
+        assertThat(pool.present("a", "later", 3)).isEqualTo(3);
     }
 
     @Test
     void aGroupUsedLatelyIsWarmAsAWhole() {
         Scenario pool = pool().keeping(group(7));
-        fill(pool, "grouped", 4);
+        pool.fill("grouped", 4);
         pool.keeping(Retention.NONE);
-        fill(pool, "plain", 5);
+        pool.fill("plain", 5);
         pool.find("grouped3");
         pool.world.run(Scenario.OBJECT_LEASE_MS);
         pool.put("one more", 1000);
         pool.world.run(20);
 
-        assertThat(present(pool, "grouped", 4))
+        assertThat(pool.present("a", "grouped", 4))
                 .as("no lease any more, but used after the others")
                 .isEqualTo(4);
-        assertThat(present(pool, "plain", 5)).isZero();
+        assertThat(pool.present("a", "plain", 5)).isZero();
     }
 
     @Test
     void hardPinnedMembersStayWhenTheirGroupGoes() {
         Scenario pool = pool().keeping(Retention.of(false, true, 0, 7));
-        fill(pool, "pinned", 1);
+        pool.fill("pinned", 1);
         pool.keeping(group(7));
-        fill(pool, "grouped", 4);
+        pool.fill("grouped", 4);
         pool.keeping(Retention.NONE);
-        fill(pool, "plain", 5);
+        pool.fill("plain", 5);
         pool.world.run(20);
 
-        assertThat(present(pool, "pinned", 1)).isEqualTo(1);
-        assertThat(present(pool, "grouped", 4)).isZero();
+        assertThat(pool.present("a", "pinned", 1)).isEqualTo(1);
+        assertThat(pool.present("a", "grouped", 4)).isZero();
     }
 
     private static Scenario pool() {
@@ -191,23 +191,5 @@ class PinsTest {
 
     private static long count(Scenario pool, Count what) {
         return pool.talkedTo().status().counters().get(what);
-    }
-
-    private static void fill(Scenario pool, String prefix, int objects) {
-        for (int i = 0; i < objects; i++) {
-            assertThat(pool.put(prefix + i, 1000)).isEqualTo(Status.OK);
-        }
-    }
-
-    /** How many of them their node still has; asks nobody, so leases nothing. */
-    private static long present(Scenario pool, String prefix, int objects) {
-        long present = 0;
-        for (int i = 0; i < objects; i++) {
-            String key = prefix + i;
-            present += pool.node("a").directory().stream()
-                    .filter(line -> line.key().toString().equals(key))
-                    .count();
-        }
-        return present;
     }
 }

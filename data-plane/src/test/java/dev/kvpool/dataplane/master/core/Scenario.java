@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Consistency;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
@@ -233,6 +235,25 @@ final class Scenario {
     /** The configuration says which nodes should be there, and in which zones. */
     void expect(Map<String, String> zones) {
         masters.forEach(master -> master.core().expectNodes(zones, world.nowMs()));
+    }
+
+    /** Puts so many objects of 1000 bytes, under the prefix and their number. */
+    void fill(String prefix, int objects) {
+        for (int i = 0; i < objects; i++) {
+            assertThat(put(prefix + i, 1000)).isEqualTo(Status.OK);
+        }
+    }
+
+    /** How many of them a node has in its memory; asks no master, so leases nothing. */
+    long present(String node, String prefix, int objects) {
+        long present = 0;
+        for (int i = 0; i < objects; i++) {
+            String key = prefix + i;
+            present += node(node).directory().stream()
+                    .filter(line -> line.key().toString().equals(key))
+                    .count();
+        }
+        return present;
     }
 
     private void heard(Message message) {

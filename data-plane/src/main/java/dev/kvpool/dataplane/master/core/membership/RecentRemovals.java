@@ -126,10 +126,7 @@ public final class RecentRemovals {
 
     /** FNV-1a, its bits mixed so that similar keys spread over a hash table. */
     private static long hash(Key key) {
-        long hash = 0xcbf29ce484222325L;
-        for (byte b : key.bytes()) {
-            hash = (hash ^ (b & 0xff)) * 0x100000001b3L;
-        }
+        long hash = Fnv1a.of(key);
         hash = (hash ^ hash >>> 33) * 0xff51afd7ed558ccdL;
         return hash ^ hash >>> 33;
     }
