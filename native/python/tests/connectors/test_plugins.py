@@ -54,6 +54,12 @@ def lmcache(start_engine: Callable[..., Engine], masters: str, **settings: objec
 PLUGINS = {"lmcache": lmcache, "sglang": sglang, "vllm": vllm}
 
 
+def retained(pool: LocalPool) -> int:
+    """How often an object was retained since the pool's start."""
+    [count] = re.findall(r"^kvpool_master_retained_total (\S+)$", pool.admin("/metrics"), re.MULTILINE)
+    return int(float(count))
+
+
 @pytest.fixture
 def prompt(request: pytest.FixtureRequest) -> int:
     """A number that no other test has, nor has the next."""
@@ -205,6 +211,43 @@ def test_vllm_counts_the_pools_failures_in_its_metrics(start_engine: Callable[..
     assert none == {}
 
 
+def test_vllms_requests_have_their_chunks_retained(
+    start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    """By a request's transfer parameters or an orchestrator's hint; all chunks, also those that host memory has already."""
+    before = retained(pool)
+    engine = vllm(start_engine, pool.masters, retain_at_most="15m", **PATIENT)
+    first, both = {"prompt": prompt, "blocks": 3}, {"prompt": prompt, "blocks": 5}
+    action = {"action_type": "kvpool", "action_version": "1", "payload": {"retain": "10m"}}
+
+    policies = engine.run(
+        ("serve", {**first, "params": {"kvpool": {"release": True}}}),
+        ("serve", {**both, "params": {"kvpool": {"retain": "10m"}}}),
+        ("serve", {**first, "hint": action}),
+        ("serve", {**first, "hint": {**action, "action_version": "2"}}),
+        ("serve", {**first, "params": {"kvpool": {"retain": "for long"}}}),
+        ("counts", {}),
+    )
+
+    counts = policies.pop()
+    assert policies == ["REQUEST_LEVEL"] * 3 + ["CHUNK_LEVEL"] * 2
+    assert (counts["keys_retained"], counts["keys_not_retained"]) == (8, 0)
+    assert retained(pool) > before
+    assert "is {'retain': 'for long'}, which is ignored: write a whole number with a unit" in engine.log
+
+
+def test_vllms_requests_have_no_say_unless_the_tier_lets_them(
+    start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    engine = vllm(start_engine, pool.masters, **PATIENT)
+    request = {"prompt": prompt, "blocks": 3, "params": {"kvpool": {"retain": "10m"}}}
+
+    policy, counts = engine.run(("serve", request), ("counts", {}))
+
+    assert policy == "CHUNK_LEVEL"
+    assert counts["keys_stored"] == 3 and "keys_retained" not in counts
+
+
 @pytest.mark.parametrize(
     ("other", "shared"),
     [
@@ -225,11 +268,19 @@ def test_vllm_engines_share_chunks_of_the_same_form(
     assert answers == [None, None, 2 if shared else 0]
 
 
-def test_vllms_tier_refuses_a_locality_that_vllm_does_not_know(
-    start_engine: Callable[..., Engine], pool: LocalPool
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"locality": "NEAR"}, "locality is 'NEAR': write one of LOCAL, REMOTE"),
+        ({"retain_at_most": "2h"}, "retain_at_most is '2h': write a whole number with a unit"),
+        ({"retain_at_most": "61m"}, "retain_at_most is '61m': an hour at most"),
+    ],
+)
+def test_vllms_tier_refuses_what_it_cannot_do(
+    setting: dict, message: str, start_engine: Callable[..., Engine], pool: LocalPool
 ) -> None:
-    with pytest.raises(EngineFailed, match=r"WrongSettings: .*locality is 'NEAR': write one of LOCAL, REMOTE"):
-        vllm(start_engine, pool.masters, locality="NEAR").run()
+    with pytest.raises(EngineFailed, match=f"WrongSettings: .*{message}"):
+        vllm(start_engine, pool.masters, **setting).run()
 
 
 def test_lmcache_is_told_of_each_key_and_ends_each_batch(

@@ -61,6 +61,12 @@ class Client:
     def remove_batch(self, keys: list[str], *, timeout: float) -> list:
         return self._answer("remove", timeout)
 
+    def retain(self, keys: list[str], for_seconds: float, *, timeout: float) -> list:
+        return self._answer(f"retain {for_seconds:g}", timeout)
+
+    def release(self, keys: list[str], *, timeout: float) -> list:
+        return self._answer("release", timeout)
+
     def register(self, address: int, length: int) -> None:
         self.regions.append((address, length))
 
@@ -221,6 +227,30 @@ def test_a_failed_store_is_counted_and_logged_and_raises_nothing(
     assert client.calls == [("put", 3.0)] * 2
     assert pool.counts() == {"keys_stored": 1, "keys_not_stored": 3}
     assert f"store: {failure.name}: the reason" in caplog.text
+
+
+def test_a_hint_takes_no_longer_than_a_lookup_and_raises_nothing(
+    pool: Pool, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.answers = [Status.OK, Status.NO_SPACE]
+    pool.retain(["a", "b"], 60.0)
+    client.answers = Status.NOT_LEADER
+    pool.retain(["a", "b"], 60.0)
+    client.answers = [Status.OK, Status.NOT_FOUND]
+    pool.retain(["a", "b"], 0.0)
+
+    assert client.calls == [("retain 60", 0.125)] * 2 + [("release", 0.125)]
+    assert pool.counts() == {"keys_retained": 1, "keys_not_retained": 3}
+    assert "hint: NO_SPACE: the reason" in caplog.text and "hint: NOT_LEADER: the reason" in caplog.text
+
+
+def test_hints_that_are_late_again_and_again_are_left_out(pool: Pool, client: Client) -> None:
+    client.answers, client.takes = [Status.OK], 0.125
+    for _ in range(4):
+        pool.retain(["a"], 60.0)
+
+    assert len(client.calls) == 3
+    assert pool.counts() == {"keys_retained": 3, "keys_not_retained": 1}
 
 
 def test_an_engine_starts_without_its_pool_and_has_it_later(

@@ -46,6 +46,7 @@ class Pool:
         self._lookups = Patience(settings.lookup_timeout, clock)
         self._loads = Patience(settings.load_timeout, clock)
         self._stores = Patience(settings.store_timeout, clock)
+        self._hints = Patience(settings.lookup_timeout, clock)
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
         self._reported = clock()
@@ -131,6 +132,25 @@ class Pool:
         self._count(keys_not_stored=keys)
         self._log.warn(f"store {reason}", f"store: {reason}")
 
+    def retain(self, keys: Sequence[str], seconds: float) -> None:
+        """Objects that others are evicted before, for this time; 0: no longer. It takes no longer than a lookup, and what is
+        not retained is evicted as any other."""
+        client, asked = self._connection.client, self._clock()
+        failure = None
+        statuses: list[Status] = []
+        if client and (budget := self._hints.budget(asked)):
+            try:
+                statuses = (
+                    client.retain(keys, seconds, timeout=budget) if seconds else client.release(keys, timeout=budget)
+                )
+            except KvpoolError as error:
+                failure = error.status
+            self._hints.ended(asked)
+            self._explain("hint", failure or _first_failure(statuses, but=Status.NOT_FOUND), client)
+        if seconds:
+            retained = statuses.count(Status.OK)
+            self._count(keys_retained=retained, keys_not_retained=len(keys) - retained)
+
     def remove(self, keys: Sequence[str]) -> list[bool]:
         """Which objects are gone now; one that is still leased stays."""
         client, asked = self._connection.client, self._clock()
@@ -156,7 +176,8 @@ class Pool:
 
     def counts(self) -> dict[str, int]:
         """Since the start: `lookups`, of them `lookups_late` and `lookups_failed`, `lookups_skipped` besides, `keys_found` and
-        `keys_missed`; `keys_loaded` and `keys_not_loaded`; `keys_stored` and `keys_not_stored`."""
+        `keys_missed`; `keys_loaded` and `keys_not_loaded`; `keys_stored` and `keys_not_stored`; `keys_retained` and
+        `keys_not_retained`."""
         with self._lock:
             return dict(self._counts)
 

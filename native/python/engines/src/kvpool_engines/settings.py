@@ -129,7 +129,8 @@ def _replicas(value: Any) -> int:
     return value
 
 
-def _time(value: Any) -> float:
+def read_time(value: Any) -> float:
+    """Seconds. Raises ValueError, which says what to write."""
     match = _TIME.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise ValueError("write a whole number with a unit ms, s or m, for example '100ms'")
@@ -141,11 +142,11 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "protocols": _protocols,
     "namespace": _namespace,
     "replicas": _replicas,
-    "start_timeout": _time,
-    "lookup_timeout": _time,
-    "load_timeout": _time,
-    "store_timeout": _time,
-    "connect_timeout": _time,
-    "transfer_timeout": _time,
-    "idle_timeout": _time,
+    "start_timeout": read_time,
+    "lookup_timeout": read_time,
+    "load_timeout": read_time,
+    "store_timeout": read_time,
+    "connect_timeout": read_time,
+    "transfer_timeout": read_time,
+    "idle_timeout": read_time,
 }

@@ -9,6 +9,7 @@ and in threads of its own. The tier lives in the scheduler, which waits for none
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import logging
@@ -26,6 +27,7 @@ from vllm.v1.kv_offload.base import (
     OffloadingCounterMetadata,
     OffloadingMetricMetadata,
     OffloadKey,
+    OffloadPolicy,
     ReqContext,
     RequestOffloadingContext,
     ScheduleEndContext,
@@ -36,9 +38,12 @@ from vllm.v1.kv_offload.tiering.base import JobResult, SecondaryTierManager, Tra
 
 from kvpool_engines.jobs import Jobs
 from kvpool_engines.pending_lookups import PendingLookups
-from kvpool_engines.pool import Pool
-from kvpool_engines.settings import WrongSettings, read_settings
+from kvpool_engines.pool import Pieces, Pool
+from kvpool_engines.quiet_log import QuietLog
+from kvpool_engines.request_hint import NAME, VERSION, RequestHint, read_hint
+from kvpool_engines.settings import WrongSettings, read_settings, read_time
 
+_RETAIN_AT_MOST, _RETAIN_SECONDS_MAX = "retain_at_most", 3600.0
 WHERE = "secondary_tiers of kv_connector_extra_config"
 _LOOKUP_THREADS, _LOAD_THREADS, _STORE_THREADS = 1, 4, 2
 _JOBS_MAX = 1024
@@ -48,6 +53,7 @@ _COUNTERS = {
     "lookups_skipped": "Lookups that the pool was not asked, because it was late before or has not been reached: misses.",
     "keys_not_loaded": "Chunks that were found in the pool and could not be loaded.",
     "keys_not_stored": "Chunks that the pool did not take.",
+    "keys_not_retained": "Chunks that a request wanted retained and the pool did not retain.",
 }
 
 logger = logging.getLogger(__name__)
@@ -66,7 +72,8 @@ class KvpoolTier(SecondaryTierManager):
         **given: Any,
     ) -> None:
         super().__init__(offloading_spec, primary_kv_view, tier_type, backpressure_detector)
-        settings = read_settings(given, os.environ, WHERE)
+        settings = read_settings(given, os.environ, WHERE, {_RETAIN_AT_MOST})
+        self._retain_at_most = _retain_at_most(given.get(_RETAIN_AT_MOST))
         self.locality = _locality(locality)
         self._begin = f"{settings.namespace}{_namespace_of(offloading_spec.config, self.block_size_bytes)}"
         self._pool = Pool(settings, logger)
@@ -79,11 +86,22 @@ class KvpoolTier(SecondaryTierManager):
         self._loads = Jobs("kvpool-load", _LOAD_THREADS, _JOBS_MAX, self._results.put)
         self._stores = Jobs("kvpool-store", _STORE_THREADS, _JOBS_MAX, self._results.put)
         self._reported: dict[str, int] = {}
+        self._log = QuietLog(logger)
 
     # ---- lookups
 
     def on_new_request(self, req_context: ReqContext) -> RequestOffloadingContext:
-        return RequestOffloadingContext()
+        if not self._retain_at_most or (said := _said_by(req_context)) is None:
+            return RequestOffloadingContext()
+        try:
+            req_context.set_state(read_hint(said, self._retain_at_most))
+        except ValueError as problem:
+            self._log.warn(
+                "hint", f"{NAME} of request {req_context.req_id} is {said!r:.200}, which is ignored: {problem}"
+            )
+            return RequestOffloadingContext()
+        # Chunks that the request finds on the accelerator or in host memory come to submit_store(), too.
+        return RequestOffloadingContext(policy=OffloadPolicy.REQUEST_LEVEL)
 
     def lookup(self, key: OffloadKey, req_context: ReqContext) -> LookupResult:
         found = self._pending.ask(key, req_context.req_id)
@@ -109,7 +127,9 @@ class KvpoolTier(SecondaryTierManager):
 
     def submit_store(self, job_metadata: TransferJob) -> None:
         keys = list(job_metadata.keys)
-        if not self._stores.submit(self._transfer(job_metadata, keys, self._pool.store, self._stored)):
+        hint = job_metadata.req_context.get_state(RequestHint)
+        store = functools.partial(self._store_and_retain, hint) if hint else self._pool.store
+        if not self._stores.submit(self._transfer(job_metadata, keys, store, self._stored)):
             self._pool.not_stored(len(keys), "too many stores wait")
             self._results.put(self._stored(job_metadata, keys, [False] * len(keys), 0.0))
 
@@ -171,6 +191,14 @@ class KvpoolTier(SecondaryTierManager):
 
         return work
 
+    def _store_and_retain(
+        self, hint: RequestHint, keys: list[str], addresses: Pieces, lengths: Pieces, asked: float
+    ) -> list[bool]:
+        stored = self._pool.store(keys, addresses, lengths, asked=asked)
+        if there := [key for key, is_there in zip(keys, stored, strict=True) if is_there]:
+            self._pool.retain(there, hint.retain)
+        return stored
+
     def _loaded(
         self, job: TransferJob, keys: list[OffloadKey], loaded: list[bool], seconds: float
     ) -> tuple[JobResult, list[OffloadKey]]:
@@ -198,6 +226,26 @@ class KvpoolTier(SecondaryTierManager):
 
 def _metric(name: str) -> str:
     return f"vllm:kv_offload_kvpool_{name}"
+
+
+def _said_by(request: ReqContext) -> Any:
+    """The hint of a request, None if it has none: by HTTP and gRPC with its transfer parameters, by gRPC among its KV hints."""
+    if request.kv_transfer_params and NAME in request.kv_transfer_params:
+        return request.kv_transfer_params[NAME]
+    actions = request.kv_hints.actions if request.kv_hints else []
+    known = (it.payload for it in actions if (it.action_type, it.action_version) == (NAME, VERSION))
+    return next(known, None)
+
+
+def _retain_at_most(value: Any) -> float:
+    """Seconds; 0: requests have no say."""
+    try:
+        seconds = 0.0 if value is None else read_time(value)
+        if seconds > _RETAIN_SECONDS_MAX:
+            raise ValueError("an hour at most")
+    except ValueError as problem:
+        raise WrongSettings(f"{WHERE}: {_RETAIN_AT_MOST} is {value!r}: {problem}") from None
+    return seconds
 
 
 def _locality(name: Any) -> Locality:

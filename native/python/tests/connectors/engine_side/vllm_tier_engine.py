@@ -75,12 +75,20 @@ class VllmTier:
         self._manager = TieringOffloadingManager(self._primary, [self._tier])
 
     def save(self, prompt: int, blocks: int) -> None:
-        keys, request = self._keys(prompt, blocks), self._new_request()
-        chunks = self._manager.prepare_store(keys, request).store_spec.chunk_ids
-        for block, chunk in enumerate(chunks):
-            self._region.memory[chunk] = block_bytes(prompt, block, CHUNK_BYTES)
-        self._manager.complete_store(keys, request)
+        self.serve(prompt, blocks)
+
+    def serve(self, prompt: int, blocks: int, params: dict | None = None, hint: dict | None = None) -> str:
+        """A request with transfer parameters of its own, and with an orchestrator's KV hint. The policy by which the scheduler
+        offers its chunks."""
+        keys, request = self._keys(prompt, blocks), self._new_request(params, hint)
+        policy = self._manager.on_new_request(request).policy.name
+        to_store = self._manager.prepare_store(keys, request)
+        for key, chunk in zip(to_store.keys_to_store, to_store.store_spec.chunk_ids, strict=True):
+            self._region.memory[chunk] = block_bytes(prompt, keys.index(key), CHUNK_BYTES)
+        if to_store.keys_to_store:
+            self._manager.complete_store(to_store.keys_to_store, request)
         self._end(request)
+        return policy
 
     def lookup(self, prompt: int, blocks: int) -> int:
         """In the tier, as host memory is emptied before."""
@@ -142,11 +150,13 @@ class VllmTier:
 
     # ---- the scheduler
 
-    def _new_request(self) -> Any:
+    def _new_request(self, params: dict | None = None, hint: dict | None = None) -> Any:
+        from vllm.v1.kv_hints import KvHintAction, KvHintsEnvelope
         from vllm.v1.kv_offload.base import ReqContext
 
         self._requests += 1
-        request = ReqContext(f"request-{self._requests}")
+        hints = hint and KvHintsEnvelope("1", "message", [KvHintAction(action_id="action", **hint)])
+        request = ReqContext(f"request-{self._requests}", params, hints)
         self._manager.on_new_request(request)
         return request
 
