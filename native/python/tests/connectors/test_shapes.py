@@ -154,3 +154,38 @@ def test_vllm_ascend_layer_by_layer_takes_failed_loads_for_loaded(ascend: Engine
 
     with pytest.raises(EngineFailed, match="AssertionError: rank 0, tensor 0"):
         engines.of(2, model=FOUR_HEADS).run(("lookup", prompt), ("load", prompt | SPOILS))
+
+
+def test_sglang_ranks_with_other_numbers_of_heads_share_nothing(
+    start_engine: Callable[..., Engine], pool: LocalPool, prompt: dict[str, int]
+) -> None:
+    """Its keys name the rank only, and it takes any positive length for a whole page: one rank would read half of each."""
+    engine = start_engine("sglang", pool.masters)
+    ranks = [("restart", {"tp_rank": rank, "tp_size": 2}) for rank in (0, 1)]
+    other = {**prompt, "prompt": prompt["prompt"] + 1}
+
+    engine.run(ranks[0], ("save", prompt), ranks[1], ("save", prompt))
+    one = engine.run(("lookup", prompt), ("load", prompt | SPOILS), ("save", other))
+    two = engine.run(
+        ranks[0], ("load", prompt), ("lookup", other), ("load", other | SPOILS), ranks[1], ("load", prompt)
+    )
+
+    assert one == [BLOCKS, NONE, None]
+    assert two == [None, ALL, BLOCKS, NONE, None, ALL]
+
+
+def test_sglang_engines_of_other_shapes_with_a_tag_each(
+    start_engine: Callable[..., Engine], pool: LocalPool, prompt: dict[str, int]
+) -> None:
+    """Where there are more ranks than heads, pages of one key and length are of other heads, which no store can see."""
+    engine = start_engine("sglang", pool.masters)
+
+    def rank(tp_rank: int, tp_size: int, **extra: str) -> tuple[str, dict]:
+        return ("restart", {"tp_rank": tp_rank, "tp_size": tp_size, "extra_config": extra})
+
+    engine.run(rank(1, 4), ("save", prompt))
+    assert engine.run(rank(1, 2, extra_backend_tag="tp2"), ("lookup", prompt)) == [None, 0]
+    with pytest.raises(
+        EngineFailed, match="AssertionError: what was not loaded is untouched, and the rest is what was"
+    ):
+        engine.run(rank(1, 2), ("load", prompt))

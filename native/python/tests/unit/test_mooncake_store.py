@@ -4,7 +4,9 @@
 import ctypes
 import gc
 import logging
+import sys
 from collections.abc import Callable, Iterator
+from types import ModuleType
 
 import pytest
 from conftest import EXISTS, GET, PUT, REMOVE, Fake
@@ -108,6 +110,21 @@ def test_many_buffers_are_filled_or_the_read_has_failed(
     pieces = [memory.address, memory.address + 9]
     assert store.batch_get_into_multi_buffers(["k", "k"], [pieces, pieces], [[2, 4], [2, 3]]) == [-600, 5]
     assert "1 of 2 keys failed, first 'k': -600 INVALID_PARAMS: the value has 5 bytes and its buffers 6" in caplog.text
+
+
+def test_sglang_reads_whole_values_or_none(
+    store: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It takes any length for a whole page. LMCache wants the length of chunks that are not full."""
+    memory = Memory(bytes(64))
+    assert (store.register_buffer(memory.address, 64), store.put("k", b"12345")) == (0, 0)
+    reads = ["k", "none", "k"], [memory.address + at for at in (0, 10, 20)], [5, 5, 6]
+
+    assert store.batch_get_into(*reads) == [5, -704, 5]
+    connector = "sglang.srt.mem_cache.storage.mooncake_store.mooncake_store"
+    monkeypatch.setitem(sys.modules, connector, ModuleType(connector))
+    assert store.batch_get_into(*reads) == [5, -704, -600]
+    assert "first 'k': -600 INVALID_PARAMS: the value has 5 bytes and its buffers 6" in caplog.text
 
 
 def test_tables_of_different_lengths(store: MooncakeDistributedStore) -> None:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kvpool import KvpoolError
-from mooncake.answers.error_code import ErrorCode, Refusal, code_of
+from mooncake.answers.error_code import ErrorCode, code_of
 from mooncake.answers.setup_failure import cause_of, sentence
+from mooncake.answers.short_values import engine_compares_lengths, refuse_short_values
 from mooncake.buffer_pool import (
     BufferLease,
     BufferLeaseView,
@@ -101,12 +102,6 @@ UNDEFINED, INITIALIZED, COMPLETE, REMOVED = (
 _ABSENT = frozenset((int(ErrorCode.OBJECT_NOT_FOUND), int(ErrorCode.REPLICA_IS_NOT_READY)))
 
 _REQUIRED: Any = object()
-
-
-def _too_short(length: int, room: int) -> Refusal:
-    """Engines take any length for success, and would use what was in the rest of the pieces before."""
-    why = f"the value has {length} bytes and its buffers {room}: it is of an engine with other ranks or another block size"
-    return Refusal(ErrorCode.INVALID_PARAMS, why)
 
 
 class MooncakeDistributedStore(ParallelTensorMethods):
@@ -431,8 +426,17 @@ class MooncakeDistributedStore(ParallelTensorMethods):
         return self.batch_get_into([key], [buffer_ptr], [size])[0]
 
     def batch_get_into(self, keys: Sequence[str], buffer_ptrs: Sequence[int], sizes: Sequence[int]) -> list[int]:
-        """get_into() for many keys: bytes read or the code of each."""
-        return self._read_memory("get_into", keys, buffer_ptrs, sizes)
+        """get_into() for many keys: bytes read or the code of each. Where SGLang's connector is loaded a value that is shorter
+        than its memory is -600, as it compares no lengths."""
+        if engine_compares_lengths():
+            return self._read_memory("get_into", keys, buffer_ptrs, sizes)
+        return self._for_each(
+            "get_into",
+            keys,
+            lambda pool: refuse_short_values(
+                pool.client.get_into_memory(keys, buffer_ptrs, sizes, reuse=pool.reuse), sizes
+            ),
+        )
 
     def batch_get_into_multi_buffers(
         self,
@@ -445,14 +449,13 @@ class MooncakeDistributedStore(ParallelTensorMethods):
         of each; -600 also when the value is shorter than the pieces together, as engines compare no lengths. A copy on this
         machine is always preferred, whatever `prefer_alloc_in_same_node` says."""
 
-        def read(pool: Pool) -> Sequence[int]:
-            answers = pool.client.get_into_pieces(keys, all_buffer_ptrs, all_sizes, reuse=pool.reuse)
-            return [
-                answer if answer < 0 or answer == (room := sum(sizes)) else _too_short(answer, room)
-                for answer, sizes in zip(answers, all_sizes, strict=True)
-            ]
-
-        return self._for_each("get_into_multi_buffers", keys, read)
+        return self._for_each(
+            "get_into_multi_buffers",
+            keys,
+            lambda pool: refuse_short_values(
+                pool.client.get_into_pieces(keys, all_buffer_ptrs, all_sizes, reuse=pool.reuse), map(sum, all_sizes)
+            ),
+        )
 
     # ---- questions
 

@@ -9,6 +9,7 @@ import json
 
 import numpy
 from blocks import UNTOUCHED, block_bytes, tokens_of
+from ranks import Shape
 from stand_in import stand_in, unused
 from tensors import FLOAT16, INT64, Tensor, install_torch
 
@@ -16,17 +17,24 @@ LAYERS, HEADS, WIDTH, PAGES = 4, 2, 32, 64
 
 
 class HostPool:
-    """Host memory of keys and values in SGLang's layout page_first: [2, tokens, layers, heads, width]."""
+    """Host memory of keys and values of these heads in SGLang's layout page_first: [2, tokens, layers, heads, width]."""
 
     layout, dtype = "page_first", FLOAT16
 
-    def __init__(self, page_size: int) -> None:
-        self.page_size = page_size
-        self._token_bytes = LAYERS * HEADS * WIDTH * FLOAT16.itemsize
+    def __init__(self, page_size: int, heads: range = range(HEADS)) -> None:
+        self.page_size, self._heads = page_size, heads
+        self._token_bytes = LAYERS * len(heads) * WIDTH * FLOAT16.itemsize
         self.page_bytes = page_size * self._token_bytes
         self.memory = numpy.full((2, PAGES, self.page_bytes), UNTOUCHED, numpy.uint8)
-        shape = (2, PAGES * page_size, LAYERS, HEADS, WIDTH)
+        shape = (2, PAGES * page_size, LAYERS, len(heads), WIDTH)
         self.kv_buffer = Tensor(self.memory.view(FLOAT16.numpy_type).reshape(shape), FLOAT16)
+
+    def content(self, prompt: int, block: int) -> numpy.ndarray:
+        """Keys and values of a page: its heads' part of what all ranks have of it."""
+        head_bytes = WIDTH * FLOAT16.itemsize
+        shape = (2, self.page_size, LAYERS, HEADS, head_bytes)
+        of_all = block_bytes(prompt, block, 2 * self.page_size * LAYERS * HEADS * head_bytes).reshape(shape)
+        return of_all[:, :, :, self._heads].reshape(2, self.page_bytes)
 
     def get_hybrid_pool_buffer(self) -> list[Tensor]:
         return [self.kv_buffer[0], self.kv_buffer[1]]
@@ -74,28 +82,33 @@ class Sglang:
         from sglang.srt.mem_cache.storage.backend_factory import StorageBackendFactory
 
         complete = HiCacheStorageConfig(**{**self._config, **config})
+        ranks = Shape(complete.tp_size, heads=HEADS).ranks()
+        heads = range(HEADS) if complete.is_mla_model else ranks[complete.tp_rank].heads
+        self._pool = HostPool(self._pool.page_size, heads)
         self._backend = StorageBackendFactory.create_backend(self._backend_name, complete, self._pool)
         self._backend.register_mem_pool_host(self._pool)
         self._backend.on_host_pools_registered()
 
     def save(self, prompt: int, blocks: int) -> None:
         for block in range(blocks):
-            self._pool.memory[:, block] = self._content(prompt, block)
+            self._pool.memory[:, block] = self._pool.content(prompt, block)
         saved = self._backend.batch_set_v1(self._keys(prompt, blocks), self._host_indices(range(blocks)))
         assert saved == [True] * blocks, saved
 
     def lookup(self, prompt: int, blocks: int) -> int:
         return self._backend.batch_exists(self._keys(prompt, blocks))
 
-    def load(self, prompt: int, blocks: int) -> list[bool]:
-        """Into other pages than save() takes, in another order."""
+    def load(self, prompt: int, blocks: int, spoils: bool = False) -> list[bool]:
+        """Into other pages than save() takes, in another order. `spoils`: what was not loaded may be anything."""
         self._pool.memory[:] = UNTOUCHED
         pages = [PAGES - 1 - 2 * block for block in range(blocks)]
         loaded = self._backend.batch_get_v1(self._keys(prompt, blocks), self._host_indices(pages))
         expected = numpy.full_like(self._pool.memory, UNTOUCHED)
         for block, page in enumerate(pages):
             if loaded[block]:
-                expected[:, page] = self._content(prompt, block)
+                expected[:, page] = self._pool.content(prompt, block)
+            elif spoils:
+                expected[:, page] = self._pool.memory[:, page]
         assert (self._pool.memory == expected).all(), "what was not loaded is untouched, and the rest is what was saved"
         return loaded
 
@@ -103,7 +116,7 @@ class Sglang:
         """As for a model with several host pools: keys and values, and of these pages another pool's."""
         self.save(prompt, blocks)
         for window in windows:
-            self._side_pool().memory[:, window] = self._content(prompt + 1, window)
+            self._side_pool().memory[:, window] = self._side_pool().content(prompt + 1, window)
         [saved] = self._backend.batch_set_v2([self._transfer(prompt, windows, windows)]).values()
         assert saved == [True] * len(windows)
 
@@ -121,7 +134,7 @@ class Sglang:
         pages = [PAGES - 1 - window for window in windows]
         [loaded] = self._backend.batch_get_v2([self._transfer(prompt, windows, pages)]).values()
         for window, page, is_loaded in zip(windows, pages, loaded, strict=True):
-            expected = self._content(prompt + 1, window) if is_loaded else UNTOUCHED
+            expected = side_pool.content(prompt + 1, window) if is_loaded else UNTOUCHED
             assert (side_pool.memory[:, page] == expected).all()
         return loaded
 
@@ -154,9 +167,6 @@ class Sglang:
         self._side_pool()
         keys = [self._keys(prompt, block + 1)[block] for block in blocks]
         return PoolTransfer(PoolName.MAMBA, host_indices=self._host_indices(pages), keys=keys)
-
-    def _content(self, prompt: int, block: int) -> numpy.ndarray:
-        return block_bytes(prompt, block, 2 * self._pool.page_bytes).reshape(2, -1)
 
     def _keys(self, prompt: int, blocks: int) -> list[str]:
         """Page hashes: SHA-256 of the page before and the page's tokens."""
