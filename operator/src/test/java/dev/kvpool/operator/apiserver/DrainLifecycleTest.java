@@ -4,6 +4,7 @@ package dev.kvpool.operator.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.status.PoolPhase;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
@@ -11,9 +12,8 @@ import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -25,17 +25,13 @@ class DrainLifecycleTest {
     @Test
     void aPoolShrinksThroughAnOperatorThatDiesAtEachStep() {
         PoolUnderTest pool = ready("whole", scaled(3));
-        pool.scale(2);
+        try (OperatorDeaths<StepState> deaths = new OperatorDeaths<>(OPERATOR, pool, DrainLifecycleTest::states)) {
+            pool.scale(2);
+            deaths.play(() ->
+                    pool.storagePods().size() == 2 && pool.status().steps().isEmpty());
 
-        List<StepState> seen = new ArrayList<>();
-        pool.play(() -> {
-            restartInNewPhase(pool, seen);
-            return !seen.isEmpty()
-                    && pool.storagePods().size() == 2
-                    && pool.status().steps().isEmpty();
-        });
-
-        assertThat(seen).as("phases in which the operator died").containsExactly(StepState.UNDER_WAY, StepState.EMPTY);
+            assertThat(deaths.seen()).containsExactly(StepState.UNDER_WAY, StepState.EMPTY);
+        }
         assertThat(pool.told()).contains("empty whole-default-2").endsWith("cancel whole-default-2");
         assertThat(pool.storagePods()).containsOnlyKeys("whole-default-0", "whole-default-1");
         pool.awaitExpectedNodes("whole-default-0\nwhole-default-1\n");
@@ -79,24 +75,21 @@ class DrainLifecycleTest {
         String spec = "{onDataLoss: Move, replicas: 2, storage: [{name: default, capacity: %s}]}";
         PoolUnderTest pool = ready("larger", spec.formatted("1Gi"));
         Map<String, String> before = pool.storagePods();
-        pool.apply(spec.formatted("2Gi"));
+        try (OperatorDeaths<StepState> deaths = new OperatorDeaths<>(OPERATOR, pool, DrainLifecycleTest::states)) {
+            pool.apply(spec.formatted("2Gi"));
+            deaths.play(() -> {
+                assertThat(pool.status().steps())
+                        .as("at a time")
+                        .filteredOn(step -> step.state() != StepState.WAITING)
+                        .hasSizeLessThanOrEqualTo(1);
+                return pool.storagePods().size() == 2
+                        && pool.storagePods().values().stream().noneMatch(before::containsValue)
+                        && pool.status().steps().isEmpty()
+                        && pool.phase() == PoolPhase.READY;
+            });
 
-        List<StepState> seen = new ArrayList<>();
-        pool.play(() -> {
-            assertThat(pool.status().steps())
-                    .as("at a time")
-                    .filteredOn(step -> step.state() != StepState.WAITING)
-                    .hasSizeLessThanOrEqualTo(1);
-            restartInNewPhase(pool, seen);
-            return pool.storagePods().size() == 2
-                    && pool.storagePods().values().stream().noneMatch(before::containsValue)
-                    && pool.status().steps().isEmpty()
-                    && pool.phase() == PoolPhase.READY;
-        });
-
-        assertThat(seen)
-                .as("phases in which the operator died")
-                .containsExactly(StepState.UNDER_WAY, StepState.WAITING);
+            assertThat(deaths.seen()).containsExactly(StepState.UNDER_WAY, StepState.WAITING);
+        }
         assertThat(pool.told().stream().distinct())
                 .containsExactly(
                         "empty larger-default-1",
@@ -148,15 +141,8 @@ class DrainLifecycleTest {
                 .hasMessageContaining("spec.replicas");
     }
 
-    private static void restartInNewPhase(PoolUnderTest pool, List<StepState> seen) {
-        pool.status().steps().stream()
-                .map(StepStatus::state)
-                .filter(phase -> !seen.contains(phase))
-                .findFirst()
-                .ifPresent(phase -> {
-                    seen.add(phase);
-                    OPERATOR.restart();
-                });
+    private static Stream<StepState> states(KvCachePoolStatus status) {
+        return status.steps().stream().map(StepStatus::state);
     }
 
     private static String scaled(int replicas) {

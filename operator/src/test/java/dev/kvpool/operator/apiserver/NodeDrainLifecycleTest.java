@@ -12,8 +12,6 @@ import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.Interceptor;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -57,22 +55,16 @@ class NodeDrainLifecycleTest {
         Map<String, String> before = pool.storagePods();
         assertThat(evict("evicted", 2)).as("no node is cordoned").isFalse();
 
-        cluster.cordon("evicted-node-2", true);
-        List<StepState> seen = new ArrayList<>();
-        pool.play(() -> {
-            pool.status().steps().stream()
-                    .map(StepStatus::state)
-                    .filter(phase -> !seen.contains(phase))
-                    .findFirst()
-                    .ifPresent(phase -> {
-                        seen.add(phase);
-                        OPERATOR.restart();
-                    });
-            assertThat(evict("evicted", 0)).as("it is on another node").isFalse();
-            return evict("evicted", 2);
-        });
+        try (OperatorDeaths<StepState> deaths = new OperatorDeaths<>(
+                OPERATOR, pool, status -> status.steps().stream().map(StepStatus::state))) {
+            cluster.cordon("evicted-node-2", true);
+            deaths.play(() -> {
+                assertThat(evict("evicted", 0)).as("it is on another node").isFalse();
+                return evict("evicted", 2);
+            });
 
-        assertThat(seen).as("phases in which the operator died").containsExactly(StepState.UNDER_WAY, StepState.EMPTY);
+            assertThat(deaths.seen()).containsExactly(StepState.UNDER_WAY, StepState.EMPTY);
+        }
         assertThat(pool.onlyOn("evicted-default-2")).isZero();
         cluster.removePod("evicted-default-2");
         pool.play(() -> pool.status().steps().isEmpty() && pool.phase() == PoolPhase.READY);

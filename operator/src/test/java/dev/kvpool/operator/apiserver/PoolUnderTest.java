@@ -611,7 +611,7 @@ public final class PoolUnderTest {
                         : List.of(new PoolReport.Leftover("dram", objects, objects << 20, "no node has room")));
     }
 
-    private String master(int ordinal) {
+    String master(int ordinal) {
         return name + "-master-" + ordinal;
     }
 }

@@ -3,6 +3,7 @@ package dev.kvpool.operator.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.status.Condition;
 import dev.kvpool.api.v1alpha1.status.ConditionStatus;
 import dev.kvpool.api.v1alpha1.status.RollPhase;
@@ -15,11 +16,8 @@ import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Objects;
-import java.util.Set;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -34,21 +32,13 @@ class RollLifecycleTest {
     @Test
     void anUpgradeGoesOnThroughAnOperatorThatDiesAtEachOfItsSteps() {
         PoolUnderTest pool = ready("whole");
-        pool.apply("{version: 0.2.0, " + STORAGE + "}");
-
-        List<RollStatus> seen = new ArrayList<>();
-        Set<List<String>> steps = new LinkedHashSet<>();
-        pool.play(() -> {
-            RollStatus now = pool.status().roll();
-            boolean changed = now != null && seen.stream().noneMatch(known -> Objects.equals(known, now));
-            if (changed) {
-                seen.add(now);
-            }
-            if (steps.add(restarts(pool)) || changed) {
-                OPERATOR.restart();
-            }
-            return now == null && !seen.isEmpty();
-        });
+        List<State> seen;
+        try (OperatorDeaths<State> deaths = new OperatorDeaths<>(OPERATOR, pool, State::of)) {
+            pool.apply("{version: 0.2.0, " + STORAGE + "}");
+            deaths.play(() -> pool.status().roll() == null
+                    && deaths.seen().stream().anyMatch(state -> state.roll().isPresent()));
+            seen = deaths.seen();
+        }
 
         assertThat(pool.restarted())
                 .containsExactly(
@@ -57,10 +47,12 @@ class RollLifecycleTest {
                         "whole-default-1 kvpool:0.2.0",
                         "whole-default-0 kvpool:0.2.0");
         assertThat(seen)
-                .extracting(RollStatus::phase)
+                .as("states in which the operator died")
+                .flatMap(state -> state.roll().map(RollStatus::phase).stream().toList())
                 .contains(RollPhase.PREFLIGHT, RollPhase.ROLLING, RollPhase.FINALISING);
-        assertThat(steps)
-                .as("steps in which the operator was restarted")
+        assertThat(seen)
+                .as("states in which the operator died")
+                .extracting(State::restarts)
                 .contains(
                         List.of("whole-master-1"),
                         List.of("whole-master-0"),
@@ -72,11 +64,20 @@ class RollLifecycleTest {
         assertThat(pool.child(Job.class, "preflight")).isNull();
     }
 
-    private static List<String> restarts(PoolUnderTest pool) {
-        return pool.status().steps().stream()
-                .filter(step -> step.kind() == StepKind.RESTART && step.state() == StepState.UNDER_WAY)
-                .map(StepStatus::of)
-                .toList();
+    /**
+     * Of an upgrade.
+     *
+     * @param restarts pods that are restarted now
+     */
+    private record State(Optional<RollStatus> roll, List<String> restarts) {
+        static Stream<State> of(KvCachePoolStatus status) {
+            return Stream.of(new State(
+                    Optional.ofNullable(status.roll()),
+                    status.steps().stream()
+                            .filter(step -> step.kind() == StepKind.RESTART && step.state() == StepState.UNDER_WAY)
+                            .map(StepStatus::of)
+                            .toList()));
+        }
     }
 
     /** As where images are pinned to digests of a mirror, and a mesh puts its proxy before all other containers. */

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
@@ -19,7 +20,7 @@ import java.util.function.Consumer;
 public final class ScriptedMasters implements MasterClient {
     private final Map<String, PoolReport> reports = new ConcurrentHashMap<>();
 
-    private volatile Runnable asked = () -> {};
+    private volatile Consumer<Set<String>> asked = pods -> {};
 
     private volatile Consumer<String> handOver = address -> {};
 
@@ -56,7 +57,7 @@ public final class ScriptedMasters implements MasterClient {
     @Override
     public Map<String, MasterAnswer> ask(Map<String, String> addresses) {
         questions.incrementAndGet();
-        asked.run();
+        asked.accept(addresses.keySet());
         addresses.keySet().forEach(pod -> questionsByPod.merge(pod, 1L, Long::sum));
         Map<String, MasterAnswer> answers = new LinkedHashMap<>();
         addresses.keySet().forEach(pod -> {
@@ -70,8 +71,8 @@ public final class ScriptedMasters implements MasterClient {
         return answers;
     }
 
-    /** From now on this is done before any question is answered. */
-    public void onQuestion(Runnable deed) {
+    /** From now on this is done, with the names of the pods that are asked, before any question is answered. */
+    public void onQuestion(Consumer<Set<String>> deed) {
         asked = deed;
     }
 

@@ -26,7 +26,7 @@ class StoppingOperatorTest {
         operator.make("calm", "{masters: {replicas: 1}, storage: [{name: default, capacity: 1Gi}]}")
                 .ready();
 
-        operator.masters().onQuestion(this::waitForTheEnd);
+        operator.masters().onQuestion(pods -> waitForTheEnd());
         hold.set(true);
         await().until(() -> asked.getCount() == 0);
         List<String> before = operator.writes();

@@ -22,7 +22,7 @@ class StuckReconcilerTest {
         try (OperatorUnderTest operator =
                 OperatorUnderTest.in("stuck").timedBy(nanos::get).start()) {
             // Masters are asked in every reconciliation, even when there are none yet: here one that never answers.
-            operator.masters().onQuestion(this::hang);
+            operator.masters().onQuestion(pods -> hang());
             operator.make("hangs", "{storage: [{name: default, capacity: 1Gi}]}");
             await().until(() -> entered.getCount() == 0);
             assertThat(operator.dead()).isEmpty();
