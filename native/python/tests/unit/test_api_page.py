@@ -31,7 +31,11 @@ MODULES = (
     ),
     ("mooncake.mooncake_config", MOONCAKE, ("mooncake_config",)),
     ("mooncake.async_store", MOONCAKE, ("async_store",)),
-    ("mooncake.engine", MOONCAKE, ("engine", "transfers/transfer_types")),
+    (
+        "mooncake.engine",
+        MOONCAKE,
+        ("engine", "transfers/transfer_types", "messages/rpc_interface", "messages/received"),
+    ),
     ("mooncake.http_metadata_server", MOONCAKE, ("http_metadata_server",)),
     ("kvpool", KVPOOL, ("client", "keep", "storage_node", "transfer_engine")),
     ("kvpool.aio", KVPOOL, ("aio",)),
@@ -44,6 +48,7 @@ PARTS_OF = {
 FUNCTIONS_OF = (
     "memory/host_memory",
     "memory/numa",
+    "messages/rpc_interface",
     "structured_object_store",
 )  # modules whose functions are public, too
 HEAD = """# Python API

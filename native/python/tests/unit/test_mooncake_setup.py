@@ -241,6 +241,21 @@ def test_no_masters_at_all_is_a_problem() -> None:
         read_settings({**BASE, "master_server_address": " "}, {"MOONCAKE_MASTER": "m:1"})
 
 
+def test_init_all_takes_the_rest_from_the_environment(
+    store: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOONCAKE_MASTER", "m0:50051")
+    monkeypatch.setenv("MOONCAKE_LOCAL_HOSTNAME", "10.0.0.5")
+    assert store.unmount_local_disk_segment() == -1
+    assert store.init_all("rdma", "mlx5_0", 0) == -600
+    assert store.init_all("tcp", "", 0) == 0
+    assert store.get_hostname() == "10.0.0.5"
+    assert store.unmount_local_disk_segment() == -101
+    store.close()
+    assert store.init_all("tcp", "") == 0
+    assert store.get_hostname().startswith("10.0.0.5:"), "16 MiB of this process's memory"
+
+
 def test_an_incomplete_call_is_a_type_error(store: MooncakeDistributedStore) -> None:
     """Engines probe for newer arguments this way."""
     with pytest.raises(TypeError, match="misses master_server_addr"):

@@ -20,6 +20,7 @@ ROOMS = (
     "tensors",
     "connection",
     "methods",
+    "messages",
     "objects",
 )
 # What callers import, above all rooms: modules, the HTTP service and the commands.

@@ -78,6 +78,7 @@ class MooncakeDistributedStoreAsync(MooncakeDistributedStore):
 
     async_setup = _aside(MooncakeDistributedStore.setup)
     async_setup_dummy = _aside(MooncakeDistributedStore.setup_dummy)
+    async_init_all = _aside(MooncakeDistributedStore.init_all)
     async_close = _aside(MooncakeDistributedStore.close)
     async_get_hostname = _at_once(MooncakeDistributedStore.get_hostname)
     async_health_check = _at_once(MooncakeDistributedStore.health_check)
@@ -85,6 +86,7 @@ class MooncakeDistributedStoreAsync(MooncakeDistributedStore):
     async_allocate_and_mount_segment = _in_thread(MooncakeDistributedStore.allocate_and_mount_segment)
     async_unmount_and_free_segment = _in_thread(MooncakeDistributedStore.unmount_and_free_segment)
     async_unmount_segment = _in_thread(MooncakeDistributedStore.unmount_segment)
+    async_unmount_local_disk_segment = _at_once(MooncakeDistributedStore.unmount_local_disk_segment)
 
     async_alloc_from_mem_pool = _at_once(MooncakeDistributedStore.alloc_from_mem_pool)
     async_register_buffer = _at_once(MooncakeDistributedStore.register_buffer)

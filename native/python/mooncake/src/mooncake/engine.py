@@ -18,6 +18,8 @@ from kvpool import TransferEngine as Engine
 from mooncake.configuration.engine_settings import SERVED, EngineSettings, read_engine_settings
 from mooncake.configuration.protocols import REMEDY, override_log
 from mooncake.configuration.settings import BadSettings
+from mooncake.messages.received import ReceivedData, ReceivedTensor
+from mooncake.messages.rpc_interface import CoroRPCInterface, RpcInterface, create_rpc_client, create_rpc_server
 from mooncake.transfers.managed_buffers import ManagedBuffers
 from mooncake.transfers.metadata_server import MetadataServer, MetadataServerError
 from mooncake.transfers.peer_names import Addresses, Directory, NameTaken, PeerNames, Publication
@@ -30,12 +32,18 @@ __all__ = [
     "SUPPORT_INTRA_NVLINK",
     "SUPPORT_MNNVL",
     "SUPPORT_MUSA",
+    "CoroRPCInterface",
     "InnerTransferEngine",
     "Read",
+    "ReceivedData",
+    "ReceivedTensor",
+    "RpcInterface",
     "TransferEngine",
     "TransferNotify",
     "TransferOpcode",
     "Write",
+    "create_rpc_client",
+    "create_rpc_server",
 ]
 
 SUPPORT_CUDA = SUPPORT_EFA = SUPPORT_HIP = SUPPORT_INTRA_NVLINK = SUPPORT_MNNVL = SUPPORT_MUSA = False

@@ -8,6 +8,7 @@ the log of "mooncake.store".
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -189,6 +190,19 @@ class MooncakeDistributedStore(ParallelTensorMethods):
             "agent at",
         )
 
+    def init_all(self, protocol: str, device_name: str, mount_segment_size: int = 16 << 20, /) -> int:
+        """setup() with what the environment says: masters from MOONCAKE_MASTER, this process's name from
+        MOONCAKE_LOCAL_HOSTNAME, or the machine's name."""
+        return self.setup(
+            {
+                "local_hostname": os.environ.get("MOONCAKE_LOCAL_HOSTNAME") or socket.gethostname(),
+                "metadata_server": "P2PHANDSHAKE",
+                "global_segment_size": mount_segment_size,
+                "protocol": protocol,
+                "rdma_devices": device_name,
+            }
+        )
+
     def _open(self, method: str, read: Callable[[], Settings | AgentSettings], peers: str) -> int:
         with self._setup_lock:
             if self._pool is not None:
@@ -296,6 +310,14 @@ class MooncakeDistributedStore(ParallelTensorMethods):
     def unmount_segment(self, segment_ids: Sequence[str], grace_period_seconds: int = 0) -> int:
         """unmount_and_free_segment()."""
         return self.unmount_and_free_segment(segment_ids, grace_period_seconds)
+
+    def unmount_local_disk_segment(self, grace_period_seconds: int = 0) -> int:
+        """-101: the memory that this process gives has no SSD under it. The SSDs of a pool are its storage nodes'. -1 for a store
+        that is not set up."""
+        if self._pool is None:
+            self._without_pool("unmount_local_disk_segment")
+            return int(ErrorCode.INTERNAL_ERROR)
+        return int(ErrorCode.SEGMENT_NOT_FOUND)
 
     # ---- memory
 

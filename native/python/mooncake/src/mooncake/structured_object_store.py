@@ -30,6 +30,8 @@ from mooncake.objects.read_specs import (
 )
 
 __all__ = [
+    "AUTO_PARALLEL_MIN_BYTES",
+    "AUTO_PARALLEL_MIN_CHUNKS",
     "DEFAULT_BUNDLE_CHUNK_BYTES",
     "MISSING_OBJECT_ERROR",
     "STRUCTURED_FIELD_SPECS_KEY",
@@ -44,6 +46,9 @@ __all__ = [
     "raw_destination",
     "tensor_object_buffer",
 ]
+
+# From so much on the reference's `put_mode` "auto" stores in parallel. Here it stores in batches, whatever there is to store.
+AUTO_PARALLEL_MIN_BYTES, AUTO_PARALLEL_MIN_CHUNKS = DEFAULT_BUNDLE_CHUNK_BYTES, 8
 
 STRUCTURED_FIELD_SPECS_KEY = "__mooncake_structured_fields__"
 _WRAPPED = "__mooncake_wrapped_object__"

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages between applications, beside the pool: bytes and tensors over TCP."""
