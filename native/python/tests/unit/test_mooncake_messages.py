@@ -142,6 +142,25 @@ def test_no_more_callbacks_run_at_a_time_than_threads(client: RpcInterface) -> N
     server.rpc.stop_server()
 
 
+def test_no_more_messages_are_in_memory_at_a_time_than_threads(client: RpcInterface) -> None:
+    """One that is half here holds the only thread, until it ends."""
+    server = Server(thread_count=1)
+    half = socket.create_connection(("127.0.0.1", server.port))
+    half.sendall(struct.pack("<4sIQ", b"kvm1", 1, 2) + b"a")
+    codes: list[int] = []
+    thread = threading.Thread(target=lambda: codes.append(client.send_data(server.address, b"x")))
+    eventually(
+        lambda: len(server.rpc._inbox._connections) == 1 and server.rpc._inbox._taking._value == 0, "it holds it"
+    )
+    thread.start()
+    eventually(lambda: len(server.rpc._inbox._connections) == 2, "another has come")
+    assert not codes and not server.data
+    half.close()
+    thread.join()
+    assert codes == [0] and [it["data"] for it in server.data] == [b"x"]
+    server.rpc.stop_server()
+
+
 @pytest.mark.parametrize(
     "head", [b"GET / HTTP/1.1\r\n\r\n", struct.pack("<4sIQ", b"kvm1", 3, 1), struct.pack("<4sIQ", b"kvm1", 1, 1 << 40)]
 )

@@ -40,28 +40,31 @@ def send(connection: socket.socket, kind: Kind, body: Buffer, deadline: float) -
     connection.sendall(body)
 
 
-def receive(connection: socket.socket, idle_seconds: float, seconds: float) -> tuple[Kind, bytearray] | None:
-    """The next message, which may begin in `idle_seconds` and take `seconds` then; None at the end of the connection.
+def receive_head(connection: socket.socket, idle_seconds: float, seconds: float) -> tuple[Kind, int] | None:
+    """Kind and length of the next message, which may begin in `idle_seconds`; None at the end of the connection.
 
     Raises:
         BadMessage
         OSError: also when it takes too long.
     """
     connection.settimeout(idle_seconds)
-    first = connection.recv(_HEAD.size)
-    if not first:
+    head = bytearray(connection.recv(_HEAD.size))
+    if not head:
         return None
-    deadline = time.monotonic() + seconds
-    head = bytearray(first)
-    _fill(connection, head, _HEAD.size, deadline)
+    _fill(connection, head, _HEAD.size, time.monotonic() + seconds)
     magic, kind, length = _HEAD.unpack(head)
     if magic != _MAGIC or kind not in (Kind.DATA, Kind.TENSOR):
         raise BadMessage(f"{bytes(head)!r} begins no message")
     if length > MESSAGE_BYTES_MAX:
         raise BadMessage(f"a message of {length} bytes, but {MESSAGE_BYTES_MAX} is the most")
+    return Kind(kind), length
+
+
+def receive_body(connection: socket.socket, length: int, deadline: float) -> bytearray:
+    """Raises OSError, also when it takes too long."""
     body = bytearray()
     _fill(connection, body, length, deadline)
-    return Kind(kind), body
+    return body
 
 
 def receive_answer(connection: socket.socket, deadline: float) -> bytes:

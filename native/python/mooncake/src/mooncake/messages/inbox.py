@@ -4,31 +4,31 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import socket
 import threading
+import time
 from collections.abc import Callable
 
-from mooncake.messages.frames import REFUSED, TAKEN, BadMessage, Kind, receive
+from mooncake.messages.frames import REFUSED, TAKEN, BadMessage, Kind, receive_body, receive_head
 
 CONNECTIONS_MAX = 1024
 _IDLE_SECONDS = 300.0
-_ACCEPT_SECONDS = 0.5
+_PAUSE_SECONDS = 0.5
 
 Take = Callable[[Kind, bytearray, str], bool]
 """Takes a message of a sender, "HOST:PORT"; whether it was taken."""
 
 
 class Inbox:
-    """Listens from when it is made until close(). `take` runs in at most `at_a_time` threads. Raises OSError."""
+    """Listens from when it is made until close(). So many messages `at_a_time` are in memory and in `take`. Raises OSError."""
 
     def __init__(
-        self, address: tuple[str, int], at_a_time: int, seconds: float, take: Take, logger: logging.Logger
+        self, address: tuple[str, int], at_a_time: int, seconds: float, take: Take, report: Callable[[str], object]
     ) -> None:
         family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self._listener = socket.create_server(address, family=family)
-        self._listener.settimeout(_ACCEPT_SECONDS)
-        self._seconds, self._take, self._logger = seconds, take, logger
+        self._listener.settimeout(None)
+        self._seconds, self._take, self._report = seconds, take, report
         self._taking = threading.Semaphore(at_a_time)
         self._lock = threading.Lock()
         self._connections: set[socket.socket] = set()
@@ -40,7 +40,7 @@ class Inbox:
         """No message is taken any more that has not begun to be."""
         self._closed.set()
         with self._lock:
-            for connection in self._connections:
+            for connection in (self._listener, *self._connections):  # that of the listener ends accept()
                 with contextlib.suppress(OSError):  # the other side may have ended it
                     connection.shutdown(socket.SHUT_RDWR)
         if threading.current_thread() is not self._thread:
@@ -55,18 +55,18 @@ class Inbox:
             while not self._closed.is_set():
                 try:
                     connection, peer = self._listener.accept()
-                except TimeoutError:
-                    continue
-                except OSError as failure:  # of one sender, or too many open files
-                    self._logger.error("rpc: a connection could not be accepted: %s", failure)
-                    self._closed.wait(_ACCEPT_SECONDS)
+                except OSError as failure:  # of one sender, too many open files, or of close()
+                    if self._closed.is_set():
+                        return
+                    self._report(f"a connection could not be accepted: {failure}")
+                    self._closed.wait(_PAUSE_SECONDS)
                     continue
                 with self._lock:
                     admitted = len(self._connections) < CONNECTIONS_MAX and not self._closed.is_set()
                     if admitted:
                         self._connections.add(connection)
                 if not admitted:
-                    self._logger.error("rpc: %s is refused: there are %d connections", peer[0], CONNECTIONS_MAX)
+                    self._report(f"{peer[0]} is refused: there are {CONNECTIONS_MAX} connections")
                     connection.close()
                     continue
                 source = f"{peer[0]}:{peer[1]}" if ":" not in peer[0] else f"[{peer[0]}]:{peer[1]}"
@@ -74,15 +74,18 @@ class Inbox:
 
     def _serve(self, connection: socket.socket, source: str) -> None:
         try:
-            while message := receive(connection, _IDLE_SECONDS, self._seconds):
+            while head := receive_head(connection, _IDLE_SECONDS, self._seconds):
+                kind, length = head
                 with self._taking:
+                    body = receive_body(connection, length, time.monotonic() + self._seconds)
                     if self._closed.is_set():
                         return
-                    taken = self._take(*message, source)
+                    taken = self._take(kind, body, source)
+                    del body
                 connection.sendall(TAKEN if taken else REFUSED)
         except (BadMessage, OSError) as failure:
             if not self._closed.is_set() and not isinstance(failure, TimeoutError):
-                self._logger.error("rpc: the connection of %s is closed: %s", source, failure)
+                self._report(f"the connection of {source} is closed: {failure}")
         finally:
             with self._lock:
                 self._connections.discard(connection)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -50,7 +51,7 @@ class RpcInterface:
 
         Args:
             listen_address: "HOST:PORT", for example "0.0.0.0:8080"; "" only sends.
-            thread_count: callbacks that run at a time; 0 for 8.
+            thread_count: messages that are received, or in callbacks, at a time; 0 for 8.
             timeout_seconds: a message fails that is not answered for so long.
             pool_size: connections to one peer that are kept.
 
@@ -103,7 +104,8 @@ class RpcInterface:
             self._failed("start_server", "no listen_address" if self._address is None else "it listens already")
             return False
         try:
-            self._inbox = Inbox(self._address, self._threads, self._seconds, self._take, _logger)
+            report = functools.partial(self._failed, "receive")
+            self._inbox = Inbox(self._address, self._threads, self._seconds, self._take, report)
         except OSError as failure:
             self._failed("start_server", f"{self._address[0]}:{self._address[1]}: {failure}")
             return False
