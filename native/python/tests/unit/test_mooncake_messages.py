@@ -45,7 +45,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def client() -> RpcInterface:
     made = RpcInterface()
-    assert made.initialize_client(timeout_seconds=5)
+    assert made.initialize_client(timeout_seconds=60)
     return made
 
 
