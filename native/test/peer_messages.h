@@ -132,10 +132,13 @@ inline void appendFree(wire::Bytes& out, uint64_t requestId, const Authority& au
 }
 
 inline void appendWrite(wire::Bytes& out, const node::WriteRequest& request) {
+  const auto source = request.staging   ? sbe::WriteSource::STAGING
+                      : request.inParts ? sbe::WriteSource::PARTS
+                                        : sbe::WriteSource::INLINE;
   wire::appendFrame<sbe::WriteRequest>(out, wire::textRoom(request.key.size()), [&](sbe::WriteRequest& m) {
     m.requestId(request.requestId)
         .payloadLength(request.payloadLength)
-        .source(request.staging ? sbe::WriteSource::STAGING : sbe::WriteSource::INLINE)
+        .source(source)
         .stagingOffset(request.stagingOffset)
         .payloadCrc(request.payloadCrc);
     wire::put(m.authority(), request.authority);

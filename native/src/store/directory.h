@@ -86,6 +86,10 @@ class Directory {
   [[nodiscard]] std::span<const uint8_t> payload(const Slot& slot) const {
     return file_.subspan(slot.payloadOffset(), slot.payloadLength);
   }
+  /// Where the payload of a reserved slot goes, with room for its sums behind.
+  [[nodiscard]] std::span<uint8_t> room(uint32_t slot) {
+    return file_.subspan(slots_[slot].payloadOffset(), slots_[slot].payloadLength);
+  }
   /// Where the sums of the payload are.
   [[nodiscard]] const uint8_t* sums(const Slot& slot) const {
     return sumsBehind(static_cast<const uint8_t*>(file_.data()) + slot.payloadOffset(), slot.payloadLength);

@@ -93,8 +93,10 @@ class Player {
       case 3:
         return frame(id, [&](wire::Bytes& out) {
           const std::string key(input.byte() % 70, 'k');
-          test::appendWrite(out, {1, authority, object, uint64_t{input.byte()} << (input.byte() % 40),
-                                  input.byte() % 3 == 0, input.byte(), 0, key});
+          const uint64_t length = uint64_t{input.byte()} << (input.byte() % 40);
+          const uint8_t source = input.byte();
+          test::appendWrite(
+              out, {1, authority, object, length, source % 3 == 0, input.byte(), 0, key, {}, source % 12 == 1});
         });
       case 4:
         if (peer.kind == Kind::Source) {
@@ -104,7 +106,10 @@ class Player {
         return read(id, object, extent, input);
       case 5:
         if (peer.kind == Kind::Source) return frame(id, sourceWelcome);
-        return frame(id, [&](wire::Bytes& out) { test::appendShmAttach(out, 1, input.byte()); });
+        if (const uint8_t bytes = input.byte(); bytes < 128) {
+          return frame(id, [&](wire::Bytes& out) { test::appendShmAttach(out, 1, bytes); });
+        }
+        return writeParts(id, object, extent, input);
       case 6:
         if (peer.sending > 0) {
           --peer.sending;
@@ -132,6 +137,36 @@ class Player {
     const uint64_t whole = (length - 192) << (input.byte() % 13);
     frame(id,
           [&](wire::Bytes& out) { out = client::partsRead(1, extent, object, whole, crc, pieces, offsets.data()); });
+  }
+
+  /// Parts of what is written in parts, which may lie outside, or its end.
+  void writeParts(node::ConnectionId id, const ObjectId& object, const ExtentRef& named, Input& input) {
+    // Generations are not guessed: mostly that of what is there.
+    ExtentRef extent = named;
+    const uint8_t step = input.byte();
+    if (step % 8 != 0 && extent.slot < node_.segment.directory->slotsTouched()) {
+      extent.generation = node_.segment.directory->slot(extent.slot).generation;
+    }
+    ObjectId meant = object;
+    if (step % 8 > 1 && extent.slot < node_.segment.directory->slotsTouched()) {
+      meant = node_.segment.directory->slot(extent.slot).objectId;
+    }
+    if (step >= 224) {
+      const auto end = step >= 240 ? client::PartsEnd::Commit : client::PartsEnd::Abort;
+      return frame(id, [&](wire::Bytes& out) { out = client::endParts(1, extent, meant, end); });
+    }
+    std::vector<kv_piece> pieces;
+    std::vector<uint64_t> offsets;
+    for (uint8_t count = input.byte() % 5; count > 0; --count) {
+      const uint8_t offset = input.byte();
+      offsets.push_back(offset < 250 ? offset : UINT64_MAX - offset);
+      pieces.push_back({nullptr, input.byte()});
+    }
+    const client::PartsLine line{extent, meant, pieces, offsets.data()};
+    const client::Staged staged{input.byte(), 0};
+    frame(id, [&](wire::Bytes& out) {
+      out = step % 16 < 8 ? client::inlineParts(1, line) : client::stagedParts(1, line, staged);
+    });
   }
 
   /// Mostly that of the leader, as it should be; else one before it, one after it, or as high as can be said.
@@ -202,16 +237,18 @@ class Player {
         inside(copy->offset, copy->length);
         require(copy->stagingOffset + copy->length <= 255);
         peers_.at(copy->connection).wantsPayload = true;
+      } else if (const auto* into = std::get_if<node::ReceiveParts>(&action)) {
+        inside(into->parts, into->length);
+        peers_.at(into->connection).wantsPayload = true;
+      } else if (const auto* staged = std::get_if<node::CopyStagingParts>(&action)) {
+        inside(staged->parts, staged->length);
+        require(staged->stagingOffset + staged->length <= 255);
+        peers_.at(staged->connection).wantsPayload = true;
       } else if (const auto* send = std::get_if<node::SendPayload>(&action)) {
         inside(send->offset, send->length);
         ++peers_.at(send->connection).sending;
       } else if (const auto* parts = std::get_if<node::SendParts>(&action)) {
-        uint64_t length = 0;
-        for (const store::Range& part : parts->parts) {
-          inside(part.offset, part.length);
-          length += part.length;
-        }
-        require(length == parts->length);
+        inside(parts->parts, parts->length);
         ++peers_.at(parts->connection).sending;
       } else if (const auto* map = std::get_if<node::MapStaging>(&action)) {
         peers_.at(map->connection).wantsMapping = true;
@@ -229,6 +266,15 @@ class Player {
   void inside(uint64_t offset, uint64_t length) const {
     const store::Geometry& geometry = node_.segment.geometry;
     require(rangeInside(offset, length, geometry.dataOffset, geometry.dataOffset + geometry.dataBytes));
+  }
+
+  void inside(const std::vector<store::Range>& parts, uint64_t whole) const {
+    uint64_t length = 0;
+    for (const store::Range& part : parts) {
+      inside(part.offset, part.length);
+      length += part.length;
+    }
+    require(length == whole);
   }
 
   void finish() {

@@ -151,6 +151,8 @@ struct Flatten {
   }
   void operator()(const node::SendParts&) const { throw std::logic_error("reads of parts are not simulated"); }
   void operator()(const node::SendTierParts&) const { throw std::logic_error("reads of parts are not simulated"); }
+  void operator()(const node::ReceiveParts&) const { throw std::logic_error("writes in parts are not simulated"); }
+  void operator()(const node::CopyStagingParts&) const { throw std::logic_error("writes in parts are not simulated"); }
   void operator()(const node::ReceivePayload& a) const {
     range(KV_SIM_RECEIVE_PAYLOAD, a.connection, a.offset, a.length);
     node->storing[a.connection] = node->memory.subspan(a.offset, a.length);

@@ -6,6 +6,7 @@
 #include "dev_kvpool_wire/HintRequest.h"
 #include "dev_kvpool_wire/LookupRequest.h"
 #include "dev_kvpool_wire/PartsRead.h"
+#include "dev_kvpool_wire/PartsWrite.h"
 #include "dev_kvpool_wire/PublishRequest.h"
 #include "dev_kvpool_wire/ReadRequest.h"
 #include "dev_kvpool_wire/RemoveAllRequest.h"
@@ -81,6 +82,19 @@ wire::Bytes write(uint64_t request, const WriteLine& line, sbe::WriteSource::Val
   });
 }
 
+wire::Bytes parts(uint64_t request, const PartsLine& line, sbe::PartsStep::Value step, sbe::WriteSource::Value source,
+                  const Staged& staged) {
+  const size_t room = groupRoom(line.pieces.size(), sbe::PartsWrite::Parts::sbeBlockLength());
+  return frameOf<sbe::PartsWrite>(room, [&](sbe::PartsWrite& message) {
+    message.requestId(request).step(step).source(source).stagingOffset(staged.offset).partsCrc(staged.crc);
+    put(message.extent(), line.extent);
+    put(message.objectId(), line.object);
+    auto& group = message.partsCount(static_cast<uint16_t>(line.pieces.size()));
+    for (size_t i = 0; i < line.pieces.size(); ++i)
+      group.next().offset(line.offsets[i]).length(line.pieces[i].length);
+  });
+}
+
 }  // namespace
 
 wire::Bytes grantRequest(uint64_t request, const GrantWish& wish, std::span<const GrantLine> lines) {
@@ -153,6 +167,23 @@ wire::Bytes inlineWrite(uint64_t request, const WriteLine& line) {
 
 wire::Bytes stagedWrite(uint64_t request, const WriteLine& line, const Staged& staged) {
   return write(request, line, sbe::WriteSource::STAGING, staged);
+}
+
+wire::Bytes openWrite(uint64_t request, const WriteLine& line) {
+  return write(request, line, sbe::WriteSource::PARTS, {});
+}
+
+wire::Bytes inlineParts(uint64_t request, const PartsLine& line) {
+  return parts(request, line, sbe::PartsStep::WRITE, sbe::WriteSource::INLINE, {});
+}
+
+wire::Bytes stagedParts(uint64_t request, const PartsLine& line, const Staged& staged) {
+  return parts(request, line, sbe::PartsStep::WRITE, sbe::WriteSource::STAGING, staged);
+}
+
+wire::Bytes endParts(uint64_t request, const ExtentRef& extent, const ObjectId& object, PartsEnd end) {
+  const auto step = end == PartsEnd::Commit ? sbe::PartsStep::COMMIT : sbe::PartsStep::ABORT;
+  return parts(request, {extent, object, {}, nullptr}, step, sbe::WriteSource::INLINE, {});
 }
 
 wire::Bytes readRequest(uint64_t request, const ExtentRef& extent, const ObjectId& object, uint64_t payloadLength) {

@@ -60,6 +60,16 @@ struct HintWish {
   bool ofGroup = false;
 };
 
+/// Parts of a value for which there is room; the memory is not looked at.
+struct PartsLine {
+  ExtentRef extent;
+  ObjectId object;
+  std::span<const kv_piece> pieces;
+  const uint64_t* offsets = nullptr;  ///< where in the object each of them begins
+};
+
+enum class PartsEnd { Commit, Abort };
+
 /// Where the payload of a staged write lies.
 struct Staged {
   uint64_t offset = 0;
@@ -76,6 +86,12 @@ wire::Bytes removeAllRequest(uint64_t request, bool force, std::string_view patt
 /// The payload and its CRC-32C follow this frame.
 wire::Bytes inlineWrite(uint64_t request, const WriteLine& line);
 wire::Bytes stagedWrite(uint64_t request, const WriteLine& line, const Staged& staged);
+/// Makes room for a value that comes in parts.
+wire::Bytes openWrite(uint64_t request, const WriteLine& line);
+/// The pieces and their CRC-32C follow this frame.
+wire::Bytes inlineParts(uint64_t request, const PartsLine& line);
+wire::Bytes stagedParts(uint64_t request, const PartsLine& line, const Staged& staged);
+wire::Bytes endParts(uint64_t request, const ExtentRef& extent, const ObjectId& object, PartsEnd end);
 wire::Bytes readRequest(uint64_t request, const ExtentRef& extent, const ObjectId& object, uint64_t payloadLength);
 /// The same, into the staging memory; no payload follows the answer.
 wire::Bytes stagedRead(uint64_t request, const ExtentRef& extent, const ObjectId& object, uint64_t payloadLength,

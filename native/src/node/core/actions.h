@@ -110,6 +110,14 @@ struct ReceivePayload {
   uint64_t length;
 };
 
+/// The next `length` bytes of the connection go to these parts of the segment, the four behind them are their checksum.
+/// No sums are noted. Answered by payloadReceived(connection, computed, sent); no frame is handed in before.
+struct ReceiveParts {
+  ConnectionId connection;
+  std::vector<store::Range> parts;
+  uint64_t length;
+};
+
 /// The next `length` bytes of the connection are of no use.
 struct DiscardPayload {
   ConnectionId connection;
@@ -122,6 +130,15 @@ struct CopyStaging {
   ConnectionId connection;
   uint64_t stagingOffset;
   uint64_t offset;
+  uint64_t length;
+  uint32_t crc;
+};
+
+/// The same into parts of the segment, `length` bytes together. No sums are noted.
+struct CopyStagingParts {
+  ConnectionId connection;
+  uint64_t stagingOffset;
+  std::vector<store::Range> parts;
   uint64_t length;
   uint32_t crc;
 };
@@ -184,9 +201,9 @@ struct Note {
   std::string text;
 };
 
-using Action =
-    std::variant<SendFrames, SendSegments, SendPayload, SendParts, ReceivePayload, DiscardPayload, CopyStaging,
-                 MapStaging, ConnectUcx, PullPayload, PushPayload, Close, Dial, DialSource, Note, TierWrite, TierStore,
-                 TierRead, CancelTierRead, SendTierPayload, SendTierParts, DropTierPayload>;
+using Action = std::variant<SendFrames, SendSegments, SendPayload, SendParts, ReceivePayload, ReceiveParts,
+                            DiscardPayload, CopyStaging, CopyStagingParts, MapStaging, ConnectUcx, PullPayload,
+                            PushPayload, Close, Dial, DialSource, Note, TierWrite, TierStore, TierRead, CancelTierRead,
+                            SendTierPayload, SendTierParts, DropTierPayload>;
 
 }  // namespace kvpool::node

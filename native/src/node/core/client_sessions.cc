@@ -12,6 +12,7 @@
 #include "dev_kvpool_wire/Heartbeat.h"
 #include "dev_kvpool_wire/Hello.h"
 #include "dev_kvpool_wire/PartsRead.h"
+#include "dev_kvpool_wire/PartsWrite.h"
 #include "dev_kvpool_wire/ReadRequest.h"
 #include "dev_kvpool_wire/ShmAttach.h"
 #include "dev_kvpool_wire/StagedRead.h"
@@ -42,7 +43,8 @@ bool ClientSessions::makeRoom(uint64_t nowMs) {
   auto longest = sessions_.end();
   for (auto it = sessions_.begin(); it != sessions_.end(); ++it) {
     const Session& session = it->second;
-    if (session.closing || session.busy() || nowMs - session.usedMs < kMakesWayMs) continue;
+    if (session.closing || session.busy() || openWrites_.has(it->first) || nowMs - session.usedMs < kMakesWayMs)
+      continue;
     if (longest == sessions_.end() || session.usedMs < longest->second.usedMs) longest = it;
   }
   if (longest == sessions_.end()) return false;
@@ -68,6 +70,8 @@ void ClientSessions::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
       return read(id, session, Read{readReadRequest(body)});
     case sbe::PartsRead::SBE_TEMPLATE_ID:
       return readParts(id, session, readPartsRead(body));
+    case sbe::PartsWrite::SBE_TEMPLATE_ID:
+      return writeParts(id, session, readPartsWrite(body));
     case sbe::ShmAttach::SBE_TEMPLATE_ID:
       return attach(id, session, readShmAttach(body));
     case sbe::UcxAttach::SBE_TEMPLATE_ID:
@@ -135,12 +139,18 @@ Status ClientSessions::admitWrite(const Session& session, const WriteRequest& re
 }
 
 void ClientSessions::write(ConnectionId id, Session& session, const WriteRequest& request) {
-  const Status admitted = admitWrite(session, request);
+  Status admitted = admitWrite(session, request);
+  if (admitted.ok() && request.inParts) admitted = openWrites_.admits(request.payloadLength);
   if (!admitted.ok()) return refuseWrite(id, session, request, admitted);
   const Result<uint32_t> reserved =
       context_.directory.reserve(request.objectId, request.key, request.payloadLength, request.retention);
   if (!reserved.ok()) return refuseWrite(id, session, request, reserved.status());
 
+  if (request.inParts) {
+    openWrites_.add(id, reserved.value(), request.authority, session.usedMs);
+    const uint64_t generation = context_.directory.slot(reserved.value()).generation;
+    return replyWrite(id, request.requestId, KV_OK, {kMemorySegment, reserved.value(), generation});
+  }
   if (request.staging && session.ucx) return pull(id, session, request, reserved.value());
   session.write = Write{reserved.value(), request.requestId, request.authority};
   const uint64_t offset = context_.directory.slot(reserved.value()).payloadOffset();
@@ -156,7 +166,7 @@ void ClientSessions::refuseWrite(ConnectionId id, Session& session, const WriteR
   ++context_.stats.writeFailures;
   if (why.code() == KV_STALE_EPOCH) ++context_.stats.staleRefusals;
   replyWrite(id, request.requestId, why.code(), {});
-  if (request.staging) return;
+  if (request.staging || request.inParts) return;
   if (request.payloadLength > context_.directory.geometry().dataBytes) {
     return close(id, session, "a payload larger than the segment was refused");
   }
@@ -166,8 +176,9 @@ void ClientSessions::refuseWrite(ConnectionId id, Session& session, const WriteR
 void ClientSessions::payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent) {
   Session& session = sessions_.at(id);
   if (!session.write) throw std::logic_error("payload without a write");
-  const Write write = *session.write;
+  const Write write = std::move(*session.write);
   session.write.reset();
+  if (write.parts) return finishParts(id, write, computed == sent);
   finishWrite(id, write, KV_OK, computed, sent);
 }
 
@@ -190,6 +201,56 @@ void ClientSessions::finishWrite(ConnectionId id, const Write& write, int32_t st
   ++context_.stats.writes;
   context_.stats.writeBytes += slot.payloadLength;
   replyWrite(id, write.requestId, KV_OK, {0, write.slot, slot.generation});
+}
+
+// ---- writes in parts ----
+// The bytes go straight to their place in the extent; the sums are noted at the end.
+
+void ClientSessions::writeParts(ConnectionId id, Session& session, PartsWrite request) {
+  uint64_t length = 0;
+  for (const store::Range& part : request.parts) {
+    const std::optional<uint64_t> sum = checkedAdd(length, part.length);
+    if (!sum || *sum > context_.directory.geometry().dataBytes) {
+      return close(id, session, "parts of more bytes than the segment holds");
+    }
+    length = *sum;
+  }
+  Status judged = openWrites_.judge(id, request);
+  // Through UCX only whole payloads move.
+  const bool inStaging = !session.ucx && rangeInside(request.stagingOffset, length, 0, session.stagingBytes);
+  if (judged.ok() && request.staging && !inStaging) judged = {KV_INVALID_ARGUMENT, "outside the staging memory"};
+  if (judged.ok() && request.step == PartsWrite::Step::Commit) judged = openWrites_.commit(id, request);
+  if (!judged.ok()) return refuseParts(id, request, length, judged.code());
+
+  const uint32_t slot = request.extent.slot;
+  if (request.step == PartsWrite::Step::Commit) return;  // answered when it is whole
+  if (request.step == PartsWrite::Step::Abort) {
+    openWrites_.abort(id, slot);
+    return replyWrite(id, request.requestId, KV_OK, {});
+  }
+  std::vector<store::Range> there = openWrites_.beginParts(id, request);
+  session.write = Write{slot, request.requestId, {}, std::move(request.parts)};
+  if (request.staging) {
+    context_.outbox.add(CopyStagingParts{id, request.stagingOffset, std::move(there), length, request.partsCrc});
+  } else {
+    context_.outbox.add(ReceiveParts{id, std::move(there), length});
+  }
+}
+
+void ClientSessions::refuseParts(ConnectionId id, const PartsWrite& request, uint64_t length, int32_t status) {
+  ++context_.stats.writeFailures;
+  replyWrite(id, request.requestId, status, {});
+  if (request.staging || request.step != PartsWrite::Step::Write) return;
+  context_.outbox.add(DiscardPayload{id, length + wire::kPayloadTrailerBytes});
+}
+
+void ClientSessions::finishParts(ConnectionId id, const Write& write, bool good) {
+  openWrites_.endParts(id, write.slot, *write.parts, good);
+  if (!good) {
+    ++context_.stats.writeFailures;
+    ++context_.stats.checksumFailures;
+  }
+  replyWrite(id, write.requestId, good ? KV_OK : KV_CHECKSUM, {});
 }
 
 void ClientSessions::attach(ConnectionId id, Session& session, const ShmAttach& request) {
@@ -226,10 +287,11 @@ void ClientSessions::stagingMapped(ConnectionId id, const Status& outcome) {
 void ClientSessions::closed(ConnectionId id) {
   Session& session = sessions_.at(id);
   if (session.local) staging_.giveBack(session.attach ? session.attach->bytes : session.stagingBytes);
-  if (session.write) {
+  if (session.write && !session.write->parts) {
     ++context_.stats.writeFailures;
     context_.directory.abort(session.write->slot);
   }
+  openWrites_.closed(id);
   if (session.closing) --closing_;
   if (session.ucx) --context_.stats.ucxClients;
   for (const Sending& sending : session.sending) {
@@ -243,11 +305,12 @@ void ClientSessions::closed(ConnectionId id) {
 }
 
 void ClientSessions::tick(uint64_t nowMs) {
+  openWrites_.tick(nowMs);
   for (auto& [id, session] : sessions_) {
     if (session.welcomed && !session.closing && !knowsActive(session)) {
       close(id, session, "it does not know the versions that the pool went over to");
     }
-    if (session.busy()) session.usedMs = nowMs;
+    if (session.busy() || openWrites_.has(id)) session.usedMs = nowMs;
     // The client closes first: what this side closes may have a request on its way.
     if (session.welcomed && !session.closing && nowMs - session.usedMs > 2 * context_.config.clientIdleMs) {
       close(id, session, "was idle");
@@ -354,6 +417,9 @@ bool ClientSessions::serve(ConnectionId id, Session& session, const Read& read) 
 }
 
 void ClientSessions::continueChecks() {
+  for (const OpenWrites::Whole& whole : openWrites_.step(kCheckBytes)) {
+    finishWrite(whole.connection, {whole.slot, whole.requestId, whole.authority}, KV_OK, whole.crc, whole.crc);
+  }
   for (const ConnectionId id : std::exchange(checking_, {})) {
     Session& session = sessions_.at(id);
     for (uint64_t bytesMax = kCheckBytes; bytesMax > 0 && session.checks();) {

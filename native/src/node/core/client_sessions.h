@@ -10,6 +10,7 @@
 
 #include "node/core/core_context.h"
 #include "node/core/messages.h"
+#include "node/core/open_writes.h"
 #include "node/core/parts_sum.h"
 #include "node/core/payload_check.h"
 #include "node/core/tier.h"
@@ -38,7 +39,10 @@ class ClientSessions {
   static constexpr uint64_t kUcxOfferBytesMax = uint64_t{1} << 36;
 
   ClientSessions(CoreContext& context, Tier& tier)
-      : context_(context), tier_(tier), staging_(context.config.stagingBytes, "node " + context.config.self.name) {}
+      : context_(context),
+        tier_(tier),
+        openWrites_(context),
+        staging_(context.config.stagingBytes, "node " + context.config.self.name) {}
 
   /// `local`: came through the unix socket, so it shares memory with us.
   void accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer);
@@ -62,10 +66,10 @@ class ClientSessions {
   void closed(ConnectionId id);
   void tick(uint64_t nowMs);
 
-  /// A payload that was restored is compared with its checksum before it is first sent, and the checksum of parts is
-  /// computed, in pieces of kCheckBytes.
+  /// A payload that was restored is compared with its checksum before it is first sent, the checksum of parts is
+  /// computed, and that of a payload that came in parts, in pieces of kCheckBytes.
   static constexpr uint64_t kCheckBytes = uint64_t{1} << 20;
-  [[nodiscard]] bool checking() const { return !checking_.empty(); }
+  [[nodiscard]] bool checking() const { return !checking_.empty() || openWrites_.committing(); }
   void continueChecks();
 
  private:
@@ -73,6 +77,7 @@ class ClientSessions {
     uint32_t slot = 0;
     uint64_t requestId = 0;
     Authority authority;
+    std::optional<std::vector<store::Range>> parts = {};  // of an open write; nothing: the whole
   };
   /// Of a payload that UCX moves. Outlives its connection: the bytes are touched until UCX says that they are not.
   struct UcxTransfer {
@@ -151,6 +156,9 @@ class ClientSessions {
   void write(ConnectionId id, Session& session, const WriteRequest& request);
   [[nodiscard]] Status admitWrite(const Session& session, const WriteRequest& request) const;
   void refuseWrite(ConnectionId id, Session& session, const WriteRequest& request, const Status& why);
+  void writeParts(ConnectionId id, Session& session, PartsWrite request);
+  void refuseParts(ConnectionId id, const PartsWrite& request, uint64_t length, int32_t status);
+  void finishParts(ConnectionId id, const Write& write, bool good);
   void finishWrite(ConnectionId id, const Write& write, int32_t status, uint32_t computed, uint32_t sent);
   void read(ConnectionId id, Session& session, Read read);
   void continueReads(ConnectionId id, Session& session);
@@ -178,6 +186,7 @@ class ClientSessions {
 
   CoreContext& context_;
   Tier& tier_;
+  OpenWrites openWrites_;
   StagingBudget staging_;
   std::unordered_map<ConnectionId, Session> sessions_;
   size_t closing_ = 0;  // of them

@@ -7,6 +7,7 @@
 #include "dev_kvpool_wire/NodeLeaves.h"
 #include "dev_kvpool_wire/NodeStats.h"
 #include "dev_kvpool_wire/PartsRead.h"
+#include "dev_kvpool_wire/PartsWrite.h"
 #include "dev_kvpool_wire/ReadReply.h"
 #include "dev_kvpool_wire/ReadRequest.h"
 #include "dev_kvpool_wire/ShmAttach.h"
@@ -116,7 +117,10 @@ WriteRequest readWriteRequest(wire::Body body) {
   request.objectId = wire::toObjectId(reader->objectId());
   request.payloadLength = reader->payloadLength();
   request.staging = reader->source() == sbe::WriteSource::STAGING;
-  if (!request.staging && reader->source() != sbe::WriteSource::INLINE) throw wire::Malformed("unknown write source");
+  request.inParts = reader->source() == sbe::WriteSource::PARTS;
+  if (!request.staging && !request.inParts && reader->source() != sbe::WriteSource::INLINE) {
+    throw wire::Malformed("unknown write source");
+  }
   request.stagingOffset = reader->stagingOffset();
   request.payloadCrc = reader->payloadCrc();
   request.retention = wire::toRetention(*reader);
@@ -163,6 +167,37 @@ PartsRead readPartsRead(wire::Body body) {
     return store::Range{part.offset(), part.length()};
   });
   return parts;
+}
+
+PartsWrite readPartsWrite(wire::Body body) {
+  wire::Reader<sbe::PartsWrite> reader(body);
+  PartsWrite request;
+  request.requestId = reader->requestId();
+  request.extent = wire::toExtentRef(reader->extent());
+  request.objectId = wire::toObjectId(reader->objectId());
+  switch (reader->step()) {
+    case sbe::PartsStep::WRITE:
+      break;
+    case sbe::PartsStep::COMMIT:
+      request.step = PartsWrite::Step::Commit;
+      break;
+    case sbe::PartsStep::ABORT:
+      request.step = PartsWrite::Step::Abort;
+      break;
+    default:
+      throw wire::Malformed("unknown step of a write in parts");
+  }
+  request.staging = reader->source() == sbe::WriteSource::STAGING;
+  if (!request.staging && reader->source() != sbe::WriteSource::INLINE) throw wire::Malformed("unknown write source");
+  request.stagingOffset = reader->stagingOffset();
+  request.partsCrc = reader->partsCrc();
+  request.parts = reader.list(&sbe::PartsWrite::parts, KV_PARTS_MAX, [](auto& part) {
+    return store::Range{part.offset(), part.length()};
+  });
+  if (request.step != PartsWrite::Step::Write && !request.parts.empty()) {
+    throw wire::Malformed("parts come with the end of a write");
+  }
+  return request;
 }
 
 ReadReply readReadReply(wire::Body body) {

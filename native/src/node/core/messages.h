@@ -82,6 +82,7 @@ struct WriteRequest {
   uint32_t payloadCrc = 0;
   std::string_view key;      // into the body
   Retention retention = {};  // may be left out
+  bool inParts = false;      // room only; they come by PartsWrite
 };
 WriteRequest readWriteRequest(wire::Body body);
 
@@ -116,6 +117,20 @@ struct PartsRead {
   std::vector<store::Range> parts;
 };
 PartsRead readPartsRead(wire::Body body);
+
+/// Of an object for which a WriteRequest made room, or the end of that.
+struct PartsWrite {
+  enum class Step { Write, Commit, Abort };
+  uint64_t requestId = 0;
+  ExtentRef extent;
+  ObjectId objectId;
+  Step step = Step::Write;
+  bool staging = false;
+  uint64_t stagingOffset = 0;
+  uint32_t partsCrc = 0;
+  std::vector<store::Range> parts;
+};
+PartsWrite readPartsWrite(wire::Body body);
 
 struct ReadReply {
   uint64_t requestId = 0;

@@ -144,6 +144,7 @@ void Shell::streamEnded(ConnectionId id, const net::Stream::Ending& ending) {
   streams_.drop(id);
   copies_.forget(id);
   peers_.erase(id);
+  receiving_.erase(id);
   if (ucx_) ucx_->disconnect(id);
   core_.closed(nowMs_, id);
 }
@@ -218,18 +219,39 @@ void Shell::perform(const ReceivePayload& action) {
   }
 }
 
+void Shell::perform(const ReceiveParts& action) {
+  net::Stream* stream = streams_.find(action.connection);
+  if (stream == nullptr) return;
+  std::vector<kv_piece>& pieces = receiving_[action.connection];
+  pieces.clear();
+  for (const store::Range& part : action.parts) {
+    const std::span<uint8_t> bytes = inSegment(part.offset, part.length);
+    pieces.push_back({bytes.data(), bytes.size()});
+  }
+  stream->expectPayload(0, Pieces(std::span<const kv_piece>(pieces)), action.length);
+}
+
 void Shell::perform(const DiscardPayload& action) {
   if (net::Stream* stream = streams_.find(action.connection)) {
     stream->expectPayload(0, std::nullopt, action.length - wire::kPayloadTrailerBytes, false);
   }
 }
 
-void Shell::perform(const CopyStaging& action) {
-  net::Stream* stream = streams_.find(action.connection);
+template <typename Copy>
+void Shell::copyStaging(const Copy& wanted) {
+  net::Stream* stream = streams_.find(wanted.connection);
   if (stream == nullptr) return;
-  const std::optional<uint32_t> computed = copies_.copy(action);
-  if (computed) return core_.payloadReceived(action.connection, *computed, action.crc);
+  const std::optional<uint32_t> computed = copies_.copy(wanted);
+  if (computed) return core_.payloadReceived(wanted.connection, *computed, wanted.crc);
   stream->hold();
+}
+
+void Shell::perform(const CopyStaging& action) {
+  copyStaging(action);
+}
+
+void Shell::perform(const CopyStagingParts& action) {
+  copyStaging(action);
 }
 
 void Shell::perform(const MapStaging& action) {

@@ -76,6 +76,8 @@ class Shell final : private net::Stream::Listener, private UcxEvents {
   void tick();
   void checkSegment() const;
   void takeTierDone();
+  template <typename Copy>
+  void copyStaging(const Copy& wanted);
   [[nodiscard]] std::span<uint8_t> inSegment(uint64_t offset, uint64_t length) const {
     return segment_.mapping.bytes().subspan(offset, length);
   }
@@ -85,8 +87,10 @@ class Shell final : private net::Stream::Listener, private UcxEvents {
   void perform(const SendPayload& action);
   void perform(const SendParts& action);
   void perform(const ReceivePayload& action);
+  void perform(const ReceiveParts& action);
   void perform(const DiscardPayload& action);
   void perform(const CopyStaging& action);
+  void perform(const CopyStagingParts& action);
   void perform(const MapStaging& action);
   void perform(const ConnectUcx& action) { ucx_->connect(action, nowMs_); }
   void perform(const PullPayload& action) { ucx_->pull(action); }
@@ -115,6 +119,7 @@ class Shell final : private net::Stream::Listener, private UcxEvents {
   uint64_t nextTickMs_ = 0;
   ConnectionId lastId_ = 0;
   std::unordered_map<ConnectionId, std::string> peers_;
+  std::unordered_map<ConnectionId, std::vector<kv_piece>> receiving_;  // where the parts go that come
   net::Streams streams_;
   StagingCopies copies_;
   std::deque<net::Acceptor> acceptors_;

@@ -15,13 +15,21 @@ void StagingCopies::forget(ConnectionId connection) {
 std::optional<uint32_t> StagingCopies::copy(const CopyStaging& wanted) {
   const bool isLarge = wanted.length >= crc::kStreamBytes;
   const RunningSum sum = RunningSum::behind(segment_.data() + wanted.offset, wanted.length, isLarge);
-  Copy copy{wanted.stagingOffset, wanted.offset, wanted.length, sum, wanted.crc};
+  return begin(wanted.connection,
+               {wanted.stagingOffset, {wanted.offset, wanted.length}, wanted.length, {}, 0, sum, wanted.crc});
+}
+
+std::optional<uint32_t> StagingCopies::copy(const CopyStagingParts& wanted) {
+  return begin(wanted.connection, {wanted.stagingOffset, {}, wanted.length, wanted.parts, 0, RunningSum(), wanted.crc});
+}
+
+std::optional<uint32_t> StagingCopies::begin(ConnectionId connection, Copy copy) {
   if (copy.left > leftOfTurn_) {
-    waiting_[wanted.connection] = copy;
+    waiting_[connection] = std::move(copy);
     return std::nullopt;
   }
   leftOfTurn_ -= copy.left;
-  advance(wanted.connection, copy, copy.left);
+  advance(connection, copy, copy.left);
   return copy.sum.crc();
 }
 
@@ -39,11 +47,18 @@ void StagingCopies::turn(const Copied& copied) {
 }
 
 void StagingCopies::advance(ConnectionId connection, Copy& copy, uint64_t bytes) {
-  const std::span<const uint8_t> from = memories_.at(connection).bytes().subspan(copy.from, bytes);
-  copy.sum.copy(segment_.data() + copy.to, from.data(), from.size());
-  copy.from += bytes;
-  copy.to += bytes;
-  copy.left -= bytes;
+  const std::span<const uint8_t> memory = memories_.at(connection).bytes();
+  while (bytes > 0) {
+    while (copy.to.length == 0)
+      copy.to = copy.parts.at(copy.next++);
+    const uint64_t run = std::min(bytes, copy.to.length);
+    copy.sum.copy(segment_.data() + copy.to.offset, memory.data() + copy.from, run);
+    copy.from += run;
+    copy.to.offset += run;
+    copy.to.length -= run;
+    copy.left -= run;
+    bytes -= run;
+  }
 }
 
 }  // namespace kvpool::node

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "base/block_sums.h"
 #include "node/core/actions.h"
@@ -30,6 +31,7 @@ class StagingCopies {
   /// Copies at once what still fits into this turn, and returns its checksum. The rest comes with the next turns, one
   /// payload of a connection at a time.
   std::optional<uint32_t> copy(const CopyStaging& wanted);
+  std::optional<uint32_t> copy(const CopyStagingParts& wanted);
   /// Begins a turn; tells what is whole by now.
   void turn(const Copied& copied);
   [[nodiscard]] bool idle() const { return waiting_.empty(); }
@@ -37,11 +39,14 @@ class StagingCopies {
  private:
   struct Copy {
     uint64_t from = 0;
-    uint64_t to = 0;
-    uint64_t left = 0;
+    store::Range to;                  // what is left of the part that is being filled
+    uint64_t left = 0;                // of all
+    std::vector<store::Range> parts;  // behind that one
+    size_t next = 0;                  // of them
     RunningSum sum;
     uint32_t expected = 0;
   };
+  std::optional<uint32_t> begin(ConnectionId connection, Copy copy);
   void advance(ConnectionId connection, Copy& copy, uint64_t bytes);
 
   std::span<uint8_t> segment_;
