@@ -265,8 +265,8 @@ typedef struct kv_op {
   const void *key;        /* UTF-8, not NUL-terminated */
   uint32_t key_length;
   int32_t status;         /* out */
-  void *data;             /* PUT: source, GET: destination; else NULL. With KV_BATCH_PIECES: the first of its kv_pieces */
-  uint64_t length;        /* PUT: bytes of the value (0 allowed), GET: room in data. With KV_BATCH_PIECES: how many pieces */
+  void *data;             /* PUT, PUT_PARTS: source, GET: destination; else NULL. With KV_BATCH_PIECES: the first of its kv_pieces */
+  uint64_t length;        /* PUT, PUT_START: bytes of the value (0 allowed), GET: room in data. With KV_BATCH_PIECES: how many pieces */
   uint64_t result_length; /* out: GET and EXISTS: bytes of the value; RETAIN, RELEASE, PREFETCH: how many objects */
 } kv_op;
 
@@ -281,8 +281,20 @@ enum kv_op_code {
                       * remove still removes it. A second time prolongs it. KV_NO_SPACE: half of the pool's memory is
                       * retained. result_length: objects retained */
   KV_OP_RELEASE = 6, /* ends that. result_length: objects that are there */
-  KV_OP_PREFETCH = 7 /* from the SSD to memory. result_length: objects on their way there, 0 when all are in memory.
-                      * KV_NO_SPACE: there is no room for it now */
+  KV_OP_PREFETCH = 7, /* from the SSD to memory. result_length: objects on their way there, 0 when all are in memory.
+                       * KV_NO_SPACE: there is no room for it now */
+  /* A put in many calls: start, parts in any order, end or revoke. Nobody can read the value before its end. It lasts 30 s at
+   * most, and ends before that with a connection to its storage nodes and with the leader that allowed it: then what is asked
+   * of it is KV_LEASE_EXPIRED, its room goes back, and it can only be started again. All need kv_batch_options.objects. Not
+   * through an agent. */
+  KV_OP_PUT_START = 8,  /* makes room for a value of `length` bytes, with the options of PUT. objects, out: names it. KV_EXISTS
+                         * for a key that has a value, unless KV_BATCH_UPSERT is set; KV_BUSY: somebody else is putting it */
+  KV_OP_PUT_PARTS = 9,  /* with KV_BATCH_PIECES and offsets: where in the value each piece belongs. result_length: bytes
+                         * written. KV_INVALID_ARGUMENT when one is outside of the value; then none is written. Any failure
+                         * but that, KV_NOT_REGISTERED and KV_TIMEOUT ends the put */
+  KV_OP_PUT_END = 10,   /* KV_OK: readable. Whatever else it is, the put is over; KV_INVALID_ARGUMENT when bytes were never
+                         * written */
+  KV_OP_PUT_REVOKE = 11 /* gives the room back */
 };
 
 /* kv_batch_options.flags */
@@ -292,7 +304,7 @@ enum kv_op_code {
                                * changed in place. A retry after a lost answer may put it in place a second time. */
 #define KV_BATCH_WAIT 8       /* the caller goes on to kv_client_wait at once, whose thread then moves the bytes itself;
                                * without it, or if the caller does something else first, a thread of the client does */
-#define KV_BATCH_PIECES 16    /* PUT, GET: the value of a line lies in pieces, one after the other; they travel as one value.
+#define KV_BATCH_PIECES 16    /* PUT, GET, PUT_PARTS: the value of a line lies in pieces, one after the other; they travel as one value.
                                * The caller keeps them, like the table, until the batch is done. */
 #define KV_PIECES_MAX 65536   /* pieces of one line */
 #define KV_PARTS_MAX 2048     /* pieces of one line with kv_batch_options.offsets */
@@ -326,7 +338,7 @@ typedef struct kv_batch_options {
   uint32_t pins;              /* PUT: KV_PIN_* bits */
   uint32_t soft_pin_ms;       /* PUT with KV_PIN_SOFT: at most KV_SOFT_PIN_MS_MAX; 0 = the pool's default */
   const uint64_t *groups;     /* PUT: for each line kv_group_id of its group, or 0; copied. NULL = no groups */
-  /* GET with KV_BATCH_PIECES: parts of values. For each line one number for each of its pieces: where in the value the
+  /* GET and PUT_PARTS with KV_BATCH_PIECES: parts of values. For each line one number for each of its pieces: where in the value the
    * bytes for that piece begin. In any order, and the value may have more bytes. A line without pieces needs none. The
    * caller keeps them, like the pieces, until the batch is done. KV_INVALID_ARGUMENT for a line with more than KV_PARTS_MAX
    * pieces, or with one that is not inside of the value; result_length is that of the whole value also then. A line is
@@ -335,7 +347,8 @@ typedef struct kv_batch_options {
   /* GET with offsets: for each line, in: the value that is meant, or all 0 for whichever it is; out: the one that was read.
    * When the key has another one or none, the line is KV_LEASE_EXPIRED: so parts that are read at different times are of
    * one value. With KV_BATCH_REUSE too a lease of which less than half is left is prolonged by the call. A line of no
-   * pieces reads nothing: it names the value and leases it. The caller's, until the batch is done. NULL = none */
+   * pieces reads nothing: it names the value and leases it. PUT_START: out, the value that is begun; PUT_PARTS, PUT_END and
+   * PUT_REVOKE: in. The caller's, until the batch is done. NULL = none */
   kv_object_id *objects;
   uint32_t retain_ms; /* RETAIN: 1 to KV_RETAIN_MS_MAX; else 0 */
   uint32_t reserved;  /* 0 */

@@ -57,6 +57,14 @@ Result<OpCode> opCodeFrom(int32_t code) {
       return OpCode::Release;
     case KV_OP_PREFETCH:
       return OpCode::Prefetch;
+    case KV_OP_PUT_START:
+      return OpCode::PutStart;
+    case KV_OP_PUT_PARTS:
+      return OpCode::PutParts;
+    case KV_OP_PUT_END:
+      return OpCode::PutEnd;
+    case KV_OP_PUT_REVOKE:
+      return OpCode::PutRevoke;
     default:
       return {KV_INVALID_ARGUMENT, "op_code " + std::to_string(code) + " is none of enum kv_op_code"};
   }
@@ -104,9 +112,6 @@ Result<BatchOptions> optionsFrom(const kv_batch_options* given) {
     return {KV_INVALID_ARGUMENT, "kv_batch_options.offsets are of pieces; set KV_BATCH_PIECES"};
   }
   options.offsets = read->offsets;
-  if (read->objects != nullptr && read->offsets == nullptr) {
-    return {KV_INVALID_ARGUMENT, "kv_batch_options.objects are of parts; give their offsets"};
-  }
   options.objects = read->objects;
   options.ofGroups = (read->flags & KV_BATCH_GROUPS) != 0;
   options.retainMs = read->retain_ms;
@@ -115,8 +120,17 @@ Result<BatchOptions> optionsFrom(const kv_batch_options* given) {
 
 /// Whether the options are for this operation.
 Status judge(OpCode op, const BatchOptions& options) {
-  if (options.offsets != nullptr && op != OpCode::Get) {
-    return {KV_INVALID_ARGUMENT, "kv_batch_options.offsets are for KV_OP_GET"};
+  if (options.offsets != nullptr && op != OpCode::Get && op != OpCode::PutParts) {
+    return {KV_INVALID_ARGUMENT, "kv_batch_options.offsets are for KV_OP_GET and KV_OP_PUT_PARTS"};
+  }
+  if (options.offsets == nullptr && op == OpCode::PutParts) {
+    return {KV_INVALID_ARGUMENT, "KV_OP_PUT_PARTS needs kv_batch_options.offsets"};
+  }
+  if (options.objects == nullptr && kvpool::client::isOfPutSession(op)) {
+    return {KV_INVALID_ARGUMENT, "KV_OP_PUT_START and what follows it need kv_batch_options.objects"};
+  }
+  if (options.objects != nullptr && options.offsets == nullptr && !kvpool::client::isOfPutSession(op)) {
+    return {KV_INVALID_ARGUMENT, "kv_batch_options.objects are of parts; give their offsets"};
   }
   if (options.ofGroups && op != OpCode::Remove && !kvpool::client::isHint(op)) {
     return {KV_INVALID_ARGUMENT, "KV_BATCH_GROUPS is for KV_OP_REMOVE, KV_OP_RETAIN, KV_OP_RELEASE and KV_OP_PREFETCH"};

@@ -12,6 +12,7 @@
 #include "dev_kvpool_wire/GrantRequest.h"
 #include "dev_kvpool_wire/HintRequest.h"
 #include "dev_kvpool_wire/LookupRequest.h"
+#include "dev_kvpool_wire/PartsWrite.h"
 #include "dev_kvpool_wire/PublishRequest.h"
 #include "dev_kvpool_wire/ReadRequest.h"
 #include "dev_kvpool_wire/RemoveAllRequest.h"
@@ -128,6 +129,9 @@ inline wire::Bytes answerTo(const wire::Bytes& body, bool node, Input& input) {
       return master::removeAllReply({master::readRemoveAllRequest(body).request, statusOf(input), numberOf(input)});
     case sbe::WriteRequest::sbeTemplateId():
       node::appendWriteReply(frame, {node::readWriteRequest(body).requestId, statusOf(input), {0, 1, 1}, {1, 5}});
+      return frame;
+    case sbe::PartsWrite::sbeTemplateId():
+      node::appendWriteReply(frame, {node::readPartsWrite(body).requestId, statusOf(input), {0, 1, 1}, {1, 5}});
       return frame;
     case sbe::ReadRequest::sbeTemplateId(): {
       const node::ReadRequest request = node::readReadRequest(body);

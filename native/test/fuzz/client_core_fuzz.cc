@@ -105,7 +105,7 @@ class World {
     if (running_.size() >= 4) return;
     Submission submission;
     submission.id = ++lastBatch_;
-    submission.op = static_cast<OpCode>(input.byte() % 8);
+    submission.op = static_cast<OpCode>(input.byte() % 12);
     submission.deadline = now_ + 2000;
     submission.force = input.byte() % 2 == 0;
     submission.upsert = submission.force;
@@ -116,7 +116,11 @@ class World {
     for (uint32_t i = 0; i < lines; ++i) {
       // NOLINTNEXTLINE(performance-no-int-to-ptr)
       Pieces memory(reinterpret_cast<void*>(base(submission.id) + i * kLineBytes), kLineBytes);
-      submission.lines.push_back({submission.op == OpCode::RemoveAll ? "" : kKeys[i], memory, kLineBytes});
+      static constexpr uint64_t kOffset = 0;
+      Operation line{submission.op == OpCode::RemoveAll ? "" : kKeys[i], memory, kLineBytes};
+      if (submission.op == OpCode::PutParts) line.offsets = &kOffset;
+      if (isOfPutSession(submission.op)) line.meant = {1, input.byte() % 4U};
+      submission.lines.push_back(line);
     }
     running_[submission.id] = submission.op;
     core_.submit(now_, std::move(submission));
@@ -257,7 +261,9 @@ class World {
     const auto begin = reinterpret_cast<uintptr_t>(memory.address());
     require(begin >= kMemory && length <= kLineBytes);
     const auto batch = running_.find((begin - kMemory) / (kLinesMax * kLineBytes));
-    require(batch != running_.end() && batch->second == op && (begin - kMemory) % kLineBytes == 0);
+    require(batch != running_.end());
+    require(batch->second == op || (op == OpCode::Put && batch->second == OpCode::PutParts));
+    require((begin - kMemory) % kLineBytes == 0);
   }
 
   ClientCore core_;

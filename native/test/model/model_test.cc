@@ -87,7 +87,9 @@ class PoolModel {
       keys.push_back("key-" + std::to_string(dice_.below(40)));
     }
     const Time timeout = static_cast<Time>(dice_.oneIn(4) ? 20 + dice_.below(200) : 3000 + dice_.below(10000));
-    if (dice_.oneIn(2)) {
+    if (dice_.oneIn(4)) {
+      client.putInParts(keys.front(), timeout);
+    } else if (dice_.oneIn(2)) {
       client.put(keys, timeout);
     } else {
       client.get(keys, timeout);

@@ -58,6 +58,82 @@ void SimClient::get(const std::vector<std::string>& keys, Time timeoutMs) {
   submit(client::OpCode::Get, std::move(caller), timeoutMs);
 }
 
+void SimClient::putInParts(const std::string& key, Time timeoutMs) {
+  auto session = std::make_shared<Session>();
+  session->key = key;
+  session->timeoutMs = timeoutMs;
+  session->value = key + "=" + name_ + "#" + std::to_string(++lastValue_) + ":";
+  session->value.append(dice_.below(3000), static_cast<char>('a' + dice_.below(26)));
+  ledger_.offered[key].insert(session->value);
+  for (uint64_t from = 0; from < session->value.size(); from += session->left.back().length)
+    session->left.push_back({from, 1 + dice_.below(session->value.size() - from)});
+  for (size_t i = session->left.size(); i > 1; --i)
+    std::swap(session->left[i - 1], session->left[dice_.below(i)]);
+  step(client::OpCode::PutStart, session, std::make_unique<Caller>());
+}
+
+/// Writes one or two of the parts that are left, or ends; sometimes it is forgotten instead, and sometimes too early.
+void SimClient::goOn(const std::shared_ptr<Session>& session) {
+  if (dice_.oneIn(30)) return;
+  auto caller = std::make_unique<Caller>();
+  if (session->left.empty() || dice_.oneIn(50)) return step(client::OpCode::PutEnd, session, std::move(caller));
+  std::string& memory = caller->memory.emplace_back();
+  memory.reserve(session->value.size());
+  for (int count = dice_.oneIn(2) ? 1 : 2; count > 0 && !session->left.empty(); --count) {
+    const store::Range part = session->left.back();
+    session->left.pop_back();
+    caller->pieces.push_back({memory.data() + memory.size(), part.length});
+    caller->offsets.push_back(part.offset);
+    memory += session->value.substr(part.offset, part.length);
+  }
+  step(client::OpCode::PutParts, session, std::move(caller));
+}
+
+void SimClient::step(client::OpCode op, const std::shared_ptr<Session>& session, std::unique_ptr<Caller> caller) {
+  client::Submission submission;
+  submission.id = ++lastBatch_;
+  submission.op = op;
+  submission.deadline = network_.now() + session->timeoutMs;
+  submission.replicas = static_cast<uint32_t>(dice_.below(3));
+  caller->op = op;
+  caller->keys = {session->key};
+  caller->deadline = submission.deadline;
+  caller->session = session;
+  client::Operation line;
+  line.key = caller->keys.front();
+  if (op == client::OpCode::PutStart) {
+    line.length = session->value.size();
+  } else {
+    line.meant = session->object;
+  }
+  if (op == client::OpCode::PutParts) {
+    line.memory = Pieces(caller->pieces);
+    line.length = caller->memory.front().size();
+    line.offsets = caller->offsets.data();
+  }
+  submission.lines = {line};
+  batches_[submission.id] = std::move(caller);
+  core_.submit(network_.now(), std::move(submission));
+  act();
+}
+
+/// The next step is taken later: this one is being finished.
+void SimClient::stepEnded(const Caller& caller, const client::LineResult& line) {
+  const std::shared_ptr<Session> session = caller.session;
+  if (line.status != KV_OK) {
+    if (caller.op != client::OpCode::PutParts || dice_.oneIn(2)) return;
+    network_.after(1, [this, session] { step(client::OpCode::PutRevoke, session, std::make_unique<Caller>()); });
+    return;
+  }
+  if (caller.op == client::OpCode::PutEnd) {
+    EXPECT_TRUE(session->left.empty()) << "a value with gaps was taken";
+    ledger_.acknowledged.insert(session->key);
+  }
+  if (caller.op == client::OpCode::PutEnd || caller.op == client::OpCode::PutRevoke) return;
+  if (caller.op == client::OpCode::PutStart) session->object = line.object;
+  network_.after(static_cast<Time>(dice_.below(200)), [this, session] { goOn(session); });
+}
+
 void SimClient::submit(client::OpCode op, std::unique_ptr<Caller> caller, Time timeoutMs) {
   client::Submission submission;
   submission.id = ++lastBatch_;
@@ -83,6 +159,10 @@ void SimClient::finish(const client::FinishBatch& finished) {
   for (size_t i = 0; i < finished.lines.size(); ++i) {
     const client::LineResult& line = finished.lines[i];
     ++ledger_.statuses[line.status];
+    if (caller.session) {
+      stepEnded(caller, line);
+      continue;
+    }
     if (line.status != KV_OK) continue;
     if (caller.op == client::OpCode::Put) {
       ledger_.acknowledged.insert(caller.keys[i]);
@@ -196,8 +276,12 @@ void SimClient::sendPayload(uint64_t connection) {
   if (queue == outgoing_.end()) return;  // closed meanwhile
   const auto payload = std::get<client::SendPayload>(queue->second.front());
   queue->second.pop_front();
-  const auto* bytes = static_cast<const uint8_t*>(payload.memory.address());
-  wire::Bytes copy(bytes, bytes + payload.length);
+  wire::Bytes copy;
+  for (const kv_piece& piece : payload.memory.pieces()) {
+    const auto* bytes = static_cast<const uint8_t*>(piece.data);
+    copy.insert(copy.end(), bytes, bytes + piece.length);
+  }
+  copy.resize(payload.length);
   const uint32_t crc = crc32c(copy.data(), copy.size());
   network_.send(*this, connection, {true, std::move(copy), crc});
   core_.payloadSent(network_.now(), connection, payload.transfer);

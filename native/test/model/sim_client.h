@@ -11,6 +11,7 @@
 
 #include "client/core/client_core.h"
 #include "model/network.h"
+#include "store/allocator.h"
 
 namespace kvpool::test {
 
@@ -30,6 +31,8 @@ class SimClient : public Endpoint {
 
   void put(const std::vector<std::string>& keys, Time timeoutMs);
   void get(const std::vector<std::string>& keys, Time timeoutMs);
+  /// In many calls, of which each has this time.
+  void putInParts(const std::string& key, Time timeoutMs);
   [[nodiscard]] size_t running() const { return batches_.size(); }
   [[nodiscard]] const client::ClientCore& core() const { return core_; }
 
@@ -38,11 +41,22 @@ class SimClient : public Endpoint {
   void arrived(uint64_t connection, const Parcel& parcel) override;
 
  private:
+  /// A value that is put in many calls.
+  struct Session {
+    std::string key;
+    std::string value;
+    Time timeoutMs = 0;
+    ObjectId object;
+    std::vector<store::Range> left;  // parts that are not written
+  };
   struct Caller {
     client::OpCode op;
     std::vector<std::string> keys;
     std::vector<std::string> memory;
     std::vector<std::string> values;  // Put
+    std::shared_ptr<Session> session;
+    std::vector<kv_piece> pieces;  // PutParts: of the first memory
+    std::vector<uint64_t> offsets;
     Time deadline = 0;
   };
   using Outgoing = std::variant<client::SendFrame, client::SendPayload>;
@@ -54,6 +68,9 @@ class SimClient : public Endpoint {
 
   void submit(client::OpCode op, std::unique_ptr<Caller> caller, Time timeoutMs);
   void finish(const client::FinishBatch& finished);
+  void goOn(const std::shared_ptr<Session>& session);
+  void step(client::OpCode op, const std::shared_ptr<Session>& session, std::unique_ptr<Caller> caller);
+  void stepEnded(const Caller& caller, const client::LineResult& line);
   void checkRead(const std::string& key, const std::string& value);
   void tick();
   void act();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/block_sums.h"
@@ -111,10 +112,21 @@ void SimNode::arrived(uint64_t connection, const Parcel& parcel) {
   expected_.erase(found);
   if (!expected.keeps) return;
   EXPECT_EQ(expected.length, parcel.bytes.size());
+  if (!expected.parts.empty()) return storeParts(connection, expected.parts, parcel);
   uint8_t* to = segment_.mapping.bytes().data() + expected.offset;
   RunningSum sum = RunningSum::behind(to, parcel.bytes.size());
   sum.copy(to, parcel.bytes.data(), parcel.bytes.size());
   core_->payloadReceived(connection, sum.crc(), parcel.crc);
+  act();
+}
+
+void SimNode::storeParts(uint64_t connection, const std::vector<store::Range>& parts, const Parcel& parcel) {
+  const uint8_t* from = parcel.bytes.data();
+  for (const store::Range& part : parts) {
+    std::copy_n(from, part.length, segment_.mapping.bytes().data() + part.offset);
+    from += part.length;
+  }
+  core_->payloadReceived(connection, crc32c(parcel.bytes.data(), parcel.bytes.size()), parcel.crc);
   act();
 }
 
@@ -141,6 +153,10 @@ void SimNode::perform(const node::SendPayload& action) {
 
 void SimNode::perform(const node::ReceivePayload& action) {
   expected_[action.connection] = {true, action.offset, action.length};
+}
+
+void SimNode::perform(const node::ReceiveParts& action) {
+  expected_[action.connection] = {true, 0, action.length, action.parts};
 }
 
 void SimNode::perform(const node::DiscardPayload& action) {

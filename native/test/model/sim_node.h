@@ -32,13 +32,16 @@ class SimNode : public Endpoint, public Acceptor {
     bool keeps = false;  // else drops
     uint64_t offset = 0;
     uint64_t length = 0;
+    std::vector<store::Range> parts = {};  // of an object that comes in parts; none: the whole
   };
 
   void tick(uint64_t life);
+  void storeParts(uint64_t connection, const std::vector<store::Range>& parts, const Parcel& parcel);
   void act();
   void perform(const node::SendFrames& action);
   void perform(const node::SendPayload& action);
   void perform(const node::ReceivePayload& action);
+  void perform(const node::ReceiveParts& action);
   void perform(const node::DiscardPayload& action);
   void perform(const node::Close& action);
   void perform(const node::Dial& action);

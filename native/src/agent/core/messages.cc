@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/core/messages.h"
 
+#include <stdexcept>
+
 #include "agent/core/limits.h"
 #include "base/utf8.h"
 #include "dev_kvpool_wire/AgentAttach.h"
@@ -49,6 +51,11 @@ sbe::AgentOp::Value toWire(OpCode op) {
       return sbe::AgentOp::PREFETCH;
     case OpCode::RemoveAll:
       break;
+    case OpCode::PutStart:  // not through an agent
+    case OpCode::PutParts:
+    case OpCode::PutEnd:
+    case OpCode::PutRevoke:
+      throw std::logic_error("an agent was asked for a put in many calls");
   }
   return sbe::AgentOp::REMOVE_ALL;
 }

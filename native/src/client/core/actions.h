@@ -127,7 +127,7 @@ struct Note {
 struct LineResult {
   int32_t status = 0;
   uint64_t length = 0;
-  ObjectId object = {};  ///< Get of parts that is KV_OK
+  ObjectId object = {};  ///< Get of parts and PutStart that are KV_OK
 };
 
 struct FinishBatch {

@@ -16,23 +16,42 @@
 
 namespace kvpool::client {
 
-enum class OpCode { Put, Get, Exists, Remove, RemoveAll, Retain, Release, Prefetch };
+enum class OpCode {
+  Put,
+  Get,
+  Exists,
+  Remove,
+  RemoveAll,
+  Retain,
+  Release,
+  Prefetch,
+  PutStart,
+  PutParts,
+  PutEnd,
+  PutRevoke
+};
 
 /// What the leader is told of the future of objects.
 constexpr bool isHint(OpCode op) {
   return op == OpCode::Retain || op == OpCode::Release || op == OpCode::Prefetch;
 }
 
+/// Steps of puts in many calls.
+constexpr bool isOfPutSession(OpCode op) {
+  return op == OpCode::PutStart || op == OpCode::PutParts || op == OpCode::PutEnd || op == OpCode::PutRevoke;
+}
+
 /// One line as submitted. Key and data are the caller's memory, valid until the batch is finished.
 struct Operation {
   std::string_view key;
   Pieces memory = {};       ///< Put: source, never written through; Get: destination
-  uint64_t length = 0;      ///< of the memory
+  uint64_t length = 0;      ///< of the memory; PutStart: of the value
   int32_t refused = KV_OK;  ///< a status the shell already found, e.g. KV_NOT_REGISTERED: the line ends with it
-  uint64_t group = 0;       ///< Put
-  /// Get of parts: where in the value each piece of the memory begins; the caller's memory. Null: the whole value.
+  uint64_t group = 0;       ///< Put, PutStart
+  /// Get of parts, PutParts: where in the value each piece of the memory begins; the caller's memory. Null: the whole
+  /// value.
   const uint64_t* offsets = nullptr;
-  ObjectId meant = {};  ///< Get of parts: the object that it must be; none: whichever
+  ObjectId meant = {};  ///< Get of parts: the object that it must be; none: whichever. PutParts and later: which
 };
 
 /// Of a pattern of keys that are to be removed.
@@ -62,6 +81,8 @@ struct PutState {
     uint64_t node = 0;
     TransferId transfer = 0;
     std::optional<int32_t> status;
+    ConnectionId connection = 0;  ///< in parts
+    ExtentRef extent = {};        ///< likewise
   };
   ObjectId object;
   std::vector<Target> targets;

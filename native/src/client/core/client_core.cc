@@ -13,7 +13,8 @@ ClientCore::ClientCore(Config config)
       links_(context_),
       batches_(context_),
       calls_(context_, batches_, search_),
-      puts_(context_, batches_, links_),
+      puts_(context_, batches_, links_, open_),
+      sessions_(context_, batches_, links_, open_),
       gets_(context_, batches_, links_),
       keys_(context_, batches_) {}
 
@@ -22,11 +23,12 @@ ClientCore::ClientCore(Config config)
 void ClientCore::submit(Time now, Submission submission) {
   context_.now = now;
   const uint64_t lines = submission.lines.size();
-  if (submission.op == OpCode::Put) context_.statistics.puts += lines;
+  if (submission.op == OpCode::Put || submission.op == OpCode::PutEnd) context_.statistics.puts += lines;
   if (submission.op == OpCode::Get) context_.statistics.gets += lines;
   const bool reuses = submission.op == OpCode::Get && submission.reuse;
   Batch& batch = batches_.admit(std::move(submission));
   if (reuses) gets_.readKnown(batch, search_.pool());
+  if (isOfPutSession(batch.asked.op)) sessions_.begin(batch, search_.pool());
   settle();
 }
 
@@ -132,6 +134,7 @@ void ClientCore::tick(Time now) {
   context_.now = now;
   search_.tick();
   links_.tick();
+  sessions_.tick();
   expire();
   settle();
 }
@@ -193,8 +196,10 @@ void ClientCore::deliverResults() {
     for (const TransferResult& result : results) {
       Batch* batch = batches_.find(result.batch);
       if (batch == nullptr || batch->lines[result.line].done) continue;
-      if (batch->asked.op == OpCode::Put) {
+      if (batch->asked.op == OpCode::Put || batch->asked.op == OpCode::PutStart) {
         puts_.written(*batch, result);
+      } else if (isOfPutSession(batch->asked.op)) {
+        sessions_.answered(*batch, result);
       } else {
         gets_.read(*batch, result, search_.pool());
       }
@@ -221,6 +226,7 @@ void ClientCore::endBatch(Batch& batch, int32_t status) {
   links_.abandon(batch.asked.id);
   for (uint32_t line = 0; line < batch.lines.size(); ++line) {
     if (batch.lines[line].done) continue;
+    if (batch.asked.op == OpCode::PutStart) sessions_.giveUpStart(batch.lines[line]);
     batch.lines[line].next.reset();  // they end here as well, not by being asked
     batches_.end(batch, line, status != KV_OK ? status : batch.lines[line].obstacle);
   }
@@ -252,9 +258,13 @@ void ClientCore::answerCall(const LeaderCalls::Call& call, const Reply& reply) {
   if (batch == nullptr) return;  // its time ran out
   if (call.op == OpCode::Remove && batch->asked.ofGroups) {
     gets_.forgetAll();  // what belongs to a group is the leader's knowledge
-  } else if (call.op == OpCode::Put || call.op == OpCode::Remove) {
+  } else if (call.op == OpCode::Put || call.op == OpCode::PutEnd || call.op == OpCode::Remove) {
     for (const uint32_t line : call.lines)
       gets_.forget(batch->key(line));
+  }
+  if (call.step == LeaderCalls::Step::Publish && isOfPutSession(call.op) && call.op != OpCode::PutStart) {
+    sessions_.published(*batch, call.lines, std::get<KeysReply>(reply));
+    return;
   }
   if (call.step == LeaderCalls::Step::Publish) {
     puts_.published(*batch, call.lines, std::get<KeysReply>(reply));
@@ -262,6 +272,7 @@ void ClientCore::answerCall(const LeaderCalls::Call& call, const Reply& reply) {
   }
   switch (call.op) {
     case OpCode::Put:
+    case OpCode::PutStart:
       return puts_.granted(*batch, call.lines, std::get<GrantReply>(reply), search_.pool());
     case OpCode::Get:
       return gets_.located(*batch, call.lines, std::get<LookupReply>(reply), call.sentAt, search_.pool());
@@ -274,6 +285,10 @@ void ClientCore::answerCall(const LeaderCalls::Call& call, const Reply& reply) {
     case OpCode::RemoveAll:
       gets_.forgetAll();
       return keys_.removedAll(*batch, std::get<RemoveAllReply>(reply));
+    case OpCode::PutParts:
+    case OpCode::PutEnd:
+    case OpCode::PutRevoke:
+      break;  // only published
   }
 }
 

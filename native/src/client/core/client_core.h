@@ -14,6 +14,7 @@
 #include "client/core/leader_search.h"
 #include "client/core/node_links.h"
 #include "client/core/put_flow.h"
+#include "client/core/put_session_flow.h"
 
 namespace kvpool::client {
 
@@ -71,7 +72,9 @@ class ClientCore {
   NodeLinks links_;
   BatchTable batches_;
   LeaderCalls calls_;
+  OpenPuts open_;
   PutFlow puts_;
+  PutSessionFlow sessions_;
   GetFlow gets_;
   KeyFlow keys_;
   std::optional<ConnectionId> leader_;  // whom the calls in flight went to

@@ -59,7 +59,7 @@ wire::Bytes LeaderCalls::encode(const Batch& batch, Step step, uint64_t request,
       objects.push_back(PutFlow::publishLine(batch, line));
     return publishRequest(request, objects);
   }
-  if (batch.asked.op == OpCode::Put) return encodeGrant(batch, request, lines);
+  if (batch.asked.op == OpCode::Put || batch.asked.op == OpCode::PutStart) return encodeGrant(batch, request, lines);
   if (batch.asked.op == OpCode::RemoveAll) return removeAllRequest(request, batch.asked.force, batch.key(0));
   std::vector<std::string_view> keys;
   keys.reserve(lines.size());
@@ -83,7 +83,8 @@ wire::Bytes LeaderCalls::encodeGrant(const Batch& batch, uint64_t request, const
   wanted.reserve(lines.size());
   for (uint32_t line : lines)
     wanted.push_back({batch.key(line), batch.lines[line].op.length});
-  const Time left = std::clamp<Time>(batch.asked.deadline - context_.now, 1, INT32_MAX);
+  const bool starts = batch.asked.op == OpCode::PutStart;
+  const Time left = starts ? kOpenPutMs : std::clamp<Time>(batch.asked.deadline - context_.now, 1, INT32_MAX);
   const Submission& asked = batch.asked;
   return grantRequest(request, {asked.replicas, static_cast<uint32_t>(left), asked.upsert, asked.preferredNode},
                       wanted);
@@ -121,6 +122,7 @@ bool fits(const LeaderCalls::Call& call, const Reply& reply) {
   if (call.step == LeaderCalls::Step::Publish) return std::holds_alternative<KeysReply>(reply);
   switch (call.op) {
     case OpCode::Put:
+    case OpCode::PutStart:
       return std::holds_alternative<GrantReply>(reply);
     case OpCode::Get:
       return std::holds_alternative<LookupReply>(reply);
@@ -132,6 +134,10 @@ bool fits(const LeaderCalls::Call& call, const Reply& reply) {
       return std::holds_alternative<KeysReply>(reply);
     case OpCode::RemoveAll:
       return std::holds_alternative<RemoveAllReply>(reply);
+    case OpCode::PutParts:
+    case OpCode::PutEnd:
+    case OpCode::PutRevoke:
+      break;  // only published
   }
   return false;
 }

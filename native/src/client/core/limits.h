@@ -32,6 +32,11 @@ inline constexpr uint32_t kLookupsPerGet = 3;
 // Written objects of one batch wait this long for their siblings, so that one publish carries them all.
 inline constexpr int64_t kPublishGatherMs = 5;
 
+// Values written in parts: how many at a time, and how long. A leader lets no grant last longer.
+inline constexpr size_t kOpenPutsMax = 65536;
+inline constexpr int64_t kOpenPutMs = 30000;
+inline constexpr int64_t kCommitPatienceMs = 5000;
+
 // Lines of one batch between their grant and their publish; more would outlive the deadlines of their grants.
 inline constexpr uint32_t kGrantsAhead = 2048;
 

@@ -44,7 +44,8 @@ void NodeConnection::begin() {
 }
 
 bool NodeConnection::goesByUcx(const Transfer& transfer) const {
-  const bool inMemory = transfer.direction == Direction::Write || transfer.extent.segment == kMemorySegment;
+  const bool isRead = transfer.direction == Direction::Read;
+  const bool inMemory = isRead ? transfer.extent.segment == kMemorySegment : transfer.direction == Direction::Write;
   return ucx_ && inMemory && transfer.offsets == nullptr && transfer.length > kUcxInlineBytes &&
          transfer.length <= kStagingBytes;
 }
@@ -61,28 +62,49 @@ bool NodeConnection::beginOne(const Transfer& transfer) {
   if (goesByUcx(transfer)) {
     return transfer.direction == Direction::Write ? beginStagedWrite(transfer) : beginStagedRead(transfer);
   }
-  Moving& moving = moving_[transfer.id];
-  moving.transfer = transfer;
-  if (transfer.direction == Direction::Write) {
-    moving.step = Step::SendingPayload;
-    context_.act(SendFrame{connection_, inlineWrite(transfer.id, transfer.writeLine())});
-    context_.act(SendPayload{connection_, transfer.id, transfer.memory, transfer.length});
-  } else {
-    moving.step = Step::AwaitingReply;
-    context_.act(SendFrame{connection_, readOf(transfer)});
+  switch (transfer.direction) {
+    case Direction::Write:
+    case Direction::Part:
+      beginInlineWrite(transfer);
+      break;
+    case Direction::Read:
+      ask(transfer, readOf(transfer));
+      break;
+    case Direction::Open:
+      ask(transfer, openWrite(transfer.id, transfer.writeLine()));
+      break;
+    case Direction::Commit:
+      ask(transfer, endParts(transfer.id, transfer.extent, transfer.object, PartsEnd::Commit));
+      break;
+    case Direction::Abort:
+      ask(transfer, endParts(transfer.id, transfer.extent, transfer.object, PartsEnd::Abort));
+      break;
   }
   return true;
 }
 
+void NodeConnection::ask(const Transfer& transfer, wire::Bytes frame) {
+  moving_[transfer.id] = Moving{transfer, Step::AwaitingReply, false, {}, {}};
+  context_.act(SendFrame{connection_, std::move(frame)});
+}
+
+void NodeConnection::beginInlineWrite(const Transfer& transfer) {
+  moving_[transfer.id] = Moving{transfer, Step::SendingPayload, false, {}, {}};
+  context_.act(SendFrame{connection_, transfer.direction == Direction::Part
+                                          ? inlineParts(transfer.id, transfer.partsLine())
+                                          : inlineWrite(transfer.id, transfer.writeLine())});
+  context_.act(SendPayload{connection_, transfer.id, transfer.memory, transfer.length});
+}
+
 bool NodeConnection::beginShared(const Transfer& transfer) {
-  if (transfer.direction == Direction::Read) {
-    moving_[transfer.id] = Moving{transfer, Step::CopyingOut, false, {}, {}};
-    const uint64_t payloadLength = transfer.offsets == nullptr ? transfer.length : transfer.payloadLength;
-    context_.act(CopyFromSegment{connection_, transfer.id, transfer.extent, transfer.object, transfer.offset,
-                                 payloadLength, transfer.memory, transfer.offsets, transfer.crc});
-    return true;
-  }
-  return beginStagedWrite(transfer);
+  const bool isWrite = transfer.direction == Direction::Write || transfer.direction == Direction::Part;
+  if (isWrite && transfer.length <= kStagingBytes) return beginStagedWrite(transfer);
+  if (transfer.direction != Direction::Read) return beginOne(transfer);
+  moving_[transfer.id] = Moving{transfer, Step::CopyingOut, false, {}, {}};
+  const uint64_t payloadLength = transfer.offsets == nullptr ? transfer.length : transfer.payloadLength;
+  context_.act(CopyFromSegment{connection_, transfer.id, transfer.extent, transfer.object, transfer.offset,
+                               payloadLength, transfer.memory, transfer.offsets, transfer.crc});
+  return true;
 }
 
 /// The node puts the bytes into our staging memory.
@@ -115,14 +137,14 @@ void NodeConnection::replied(const Reply& reply) {
 
 void NodeConnection::written(const WriteReply& reply) {
   Moving* moving = find(reply.request);
-  const bool asked = moving != nullptr && moving->transfer.direction == Direction::Write && !moving->earlyStatus &&
+  const bool asked = moving != nullptr && moving->transfer.direction != Direction::Read && !moving->earlyStatus &&
                      (moving->step == Step::AwaitingReply || moving->step == Step::SendingPayload);
   if (!asked) return fail(Status(KV_PROTOCOL, "answered a write that was not asked for"));
   if (moving->step == Step::SendingPayload) {
     moving->earlyStatus = reply.status;  // the caller's memory is still being read; the result waits for that
     return;
   }
-  finish(reply.request, reply.status);
+  finish(reply.request, reply.status, reply.extent);
 }
 
 void NodeConnection::payloadSent(TransferId id) {
@@ -171,7 +193,11 @@ void NodeConnection::copiedToStaging(TransferId id, uint32_t crc) {
   if (moving == nullptr || moving->step != Step::CopyingIn) return;
   progressed();
   moving->step = Step::AwaitingReply;
-  context_.act(SendFrame{connection_, stagedWrite(id, moving->transfer.writeLine(), {*moving->staging, crc})});
+  const Transfer& transfer = moving->transfer;
+  const Staged staged{*moving->staging, crc};
+  context_.act(SendFrame{connection_, transfer.direction == Direction::Part
+                                          ? stagedParts(id, transfer.partsLine(), staged)
+                                          : stagedWrite(id, transfer.writeLine(), staged)});
 }
 
 void NodeConnection::copiedFromSegment(TransferId id, int32_t status, uint32_t crc) {
@@ -182,9 +208,26 @@ void NodeConnection::copiedFromSegment(TransferId id, int32_t status, uint32_t c
   finish(id, status);
 }
 
-void NodeConnection::finish(TransferId id, int32_t status) {
+/// A room that nobody waits for any more goes back.
+void NodeConnection::countRooms(const Moving& moving, int32_t status, const ExtentRef& extent) {
+  const Direction direction = moving.transfer.direction;
+  if (direction == Direction::Open && status == KV_OK) ++rooms_;
+  if ((direction == Direction::Commit || direction == Direction::Abort) && rooms_ > 0) --rooms_;
+  if (direction != Direction::Open || status != KV_OK || !moving.orphan) return;
+  Transfer abort;
+  abort.id = context_.newRequest();
+  abort.direction = Direction::Abort;
+  abort.node = incarnation_;
+  abort.connection = connection_;
+  abort.extent = extent;
+  abort.object = moving.transfer.object;
+  waiting_.push_back(abort);
+}
+
+void NodeConnection::finish(TransferId id, int32_t status, const ExtentRef& extent) {
   const auto node = moving_.extract(id);
   const Moving& moving = node.mapped();
+  countRooms(moving, status, extent);
   if (moving.staging) ring_.release(*moving.staging);
   if (!moving.orphan) {
     const bool shared = transport_ == Transport::Unix;
@@ -192,7 +235,8 @@ void NodeConnection::finish(TransferId id, int32_t status) {
     if (status == KV_OK && shared) context_.statistics.shmBytes += moving.transfer.length;
     if (status == KV_OK && !shared && moving.staging) context_.statistics.ucxBytes += moving.transfer.length;
     if (status != KV_OK) context_.explain("node " + node_ + ": " + statusText(status));
-    results_.push_back({id, moving.transfer.batch, moving.transfer.line, incarnation_, status, shared});
+    results_.push_back(
+        {id, moving.transfer.batch, moving.transfer.line, incarnation_, status, shared, connection_, extent});
   }
   begin();
 }
@@ -252,12 +296,14 @@ void NodeConnection::end(const Status& why) {
     if (!moving.orphan) report(moving.transfer, why_.code());
   }
   moving_.clear();
+  rooms_ = 0;
   ring_ = StagingRing(kStagingBytes);
-  if (transport_ == Transport::Unix) {
-    stranded_.insert(stranded_.end(), waiting_.begin(), waiting_.end());
-  } else {
-    for (const Transfer& transfer : waiting_)
+  for (const Transfer& transfer : waiting_) {
+    if (transport_ == Transport::Unix && !transfer.isBound()) {
+      stranded_.push_back(transfer);
+    } else {
       report(transfer, why_.code());
+    }
   }
   waiting_.clear();
 }
@@ -417,7 +463,7 @@ void NodeConnection::letGo() {
 
 /// Closes what is idle: with nothing under way no failure follows from it, and the memory that is shared goes back.
 void NodeConnection::watchUse() {
-  if (!idle()) {
+  if (!idle() || rooms_ > 0) {
     lastUse_ = context_.now;
   } else if (context_.now - lastUse_ >= context_.config.idleTimeoutMs) {
     return fail(Status(KV_CLOSED, "closed: idle"));

@@ -76,11 +76,14 @@ class NodeConnection {
   bool beginShared(const Transfer& transfer);
   bool beginStagedRead(const Transfer& transfer);
   bool beginStagedWrite(const Transfer& transfer);
+  void beginInlineWrite(const Transfer& transfer);
+  void ask(const Transfer& transfer, wire::Bytes frame);
   [[nodiscard]] bool goesByUcx(const Transfer& transfer) const;
   Moving* find(TransferId id);
   void written(const WriteReply& reply);
   void readable(const ReadReply& reply);
-  void finish(TransferId id, int32_t status);
+  void finish(TransferId id, int32_t status, const ExtentRef& extent = {});
+  void countRooms(const Moving& moving, int32_t status, const ExtentRef& extent);
   void report(const Transfer& transfer, int32_t status);
   void letGo();
   void end(const Status& why);
@@ -99,6 +102,7 @@ class NodeConnection {
   Time since_ = 0;
   Time lastProgress_ = 0;
   Time lastUse_ = 0;   // when it last had something to do
+  size_t rooms_ = 0;   // for values that come in parts, which end with the connection
   Time lastSaid_ = 0;  // the last heartbeat
   Time restUntil_ = 0;
   bool failedForGood_ = false;

@@ -80,7 +80,7 @@ bool NodeLinks::prefersShm(const Link& link, const Transfer& transfer) const {
   if (!link.shm || !link.shm->whyNot().ok()) return false;
   // What lies on the SSD is nowhere to be mapped.
   if (transfer.direction == Direction::Read) return transfer.extent.segment == kMemorySegment;
-  return transfer.length <= kStagingBytes;
+  return transfer.length <= kStagingBytes;  // Open: nothing moves yet
 }
 
 void NodeLinks::refuse(const Transfer& transfer, int32_t status, const std::string& sentence) {
@@ -89,6 +89,10 @@ void NodeLinks::refuse(const Transfer& transfer, int32_t status, const std::stri
 }
 
 void NodeLinks::start(const Transfer& transfer, const PoolId& pool) {
+  if (transfer.isBound()) {
+    if (NodeConnection* bound = nodeConnection(transfer.connection)) return bound->enqueue(transfer, pool);
+    return refuse(transfer, KV_LEASE_EXPIRED, "the connection to a storage node ended, and what was written on it");
+  }
   const auto found = links_.find(transfer.node);
   if (found == links_.end()) return refuse(transfer, KV_UNAVAILABLE, "a storage node is not known any more");
   Link& link = found->second;

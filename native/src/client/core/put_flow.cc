@@ -2,6 +2,7 @@
 #include "client/core/put_flow.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "client/core/leader_bounds.h"
 
@@ -18,9 +19,16 @@ bool isFinal(int32_t status) {
 
 void PutFlow::granted(Batch& batch, std::span<const uint32_t> lines, const GrantReply& reply, const PoolId& pool) {
   links_.learn(reply.nodes);
+  const bool starts = batch.asked.op == OpCode::PutStart;
   for (size_t i = 0; i < lines.size(); ++i) {
     const uint32_t line = lines[i];
     const Grant& grant = reply.grants[i];
+    // A grant of which the answer was lost may be our own.
+    const bool isAnothers = grant.status == KV_EXISTS || (grant.status == KV_BUSY && !batch.lines[line].lost);
+    if (starts && isAnothers) {
+      batches_.end(batch, line, grant.status);
+      continue;
+    }
     switch (grant.status) {
       case KV_OK:
         write(batch, line, grant, reply, pool);
@@ -59,16 +67,18 @@ void PutFlow::write(Batch& batch, uint32_t line, const Grant& grant, const Grant
     put.targets.push_back({node, context_.newRequest(), std::nullopt});
   }
   ++batch.writing;
+  const bool starts = batch.asked.op == OpCode::PutStart;
   for (const PutState::Target& target : put.targets) {
     Transfer transfer;
     transfer.id = target.transfer;
-    transfer.direction = Direction::Write;
+    transfer.direction = starts ? Direction::Open : Direction::Write;
     transfer.batch = batch.asked.id;
     transfer.line = line;
     transfer.node = target.node;
     transfer.key = op.key;
     transfer.memory = op.memory;
-    transfer.length = op.length;
+    transfer.length = starts ? 0 : op.length;
+    transfer.payloadLength = op.length;
     transfer.object = put.object;
     transfer.authority = reply.authority;
     transfer.retention = {batch.asked.pins, batch.asked.softPinMs, op.group};
@@ -104,7 +114,11 @@ void PutFlow::written(Batch& batch, const TransferResult& result) {
   PutState& put = batch.lines[result.line].put;
   bool complete = true;
   for (PutState::Target& target : put.targets) {
-    if (target.transfer == result.id) target.status = result.status;
+    if (target.transfer == result.id) {
+      target.status = result.status;
+      target.connection = result.connection;
+      target.extent = result.extent;
+    }
     complete = complete && target.status.has_value();
   }
   if (!complete) return;
@@ -118,7 +132,20 @@ void PutFlow::written(Batch& batch, const TransferResult& result) {
   }
   put.outcome = anyWritten ? PutOutcome::Written : allFull ? PutOutcome::NoSpace : PutOutcome::Failed;
   if (put.outcome == PutOutcome::Failed) ++put.failedTries;
+  if (anyWritten && batch.asked.op == OpCode::PutStart) return started(batch, result.line);
   batches_.publish(batch, result.line);
+}
+
+/// From now on the caller has it.
+void PutFlow::started(Batch& batch, uint32_t line) {
+  Line& opened = batch.lines[line];
+  OpenPut put{opened.op.length, context_.now + kOpenPutMs, {}};
+  for (const PutState::Target& target : opened.put.targets) {
+    if (target.status == KV_OK) put.places.push_back({target.node, target.connection, target.extent});
+  }
+  open_.add(opened.put.object, std::move(put));
+  batches_.end(batch, line, KV_OK);
+  opened.result.object = opened.put.object;
 }
 
 PublishLine PutFlow::publishLine(const Batch& batch, uint32_t line) {

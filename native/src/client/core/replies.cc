@@ -122,7 +122,7 @@ Reply decodeReply(wire::Body body) {
     }
     case sbe::WriteReply::sbeTemplateId(): {
       Reader<sbe::WriteReply> reader(body);
-      return WriteReply{reader->requestId(), reader->status()};
+      return WriteReply{reader->requestId(), reader->status(), wire::toExtentRef(reader->extent())};
     }
     case sbe::ReadReply::sbeTemplateId(): {
       Reader<sbe::ReadReply> reader(body);

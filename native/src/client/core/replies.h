@@ -83,6 +83,7 @@ struct RemoveAllReply {
 struct WriteReply {
   uint64_t request = 0;
   int32_t status = 0;
+  ExtentRef extent = {};
 };
 
 struct ReadReply {

@@ -53,7 +53,8 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
     submission.lines.front().key = {static_cast<const char*>(table->key), table->key_length};
     return submission;
   }
-  const bool hasData = op == OpCode::Put || op == OpCode::Get;
+  const bool hasData = op == OpCode::Put || op == OpCode::Get || op == OpCode::PutParts;
+  const bool named = op == OpCode::Get || (isOfPutSession(op) && op != OpCode::PutStart);
   for (uint32_t i = 0; i < count; ++i) {
     Operation& line = submission.lines[i];
     const kv_op& asked = table[i];
@@ -62,13 +63,14 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
       continue;
     }
     line.key = {static_cast<const char*>(asked.key), asked.key_length};
-    if (op == OpCode::Put && options.groups != nullptr) line.group = options.groups[i];
+    if ((op == OpCode::Put || op == OpCode::PutStart) && options.groups != nullptr) line.group = options.groups[i];
+    if (named && options.objects != nullptr) line.meant = {options.objects[i].epoch, options.objects[i].counter};
+    if (op == OpCode::PutStart) line.length = asked.length;
     if (!hasData) continue;
     nameMemory(line, asked, options, registered, loans);
     if (options.offsets == nullptr) continue;
     line.offsets = asked.length == 0 ? &kNowhere : options.offsets[i];
     if (line.offsets == nullptr) line.refused = KV_INVALID_ARGUMENT;
-    if (options.objects != nullptr) line.meant = {options.objects[i].epoch, options.objects[i].counter};
   }
   return submission;
 }

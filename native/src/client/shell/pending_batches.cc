@@ -27,6 +27,14 @@ const char* nameOf(OpCode op) {
       return "release";
     case OpCode::Prefetch:
       return "prefetch";
+    case OpCode::PutStart:
+      return "put_start";
+    case OpCode::PutParts:
+      return "put_parts";
+    case OpCode::PutEnd:
+      return "put_end";
+    case OpCode::PutRevoke:
+      return "put_revoke";
   }
   return "?";
 }
@@ -42,7 +50,7 @@ Result<BatchId> PendingBatches::add(const Submission& submission, kv_op* table, 
   }
   operations_ += count;
   uint64_t bytes = 0;
-  if (submission.op == OpCode::Put) {
+  if (submission.op == OpCode::Put || submission.op == OpCode::PutParts) {
     for (const Operation& line : submission.lines)
       bytes += line.length;
   }
