@@ -213,6 +213,15 @@ bool Batch::addObjects(PyObject* objects) {
   return true;
 }
 
+bool Batch::addLengths(PyObject* lengths) {
+  Ref list = listOf(lengths, "lengths");
+  if (!list || !expectSize(list.get(), "lengths")) return false;
+  for (size_t i = 0; i < table_.size(); ++i) {
+    if (!readItem(list.get(), i, table_[i].length)) return false;
+  }
+  return true;
+}
+
 bool Batch::addMemory(PyObject* memory, Memory kind, BatchOptions& options) {
   switch (kind) {
     case Memory::None:
@@ -221,6 +230,9 @@ bool Batch::addMemory(PyObject* memory, Memory kind, BatchOptions& options) {
       return addBuffers(memory, PyBUF_SIMPLE);
     case Memory::Writable:
       return addBuffers(memory, PyBUF_WRITABLE);
+    case Memory::Objects:
+      return addObjects(memory);
+    case Memory::Lengths:
     case Memory::Registered:
     case Memory::RegisteredPieces:
     case Memory::RegisteredParts:
@@ -232,6 +244,7 @@ bool Batch::addMemory(PyObject* memory, Memory kind, BatchOptions& options) {
   PyObject* objects = nullptr;
   const char* format = kind == Memory::RegisteredParts ? "OOOO:memory" : "OO:memory";
   if (PyArg_ParseTuple(memory, format, &addresses, &sizes, &offsets, &objects) == 0) return false;
+  if (kind == Memory::Lengths) return addLengths(addresses) && addObjects(sizes);
   options.flags |= KV_BATCH_REGISTERED;
   if (kind == Memory::Registered) return addAddresses(addresses, sizes);
   options.flags |= KV_BATCH_PIECES;

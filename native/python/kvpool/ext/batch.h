@@ -56,8 +56,9 @@ struct BatchOptions {
 
 /// The memory of a batch's values: nothing, buffers to read from or to write to, or (addresses, sizes) of registered
 /// memory: a number for each key, or, in pieces, a sequence of numbers; of parts also (offsets, objects), where in the
-/// value each piece's bytes begin, and None or a writable buffer with a kv_object_id for each key.
-enum class Memory { None, Readable, Writable, Registered, RegisteredPieces, RegisteredParts };
+/// value each piece's bytes begin, and None or a writable buffer with a kv_object_id for each key. Of values without
+/// their bytes: (lengths, objects), or only objects.
+enum class Memory { None, Readable, Writable, Registered, RegisteredPieces, RegisteredParts, Lengths, Objects };
 
 /// Functions that return bool give false with Python's error set.
 class Batch {
@@ -94,6 +95,7 @@ class Batch {
   bool addPiecesOf(size_t line, PyObject* addresses, PyObject* sizes);
   bool addOffsets(PyObject* offsets);
   bool addObjects(PyObject* objects);
+  bool addLengths(PyObject* lengths);
   void runSlice(kv_client* client, int32_t opCode, const kv_batch_options& options, size_t begin, uint32_t count);
   bool expectSize(PyObject* list, const char* what) const;
   void letSignalsRun();

@@ -67,6 +67,10 @@ constexpr BatchMethod kGetIntoPieces{KV_OP_GET, Memory::RegisteredPieces, true};
 constexpr BatchMethod kGetIntoParts{KV_OP_GET, Memory::RegisteredParts, true};
 constexpr BatchMethod kGetIntoBuffers{KV_OP_GET, Memory::Writable, true};
 constexpr BatchMethod kGetInto{KV_OP_GET, Memory::Registered, true};
+constexpr BatchMethod kPutStart{KV_OP_PUT_START, Memory::Lengths, false};
+constexpr BatchMethod kPutParts{KV_OP_PUT_PARTS, Memory::RegisteredParts, true};
+constexpr BatchMethod kPutEnd{KV_OP_PUT_END, Memory::Objects, false};
+constexpr BatchMethod kPutRevoke{KV_OP_PUT_REVOKE, Memory::Objects, false};
 constexpr BatchMethod kExists{KV_OP_EXISTS, Memory::None, true};
 constexpr BatchMethod kRemove{KV_OP_REMOVE, Memory::None, false};
 constexpr BatchMethod kRetain{KV_OP_RETAIN, Memory::None, true};
@@ -226,6 +230,13 @@ PyMethodDef clientMethods[] = {
     {"get_into_parts", guarded<clientBatch<kGetIntoParts>>, METH_VARARGS,
      "get_into_parts(keys, (lists of addresses, of sizes, of offsets, objects), None, timeout_ms) -> [length or "
      "status]"},
+    {"put_start", guarded<clientBatch<kPutStart>>, METH_VARARGS,
+     "put_start(keys, (lengths, objects), options, timeout_ms) -> [status]"},
+    {"put_parts", guarded<clientBatch<kPutParts>>, METH_VARARGS,
+     "put_parts(keys, (lists of addresses, of sizes, of offsets, objects), None, timeout_ms) -> [bytes or status]"},
+    {"put_end", guarded<clientBatch<kPutEnd>>, METH_VARARGS, "put_end(keys, objects, None, timeout_ms) -> [status]"},
+    {"put_revoke", guarded<clientBatch<kPutRevoke>>, METH_VARARGS,
+     "put_revoke(keys, objects, None, timeout_ms) -> [status]"},
     {"exists", guarded<clientBatch<kExists>>, METH_VARARGS,
      "exists(keys, None, None, timeout_ms) -> [length or status]"},
     {"remove", guarded<clientBatch<kRemove>>, METH_VARARGS, "remove(keys, None, options, timeout_ms) -> [status]"},

@@ -32,6 +32,15 @@ typedef struct batch {
   kv_object_id* objects;
 } batch;
 
+/* What is put in many calls. */
+typedef struct open_put {
+  struct open_put* next;
+  uint64_t number;
+  uint64_t length;
+  char* data;
+  char* written; /* of each byte */
+} open_put;
+
 struct kv_client {
   fake_regions regions;
   const fake_regions* lent; /* of an engine */
@@ -40,6 +49,7 @@ struct kv_client {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static object* objects[BUCKETS];
 static batch batches[BATCHES];
+static open_put* open_puts;
 static uint64_t next_batch = 1;
 
 static void drop(object** at) {
@@ -65,10 +75,20 @@ static uint64_t drop_all(const regex_t* of, int leased_too) {
   return dropped;
 }
 
+static void drop_open(open_put** at) {
+  open_put* o = *at;
+  *at = o->next;
+  free(o->data);
+  free(o->written);
+  free(o);
+}
+
 /* Forgets the objects and every fault; clients, nodes and engines stay counted. */
 FAKE_API void fake_reset(void) {
   pthread_mutex_lock(&lock);
   drop_all(NULL, 1);
+  while (open_puts != NULL)
+    drop_open(&open_puts);
   int32_t clients = fake.clients, nodes = fake.nodes, engines = fake.engines;
   memset(&fake, 0, sizeof(fake));
   fake.engines = engines;
@@ -265,14 +285,77 @@ static int32_t run_parts(kv_client* client, kv_op* op, const uint64_t* offsets, 
   return status;
 }
 
+static int32_t start_one(const kv_op* op, uint32_t flags, kv_object_id* name) {
+  static uint64_t started;
+  if (*find(op) != NULL && (flags & KV_BATCH_UPSERT) == 0) return KV_EXISTS;
+  open_put* o = calloc(1, sizeof(*o));
+  o->number = ++started;
+  o->length = op->length;
+  o->data = calloc(1, op->length + 1);
+  o->written = calloc(1, op->length + 1);
+  o->next = open_puts;
+  open_puts = o;
+  *name = (kv_object_id){2, o->number};
+  return KV_OK;
+}
+
+static open_put** find_open(const kv_object_id* name) {
+  open_put** at = &open_puts;
+  while (*at != NULL && (*at)->number != name->counter)
+    at = &(*at)->next;
+  return at;
+}
+
+static int32_t write_parts(kv_client* client, kv_op* op, const uint64_t* offsets, const kv_object_id* name) {
+  const open_put* o = *find_open(name);
+  if (o == NULL) return KV_LEASE_EXPIRED;
+  const kv_piece* pieces = op->data;
+  for (uint64_t i = 0; i < op->length; i++) {
+    const kv_op piece = {.data = pieces[i].data, .length = pieces[i].length};
+    if (!is_registered(client, &piece)) return KV_NOT_REGISTERED;
+    if (offsets[i] + pieces[i].length > o->length) return KV_INVALID_ARGUMENT;
+  }
+  op->result_length = 0;
+  for (uint64_t i = 0; i < op->length; op->result_length += pieces[i++].length) {
+    memcpy(o->data + offsets[i], pieces[i].data, pieces[i].length);
+    memset(o->written + offsets[i], 1, pieces[i].length);
+  }
+  return KV_OK;
+}
+
+static int32_t end_one(const kv_op* op, uint32_t flags, const kv_object_id* name, int commits) {
+  open_put** at = find_open(name);
+  open_put* o = *at;
+  if (o == NULL) return KV_LEASE_EXPIRED;
+  int32_t status = memchr(o->written, 0, o->length) == NULL ? KV_OK : KV_INVALID_ARGUMENT;
+  kv_op whole = *op;
+  whole.data = o->data;
+  whole.length = o->length;
+  if (commits && status == KV_OK) status = put_one(&whole, flags);
+  drop_open(at);
+  return commits ? status : KV_OK;
+}
+
 static int32_t run_line(kv_client* client, const batch* b, kv_op* op) {
   if (fake.fail_lines > 0 && fake.fail_op == b->op_code) {
     fake.fail_lines--;
     return fake.fail_status;
   }
   if (op->key_length == 0 || op->key_length > KV_KEY_BYTES_MAX) return KV_INVALID_KEY;
+  kv_object_id* name = b->objects == NULL ? NULL : &b->objects[op - b->table];
+  switch (b->op_code) {
+    case KV_OP_PUT_START:
+      return start_one(op, b->flags, name);
+    case KV_OP_PUT_PARTS:
+      return write_parts(client, op, b->offsets[op - b->table], name);
+    case KV_OP_PUT_END:
+    case KV_OP_PUT_REVOKE:
+      return end_one(op, b->flags, name, b->op_code == KV_OP_PUT_END);
+    default:
+      break;
+  }
   if (b->offsets != NULL) {
-    return run_parts(client, op, b->offsets[op - b->table], b->objects == NULL ? NULL : &b->objects[op - b->table]);
+    return run_parts(client, op, b->offsets[op - b->table], name);
   }
   if ((b->flags & KV_BATCH_PIECES) != 0) return run_in_pieces(client, b, op);
   if ((b->flags & KV_BATCH_REGISTERED) != 0 && !is_registered(client, op)) return KV_NOT_REGISTERED;

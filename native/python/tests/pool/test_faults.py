@@ -63,6 +63,49 @@ def test_the_leader_is_killed_and_then_the_other_master() -> None:
         pool.close()
 
 
+def test_put_sessions_end_with_their_leader_and_can_be_started_again() -> None:
+    pool = LocalPool(masters=2)
+    try:
+        store = open_store(pool)
+        memory = (ctypes.c_char * 1000)(*b"0123456789" * 100)
+        at = ctypes.addressof(memory)
+        assert store.register_buffer(at, 1000) == 0
+        assert store.batch_put_session_start(["k"], [1000]) == [0]
+        write = store.batch_put_from_multi_buffer_ranges
+        assert write(["k"], [[at]], [[1000]], [[0]]) == [1000]
+        pool.kill(pool.leader())
+        assert store.put("after", b"v") == 0, "there is another leader"
+        assert store.batch_put_session_end(["k"]) == [-707]
+        assert store.is_exist("k") == 0
+        assert store.batch_put_session_start(["k"], [1000]) == [0]
+        assert write(["k"], [[at]], [[1000]], [[0]]) == [1000]
+        assert store.batch_put_session_end(["k"]) == [0]
+        assert store.get("k") == memory.raw
+        store.close()
+    finally:
+        pool.close()
+
+
+def test_put_sessions_go_on_with_one_of_two_nodes() -> None:
+    pool = LocalPool()
+    try:
+        store = open_store(pool)
+        memory = (ctypes.c_char * 1000)(*b"0123456789" * 100)
+        at = ctypes.addressof(memory)
+        assert store.register_buffer(at, 1000) == 0
+        keys = [f"twice/{i}" for i in range(8)]
+        assert store.batch_put_session_start(keys, [1000] * 8, ReplicateConfig(replica_num=2)) == [0] * 8
+        write = store.batch_put_from_multi_buffer_ranges
+        assert write(keys, [[at]] * 8, [[500]] * 8, [[0]] * 8) == [500] * 8
+        pool.kill("node-0")
+        assert write(keys, [[at + 500]] * 8, [[500]] * 8, [[500]] * 8) == [500] * 8
+        assert store.batch_put_session_end(keys) == [0] * 8
+        assert store.get_batch(keys) == [memory.raw] * 8
+        store.close()
+    finally:
+        pool.close()
+
+
 def test_without_storage_nodes_the_cache_lives_as_long_as_its_engines() -> None:
     """Engines hold everything, each in memory of its own; the only master is killed and started again."""
     pool = LocalPool(nodes=0, restart=True)

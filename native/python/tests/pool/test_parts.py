@@ -4,7 +4,6 @@
 import ctypes
 import random
 import sys
-import threading
 import time
 
 import numpy
@@ -12,6 +11,7 @@ import pytest
 from conftest import open_store
 from local_pool import OBJECT_LEASE_SECONDS, LocalPool
 from torch_stand_in import stand_in_torch, tensor_of
+from waiting import eventually
 
 from mooncake.ranges.named_values import NamedValues
 from mooncake.store import (
@@ -153,24 +153,42 @@ def test_a_value_put_together_in_a_session(pool: LocalPool, store: MooncakeDistr
     reader.close()
 
 
-def test_the_first_writer_to_end_wins_and_one_that_is_gone_is_not_waited_for(pool: LocalPool, prefix: str) -> None:
-    stores = [open_store(pool) for _ in range(3)]
-    for i, store in enumerate(stores):
-        memory = Memory(store, 8)
+def test_one_writer_at_a_time_and_one_that_is_gone_is_not_waited_for(pool: LocalPool, prefix: str) -> None:
+    stores = [open_store(pool) for _ in range(2)]
+    memories = [Memory(store, 8) for store in stores]
+    for i, memory in enumerate(memories):
         memory.bytes[:] = bytes([i]) * 8
-        assert store.batch_put_session_start([prefix], [8]) == [0]
-        assert store.batch_put_from_multi_buffer_ranges([prefix], [[memory.at]], [[8]], [[0]]) == [8]
-    stores[0].close()
-    codes: list[int] = []
-    threads = [threading.Thread(target=lambda s=s: codes.extend(s.batch_put_session_end([prefix]))) for s in stores[1:]]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert all(code in (0, -703) for code in codes) and 0 in codes
-    assert stores[1].get(prefix) in (b"\x01" * 8, b"\x02" * 8)
-    for store in stores[1:]:
-        store.close()
+    first, second = stores
+    assert first.batch_put_session_start([prefix], [8]) == [0]
+    assert first.batch_put_from_multi_buffer_ranges([prefix], [[memories[0].at]], [[8]], [[0]]) == [8]
+    assert second.batch_put_session_start([prefix], [8]) == [-705]
+    first.close()
+    eventually(lambda: second.batch_put_session_start([prefix], [8]) == [0], "the key is free again")
+    assert second.is_exist(prefix) == 0
+    assert second.batch_put_from_multi_buffer_ranges([prefix], [[memories[1].at]], [[8]], [[0]]) == [8]
+    assert second.batch_put_session_end([prefix]) == [0]
+    assert second.get(prefix) == b"\x01" * 8
+    second.close()
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "shm,tcp"])
+def test_parts_of_a_put_session_go_to_the_nodes(
+    pool: LocalPool, prefix: str, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KVPOOL_PROTOCOLS", protocol)
+    store = open_store(pool)
+    size = 1 << 20
+    memory = Memory(store, size)
+    assert store.batch_put_session_start([prefix], [2 * size]) == [0]
+    for half in range(2):
+        memory.bytes[:] = value_of(f"{half}", size)
+        before = store._pool.client.stats()["put_bytes"]
+        row = ([prefix], [[memory.at]], [[size]], [[half * size]])
+        assert store.batch_put_from_multi_buffer_ranges(*row) == [size]
+        assert store._pool.client.stats()["put_bytes"] - before == size, "before the end"
+    assert store.batch_put_session_end([prefix]) == [0]
+    assert store.get(prefix) == value_of("0", size) + value_of("1", size)
+    store.close()
 
 
 def test_tensors(

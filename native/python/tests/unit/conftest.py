@@ -30,6 +30,7 @@ class State(ctypes.Structure):
 
 
 PUT, GET, EXISTS, REMOVE = 1, 2, 3, 4
+PUT_START, PUT_PARTS, PUT_END, PUT_REVOKE = 8, 9, 10, 11
 
 
 class Fake:

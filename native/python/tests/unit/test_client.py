@@ -196,6 +196,33 @@ def test_parts_of_one_value(client: Client) -> None:
         client.get_into_parts(["k"], [[]], [[]], [[]], objects=b"0" * 16)
 
 
+def test_a_put_in_many_calls(client: Client, fake: Fake) -> None:
+    memory = (ctypes.c_char * 64)(*b"world")
+    at = ctypes.addressof(memory)
+    client.register(at, 64)
+    client.put("there", b"v")
+    names = array.array("Q", [0] * 6)
+    started = client.put_start(["k", "there", "gone"], [10, 1, 5], names, replicas=2, preferred_node="n")
+    assert started == [Status.OK, Status.EXISTS, Status.OK]
+    assert [fake.last_call[i] for i in (0, 1, 3, 4)] == ["8", "3", "2", "n"]
+    assert (names[1] > 0, names[3]) == (True, 0)
+    one, other = names[:2], names[4:]
+    assert client.put_parts(["k"], [[at, at]], [[5, 2]], [[0, 8]], one) == [7]
+    assert client.put_parts(["k"], [[at]], [[5]], [[6]], one) == [Status.INVALID_ARGUMENT]
+    assert client.put_parts(["k"], [[at + 60]], [[5]], [[0]], one) == [Status.NOT_REGISTERED]
+    assert client.put_parts(["k"], [[at + 2]], [[3]], [[5]], one) == [3]
+    assert client.get("k") is None
+    assert client.put_end(["k"], one) == [Status.OK]
+    assert client.get("k") == b"worldrldwo"
+    assert client.put_end(["k"], one) == [Status.LEASE_EXPIRED]
+    assert client.put_revoke(["gone"], other) == [Status.OK]
+    assert client.put_parts(["gone"], [[at]], [[1]], [[0]], other) == [Status.LEASE_EXPIRED]
+    with pytest.raises(ValueError, match="1 keys but 2 lengths"):
+        client.put_start(["k"], [1, 2], one)
+    with pytest.raises(ValueError, match="2 keys need 32"):
+        client.put_end(["k", "k"], one)
+
+
 def test_options_reach_the_library(client: Client, fake: Fake) -> None:
     client.put("key", b"", replicas=3, preferred_node="demo-1", timeout=1.5)
     op, count, flags, replicas, node, timeout = fake.last_call[:6]

@@ -5,12 +5,13 @@ import ctypes
 import threading
 
 import pytest
-from conftest import EXISTS, GET, PUT, SETUP, Fake
+from conftest import EXISTS, GET, PUT, PUT_END, PUT_PARTS, PUT_REVOKE, PUT_START, SETUP, Fake
 
 from kvpool import PARTS_MAX, Status
 from mooncake.connection import pool as pool_module
 from mooncake.engine import TransferEngine
 from mooncake.ranges import named_values
+from mooncake.ranges.open_values import OpenValues
 from mooncake.store import MooncakeDistributedStore, ReplicateConfig, SoftPinAction
 
 VALUE = bytes(range(100))
@@ -331,86 +332,135 @@ def test_a_start_that_fails_holds_nothing(
 # ---- put sessions
 
 
-def test_a_value_is_put_together_of_parts(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
-    memory.bytes[:100] = VALUE
+def test_a_value_is_put_together_of_parts(either: MooncakeDistributedStore, lent: Memory, fake: Fake) -> None:
+    lent.bytes[:100] = VALUE
     config = ReplicateConfig(replica_num=2, preferred_segment="n", group_ids=["g1", "g"], with_hard_pin=True)
-    assert store.batch_put_session_start(["a", "b"], [100, 10], config) == [0, 0]
-    write = store.batch_put_from_multi_buffer_ranges
-    assert write(["a", "b"], [[memory.at + 60, memory.at], [memory.at]], [[40, 30], [5]], [[60, 0], [5]]) == [70, 5]
-    assert store.is_exist("a") == 0, "readers do not see a part of it"
-    assert store.batch_put_session_end(["a", "b"]) == [-600, -600], "parts were never written"
-    assert write(["a", "b"], [[memory.at + 30], [memory.at]], [[40], [7]], [[30], [0]]) == [40, 7]
-    memory.bytes[:100] = bytes(100)
-    assert store.batch_put_session_end(["a", "b"]) == [0, 0]
-    batch = [fake.last_call[at] for at in (0, 1, 3, 4, 6, 8, 9)]
-    assert batch == ["1", "2", "2", "n", "2", "1002", "1001"], "one of two puts, as asked for"
-    assert store.get("a") == VALUE
-    assert store.get("b") == VALUE[:7] + VALUE[2:5]
-    assert store.batch_put_session_end(["a"]) == [-600], "it is over"
+    assert either.batch_put_session_start(["a", "b"], [100, 10], config) == [0, 0]
+    call = fake.last_call
+    write = either.batch_put_from_multi_buffer_ranges
+    assert write(["a", "b"], [[lent.at + 60, lent.at], [lent.at]], [[40, 30], [5]], [[60, 0], [5]]) == [70, 5]
+    assert either.is_exist("a") == 0, "readers do not see a part of it"
+    assert either.batch_put_session_end(["a", "b"]) == [-600, -600], "parts were never written"
+    assert write(["a", "b"], [[lent.at + 30], [lent.at]], [[40], [7]], [[30], [0]]) == [40, 7]
+    lent.bytes[:100] = bytes(100)
+    assert either.batch_put_session_end(["a", "b"]) == [0, 0]
+    writes_parts = isinstance(either._pool.put_sessions, OpenValues)
+    call = call if writes_parts else fake.last_call
+    assert [call[at] for at in (1, 3, 4, 6, 8, 9)] == ["2", "2", "n", "2", "1002", "1001"], "as asked for"
+    assert call[0] == str(PUT_START if writes_parts else PUT)
+    assert either.get("a") == VALUE
+    assert either.get("b") == VALUE[:7] + VALUE[2:5]
+    assert either.batch_put_session_end(["a"]) == [-600], "it is over"
 
 
 def test_codes_of_a_start(store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture) -> None:
     store.put("there", b"v")
-    keys = ["there", "new", "new", "", "zero", "negative", "\udfff"]
-    assert store.batch_put_session_start(keys, [1, 1, 1, 1, 0, -1, 1]) == [-705, 0, -600, -400, -600, -600, -400]
-    fake.fail(EXISTS, Status.BUSY)
+    keys = ["there", "new", "new", "", "zero", "negative", "\udfff", "huge"]
+    sizes = [1, 1, 1, 1, 0, -1, 1, 1 << 64]
+    assert store.batch_put_session_start(keys, sizes) == [-705, 0, -600, -400, -600, -600, -400, -200]
+    fake.fail(PUT_START, Status.BUSY)
     assert store.batch_put_session_start(["busy"], [1]) == [-705], "another client is putting it"
-    fake.fail(EXISTS, Status.TIMEOUT)
+    fake.fail(PUT_START, Status.TIMEOUT)
     assert store.batch_put_session_start(["late"], [1]) == [-901]
+    fake.state.submit_status = Status.QUEUE_FULL
+    assert store.batch_put_session_start(["full"], [1]) == [-200]
+    fake.state.submit_status = 0
     assert store.batch_put_session_start(["x"], []) == [-600]
     wrong = ReplicateConfig(soft_pin_ttl_ms=5)
     assert wrong.soft_pin_action == SoftPinAction.PRESERVE
     assert store.batch_put_session_start(["x", "y"], [1, 1], wrong) == [-600, -600]
-    assert store.batch_put_session_start(["x"], [1]) == [0], "what was refused left nothing behind"
+    assert store.batch_put_session_start(["x", "late", "full"], [1] * 3) == [0] * 3, "what was refused left nothing"
 
 
-def test_wrong_pieces_change_nothing(store: MooncakeDistributedStore, memory: Memory) -> None:
-    assert store.batch_put_session_start(["a"], [10]) == [0]
-    write = store.batch_put_from_multi_buffer_ranges
-    good = [memory.at, memory.at]
+def test_codes_of_a_start_through_an_agent(dummy: MooncakeDistributedStore, fake: Fake) -> None:
+    dummy.put("there", b"v")
+    keys = ["there", "new", "new", "", "zero", "negative"]
+    assert dummy.batch_put_session_start(keys, [1, 1, 1, 1, 0, -1]) == [-705, 0, -600, -400, -600, -600]
+    fake.fail(EXISTS, Status.BUSY)
+    assert dummy.batch_put_session_start(["busy"], [1]) == [-705], "another client is putting it"
+    fake.fail(EXISTS, Status.TIMEOUT)
+    assert dummy.batch_put_session_start(["late"], [1]) == [-901]
+
+
+def test_wrong_pieces_change_nothing(either: MooncakeDistributedStore, lent: Memory) -> None:
+    assert either.batch_put_session_start(["a"], [10]) == [0]
+    write = either.batch_put_from_multi_buffer_ranges
+    good = [lent.at, lent.at]
     assert write(["a", "none", "a"], [[], good, [0]], [[], [5, 5], [0]], [[], [0, 5], [0]]) == [-702, -600, 0]
-    for row in (([memory.elsewhere], [10], [0]), (good, [5, 6], [0, 5]), (good, [5, -1], [0, 5]), (good, [5, 5], [5])):
+    for row in (([lent.elsewhere], [10], [0]), (good, [5, 6], [0, 5]), (good, [5, -1], [0, 5]), (good, [5, 5], [5])):
         assert write(["a"], *([part] for part in row)) == [-600]
-    assert store.batch_put_session_end(["a"]) == [-600]
+    assert either.batch_put_session_end(["a"]) == [-600]
     assert write(["a"], [good], [[5, 5]], [[0, 5]]) == [10]
-    assert store.batch_put_session_end(["a"]) == [0]
+    assert either.batch_put_session_end(["a"]) == [0]
 
 
-def test_an_end_that_fails_can_be_repeated(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
-    memory.bytes[:3] = b"abc"
-    assert store.batch_put_session_start(["a", "b"], [3, 3]) == [0, 0]
-    assert store.batch_put_from_multi_buffer_ranges(["a", "b"], [[memory.at]] * 2, [[3]] * 2, [[0]] * 2) == [3, 3]
-    fake.fail(PUT, Status.NO_SPACE)
-    assert store.batch_put_session_end(["a", "b"]) == [-200, 0]
-    fake.state.submit_status = Status.QUEUE_FULL
-    assert store.batch_put_session_end(["a"]) == [-200]
-    fake.state.submit_status = 0
-    assert store.batch_put_session_end(["a", "a", "b"]) == [0, -600, -600]
-    assert store.get("a") == b"abc"
-
-
-def test_a_revoked_session_leaves_nothing(store: MooncakeDistributedStore, memory: Memory) -> None:
-    assert store.batch_put_session_start(["a"], [3]) == [0]
-    assert store.batch_put_from_multi_buffer_ranges(["a"], [[memory.at]], [[3]], [[0]]) == [3]
-    assert store.batch_put_session_revoke(["a", "none", "a"]) == [0, -600, -600]
+def test_more_pieces_of_a_write_than_a_line_takes(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
+    count = 2 * PARTS_MAX + 1
+    memory.bytes[:100] = VALUE
+    assert store.batch_put_session_start(["a"], [count]) == [0]
+    row = (["a"], [[memory.at + at % 100 for at in range(count)]], [[1] * count], [list(range(count))])
+    fake.fail(PUT_PARTS, Status.TIMEOUT, lines=2)
+    assert store.batch_put_from_multi_buffer_ranges(*row) == [-901], "a row is right as a whole"
     assert store.batch_put_session_end(["a"]) == [-600]
-    assert store.is_exist("a") == 0
-    assert store.batch_put_session_start(["a"], [3]) == [0], "and the key may begin again"
+    assert store.batch_put_from_multi_buffer_ranges(*row) == [count]
+    assert fake.last_call[:2] == ["9", "3"]
+    assert store.batch_put_session_end(["a"]) == [0]
+    assert store.get("a") == (VALUE * (count // 100 + 1))[:count]
 
 
-def test_nothing_is_written_while_it_is_stored(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
+def test_a_session_that_the_pool_ended_is_over(
+    store: MooncakeDistributedStore, memory: Memory, fake: Fake, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert store.batch_put_session_start(["a", "b", "c"], [3] * 3) == [0] * 3
+    write = (["a", "b"], [[memory.at]] * 2, [[3]] * 2, [[0]] * 2)
+    fake.fail(PUT_PARTS, Status.TRANSFER_FAILED)
+    assert store.batch_put_from_multi_buffer_ranges(*write) == [-800, 3]
+    assert store.batch_put_from_multi_buffer_ranges(*write) == [3, 3]
+    fake.fail(PUT_END, Status.LEASE_EXPIRED)
+    assert store.batch_put_session_end(["a", "b"]) == [-707, 0]
+    assert "first 'a': -707" in caplog.text
+    assert store.batch_put_session_end(["a", "b"]) == [-600, -600]
     assert store.batch_put_session_start(["a"], [3]) == [0]
-    write = (["a"], [[memory.at]], [[3]], [[0]])
-    assert store.batch_put_from_multi_buffer_ranges(*write) == [3]
+    fake.fail(PUT_REVOKE, Status.LEASE_EXPIRED)
+    assert store.batch_put_session_revoke(["c"]) == [0], "there is nothing to give back"
+
+
+def test_through_an_agent_an_end_that_fails_can_be_repeated(dummy: MooncakeDistributedStore, fake: Fake) -> None:
+    lent = Memory(dummy)
+    lent.bytes[:3] = b"abc"
+    assert dummy.batch_put_session_start(["a", "b"], [3, 3]) == [0, 0]
+    assert dummy.batch_put_from_multi_buffer_ranges(["a", "b"], [[lent.at]] * 2, [[3]] * 2, [[0]] * 2) == [3, 3]
+    fake.fail(PUT, Status.NO_SPACE)
+    assert dummy.batch_put_session_end(["a", "b"]) == [-200, 0]
+    fake.state.submit_status = Status.QUEUE_FULL
+    assert dummy.batch_put_session_end(["a"]) == [-200]
+    fake.state.submit_status = 0
+    assert dummy.batch_put_session_end(["a", "a", "b"]) == [0, -600, -600]
+    assert dummy.get("a") == b"abc"
+
+
+def test_a_revoked_session_leaves_nothing(either: MooncakeDistributedStore, lent: Memory) -> None:
+    assert either.batch_put_session_start(["a"], [3]) == [0]
+    assert either.batch_put_from_multi_buffer_ranges(["a"], [[lent.at]], [[3]], [[0]]) == [3]
+    assert either.batch_put_session_revoke(["a", "none", "a"]) == [0, -600, -600]
+    assert either.batch_put_session_end(["a"]) == [-600]
+    assert either.is_exist("a") == 0
+    assert either.batch_put_session_start(["a"], [3]) == [0], "and the key may begin again"
+
+
+def test_nothing_is_written_while_it_is_stored(either: MooncakeDistributedStore, lent: Memory, fake: Fake) -> None:
+    assert either.batch_put_session_start(["a"], [3]) == [0]
+    write = (["a"], [[lent.at]], [[3]], [[0]])
+    assert either.batch_put_from_multi_buffer_ranges(*write) == [3]
     fake.close_gate()
     codes: list[int] = []
-    ending = threading.Thread(target=lambda: codes.extend(store.batch_put_session_end(["a"])))
+    ending = threading.Thread(target=lambda: codes.extend(either.batch_put_session_end(["a"])))
     ending.start()
     while fake.state.batches == 0:
         pass
-    assert store.batch_put_from_multi_buffer_ranges(*write) == [-600]
-    assert store.batch_put_session_revoke(["a"]) == [-600]
-    assert store.batch_put_session_end(["a"]) == [-600]
+    assert either.batch_put_from_multi_buffer_ranges(*write) == [-600]
+    assert either.batch_put_session_revoke(["a"]) == [-600]
+    assert either.batch_put_session_end(["a"]) == [-600]
     fake.open_gate()
     ending.join()
     assert codes == [0]

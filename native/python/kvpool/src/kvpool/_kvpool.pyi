@@ -100,6 +100,26 @@ class Client:
         timeout_ms: int,
         /,
     ) -> list[int]: ...
+    def put_start(
+        self,
+        keys: Sequence[str | bytes],
+        memory: tuple[Sequence[int], Buffer],
+        options: Options,
+        timeout_ms: int,
+        /,
+    ) -> list[int]: ...
+    def put_parts(
+        self,
+        keys: Sequence[str | bytes],
+        memory: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]], Sequence[Sequence[int]], Buffer],
+        options: None,
+        timeout_ms: int,
+        /,
+    ) -> list[int]: ...
+    def put_end(self, keys: Sequence[str | bytes], objects: Buffer, options: None, timeout_ms: int, /) -> list[int]: ...
+    def put_revoke(
+        self, keys: Sequence[str | bytes], objects: Buffer, options: None, timeout_ms: int, /
+    ) -> list[int]: ...
     def exists(self, keys: Sequence[str | bytes], memory: None, options: None, timeout_ms: int, /) -> list[int]: ...
     def remove(self, keys: Sequence[str | bytes], memory: None, options: Options, timeout_ms: int, /) -> list[int]: ...
     def retain(

@@ -181,6 +181,10 @@ class Client:
     put_from_pieces = _in_thread(kvpool.Client.put_from_pieces)
     get_into_pieces = _in_thread(kvpool.Client.get_into_pieces)
     get_into_parts = _in_thread(kvpool.Client.get_into_parts)
+    put_start = _in_thread(kvpool.Client.put_start)
+    put_parts = _in_thread(kvpool.Client.put_parts)
+    put_end = _in_thread(kvpool.Client.put_end)
+    put_revoke = _in_thread(kvpool.Client.put_revoke)
 
     explain = _at_once(kvpool.Client.explain)
     stats = _at_once(kvpool.Client.stats)

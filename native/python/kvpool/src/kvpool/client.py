@@ -431,6 +431,59 @@ class Client:
         memory = (addresses, lengths, offsets, objects)
         return _lengths(self._raw.get_into_parts(keys, memory, get_options(reuse), self._ms(timeout)))
 
+    # ---- a put in many calls: put_start(), put_parts() in any order, put_end() or put_revoke(). Not through an agent
+
+    @raising_kvpool_errors
+    def put_start(
+        self,
+        keys: Sequence[str | bytes],
+        lengths: Sequence[int],
+        objects: Buffer,
+        *,
+        replicas: int = 0,
+        preferred_node: str | None = None,
+        upsert: bool = False,
+        keep: Keep = UNPINNED,
+        groups: Sequence[str | None] | None = None,
+        timeout: float | None = None,
+    ) -> list[Status]:
+        """Makes room on the storage nodes for values of these lengths; their names are written to `objects`, an array("Q") of
+        two numbers a key. Status.EXISTS for a key that has a value, Status.BUSY for one that is being put.
+
+        Nobody can read a value before its put_end(). It lasts 30 s at most, and ends before that when all connections to
+        its nodes end, when this client is closed or dies, or when another leader follows: then its room goes back, what is
+        asked of it is Status.LEASE_EXPIRED, and it can only be started again."""
+        options = put_options(replicas, preferred_node, upsert, keep, groups)
+        return _statuses(self._raw.put_start(keys, (lengths, objects), options, self._ms(timeout)))
+
+    @raising_kvpool_errors
+    def put_parts(
+        self,
+        keys: Sequence[str | bytes],
+        addresses: Sequence[Sequence[int]],
+        lengths: Sequence[Sequence[int]],
+        offsets: Sequence[Sequence[int]],
+        objects: Buffer,
+        *,
+        timeout: float | None = None,
+    ) -> list[int]:
+        """Writes pieces of registered memory to their places in values that were started, at most PARTS_MAX pieces a key. For
+        each key the number of bytes, or a Status: Status.INVALID_ARGUMENT when a piece is not inside of the value, and
+        Status.NOT_REGISTERED, write nothing; after Status.TIMEOUT it may be tried again; any other ends the put."""
+        memory = (addresses, lengths, offsets, objects)
+        return _lengths(self._raw.put_parts(keys, memory, None, self._ms(timeout)))
+
+    @raising_kvpool_errors
+    def put_end(self, keys: Sequence[str | bytes], objects: Buffer, *, timeout: float | None = None) -> list[Status]:
+        """Makes values that were started readable. Whatever the Status, the put is over: Status.INVALID_ARGUMENT when bytes
+        were never written."""
+        return _statuses(self._raw.put_end(keys, objects, None, self._ms(timeout)))
+
+    @raising_kvpool_errors
+    def put_revoke(self, keys: Sequence[str | bytes], objects: Buffer, *, timeout: float | None = None) -> list[Status]:
+        """Ends what put_start() began without a value."""
+        return _statuses(self._raw.put_revoke(keys, objects, None, self._ms(timeout)))
+
     # ---- state
 
     @raising_kvpool_errors

@@ -15,6 +15,7 @@ from mooncake.memory.registered_copies import RegisteredCopies
 from mooncake.memory.scratch import Scratch
 from mooncake.ranges.held_values import HeldValues
 from mooncake.ranges.named_values import NamedValues
+from mooncake.ranges.open_values import OpenValues
 from mooncake.ranges.part_reads import PartReads
 from mooncake.ranges.put_sessions import PutSessions
 from mooncake.ranges.range_reads import RangeReads
@@ -50,7 +51,11 @@ class Pool:
             else PartReads(self.client, self.reuse)
         )
         self.get_sessions = self.new_get_sessions()
-        self.put_sessions = PutSessions(self.client, self.copies, self._session_memory)
+        self.put_sessions: PutSessions | OpenValues = (
+            PutSessions(self.client, self.copies, self._session_memory)
+            if self._goes_through_agent
+            else OpenValues(self.client)
+        )
 
     def new_get_sessions(self) -> NamedValues | HeldValues:
         """Sessions that know nothing of others."""

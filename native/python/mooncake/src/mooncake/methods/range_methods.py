@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from mooncake.answers.error_code import ErrorCode
 from mooncake.connection.pool import Pool
 from mooncake.methods.store_calls import DEFAULT_CONFIG, INVALID_PARAMS, StoreCalls
-from mooncake.ranges.put_sessions import How, Refused
+from mooncake.ranges.put_sessions import How
 from mooncake.ranges.range_reads import Wanted
 from mooncake.ranges.rows import Row
 from mooncake.replicas.replicate_config import ReplicateConfig
@@ -96,12 +95,16 @@ class RangeMethods(StoreCalls):
     def batch_put_session_start(
         self, keys: Sequence[str], sizes: Sequence[int], config: ReplicateConfig | None = None
     ) -> list[int]:
-        """Begins values of these sizes that are written in parts, by batch_put_from_multi_buffer_ranges(). They take memory
-        of this process, and nothing of the pool, until batch_put_session_end() stores them: the pool never has a part of
-        a value, and when this process ends there is nothing to tidy up. 0 or the code of each: -705 when the key has a
-        value, -600 when it has a session here, or size or config are wrong, -200 when 4 GiB are held.
+        """Begins values of these sizes that are written in parts, by batch_put_from_multi_buffer_ranges(): makes room for them
+        on the storage nodes, which nobody can read before batch_put_session_end(). 0 or the code of each: -705 when the key
+        has a value or another client is putting it, -600 when it has a session here, or size or config are wrong, -200
+        when there is no room; what is being written in parts may hold a quarter of a node's memory.
 
-        Another client may begin the same key: the first to end it wins, and all of them are told 0.
+        A session lasts 30 s at most. It is over before that when all its storage nodes are lost, when this process ends, or
+        when another leader follows: then its room goes back, and -707 says that it can only be started again.
+
+        After setup_dummy() values are put together here, 4 GiB of them (-200 beyond), and stored at their end; then nothing
+        ends a session but that, and of several clients that put one key the first to end it wins.
         """
         if self._pool is None:
             return self._without_pool("batch_put_session_start")
@@ -125,18 +128,19 @@ class RangeMethods(StoreCalls):
         all_sizes: Sequence[Sequence[int]],
         all_dst_offsets: Sequence[Sequence[int]],
     ) -> list[int]:
-        """Copies pieces of registered memory into the values of sessions, each to its offset in the value, in any order: the
-        bytes of all pieces of a key, or -600 and none of them; -702 for a key without pieces."""
+        """Writes pieces of registered memory to the values of sessions, each to its offset in the value, in any order: the
+        bytes of all pieces of a key, or its code; -600 and none of them for a wrong piece or a key without a session, -702
+        for a key without pieces. -600 and -901 leave the session as it was, any other code of a transfer ends it."""
         rows = (keys, all_buffer_ptrs, all_sizes, all_dst_offsets)
         return self._rows(
             "batch_put_from_multi_buffer_ranges",
             *rows,
-            lambda pool, rows: [_answer(pool.put_sessions.write, *line) for line in zip(keys, rows, strict=True)],
+            lambda pool, rows: pool.put_sessions.write(keys, rows),
         )
 
     def batch_put_session_end(self, keys: Sequence[str]) -> list[int]:
-        """Stores the values of these sessions. 0, and the session is over; or the code of each, and it can go on: -600 also
-        while bytes of the value were never written."""
+        """Makes the values of these sessions readable. 0, or the code of each: -600 while bytes of the value were never
+        written, and the session goes on; after any other it is over. After setup_dummy() one that fails can be repeated."""
         if self._pool is None:
             return self._without_pool("batch_put_session_end")
         return self._for_each("batch_put_session_end", keys, lambda pool: pool.put_sessions.end(keys))
@@ -145,9 +149,7 @@ class RangeMethods(StoreCalls):
         """Drops these sessions and what was written. 0, or -600 for a key without one."""
         if self._pool is None:
             return self._without_pool("batch_put_session_revoke")
-        return self._for_each(
-            "batch_put_session_revoke", keys, lambda pool: [_answer(pool.put_sessions.revoke, key) for key in keys]
-        )
+        return self._for_each("batch_put_session_revoke", keys, lambda pool: pool.put_sessions.revoke(keys))
 
     # ---- inside
 
@@ -167,13 +169,6 @@ class RangeMethods(StoreCalls):
             return self._refuse(method, len(keys), f"{len(keys)} keys but {lists}")
         rows = list(map(Row, pointers, sizes, offsets))
         return self._for_each(method, keys, lambda pool: call(pool, rows))
-
-
-def _answer(call: Callable[..., int], *arguments: Any) -> int:
-    try:
-        return call(*arguments)
-    except Refused as refused:
-        return refused.refusal
 
 
 def _parts(

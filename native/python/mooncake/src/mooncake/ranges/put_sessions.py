@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that are written in parts, over many calls."""
+"""Put sessions through an agent, to which values go whole."""
 
 from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from kvpool import Client, Keep, Status
 from mooncake.answers.error_code import ErrorCode, Refusal
@@ -87,8 +88,12 @@ class PutSessions:
                 return Refusal(ErrorCode.NO_AVAILABLE_HANDLE, f"no memory for {size} bytes: {problem}")
         return 0
 
-    def write(self, key: str, row: Row) -> int:
-        """Bytes copied. Raises Refused."""
+    def write(self, keys: Sequence[str], rows: Sequence[Row]) -> list[int]:
+        """Bytes copied, or a Refusal, for each."""
+        return [_answer(self._write, key, row) for key, row in zip(keys, rows, strict=True)]
+
+    def _write(self, key: str, row: Row) -> int:
+        """Raises Refused."""
         if not row.sizes:
             raise Refused(ErrorCode.INVALID_REPLICA, "no pieces were given")
         draft = self._draft(key)
@@ -127,8 +132,12 @@ class PutSessions:
                 draft.over = False
         return answers
 
-    def revoke(self, key: str) -> int:
-        """0. Raises Refused."""
+    def revoke(self, keys: Sequence[str]) -> list[int]:
+        """0, or a Refusal, for each."""
+        return [_answer(self._revoke, key) for key in keys]
+
+    def _revoke(self, key: str) -> int:
+        """Raises Refused."""
         draft = self._draft(key)
         with draft.lock:
             _check_open(draft)
@@ -170,6 +179,13 @@ class PutSessions:
         with self._lock:
             del self._drafts[key]
         self._memory.give_back(draft.size)
+
+
+def _answer(call: Callable[..., int], *arguments: Any) -> int:
+    try:
+        return call(*arguments)
+    except Refused as refused:
+        return refused.refusal
 
 
 def _check_open(draft: _Draft) -> None:

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Put sessions of a client that writes parts: what a session has of a value is its name, and which bytes were written."""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kvpool import PARTS_MAX, Client, Status
+from mooncake.answers.error_code import ErrorCode, Refusal
+from mooncake.ranges.coverage import Coverage
+from mooncake.ranges.put_sessions import How
+from mooncake.ranges.rows import Row
+
+_LINES_MAX = 4096
+_LENGTH_MAX = (1 << 63) - 1
+
+
+@dataclass(eq=False, slots=True)
+class _Open:
+    """A value that has room on storage nodes. `epoch` 0: it has none yet."""
+
+    size: int
+    epoch: int = 0
+    counter: int = 0
+    written: Coverage = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.written = Coverage(self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Pieces of one row, as many as one line of a batch takes."""
+
+    number: int  # of its row
+    pieces: slice
+
+
+class OpenValues:
+    """Parts are written to the room of their value when they come. Readers see it when all are there and it was ended."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._lock = threading.Lock()  # of all below
+        self._open: dict[str, _Open] = {}
+
+    def start(self, keys: Sequence[str], sizes: Sequence[int], how: How, groups: Sequence[str] | None) -> list[int]:
+        """0, a negative Status or a Refusal for each."""
+        answers: list[int] = [0] * len(keys)
+        wanted: dict[str, int] = {}
+        for number, (key, size) in enumerate(zip(keys, sizes, strict=True)):
+            refusal = self._take(key, size)
+            if refusal is None:
+                wanted[key] = number
+            else:
+                answers[number] = refusal
+        if not wanted:
+            return answers
+        names = array("Q", bytes(16 * len(wanted)))
+        statuses: Sequence[Status] = ()
+        try:
+            statuses = self._client.put_start(
+                list(wanted),
+                [sizes[number] for number in wanted.values()],
+                names,
+                replicas=how.replicas,
+                keep=how.keep,
+                preferred_node=how.preferred_node,
+                groups=[groups[number] for number in wanted.values()] if groups else None,
+            )
+        finally:
+            with self._lock:
+                for key in list(wanted)[len(statuses) :]:
+                    del self._open[key]
+        with self._lock:
+            for line, ((key, number), status) in enumerate(zip(wanted.items(), statuses, strict=True)):
+                answers[number] = _start_answer(status)
+                if status == Status.OK:
+                    self._open[key].epoch, self._open[key].counter = names[2 * line : 2 * line + 2]
+                else:
+                    del self._open[key]
+        return answers
+
+    def _take(self, key: str, size: int) -> Refusal | None:
+        if size <= 0:
+            return Refusal(ErrorCode.INVALID_PARAMS, f"a value of {size} bytes")
+        if size > _LENGTH_MAX:
+            return Refusal(ErrorCode.NO_AVAILABLE_HANDLE, f"a value of {size} bytes")
+        with self._lock:
+            if key in self._open:
+                return Refusal(ErrorCode.INVALID_PARAMS, "it has a session already")
+            self._open[key] = _Open(size)
+            return None
+
+    def write(self, keys: Sequence[str], rows: Sequence[Row]) -> list[int]:
+        """Bytes written, a negative Status or a Refusal for each."""
+        with self._lock:
+            values = [self._started(key) for key in keys]
+        answers: list[int] = []
+        lines: list[_Line] = []
+        for number, (value, row) in enumerate(zip(values, rows, strict=True)):
+            refusal = _refusal(value, row)
+            answers.append(refusal if refusal is not None else row.bytes)
+            if refusal is None and row.bytes > 0:
+                lines += [_Line(number, slice(at, at + PARTS_MAX)) for at in range(0, len(row.sizes), PARTS_MAX)]
+        for at in range(0, len(lines), _LINES_MAX):
+            self._run(lines[at : at + _LINES_MAX], keys, rows, values, answers)
+        with self._lock:
+            for value, row, answer in zip(values, rows, answers, strict=True):
+                if value is None or answer <= 0:
+                    continue
+                for offset, size in zip(row.offsets, row.sizes, strict=True):
+                    value.written.add(offset, offset + size)
+        return answers
+
+    def _run(
+        self,
+        lines: Sequence[_Line],
+        keys: Sequence[str],
+        rows: Sequence[Row],
+        values: Sequence[_Open | None],
+        answers: list[int],
+    ) -> None:
+        results = self._client.put_parts(
+            [keys[line.number] for line in lines],
+            [rows[line.number].addresses[line.pieces] for line in lines],
+            [rows[line.number].sizes[line.pieces] for line in lines],
+            [rows[line.number].offsets[line.pieces] for line in lines],
+            _names([values[line.number] for line in lines]),
+        )
+        for line, result in zip(lines, results, strict=True):
+            if result < 0 <= answers[line.number]:
+                answers[line.number] = result
+
+    def end(self, keys: Sequence[str]) -> list[int]:
+        """For each 0 when it is readable, or a Status or Refusal. The session is over, unless bytes were never written."""
+        answers: list[int] = [0] * len(keys)
+        ending: dict[int, _Open] = {}
+        with self._lock:
+            for number, key in enumerate(keys):
+                value = self._started(key)
+                gap = None if value is None else value.written.first_gap()
+                if value is None:
+                    answers[number] = _NO_SESSION
+                elif gap is not None:
+                    why = f"bytes {gap[0]} to {gap[1]} of {value.size} were never written"
+                    answers[number] = Refusal(ErrorCode.INVALID_PARAMS, why)
+                else:
+                    ending[number] = value
+                    del self._open[key]
+        if ending:
+            statuses = self._client.put_end([keys[number] for number in ending], _names(list(ending.values())))
+            for number, status in zip(ending, statuses, strict=True):
+                answers[number] = status
+        return answers
+
+    def revoke(self, keys: Sequence[str]) -> list[int]:
+        """For each 0, a Refusal for one without a session, or the Status of one whose room goes back later."""
+        answers: list[int] = [0] * len(keys)
+        ending: dict[int, _Open] = {}
+        with self._lock:
+            for number, key in enumerate(keys):
+                value = self._started(key)
+                if value is None:
+                    answers[number] = _NO_SESSION
+                else:
+                    ending[number] = value
+                    del self._open[key]
+        if ending:
+            statuses = self._client.put_revoke([keys[number] for number in ending], _names(list(ending.values())))
+            for number, status in zip(ending, statuses, strict=True):
+                answers[number] = 0 if status == Status.LEASE_EXPIRED else status
+        return answers
+
+    def _started(self, key: str) -> _Open | None:
+        value = self._open.get(key)
+        return None if value is None or value.epoch == 0 else value
+
+
+_NO_SESSION = Refusal(ErrorCode.INVALID_PARAMS, "no session was started for it, or it ended")
+
+
+def _names(values: Sequence[_Open | None]) -> array[int]:
+    names = array("Q")
+    for value in values:
+        assert value is not None
+        names.extend((value.epoch, value.counter))
+    return names
+
+
+def _start_answer(status: Status) -> int:
+    if status == Status.EXISTS:
+        return Refusal(ErrorCode.OBJECT_ALREADY_EXISTS, "it has a value")
+    if status == Status.BUSY:
+        return Refusal(ErrorCode.OBJECT_ALREADY_EXISTS, "another client is putting it")
+    return status
+
+
+def _refusal(value: _Open | None, row: Row) -> Refusal | None:
+    if value is None and row.sizes:
+        return _NO_SESSION
+    if not row.sizes:
+        return Refusal(ErrorCode.INVALID_REPLICA, "no pieces were given")
+    why = None if value is None else row.problem(value.size)
+    return None if why is None else Refusal(ErrorCode.INVALID_PARAMS, why)
