@@ -10,7 +10,7 @@ from conftest import EXISTS, GET, PUT, PUT_END, PUT_PARTS, PUT_REVOKE, PUT_START
 from kvpool import PARTS_MAX, Status
 from mooncake.connection import pool as pool_module
 from mooncake.engine import TransferEngine
-from mooncake.ranges import named_values
+from mooncake.ranges import named_values, open_values
 from mooncake.ranges.open_values import OpenValues
 from mooncake.store import MooncakeDistributedStore, ReplicateConfig, SoftPinAction
 
@@ -370,6 +370,16 @@ def test_codes_of_a_start(store: MooncakeDistributedStore, fake: Fake, caplog: p
     assert wrong.soft_pin_action == SoftPinAction.PRESERVE
     assert store.batch_put_session_start(["x", "y"], [1, 1], wrong) == [-600, -600]
     assert store.batch_put_session_start(["x", "late", "full"], [1] * 3) == [0] * 3, "what was refused left nothing"
+
+
+def test_the_number_of_put_sessions_is_bounded(
+    store: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(open_values, "SESSIONS_MAX", 2)
+    assert store.batch_put_session_start(["a", "b", "c"], [1] * 3) == [0, 0, -200]
+    assert "first 'c': -200 NO_AVAILABLE_HANDLE: there are 2 sessions: end some first" in caplog.text
+    store.batch_put_session_revoke(["a"])
+    assert store.batch_put_session_start(["c"], [1]) == [0]
 
 
 def test_codes_of_a_start_through_an_agent(dummy: MooncakeDistributedStore, fake: Fake) -> None:

@@ -210,10 +210,10 @@ void NodeConnection::copiedFromSegment(TransferId id, int32_t status, uint32_t c
 
 /// A room that nobody waits for any more goes back.
 void NodeConnection::countRooms(const Moving& moving, int32_t status, const ExtentRef& extent) {
-  const Direction direction = moving.transfer.direction;
-  if (direction == Direction::Open && status == KV_OK) ++rooms_;
-  if ((direction == Direction::Commit || direction == Direction::Abort) && rooms_ > 0) --rooms_;
-  if (direction != Direction::Open || status != KV_OK || !moving.orphan) return;
+  if (moving.transfer.endsRoom() && rooms_ > 0) --rooms_;
+  if (moving.transfer.direction != Direction::Open || status != KV_OK) return;
+  ++rooms_;
+  if (!moving.orphan) return;
   Transfer abort;
   abort.id = context_.newRequest();
   abort.direction = Direction::Abort;
@@ -243,9 +243,21 @@ void NodeConnection::finish(TransferId id, int32_t status, const ExtentRef& exte
 
 // ---- ending ----
 
+/// What would have ended the room of a value ends it all the same, and nobody waits for that.
+template <typename Predicate>
+void NodeConnection::dropWaiting(Predicate isDropped) {
+  for (Transfer& transfer : waiting_) {
+    if (!isDropped(transfer) || !transfer.endsRoom()) continue;
+    transfer.direction = Direction::Abort;
+    transfer.batch = 0;
+    transfer.patienceMs = 0;
+  }
+  std::erase_if(waiting_, isDropped);
+}
+
 void NodeConnection::abandon(BatchId batch) {
   const auto ours = [batch](const Transfer& transfer) { return transfer.batch == batch; };
-  std::erase_if(waiting_, ours);
+  dropWaiting(ours);
   std::erase_if(stranded_, ours);
   bool onTheWay = false;
   for (auto entry = moving_.begin(); entry != moving_.end();) {
@@ -445,7 +457,7 @@ void NodeConnection::letGo() {
   for (const Transfer& transfer : waiting_) {
     if (lostPatience(transfer)) report(transfer, KV_TRANSFER_FAILED);
   }
-  std::erase_if(waiting_, lostPatience);
+  dropWaiting(lostPatience);
   bool onTheWay = false;
   for (auto& [id, moving] : moving_) {
     if (moving.orphan || !lostPatience(moving.transfer)) continue;

@@ -85,6 +85,8 @@ class NodeConnection {
   void finish(TransferId id, int32_t status, const ExtentRef& extent = {});
   void countRooms(const Moving& moving, int32_t status, const ExtentRef& extent);
   void report(const Transfer& transfer, int32_t status);
+  template <typename Predicate>
+  void dropWaiting(Predicate isDropped);
   void letGo();
   void end(const Status& why);
   void watchUse();

@@ -47,6 +47,7 @@ struct Transfer {
   [[nodiscard]] PartsLine partsLine() const { return {extent, object, memory.pieces(), offsets}; }
   /// Can be done on one connection only.
   [[nodiscard]] bool isBound() const { return connection != 0; }
+  [[nodiscard]] bool endsRoom() const { return direction == Direction::Commit || direction == Direction::Abort; }
 };
 
 struct TransferResult {

@@ -232,6 +232,26 @@ TEST_F(CorePutSession, ThatIsLeftAloneGivesItsRoomBack) {
   EXPECT_EQ(h.expectStatus(parts()), KV_LEASE_EXPIRED);
 }
 
+/// As many transfers as a connection takes are before it.
+TEST_F(CorePutSession, WhoseEndDidNotGetItsTurnInTimeGivesItsRoomBack) {
+  const ConnectionId node = begin({1}).at(0);
+  h.submit(OpCode::PutStart, std::vector(client::kTransfersInFlight, operation("k", nullptr, 10)));
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)}, {1, 100});
+  std::vector<uint64_t> starts;
+  for (size_t i = 0; i < client::kTransfersInFlight; ++i) {
+    const wire::Bytes body = h.expectBody(node);
+    starts.push_back(node::readWriteRequest(body).requestId);
+  }
+  client::Operation op;
+  op.key = "k";
+  op.meant = {1, 42};
+  const uint64_t ended = h.submit(OpCode::PutEnd, {op}, 500);
+  h.passWith(leader, 600);
+  EXPECT_EQ(h.expectStatus(ended), KV_TIMEOUT);
+  reply(node, starts.front(), KV_OK, {0, 2, 7});
+  expect(node, Step::Abort);
+}
+
 TEST_F(CorePutSession, PartsOutsideOfTheValueAreNotSent) {
   const ConnectionId node = begin({1}).at(0);
   char byte = 0;

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from kvpool import PARTS_MAX, Client, Status
 from mooncake.answers.error_code import ErrorCode, Refusal
 from mooncake.ranges.coverage import Coverage
+from mooncake.ranges.named_values import SESSIONS_MAX
 from mooncake.ranges.put_sessions import How
 from mooncake.ranges.rows import Row
 
@@ -92,6 +93,8 @@ class OpenValues:
         with self._lock:
             if key in self._open:
                 return Refusal(ErrorCode.INVALID_PARAMS, "it has a session already")
+            if len(self._open) >= SESSIONS_MAX:
+                return Refusal(ErrorCode.NO_AVAILABLE_HANDLE, f"there are {SESSIONS_MAX} sessions: end some first")
             self._open[key] = _Open(size)
             return None
 
