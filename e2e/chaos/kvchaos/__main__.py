@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -90,6 +91,8 @@ def main() -> int:
         return 2
     except KeyboardInterrupt:
         result.problems.append("interrupted")
+    except TimeoutError:
+        result.problems.append(f"this machine is too busy for the tool itself:\n{traceback.format_exc()}")
     result.seconds = time.monotonic() - started
     return _conclude(given, result, directory)
 

@@ -51,14 +51,16 @@ class Campaign:
         crew.readers.append(Reader(path))
 
     def run(self, seconds: float) -> None:
-        """Whole rounds until the time is over."""
+        """Whole rounds until the time is over. What was judged until then is in the result, also when something fails."""
         end = time.monotonic() + seconds
         filling = False
-        while time.monotonic() < end and not self.result.violations:
-            self._round(filling, end)
-            filling = not filling
-        self.result.counts = self._judge.counts
-        self.result.evicted = self.watch.evicted
+        try:
+            while time.monotonic() < end and not self.result.violations:
+                self._round(filling, end)
+                filling = not filling
+        finally:
+            self.result.counts = self._judge.counts
+            self.result.evicted = self.watch.evicted
         self._check_eviction_logs()
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from kvchaos.sockets import listening
 _CHUNK = 64 << 10
 _SLOW_CHUNK = 2 << 10
 _POLL_SECONDS = 0.03
-_CALL_SECONDS = 10
+_CALL_SECONDS = 60
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER on, 0 s: close() sends RST
 
 Address = tuple[str, int]
