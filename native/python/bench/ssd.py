@@ -85,6 +85,7 @@ def main():
     values = [os.urandom(options.value) for _ in range(options.values)]
     numbers = list(range(options.values))
     flags = ["--ssd-size", str(2 * total), "--object-lease", "1s"]
+    flags += ["--eviction-high-watermark", str(WATERMARK), "--eviction-low-watermark", "0.85"]
     with (
         tempfile.TemporaryDirectory(dir=options.directory) as directory,
         LocalPool(options.kvpool, 1, 1, str(total // 4), *flags, "--ssd-dir", directory) as pool,

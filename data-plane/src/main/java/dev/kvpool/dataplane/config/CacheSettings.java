@@ -30,19 +30,20 @@ public final class CacheSettings {
     public static final Setting<Double> EVICTION_HIGH_WATERMARK = Setting.withDefault(
             "eviction-high-watermark",
             Formats.RATIO,
-            "0.90",
-            "Share of a node's capacity in use above which eviction starts.");
+            "0.98",
+            "Share of a node's capacity in use above which eviction starts; it starts earlier where writers need more room"
+                    + " at once, or free room lies in small pieces.");
 
     public static final Setting<Double> EVICTION_LOW_WATERMARK = Setting.withDefault(
             "eviction-low-watermark",
             Formats.RATIO,
-            "0.85",
-            "Share of a node's capacity in use at which eviction stops.");
+            "0.97",
+            "Share of a node's capacity in use at which eviction stops; as much lower as it started earlier.");
 
     public static final Setting<Double> TAKEOVER_RESERVE = Setting.withDefault(
             "takeover-reserve",
             RESERVE,
-            "0.05",
+            "0.01",
             "Share of a node's capacity that puts leave free, except right after a takeover, while all objects are"
                     + " leased.");
 

@@ -16,10 +16,6 @@ class HitRateBenchmark {
     private static final String TRACE = System.getProperty("kvpool.bench.trace", "");
     private static final long SEED = Long.getLong("kvpool.bench.seed", 1);
 
-    /** As custom resources have them by default. */
-    private static final double HIGH = 0.90;
-
-    private static final double LOW = 0.85;
     private static final double[] MEMORIES = {0.02, 0.05, 0.15, 0.4};
 
     @Test
@@ -42,11 +38,9 @@ class HitRateBenchmark {
                 name, trace.prompts().size(), asked, trace.blocks());
         for (double part : MEMORIES) {
             int capacity = (int) (trace.blocks() * part);
-            PooledPrompts pool = new PooledPrompts(capacity, HIGH, LOW);
-            PooledPrompts full = new PooledPrompts(capacity, 0.97, 0.96);
+            PooledPrompts pool = new PooledPrompts(capacity);
             Map<String, PromptCache> caches = new LinkedHashMap<>();
             caches.put("kvpool", pool);
-            caches.put("kvpool at 97 %", full);
             caches.put("LRU", new PromptCache.Lru(capacity));
             caches.put("S3-FIFO", new PromptCache.S3Fifo(capacity));
             caches.put("clairvoyant", new PromptCache.Clairvoyant(capacity, trace));
@@ -56,8 +50,7 @@ class HitRateBenchmark {
                 System.out.printf("  %s %.4f", which, (double) hits / asked);
             });
             System.out.printf(
-                    "; kvpool's memory is %.0f and %.0f %% full, %d blocks were not taken%n",
-                    100 * pool.used(), 100 * full.used(), pool.notStored() + full.notStored());
+                    "; kvpool's memory is %.1f %% full, %d blocks waited for room%n", 100 * pool.used(), pool.waited());
         }
     }
 }

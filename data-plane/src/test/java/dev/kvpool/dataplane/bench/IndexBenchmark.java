@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.bench;
 
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.wire.codec.MessageDecoder;
 import dev.kvpool.dataplane.wire.codec.PeerEncoder;
@@ -63,7 +64,8 @@ class IndexBenchmark {
                 NODES,
                 System.getProperty("java.vm.version"),
                 ManagementFactory.getRuntimeMXBean().getInputArguments());
-        pool = new Pool(clock, NODES, REPLICAS, (long) (OBJECTS / HIGH * REPLICAS / NODES), HIGH, LOW);
+        pool = new Pool(
+                clock, NODES, REPLICAS, (long) (OBJECTS / HIGH * REPLICAS / NODES), EvictionRules.between(LOW, HIGH));
         coldStart();
         takeover();
         // Leases of the leader before end, and the first evictions bring the pool to its watermark.

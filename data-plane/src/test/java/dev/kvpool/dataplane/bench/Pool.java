@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.bench;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
+import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -31,15 +32,14 @@ final class Pool {
     private final Clock clock;
     private long skippedMs;
 
-    Pool(Clock clock, int nodeCount, int replicas, long objectsANode, double highWatermark, double lowWatermark) {
+    Pool(Clock clock, int nodeCount, int replicas, long objectsANode, EvictionRules eviction) {
         this.clock = clock;
         Set<String> names = new TreeSet<>();
         for (int i = 0; i < nodeCount; i++) {
             nodes.add(new BenchNode(i + 1, objectsANode));
             names.add(nodes.get(i).name());
         }
-        CoreSettings settings =
-                new CoreSettings("bench", 5_000, highWatermark, lowWatermark, replicas, 5_000, 30_000, 1L << 28);
+        CoreSettings settings = new CoreSettings("bench", 5_000, eviction, replicas, 5_000, 30_000, 1L << 28, false);
         core = new MasterCore(settings, names, new Random(1));
         core.clientConnected(CLIENT, nowMs());
         for (BenchNode node : nodes) {

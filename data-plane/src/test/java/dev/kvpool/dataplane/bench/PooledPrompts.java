@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.bench;
 
+import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
@@ -29,12 +30,18 @@ final class PooledPrompts implements PromptCache {
     private static final int BATCH = 128;
     private static final long BETWEEN_PROMPTS_MS = 6_000;
 
+    private static final long TICK_MS = 10;
+    private static final int ATTEMPTS = 5;
+
+    /** As pools have them by default. */
+    private static final EvictionRules RULES = new EvictionRules(0.98, 0.97, 0.01, 1_800_000, true);
+
     private final Pool pool;
     private long requestId;
-    private long notStored;
+    private long waited;
 
-    PooledPrompts(int capacity, double highWatermark, double lowWatermark) {
-        pool = new Pool(new Clock(), 1, 1, capacity, highWatermark, lowWatermark);
+    PooledPrompts(int capacity) {
+        pool = new Pool(new Clock(), 1, 1, capacity, RULES);
         for (BenchNode node : pool.nodes) {
             pool.tell(node, new SnapshotBegin(0));
             pool.tell(node, new SnapshotEnd(0, 0));
@@ -42,9 +49,9 @@ final class PooledPrompts implements PromptCache {
         pool.lead();
     }
 
-    /** Blocks that the pool did not take. */
-    long notStored() {
-        return notStored;
+    /** Blocks that found room only after a while. */
+    long waited() {
+        return waited;
     }
 
     /** The part of the memory that objects have now. */
@@ -72,13 +79,19 @@ final class PooledPrompts implements PromptCache {
             pool.ask(new LookupRequest(requestId, keys.subList(from, Math.min(hits, from + BATCH))));
         }
         for (int from = hits; from < keys.size(); from += BATCH) {
-            put(keys.subList(from, Math.min(keys.size(), from + BATCH)));
-            pool.tick();
+            List<Key> left = put(keys.subList(from, Math.min(keys.size(), from + BATCH)));
+            pool.skip(TICK_MS);
+            for (int attempt = 1; !left.isEmpty() && attempt < ATTEMPTS; attempt++) {
+                waited += left.size();
+                left = put(left);
+                pool.skip(TICK_MS);
+            }
         }
         return hits;
     }
 
-    private void put(List<Key> keys) {
+    /** Puts what finds room; the others. */
+    private List<Key> put(List<Key> keys) {
         List<GrantKey> lines =
                 keys.stream().map(key -> new GrantKey(key, BenchNode.PAYLOAD)).toList();
         requestId++;
@@ -86,13 +99,14 @@ final class PooledPrompts implements PromptCache {
         BenchNode node = pool.nodes.getFirst();
         List<DirectoryRecord> written = new ArrayList<>();
         List<Put> puts = new ArrayList<>();
+        List<Key> refused = new ArrayList<>();
         for (int i = 0; i < keys.size(); i++) {
             GrantLine line = granted.grants().get(i);
             if (line.status() == Status.OK) {
                 written.add(node.store(line.objectId(), keys.get(i)));
                 puts.add(new Put(line.objectId(), PutOutcome.WRITTEN, List.of(node.incarnation()), keys.get(i)));
             } else if (line.status() != Status.EXISTS) {
-                notStored++;
+                refused.add(keys.get(i));
             }
         }
         if (!puts.isEmpty()) {
@@ -100,5 +114,6 @@ final class PooledPrompts implements PromptCache {
             requestId++;
             pool.ask(new PublishRequest(requestId, puts));
         }
+        return refused;
     }
 }

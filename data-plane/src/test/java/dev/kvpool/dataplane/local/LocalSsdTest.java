@@ -36,10 +36,17 @@ class LocalSsdTest {
     /** Of the segment of 32 MiB: there is room for another value. */
     private static final long SETTLED_BYTES = 30L << 20;
 
-    /** No node evicts while less than this is used: the default of --eviction-high-watermark. */
+    /** No node evicts while less than this is used. */
     private static final double HIGH = 0.90;
 
-    private static final List<String> FLAGS = List.of("--restart", "--object-lease", "500ms");
+    private static final List<String> FLAGS = List.of(
+            "--restart",
+            "--object-lease",
+            "500ms",
+            "--eviction-high-watermark",
+            "" + HIGH,
+            "--eviction-low-watermark",
+            "0.85");
 
     private static final String SSD_SIZE = "256MiB";
 

@@ -35,7 +35,7 @@ public record CacheSpec(
                 "Percent of each storage node's capacity that puts leave free, so that they go on right after another"
                         + " master took over, when everything is leased and nothing may be evicted. Counts at most as"
                         + " far as the highWatermarkPercent leaves room.")
-        @Default("5")
+        @Default("1")
         @Min(0)
         @Max(50)
         Integer takeoverReservePercent,
@@ -62,7 +62,7 @@ public record CacheSpec(
         Consistency consistency) {
 
     public static final String OBJECT_LEASE_DEFAULT = "10s";
-    public static final int TAKEOVER_RESERVE_PERCENT_DEFAULT = 5;
+    public static final int TAKEOVER_RESERVE_PERCENT_DEFAULT = 1;
     public static final int REPLICAS_DEFAULT = 1;
 
     public CacheSpec {

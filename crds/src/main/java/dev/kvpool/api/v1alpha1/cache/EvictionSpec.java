@@ -14,17 +14,23 @@ import io.fabric8.generator.annotation.ValidationRule;
         value = "self.lowWatermarkPercent < self.highWatermarkPercent",
         message = "lowWatermarkPercent must be lower than highWatermarkPercent")
 public record EvictionSpec(
-        @JsonPropertyDescription("Percent of the capacity above which eviction starts.")
-        @Default("90")
+        @JsonPropertyDescription(
+                "Percent of the capacity above which eviction starts. It starts earlier where writers need more room at"
+                        + " once, or free room lies in small pieces.")
+        @Default("98")
         @Min(1)
         @Max(100)
         Integer highWatermarkPercent,
 
-        @JsonPropertyDescription("Percent of the capacity at which eviction stops.") @Default("85") @Min(1) @Max(100)
+        @JsonPropertyDescription(
+                "Percent of the capacity at which eviction stops; as much lower as it started earlier.")
+        @Default("97")
+        @Min(1)
+        @Max(100)
         Integer lowWatermarkPercent) {
 
-    public static final int HIGH_WATERMARK_PERCENT_DEFAULT = 90;
-    public static final int LOW_WATERMARK_PERCENT_DEFAULT = 85;
+    public static final int HIGH_WATERMARK_PERCENT_DEFAULT = 98;
+    public static final int LOW_WATERMARK_PERCENT_DEFAULT = 97;
 
     public EvictionSpec {
         highWatermarkPercent = highWatermarkPercent == null ? HIGH_WATERMARK_PERCENT_DEFAULT : highWatermarkPercent;

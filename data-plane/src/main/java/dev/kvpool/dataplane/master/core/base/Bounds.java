@@ -65,6 +65,18 @@ public final class Bounds {
     /** After a plan that could not free enough, because everything is leased, eviction rests for this long. */
     public static final long EVICTION_PAUSE_MS = 50;
 
+    /** The time in which writers are taken to ask at once for what they ask for: some turns of the eviction and of a node that frees. */
+    public static final long DEMAND_MS = 50;
+
+    /** After this time half as much room is kept ahead of writers as they asked for: the first writes after a rest find room as well. */
+    public static final long DEMAND_HALVES_MS = 60_000;
+
+    /** After this time half as much is taken to be of no use because it lies in pieces. */
+    public static final long FRAGMENTS_HALVE_MS = 600_000;
+
+    /** The largest part of a node that is kept free for both. */
+    public static final double AHEAD_MAX = 0.10;
+
     /** Objects the eviction looks at in one turn, and as how many of them one counts that it evicts: about a millisecond. */
     public static final int EVICTION_VISITS = 8192;
 

@@ -154,9 +154,9 @@ final class Eviction {
         }
     }
 
-    /** Whether a node is so full that it cannot wait for its SSD: half of the way from the mark to the end is used. */
+    /** Whether a node is so full that it cannot wait for its SSD. */
     boolean isUrgentOn(NodeView node) {
-        return node.shortage.wantedBytes() > 0 || bytesHeld(node) > node.capacityBytes() * (1 + rules.high()) / 2;
+        return node.shortage.wantedBytes() > 0 || node.byteLimits.isUrgent(node.capacityBytes(), bytesHeld(node));
     }
 
     private static Need need(NodeView node) {

@@ -33,9 +33,9 @@ public final class TakeoverReserve {
     public void tick(long nowMs) {
         boolean scarce = leadership.phase() == Leadership.Phase.SERVING && settlement.isRecovering(nowMs);
         for (NodeView node : membership.all()) {
+            node.tick(nowMs);
             if (scarce && node.usable()) {
-                node.byteLimits.tighten(node.capacityBytes(), node.usedBytes(), rules.eviction());
-                node.slotLimits.tighten(node.capacitySlots(), node.usedSlots(), rules.eviction());
+                node.tightenLimits(rules.eviction());
             } else {
                 relax(node);
             }
@@ -43,8 +43,7 @@ public final class TakeoverReserve {
     }
 
     private void relax(NodeView node) {
-        node.byteLimits.relax(node.capacityBytes(), rules.eviction());
-        node.slotLimits.relax(node.capacitySlots(), rules.eviction());
+        node.relaxLimits(rules.eviction());
     }
 
     /** The largest extent that always has a place in an empty segment of this size. */

@@ -2,7 +2,9 @@
 package dev.kvpool.dataplane.master.core.index;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
+import dev.kvpool.dataplane.master.core.base.RecentPeak;
 import dev.kvpool.dataplane.master.core.plan.Placement;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -135,6 +137,12 @@ public final class NodeView implements Placement.Candidate {
 
     /** Smallest extent that it said to have no place for, though there were bytes enough; kept until it must have one. */
     private long refusedBytes = Long.MAX_VALUE;
+
+    private final RecentPeak bytesWanted = new RecentPeak(Bounds.DEMAND_HALVES_MS);
+    private final RecentPeak slotsWanted = new RecentPeak(Bounds.DEMAND_HALVES_MS);
+
+    /** Free bytes that were in pieces too small for a writer. */
+    private final RecentPeak fragments = new RecentPeak(Bounds.FRAGMENTS_HALVE_MS);
 
     /** What new objects may take of it; kept by {@code TakeoverReserve}. */
     public final RoomLimits byteLimits = new RoomLimits();
@@ -407,6 +415,27 @@ public final class NodeView implements Placement.Candidate {
     public void setAside(long extentBytes) {
         grantedBytes += extentBytes;
         grantedSlots++;
+        bytesWanted.add(extentBytes);
+        slotsWanted.add(1);
+    }
+
+    /** Time has passed, in which writers may have asked for room. */
+    public void tick(long nowMs) {
+        bytesWanted.tick(nowMs);
+        slotsWanted.tick(nowMs);
+        fragments.tick(nowMs);
+    }
+
+    /** What it holds may be evicted. From when eviction begins until something is freed, writers ask for as much as lately at most. */
+    public void relaxLimits(EvictionRules rules) {
+        byteLimits.relax(capacityBytes, rules, bytesWanted.most() + fragments.most());
+        slotLimits.relax(capacitySlots, rules, slotsWanted.most());
+    }
+
+    /** A leader has begun a while ago, and what it found in use cannot be evicted yet. */
+    public void tightenLimits(EvictionRules rules) {
+        byteLimits.tighten(capacityBytes, usedBytes(), rules);
+        slotLimits.tighten(capacitySlots, usedSlots(), rules);
     }
 
     public void giveBack(long extentBytes) {
@@ -516,6 +545,7 @@ public final class NodeView implements Placement.Candidate {
     /** It has bytes enough for such an extent, but not in one place. */
     public void refused(long extentBytes) {
         refusedBytes = Math.min(refusedBytes, extentBytes);
+        fragments.was(freeBytes() + extentBytes);
     }
 
     /** So many bytes in one place are free on it, or were a moment ago. */

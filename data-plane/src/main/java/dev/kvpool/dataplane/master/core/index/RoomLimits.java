@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.index;
 
+import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 
 /**
@@ -24,13 +25,18 @@ public final class RoomLimits {
     private double evictTo = Double.MAX_VALUE;
     private long found = NOT_FOUND;
 
-    /** What is there may be evicted. */
-    public void relax(long capacity, EvictionRules rules) {
+    /**
+     * What is there may be evicted.
+     *
+     * @param ahead what writers need free at once: where less than this lies between the upper mark and the kept room, both marks lie lower
+     */
+    void relax(long capacity, EvictionRules rules, long ahead) {
         found = NOT_FOUND;
         kept = (long) (capacity * rules.keptFree());
         keptAbove = Long.MIN_VALUE;
-        evictAbove = capacity * rules.high();
-        evictTo = capacity * rules.low();
+        double upTo = capacity - kept - Math.min((double) ahead, capacity * Bounds.AHEAD_MAX);
+        evictAbove = Math.min(capacity * rules.high(), upTo);
+        evictTo = Math.max(0, evictAbove - capacity * (rules.high() - rules.low()));
     }
 
     /**
@@ -38,7 +44,7 @@ public final class RoomLimits {
      *
      * @param used room in use now; the least since the leader began is taken for what it found
      */
-    public void tighten(long capacity, long used, EvictionRules rules) {
+    void tighten(long capacity, long used, EvictionRules rules) {
         found = Math.min(found, used);
         double room = Math.max(0, capacity - found);
         double left = Math.min(capacity * rules.keptFree(), room) * LEFT_TO_THE_NEXT;
@@ -58,6 +64,11 @@ public final class RoomLimits {
     long free(long capacity, long held) {
         long free = capacity - held;
         return held > keptAbove ? free - kept : free;
+    }
+
+    /** Whether less than half is left between where eviction begins and where puts find no room. */
+    public boolean isUrgent(long capacity, long held) {
+        return held > (evictAbove + capacity - kept) / 2;
     }
 
     public boolean isAbove(long held) {

@@ -24,8 +24,7 @@ class EvictionMarksTest {
     private static final RetainedObjects NOTHING_RETAINED =
             new RetainedObjects(View.empty(1, 1 << 28, Set.of(), new NodesSetApart(), new Random(1)));
 
-    @Test
-    void directorySlotsCountLikeBytes() {
+    private static NodeView node(long bytes, int slots) {
         NodeView node = new NodeView("a");
         node.introduced(new NodeInfo(
                 Authority.NONE,
@@ -36,22 +35,48 @@ class EvictionMarksTest {
                 Restored.NOTHING,
                 1,
                 ActiveVersions.UNKNOWN,
-                List.of(new Segment(0, Medium.DRAM, 1_000_000, 10)),
+                List.of(new Segment(0, Medium.DRAM, bytes, slots)),
                 "a:50061",
                 "",
                 ""));
         new Index(1, new Random(1)).setUsable(node, true);
+        return node;
+    }
+
+    @Test
+    void directorySlotsCountLikeBytes() {
+        NodeView node = node(1_000_000, 10);
         for (int i = 0; i < 9; i++) {
             node.setAside(1);
         }
         EvictionRules rules = EvictionRules.between(0.50, 0.90);
-        node.byteLimits.relax(node.capacityBytes(), rules);
-        node.slotLimits.relax(node.capacitySlots(), rules);
+        node.relaxLimits(rules);
         assertThat(new Eviction(List.of(node), rules, NOTHING_RETAINED, 0).isNeeded())
                 .isFalse();
 
         node.setAside(1);
         assertThat(new Eviction(List.of(node), rules, NOTHING_RETAINED, 0).isNeeded())
                 .isTrue();
+    }
+
+    /** Puts find no room above 980: with the upper mark at 900 the half of it is 940, with both marks lower by 20 it is 930. */
+    @Test
+    void anSsdIsWaitedForUntilHalfOfTheRoomAboveTheMarkIsUsed() {
+        EvictionRules rules = new EvictionRules(0.90, 0.80, 0.02, 1, true);
+        NodeView node = node(1_000, 100);
+        node.tick(0);
+        node.setAside(935);
+        assertThat(isUrgent(node, rules)).as("as much may be asked for again").isTrue();
+
+        node.tick(50);
+        node.tick(3_600_000);
+        assertThat(isUrgent(node, rules)).isFalse();
+        node.setAside(10);
+        assertThat(isUrgent(node, rules)).isTrue();
+    }
+
+    private static boolean isUrgent(NodeView node, EvictionRules rules) {
+        node.relaxLimits(rules);
+        return new Eviction(List.of(node), rules, NOTHING_RETAINED, 0).isUrgentOn(node);
     }
 }
