@@ -33,9 +33,10 @@ class ArchitectureTest {
     /** The rooms of the master's core from the lowest up, and which of those before it each may use. Only the core itself uses all. */
     private static final List<String> ROOMS = List.of(
             "slab: ",
+            "lru: ",
             "base: slab",
             "plan: base",
-            "index: slab base plan",
+            "index: slab lru base plan",
             "membership: base index",
             "register: base index membership",
             "liveness: base index membership register",

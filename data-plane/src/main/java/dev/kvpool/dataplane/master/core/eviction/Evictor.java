@@ -25,7 +25,7 @@ import dev.kvpool.dataplane.master.core.settlement.Settlement;
 
 /**
  * Evicts, while this master serves, as {@link Eviction} judges, or sends to the SSD, as {@link MemoryPressure} does: from the
- * least recently used object on, through all of them if need be, but bounded in a turn, so that nobody waits long behind one: what writers put pays for the room it takes, and
+ * first object in the order of eviction on, through all of them if need be, but bounded in a turn, so that nobody waits long behind one: what writers put pays for the room it takes, and
  * each tick goes on by more. Only a walk that found nothing more to take ends without success; after a short
  * rest the next one begins, since leases end. So a full pool goes on losing objects as long as it holds one that may go. As long
  * as all that this leader has found is leased, walks begin behind it.
@@ -44,7 +44,6 @@ public final class Evictor {
     private final Evictions evictions;
     private final Counters counters;
     private final MemoryPressure pressure;
-    private final SecondChances secondChances;
 
     /** The walk under way, null when there is none, and what it may take. */
     private ObjectChain.Walk walk;
@@ -82,7 +81,6 @@ public final class Evictor {
         this.evictions = evictions;
         this.counters = counters;
         this.pressure = pressure;
-        this.secondChances = new SecondChances(index);
     }
 
     /** This master serves from now on. */
@@ -105,11 +103,19 @@ public final class Evictor {
 
     public void tick(long nowMs) {
         pressure.tick(nowMs);
-        secondChances.tick();
+        index.adaptOrder(objectsInMemory());
         if (!settlement.isRecovering(nowMs)) {
             sinceTakeover = end(sinceTakeover);
         }
         evict(Bounds.EVICTION_VISITS, nowMs);
+    }
+
+    private int objectsInMemory() {
+        long replicas = 0;
+        for (NodeView node : membership.all()) {
+            replicas += node.usedSlots();
+        }
+        return (int) Math.min(index.publishedCount(), replicas / rules.replicas());
     }
 
     /** So many objects were put: when room is being made, as many again are evicted, and one more for each. */
@@ -162,7 +168,7 @@ public final class Evictor {
 
     private void begin(Round what) {
         round = what;
-        walk = sinceTakeover == null ? index.recency().fromFirst() : sinceTakeover.fromHere();
+        walk = sinceTakeover == null ? index.recency().evictFromFirst() : sinceTakeover.evictFromHere();
         if (what == Round.UNPINNED) {
             long before = sinceTakeover == null ? Shortage.NO_ROOM_EVER : settlement.recoveredUntilMs();
             membership.all().forEach(node -> node.shortage.walkBegins(before));
@@ -197,7 +203,7 @@ public final class Evictor {
             passOver(object, eviction.mayTakeFromMs(object, round, nowMs));
             return;
         }
-        if (!eviction.helps(object) || secondChances.has(object)) {
+        if (!eviction.helps(object)) {
             return;
         }
         if (!eviction.isForIndex() && !pressure.mustEvict(object, eviction, nowMs)) {

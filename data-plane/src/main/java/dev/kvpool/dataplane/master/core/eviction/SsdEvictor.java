@@ -22,7 +22,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Keeps room on the SSDs: from the least recently used object on, a bounded number of them in a tick, what lies on an SSD
+ * Keeps room on the SSDs: from the first object in the order of eviction on, a bounded number of them in a tick, what lies on an SSD
  * that is too full is freed there. What memory has as well stays readable; the other is evicted for good. Leased and pinned
  * objects stay, as with {@link Evictor}.
  */
@@ -92,7 +92,7 @@ public final class SsdEvictor {
             }
         }
         judge = Eviction.ofNothing(rules.eviction(), retained);
-        walk = needs.isEmpty() ? null : index.recency().fromFirst();
+        walk = needs.isEmpty() ? null : index.recency().evictFromFirst();
         return walk != null;
     }
 

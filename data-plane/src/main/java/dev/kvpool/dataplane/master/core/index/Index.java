@@ -76,7 +76,7 @@ public final class Index {
         return views.object(tables.byId.find(id));
     }
 
-    /** Published objects, least recently leased first. */
+    /** Published objects, the next to be evicted first. */
     public ObjectChain recency() {
         return published.recency();
     }
@@ -115,13 +115,12 @@ public final class Index {
 
     /** Somebody uses an object whose last lease has ended. */
     public void usedAgain(StoredObject object) {
-        objects.setUses(object.at(), Math.min(StoredObject.USES_MAX, object.uses() + 1));
+        published.used(object.at());
     }
 
-    /** An object was the next to be evicted and stays, behind all others: it has to be used again to do so often. */
-    public void outlived(StoredObject object) {
-        objects.setUses(object.at(), (object.uses() - 1) / 2);
-        recency().touch(object);
+    /** Adapts the order of eviction to what was used lately. */
+    public void adaptOrder(int objectsInMemory) {
+        published.adaptOrder(objectsInMemory);
     }
 
     /** Promises readers that an object stays where it is until then. */

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core.index;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.index.StoredObject.Fate;
+import dev.kvpool.dataplane.master.core.lru.Links;
 import dev.kvpool.dataplane.master.core.slab.KeyHash;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
@@ -14,14 +15,14 @@ import dev.kvpool.dataplane.wire.message.Retention;
  * How an object lies in memory: one block with its fields, the links of the tables and of the order of use, its first
  * replica, its key, and what retains it if anything does. 80 bytes and the key for nearly every object.
  */
-final class ObjectRecords {
+final class ObjectRecords implements Links {
     private static final int COUNTER = 0;
     private static final int STATE = 8;
     private static final int LENGTHS = 16;
     private static final int EPOCH = 24;
     private static final int PAYLOAD_CRC = 28;
-    static final int BEFORE = 32;
-    static final int AFTER = 36;
+    private static final int BEFORE = 32;
+    private static final int AFTER = 36;
     static final int NEXT_BY_ID = 40;
     static final int NEXT_BY_KEY = 44;
     static final int MORE_REPLICAS = 48;
@@ -34,7 +35,7 @@ final class ObjectRecords {
     private static final long SOFT_MS_MAX = 0xffff_ffffL;
 
     /** The state: the end of the lease in its upper bits, signed, and below it the fate and flags. */
-    private static final int LEASE_SHIFT = 19;
+    private static final int LEASE_SHIFT = 18;
 
     private static final long LEASE_NEVER = Long.MIN_VALUE >> LEASE_SHIFT;
     private static final long LEASE_LATEST = Long.MAX_VALUE >> LEASE_SHIFT;
@@ -53,8 +54,7 @@ final class ObjectRecords {
     private static final int COUNTED_SHIFT = 12;
     private static final long COUNTED_MASK = 0x1f << COUNTED_SHIFT;
 
-    private static final int USES_SHIFT = 17;
-    private static final long USES_MASK = 3L << USES_SHIFT;
+    private static final long PROTECTED = 1 << 17;
 
     /** The most copies that an object is counted with. */
     static final int COUNTED_MAX = 0x1f;
@@ -249,15 +249,6 @@ final class ObjectRecords {
         slabs.setLong(object, STATE, (state(object) & ~COUNTED_MASK) | ((long) copies << COUNTED_SHIFT));
     }
 
-    /** How often it was used again, as far as that is remembered; at most {@link StoredObject#USES_MAX}. */
-    int uses(int object) {
-        return (int) ((state(object) & USES_MASK) >>> USES_SHIFT);
-    }
-
-    void setUses(int object, int uses) {
-        slabs.setLong(object, STATE, (state(object) & ~USES_MASK) | ((long) uses << USES_SHIFT));
-    }
-
     /** The place inside of the object's block is taken by a replica. */
     boolean hasFirstReplica(int object) {
         return is(object, HAS_FIRST_REPLICA);
@@ -274,6 +265,36 @@ final class ObjectRecords {
 
     void setUnlisted(int object) {
         set(object, UNLISTED, true);
+    }
+
+    @Override
+    public int before(int object) {
+        return link(object, BEFORE);
+    }
+
+    @Override
+    public int after(int object) {
+        return link(object, AFTER);
+    }
+
+    @Override
+    public void setBefore(int object, int other) {
+        setLink(object, BEFORE, other);
+    }
+
+    @Override
+    public void setAfter(int object, int other) {
+        setLink(object, AFTER, other);
+    }
+
+    @Override
+    public boolean isProtected(int object) {
+        return is(object, PROTECTED);
+    }
+
+    @Override
+    public void setProtected(int object, boolean to) {
+        set(object, PROTECTED, to);
     }
 
     /** Another object, or a replica, that a field of this one names. */

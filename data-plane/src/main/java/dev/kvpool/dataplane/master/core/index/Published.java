@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.Change;
 import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.base.ChangeFeed;
+import dev.kvpool.dataplane.master.core.lru.SegmentTrial;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.master.core.slab.SplitTable;
 import dev.kvpool.dataplane.wire.message.Key;
@@ -12,12 +13,13 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What readers find: at most one object of a key, in the order of their use, without those that a purge has covered. */
+/** What readers find: at most one object of a key, in the order in which they are evicted, without those that a purge has covered. */
 final class Published {
     private final ObjectRecords objects;
     private final ReplicaRecords replicas;
     private final ObjectTables.ByKey byKey;
     private final ObjectChain recency;
+    private final SegmentTrial trial = new SegmentTrial();
     private final ChangeFeed changes = new ChangeFeed();
     private int poolCopies;
 
@@ -89,7 +91,7 @@ final class Published {
         return changes;
     }
 
-    /** In the order of their last lease or publish. */
+    /** The next to be evicted first. */
     ObjectChain recency() {
         return recency;
     }
@@ -115,12 +117,30 @@ final class Published {
 
     void add(int object) {
         byKey.add(object);
-        recency.append(object);
+        used(object);
+        if (hasPurged()) {
+            recency.append(object); // behind what is forgotten from the first on
+        } else {
+            recency.enter(object);
+        }
         measure(object);
         count(object, +1);
         if (changes.isOpen()) {
             changes.tell(stored(object));
         }
+    }
+
+    /** One of them is put, or used after its last lease has ended. */
+    void used(int object) {
+        if (serving) {
+            trial.used(objects.keyHash(object));
+        }
+    }
+
+    /** The order follows the trial, by the number of them that memory holds: those on SSDs alone stand before these. */
+    void adaptOrder(int inMemory) {
+        trial.setRoom(inMemory);
+        recency.setProtectedMax((int) ((1 - trial.probation()) * inMemory));
     }
 
     void remove(int object, Cause cause) {

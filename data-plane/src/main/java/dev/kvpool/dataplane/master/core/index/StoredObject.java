@@ -14,9 +14,6 @@ import java.util.NoSuchElementException;
  * never with ==.
  */
 public final class StoredObject {
-    /** How many uses are remembered. */
-    static final int USES_MAX = 3;
-
     /** What the leader has decided about an object. */
     public enum Fate {
         /** Seen in a node's stream; a standby decides nothing, a leader waits for the publish. */
@@ -143,11 +140,6 @@ public final class StoredObject {
             }
         }
         return true;
-    }
-
-    /** How often somebody came back to it after a lease had ended, at most {@link #USES_MAX}; evictions that it outlived count against it. */
-    public int uses() {
-        return objects.uses(at());
     }
 
     /** When the last lease ends; {@link Long#MIN_VALUE} when there never was one. */

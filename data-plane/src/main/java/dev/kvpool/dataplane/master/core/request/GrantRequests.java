@@ -169,6 +169,9 @@ final class GrantRequests {
         StoredObject present = index.published(key);
         if (present != null && absences.mayRead(present) && !wish.replace) {
             counters.add(Count.PUTS_EXISTING);
+            if (!present.isLeased(wish.nowMs)) {
+                index.usedAgain(present);
+            }
             index.recency().touch(present);
             return Status.EXISTS;
         }

@@ -64,10 +64,9 @@ public final class PublishRequests {
                 request.puts().size(),
                 nowMs + 2 * Bounds.PUBLISH_WAIT_MS,
                 results -> new PublishReply(request.requestId(), Status.OK, results));
-        int line = 0;
-        for (Put put : request.puts()) {
-            publish(reply, line, put, nowMs);
-            line++;
+        // In the order of a prompt, as reads are: the first comes last, and what stands late goes first.
+        for (int line = request.puts().size() - 1; line >= 0; line--) {
+            publish(reply, line, request.puts().get(line), nowMs);
         }
         reply.sendWhenComplete();
     }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.master.core.base.Change.Cause;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Where new objects stand among those that were used, and what walks see of them. */
+class ObjectChainTest {
+    private final Index index = new Index(1, new Random(1));
+    private final NodeView node = new NodeView("n");
+
+    @BeforeEach
+    void threeObjectsOfWhichOneWasUsed() {
+        index.beginSnapshot(node);
+        index.recency().setProtectedMax(2);
+        put(1, 2, 3);
+        index.recency().touch(object(2));
+        assertThat(order()).containsExactly(1, 3, 2);
+    }
+
+    @Test
+    void aNewObjectStandsInFrontOfThoseThatWereUsed() {
+        put(4);
+        assertThat(order()).containsExactly(1, 3, 4, 2);
+    }
+
+    @Test
+    void aWalkThatMustNotMissItFindsItBehindAllOthers() {
+        List<ObjectChain.Walk> walks =
+                List.of(index.recency().fromFirst(), index.recency().throughAll());
+        walks.forEach(walk -> toTheEndBut(1, walk));
+        put(4);
+        walks.forEach(walk -> assertThat(numbers(walk)).containsExactly(2, 4));
+        walks.forEach(ObjectChain.Walk::end);
+        put(5);
+        assertThat(order()).containsExactly(1, 3, 5, 2, 4);
+    }
+
+    @Test
+    void whatComesIsFoundByWhoeverWaitsForIt() {
+        ObjectChain.Walk whatComes = index.recency().throughWhatComes();
+        put(4, 5);
+        ObjectChain.Walk eviction = whatComes.evictFromHere();
+        assertThat(numbers(eviction)).containsExactly(4, 5);
+        eviction.end();
+        put(6);
+        assertThat(order()).endsWith(6);
+        assertThat(numbers(whatComes)).containsExactly(4, 5, 6);
+    }
+
+    @Test
+    void anEvictionMayMissIt() {
+        ObjectChain.Walk eviction = index.recency().evictFromFirst();
+        toTheEndBut(1, eviction);
+        put(4);
+        assertThat(order()).containsExactly(1, 3, 4, 2);
+        assertThat(numbers(eviction)).containsExactly(2);
+    }
+
+    @Test
+    void whatIsPutAfterAPurgeStandsBehindWhatWasPurged() {
+        index.purge(new ObjectId(1, 4));
+        put(4);
+        assertThat(order()).endsWith(4);
+        index.forgetPurged(3);
+        assertThat(order()).containsExactly(4);
+        put(5);
+        assertThat(order()).containsExactly(5, 4);
+    }
+
+    @Test
+    void whatIsPublishedAgainIsNewAgain() {
+        put(4);
+        StoredObject used = object(2);
+        index.unsettle(used);
+        index.publish(used, 1);
+        assertThat(order()).containsExactly(1, 3, 4, 2);
+        index.recency().touch(object(3));
+        assertThat(order()).containsExactly(1, 4, 2, 3);
+        index.doom(object(3), Cause.REMOVED);
+        put(5);
+        assertThat(order()).containsExactly(1, 4, 2, 5);
+    }
+
+    private void put(int... numbers) {
+        for (int number : numbers) {
+            index.commit(node, line(number));
+            index.publish(object(number), 1);
+        }
+    }
+
+    private StoredObject object(int number) {
+        return index.object(new ObjectId(1, number));
+    }
+
+    private void toTheEndBut(int left, ObjectChain.Walk walk) {
+        for (int i = index.publishedCount(); i > left; i--) {
+            walk.next();
+        }
+    }
+
+    private List<Integer> order() {
+        return StreamSupport.stream(index.recency().spliterator(), false)
+                .map(object -> (int) object.id().counter())
+                .toList();
+    }
+
+    private static List<Integer> numbers(ObjectChain.Walk walk) {
+        List<Integer> numbers = new ArrayList<>();
+        for (StoredObject object = walk.next(); object != null; object = walk.next()) {
+            numbers.add((int) object.id().counter());
+        }
+        return numbers;
+    }
+
+    private static DirectoryRecord line(int number) {
+        return DirectoryRecord.committed(
+                new ExtentRef(0, number, 1),
+                new ObjectId(1, number),
+                number * 4096L,
+                4096,
+                100,
+                number,
+                Key.of("k" + number));
+    }
+}
