@@ -376,6 +376,36 @@ KV_API int32_t kv_client_remove_all(kv_client *client, uint32_t force, uint32_t 
 KV_API int32_t kv_client_remove_matching(kv_client *client, const char *pattern, uint32_t pattern_length, uint32_t force,
                                          uint32_t timeout_ms, uint64_t *removed_out);
 
+/* Copies of one object that are asked for by name. Not through an agent. They go on after the call, up to 300 s, and only
+ * the leader that was asked knows of them. */
+
+/* Has the object of a key copied to the memory of storage nodes, named by their ids. With a source, which must have it, to
+ * one node, and then the source gives its own copy up, as soon as no reader has a lease; source NULL: none does. The copies
+ * are wanted from then on: a lost one is made again. *task_out names the task; the same that is still under way is not begun
+ * again. KV_NOT_FOUND: no such object; KV_INVALID_ARGUMENT: the nodes cannot be those. Blocks. */
+KV_API int32_t kv_client_copy(kv_client *client, const char *key, uint32_t key_length, const char *source,
+                              const char *const *targets, uint32_t target_count, uint32_t timeout_ms, uint64_t *task_out);
+#define KV_COPY_TARGETS_MAX 16
+
+enum kv_task_state {
+  KV_TASK_PENDING = 1, /* waits for room, for readers or for its turn */
+  KV_TASK_PROCESSING = 2,
+  KV_TASK_FAILED = 3,
+  KV_TASK_SUCCESS = 4
+};
+
+typedef struct kv_task {
+  uint32_t struct_size;
+  int32_t state;    /* of enum kv_task_state */
+  int32_t why;      /* a kv_status: of FAILED the reason; before the end what it waits for, or KV_OK */
+  uint32_t moves;   /* 1: it has a source */
+  uint64_t age_ms;  /* since it was asked for */
+  uint64_t rest_ms; /* since its state changed */
+} kv_task;
+
+/* How far a task is. KV_NOT_FOUND: this leader knows none of that number. Blocks. */
+KV_API int32_t kv_client_task(kv_client *client, uint64_t task, uint32_t timeout_ms, kv_task *out);
+
 /* The sentence behind the latest failure of this client, for logs: which peer, what it said. Empty when none. */
 KV_API int32_t kv_client_explain(kv_client *client, char *out, uint32_t out_size);
 

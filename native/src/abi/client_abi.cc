@@ -256,6 +256,46 @@ int32_t kv_client_remove_matching(kv_client* client, const char* pattern, uint32
   });
 }
 
+int32_t kv_client_copy(kv_client* client, const char* key, uint32_t key_length, const char* source,
+                       const char* const* targets, uint32_t target_count, uint32_t timeout_ms, uint64_t* task_out) {
+  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
+    const bool hasTargets = targets != nullptr && target_count >= 1 && target_count <= KV_COPY_TARGETS_MAX;
+    if (client == nullptr || key == nullptr || !hasTargets || task_out == nullptr) return KV_INVALID_ARGUMENT;
+    if (!client->isOurs()) return KV_CLOSED;
+    kvpool::client::CopyWish wish;
+    auto from = nameOr(source, "", "source");
+    if (!from.ok()) return failed(client, from.status());
+    wish.source = std::move(from.value());
+    for (uint32_t i = 0; i < target_count; ++i) {
+      auto target = nameOr(targets[i], "", "target");
+      if (!target.ok()) return failed(client, target.status());
+      wish.targets.push_back(std::move(target.value()));
+    }
+    const auto task = client->client->copy({key, key_length}, std::move(wish),
+                                           orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
+    if (!task.ok()) return task.status().code();  // the client explains the cause already
+    *task_out = task.value();
+    return KV_OK;
+  });
+}
+
+int32_t kv_client_task(kv_client* client, uint64_t task, uint32_t timeout_ms, kv_task* out) {
+  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
+    if (client == nullptr || out == nullptr) return KV_INVALID_ARGUMENT;
+    if (!client->isOurs()) return KV_CLOSED;
+    const auto told = client->client->task(task, orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
+    if (!told.ok()) return told.status().code();
+    const kvpool::client::TaskReply& reply = told.value();
+    kv_task result{};
+    result.state = reply.state;
+    result.why = reply.why;
+    result.moves = reply.moves ? 1 : 0;
+    result.age_ms = reply.ageMs;
+    result.rest_ms = reply.restMs;
+    return kvpool::abi::writeOut(out, result);
+  });
+}
+
 int32_t kv_client_explain(kv_client* client, char* out, uint32_t out_size) {
   return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
     if (client == nullptr || out == nullptr || out_size == 0) return KV_INVALID_ARGUMENT;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/core/replies.h"
+#include "dev_kvpool_wire/CopyRequest.h"
 #include "dev_kvpool_wire/ExistsRequest.h"
 #include "dev_kvpool_wire/GrantRequest.h"
 #include "dev_kvpool_wire/HintRequest.h"
@@ -18,6 +19,7 @@
 #include "dev_kvpool_wire/RemoveAllRequest.h"
 #include "dev_kvpool_wire/RemoveRequest.h"
 #include "dev_kvpool_wire/ShmAttach.h"
+#include "dev_kvpool_wire/TaskQuery.h"
 #include "dev_kvpool_wire/WriteRequest.h"
 #include "fuzz/input.h"
 #include "master/master_messages.h"
@@ -127,6 +129,13 @@ inline wire::Bytes answerTo(const wire::Bytes& body, bool node, Input& input) {
     }
     case sbe::RemoveAllRequest::sbeTemplateId():
       return master::removeAllReply({master::readRemoveAllRequest(body).request, statusOf(input), numberOf(input)});
+    case sbe::CopyRequest::sbeTemplateId():
+      return master::taskReply({master::readCopyRequest(body).request, statusOf(input), numberOf(input), false,
+                                KV_TASK_PENDING, KV_OK, 0, 0});
+    case sbe::TaskQuery::sbeTemplateId():
+      return master::taskReply({master::readTaskQuery(body).first, statusOf(input), 1, true,
+                                static_cast<uint8_t>(input.byte() % 6), -static_cast<int32_t>(input.byte()),
+                                numberOf(input), numberOf(input)});
     case sbe::WriteRequest::sbeTemplateId():
       node::appendWriteReply(frame, {node::readWriteRequest(body).requestId, statusOf(input), {0, 1, 1}, {1, 5}});
       return frame;

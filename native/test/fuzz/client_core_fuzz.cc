@@ -105,13 +105,15 @@ class World {
     if (running_.size() >= 4) return;
     Submission submission;
     submission.id = ++lastBatch_;
-    submission.op = static_cast<OpCode>(input.byte() % 12);
+    submission.op = static_cast<OpCode>(input.byte() % 14);
     submission.deadline = now_ + 2000;
     submission.force = input.byte() % 2 == 0;
     submission.upsert = submission.force;
     submission.reuse = input.byte() % 2 == 0;
     submission.replicas = input.byte() % 3;
-    const uint32_t lines = submission.op == OpCode::RemoveAll ? 1 : 1 + input.byte() % kLinesMax;
+    if (submission.op == OpCode::Copy) submission.copy = {submission.force ? "n" : "", {"m"}};
+    const bool single = submission.op == OpCode::RemoveAll || isOfTask(submission.op);
+    const uint32_t lines = single ? 1 : 1 + input.byte() % kLinesMax;
     static constexpr std::string_view kKeys[] = {"a", "b", "a"};
     for (uint32_t i = 0; i < lines; ++i) {
       // NOLINTNEXTLINE(performance-no-int-to-ptr)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -82,6 +83,12 @@ struct HintRequest {
   KeysRequest keys;
 };
 
+struct CopyRequest {
+  uint64_t request = 0;
+  std::string key;
+  client::CopyWish wish;
+};
+
 NodeInfo readNodeInfo(wire::Body body);
 DirectoryRecords readDirectoryRecords(wire::Body body);
 Ack readFenceAck(wire::Body body);
@@ -92,6 +99,9 @@ KeysRequest readLookupRequest(wire::Body body);
 KeysRequest readExistsRequest(wire::Body body);
 KeysRequest readRemoveRequest(wire::Body body);
 KeysRequest readRemoveAllRequest(wire::Body body);
+CopyRequest readCopyRequest(wire::Body body);
+/// Its request and its task.
+std::pair<uint64_t, uint64_t> readTaskQuery(wire::Body body);
 HintRequest readHintRequest(wire::Body body);
 
 struct FreedExtent {
@@ -108,6 +118,7 @@ wire::Bytes existsReply(const client::KeysReply& reply);
 wire::Bytes removeReply(const client::KeysReply& reply);
 wire::Bytes hintReply(const client::KeysReply& reply);
 wire::Bytes removeAllReply(const client::RemoveAllReply& reply);
+wire::Bytes taskReply(const client::TaskReply& reply);
 
 }  // namespace kvpool::test::master
 

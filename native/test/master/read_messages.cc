@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dev_kvpool_wire/CommandAck.h"
+#include "dev_kvpool_wire/CopyRequest.h"
 #include "dev_kvpool_wire/DirectoryRecords.h"
 #include "dev_kvpool_wire/ExistsRequest.h"
 #include "dev_kvpool_wire/FenceAck.h"
@@ -10,6 +11,7 @@
 #include "dev_kvpool_wire/PublishRequest.h"
 #include "dev_kvpool_wire/RemoveAllRequest.h"
 #include "dev_kvpool_wire/RemoveRequest.h"
+#include "dev_kvpool_wire/TaskQuery.h"
 #include "kvpool/kvpool.h"
 #include "master/master_messages.h"
 
@@ -122,6 +124,22 @@ KeysRequest readRemoveAllRequest(wire::Body body) {
   const uint64_t request = reader->requestId();
   const bool force = reader->forceRaw() != 0;
   return {request, force, {std::string(reader.bytes(wire::kKeyBytesOnWireMax))}};
+}
+
+CopyRequest readCopyRequest(wire::Body body) {
+  Reader<sbe::CopyRequest> reader(body);
+  CopyRequest copy;
+  copy.request = reader->requestId();
+  copy.wish.targets = reader.list(&sbe::CopyRequest::targets, KV_COPY_TARGETS_MAX,
+                                  [&](auto& target) { return std::string(reader.bytes(target, wire::kNameBytesMax)); });
+  copy.key = reader.bytes(wire::kKeyBytesOnWireMax);
+  copy.wish.source = reader.bytes(wire::kNameBytesMax);
+  return copy;
+}
+
+std::pair<uint64_t, uint64_t> readTaskQuery(wire::Body body) {
+  Reader<sbe::TaskQuery> reader(body);
+  return {reader->requestId(), reader->task()};
 }
 
 HintRequest readHintRequest(wire::Body body) {

@@ -8,6 +8,7 @@
 #include "dev_kvpool_wire/PublishReply.h"
 #include "dev_kvpool_wire/RemoveAllReply.h"
 #include "dev_kvpool_wire/RemoveReply.h"
+#include "dev_kvpool_wire/TaskReply.h"
 #include "master/master_messages.h"
 #include "wire/frame.h"
 
@@ -138,6 +139,14 @@ wire::Bytes hintReply(const client::KeysReply& reply) {
 wire::Bytes removeAllReply(const client::RemoveAllReply& reply) {
   return frameOf<sbe::RemoveAllReply>(0, [&](sbe::RemoveAllReply& message) {
     message.requestId(reply.request).status(reply.status).removed(reply.removed);
+  });
+}
+
+wire::Bytes taskReply(const client::TaskReply& reply) {
+  return frameOf<sbe::TaskReply>(0, [&](sbe::TaskReply& message) {
+    message.requestId(reply.request).status(reply.status).task(reply.task).moves(wire::flag(reply.moves));
+    message.state(static_cast<sbe::TaskState::Value>(reply.state)).why(reply.why);
+    message.ageMs(reply.ageMs).restMs(reply.restMs);
   });
 }
 

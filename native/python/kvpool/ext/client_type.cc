@@ -120,6 +120,52 @@ PyObject* clientRemoveAll(PyObject* self, PyObject* arguments) {
   return status == KV_OK ? PyLong_FromUnsignedLongLong(removed) : PyLong_FromLong(status);
 }
 
+PyObject* clientCopy(PyObject* self, PyObject* arguments) {
+  const char* key = nullptr;
+  Py_ssize_t keyLength = 0;
+  const char* source = nullptr;
+  PyObject* names = nullptr;
+  uint32_t timeoutMs = 0;
+  if (PyArg_ParseTuple(arguments, "s#zOI:copy", &key, &keyLength, &source, &names, &timeoutMs) == 0) return nullptr;
+  const Ref list(PySequence_List(names));
+  if (!list) return nullptr;
+  std::vector<const char*> targets;
+  for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i) {
+    targets.push_back(PyUnicode_AsUTF8AndSize(PyList_GetItem(list.get(), i), nullptr));
+    if (targets.back() == nullptr) return nullptr;
+  }
+  const ClientEntry entry(self);
+  if (!entry) return nullptr;
+  uint64_t task = 0;
+  int32_t status = KV_OK;
+  {
+    WithoutGil unlocked;
+    const auto length = static_cast<uint32_t>(std::min<Py_ssize_t>(keyLength, UINT32_MAX));
+    const auto count = static_cast<uint32_t>(std::min<size_t>(targets.size(), UINT32_MAX));
+    status = kv_client_copy(entry.handle(), key, length, source, targets.data(), count, timeoutMs, &task);
+  }
+  return status == KV_OK ? PyLong_FromUnsignedLongLong(task) : PyLong_FromLong(status);
+}
+
+PyObject* clientTask(PyObject* self, PyObject* arguments) {
+  PyObject* number = nullptr;
+  uint32_t timeoutMs = 0;
+  if (PyArg_ParseTuple(arguments, "OI:task", &number, &timeoutMs) == 0) return nullptr;
+  uint64_t task = 0;
+  const ClientEntry entry(self);
+  if (!entry || !readUnsigned(number, task)) return nullptr;
+  kv_task told{};
+  told.struct_size = sizeof(told);
+  int32_t status = KV_OK;
+  {
+    WithoutGil unlocked;
+    status = kv_client_task(entry.handle(), task, timeoutMs, &told);
+  }
+  if (status != KV_OK) return PyLong_FromLong(status);
+  return Py_BuildValue("(iiiKK)", told.state, told.why, static_cast<int>(told.moves),
+                       static_cast<unsigned long long>(told.age_ms), static_cast<unsigned long long>(told.rest_ms));
+}
+
 PyObject* clientRegister(PyObject* self, PyObject* arguments) {
   PyObject* addressObject = nullptr;
   PyObject* lengthObject = nullptr;
@@ -247,6 +293,9 @@ PyMethodDef clientMethods[] = {
     {"prefetch", guarded<clientBatch<kPrefetch>>, METH_VARARGS,
      "prefetch(keys, None, options, timeout_ms) -> [count or status]"},
     {"remove_all", guarded<clientRemoveAll>, METH_VARARGS, "remove_all(pattern, force, timeout_ms) -> count or status"},
+    {"copy", guarded<clientCopy>, METH_VARARGS, "copy(key, source, targets, timeout_ms) -> task or status"},
+    {"task", guarded<clientTask>, METH_VARARGS,
+     "task(number, timeout_ms) -> (state, why, moves, age_ms, rest_ms) or status"},
     {"register", guarded<clientRegister>, METH_VARARGS, "register(address, length) -> status"},
     {"unregister", guarded<clientUnregister>, METH_VARARGS, "unregister(address) -> status"},
     {"use_engine_memory", guarded<clientUseEngineMemory>, METH_O, "use_engine_memory(engine) -> status"},

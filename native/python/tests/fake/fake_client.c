@@ -444,6 +444,40 @@ KV_API int32_t kv_client_remove_matching(kv_client* client, const char* pattern,
   return KV_OK;
 }
 
+/* Storage nodes have names of one letter. The first task is 1 << 32 | 1, and failed for want of room when it has a
+ * source. */
+static uint64_t last_task;
+
+KV_API int32_t kv_client_copy(kv_client* client, const char* key, uint32_t key_length, const char* source,
+                              const char* const* targets, uint32_t target_count, uint32_t timeout_ms, uint64_t* task) {
+  (void)client;
+  (void)timeout_ms;
+  if (fake.submit_status != KV_OK) return fake.submit_status;
+  if (target_count == 0 || strlen(targets[0]) != 1) return KV_INVALID_ARGUMENT;
+  pthread_mutex_lock(&lock);
+  const kv_op op = {.key = key, .key_length = key_length};
+  const int32_t status = *find(&op) == NULL ? KV_NOT_FOUND : KV_OK;
+  if (status == KV_OK) last_task = (uint64_t)1 << 32 | (source != NULL ? 2 : 1);
+  *task = last_task;
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+KV_API int32_t kv_client_task(kv_client* client, uint64_t task, uint32_t timeout_ms, kv_task* out) {
+  (void)client;
+  (void)timeout_ms;
+  if (fake.submit_status != KV_OK) return fake.submit_status;
+  if (task == 0 || task != last_task) return KV_NOT_FOUND;
+  const int moves = (task & 2) != 0;
+  *out = (kv_task){.struct_size = sizeof(*out),
+                   .state = moves ? KV_TASK_FAILED : KV_TASK_SUCCESS,
+                   .why = moves ? KV_NO_SPACE : KV_OK,
+                   .moves = (uint32_t)moves,
+                   .age_ms = 3000,
+                   .rest_ms = 1000};
+  return KV_OK;
+}
+
 KV_API int32_t kv_client_explain(kv_client* client, char* out, uint32_t out_size) {
   (void)client;
   fake_say(out, out_size);

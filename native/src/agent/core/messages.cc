@@ -55,7 +55,9 @@ sbe::AgentOp::Value toWire(OpCode op) {
     case OpCode::PutParts:
     case OpCode::PutEnd:
     case OpCode::PutRevoke:
-      throw std::logic_error("an agent was asked for a put in many calls");
+    case OpCode::Copy:
+    case OpCode::AskTask:
+      throw std::logic_error("an agent was asked for what it does not do");
   }
   return sbe::AgentOp::REMOVE_ALL;
 }

@@ -127,7 +127,7 @@ struct Note {
 struct LineResult {
   int32_t status = 0;
   uint64_t length = 0;
-  ObjectId object = {};  ///< Get of parts and PutStart that are KV_OK
+  ObjectId object = {};  ///< Get of parts and PutStart that are KV_OK; AskTask: TaskResult of key_flow.h
 };
 
 struct FinishBatch {

@@ -28,7 +28,9 @@ enum class OpCode {
   PutStart,
   PutParts,
   PutEnd,
-  PutRevoke
+  PutRevoke,
+  Copy,
+  AskTask
 };
 
 /// What the leader is told of the future of objects.
@@ -39,6 +41,11 @@ constexpr bool isHint(OpCode op) {
 /// Steps of puts in many calls.
 constexpr bool isOfPutSession(OpCode op) {
   return op == OpCode::PutStart || op == OpCode::PutParts || op == OpCode::PutEnd || op == OpCode::PutRevoke;
+}
+
+/// Copies that are asked for by name. A batch of them has one line.
+constexpr bool isOfTask(OpCode op) {
+  return op == OpCode::Copy || op == OpCode::AskTask;
 }
 
 /// One line as submitted. Key and data are the caller's memory, valid until the batch is finished.
@@ -74,6 +81,8 @@ struct Submission {
   uint32_t softPinMs = 0;     ///< Put: 0 = the pool's default
   bool ofGroups = false;      ///< Remove and hints: keys are names of groups
   uint32_t retainMs = 0;      ///< Retain
+  CopyWish copy;              ///< Copy
+  uint64_t task = 0;          ///< AskTask
 };
 
 struct PutState {

@@ -66,7 +66,8 @@ void BatchTable::chainEqualKeys(Batch& batch) {
 void BatchTable::begin(Batch& batch, uint32_t line) {
   const Operation& op = batch.lines[line].op;
   int32_t status = op.refused;
-  if (status == KV_OK && batch.asked.op != OpCode::RemoveAll) status = judgeKey(op.key);
+  if (status == KV_OK && batch.asked.op != OpCode::RemoveAll && batch.asked.op != OpCode::AskTask)
+    status = judgeKey(op.key);
   if (status != KV_OK) return end(batch, line, status);
   ask(batch, line);
 }

@@ -285,6 +285,9 @@ void ClientCore::answerCall(const LeaderCalls::Call& call, const Reply& reply) {
     case OpCode::RemoveAll:
       gets_.forgetAll();
       return keys_.removedAll(*batch, std::get<RemoveAllReply>(reply));
+    case OpCode::Copy:
+    case OpCode::AskTask:
+      return keys_.told(*batch, std::get<TaskReply>(reply));
     case OpCode::PutParts:
     case OpCode::PutEnd:
     case OpCode::PutRevoke:
@@ -302,7 +305,9 @@ void ClientCore::refused(const LeaderCalls::Call& call, int32_t status) {
   if (batch == nullptr) return;
   const bool transient =
       status == KV_QUEUE_FULL || status == KV_BUSY || status == KV_UNAVAILABLE || status == KV_TIMEOUT;
-  const std::string_view bounds = call.op == OpCode::RemoveAll ? bound::kSweepsOrWaiting : bound::kWaitingRequests;
+  const std::string_view bounds = call.op == OpCode::RemoveAll ? bound::kSweepsOrWaiting
+                                  : call.op == OpCode::Copy    ? bound::kTasks
+                                                               : bound::kWaitingRequests;
   context_.explain(status == KV_QUEUE_FULL ? leaderIsFull(bounds)
                                            : std::string("the leader refused a request: ") + statusText(status));
   for (uint32_t line : call.lines) {

@@ -27,6 +27,22 @@ std::string explanationOf(OpCode op, int32_t status) {
 
 }  // namespace
 
+LineResult TaskResult::packed(const TaskReply& reply) {
+  const uint64_t why = static_cast<uint32_t>(reply.why);
+  const uint64_t length = why << 32 | (reply.moves ? 0x100U : 0U) | reply.state;
+  return {KV_OK, length, {reply.ageMs, reply.restMs}};
+}
+
+TaskReply TaskResult::of(uint64_t length, const ObjectId& object) {
+  TaskReply reply;
+  reply.why = static_cast<int32_t>(length >> 32);
+  reply.moves = (length & 0x100U) != 0;
+  reply.state = static_cast<uint8_t>(length);
+  reply.ageMs = object.epoch;
+  reply.restMs = object.counter;
+  return reply;
+}
+
 void KeyFlow::answered(Batch& batch, std::span<const uint32_t> lines, const KeysReply& reply) {
   for (size_t i = 0; i < lines.size(); ++i) {
     const uint32_t line = lines[i];
@@ -41,6 +57,13 @@ void KeyFlow::answered(Batch& batch, std::span<const uint32_t> lines, const Keys
       batches_.end(batch, line, result.status, result.status == KV_OK ? result.length : 0);
     }
   }
+}
+
+void KeyFlow::told(Batch& batch, const TaskReply& reply) {
+  const bool isNew = batch.asked.op == OpCode::Copy;
+  const LineResult result = TaskResult::packed(reply);
+  batches_.end(batch, 0, KV_OK, isNew ? reply.task : result.length);
+  if (!isNew) batch.lines[0].result.object = result.object;
 }
 
 }  // namespace kvpool::client

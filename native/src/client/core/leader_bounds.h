@@ -15,6 +15,7 @@ inline constexpr std::string_view kTombstones = "tombstones";
 inline constexpr std::string_view kWaitingRequests = "waiting_requests";
 inline constexpr std::string_view kRetained = "retained";
 inline constexpr std::string_view kPrefetches = "prefetches";
+inline constexpr std::string_view kTasks = "tasks";
 inline constexpr std::string_view kSweepsOrWaiting = "sweeps or waiting_requests";
 }  // namespace bound
 

@@ -61,6 +61,8 @@ wire::Bytes LeaderCalls::encode(const Batch& batch, Step step, uint64_t request,
   }
   if (batch.asked.op == OpCode::Put || batch.asked.op == OpCode::PutStart) return encodeGrant(batch, request, lines);
   if (batch.asked.op == OpCode::RemoveAll) return removeAllRequest(request, batch.asked.force, batch.key(0));
+  if (batch.asked.op == OpCode::Copy) return copyRequest(request, batch.key(0), batch.asked.copy);
+  if (batch.asked.op == OpCode::AskTask) return taskQuery(request, batch.asked.task);
   std::vector<std::string_view> keys;
   keys.reserve(lines.size());
   for (uint32_t line : lines)
@@ -115,6 +117,7 @@ std::optional<ReplyHead> headOf(const Reply& reply) {
     return ReplyHead{keys->request, keys->status, keys->results.size(), 0};
   }
   if (const auto* all = std::get_if<RemoveAllReply>(&reply)) return ReplyHead{all->request, all->status, 1, 0};
+  if (const auto* task = std::get_if<TaskReply>(&reply)) return ReplyHead{task->request, task->status, 1, 0};
   return std::nullopt;
 }
 
@@ -134,6 +137,9 @@ bool fits(const LeaderCalls::Call& call, const Reply& reply) {
       return std::holds_alternative<KeysReply>(reply);
     case OpCode::RemoveAll:
       return std::holds_alternative<RemoveAllReply>(reply);
+    case OpCode::Copy:
+    case OpCode::AskTask:
+      return std::holds_alternative<TaskReply>(reply);
     case OpCode::PutParts:
     case OpCode::PutEnd:
     case OpCode::PutRevoke:

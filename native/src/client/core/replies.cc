@@ -12,6 +12,7 @@
 #include "dev_kvpool_wire/RemoveAllReply.h"
 #include "dev_kvpool_wire/RemoveReply.h"
 #include "dev_kvpool_wire/ShmAttached.h"
+#include "dev_kvpool_wire/TaskReply.h"
 #include "dev_kvpool_wire/UcxAttached.h"
 #include "dev_kvpool_wire/Welcome.h"
 #include "dev_kvpool_wire/WriteReply.h"
@@ -84,6 +85,14 @@ KeysReply readKeysReply(wire::Body body, auto lengthOf) {
   return reply;
 }
 
+TaskReply readTaskReply(wire::Body body) {
+  Reader<sbe::TaskReply> reader(body);
+  const uint8_t state = reader->stateRaw();
+  if (state < KV_TASK_PENDING || state > KV_TASK_SUCCESS) throw Malformed("unknown state of a task");
+  return {reader->requestId(), reader->status(), reader->task(),  reader->movesRaw() != 0, state,
+          reader->why(),       reader->ageMs(),  reader->restMs()};
+}
+
 ShmAttached readShmAttached(wire::Body body) {
   Reader<sbe::ShmAttached> reader(body);
   ShmAttached reply{reader->requestId(), reader->status(), {}};
@@ -120,6 +129,8 @@ Reply decodeReply(wire::Body body) {
       Reader<sbe::RemoveAllReply> reader(body);
       return RemoveAllReply{reader->requestId(), reader->status(), reader->removed()};
     }
+    case sbe::TaskReply::sbeTemplateId():
+      return readTaskReply(body);
     case sbe::WriteReply::sbeTemplateId(): {
       Reader<sbe::WriteReply> reader(body);
       return WriteReply{reader->requestId(), reader->status(), wire::toExtentRef(reader->extent())};

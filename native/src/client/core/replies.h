@@ -80,6 +80,18 @@ struct RemoveAllReply {
   uint64_t removed = 0;
 };
 
+/// How far a copy is that was asked for.
+struct TaskReply {
+  uint64_t request = 0;
+  int32_t status = 0;
+  uint64_t task = 0;
+  bool moves = false;
+  uint8_t state = 0;  ///< of enum kv_task_state
+  int32_t why = 0;
+  uint64_t ageMs = 0;
+  uint64_t restMs = 0;
+};
+
 struct WriteReply {
   uint64_t request = 0;
   int32_t status = 0;
@@ -110,7 +122,7 @@ struct UcxAttached {
 };
 
 using Reply = std::variant<Heartbeat, wire::Welcome, wire::Refused, GrantReply, LookupReply, KeysReply, RemoveAllReply,
-                           WriteReply, ReadReply, ShmAttached, UcxAttached>;
+                           TaskReply, WriteReply, ReadReply, ShmAttached, UcxAttached>;
 
 /// Decodes the body of one frame. Throws wire::Malformed (see wire/sbe.h) for anything a client does not expect.
 Reply decodeReply(wire::Body body);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/core/requests.h"
 
+#include "dev_kvpool_wire/CopyRequest.h"
 #include "dev_kvpool_wire/ExistsRequest.h"
 #include "dev_kvpool_wire/GrantRequest.h"
 #include "dev_kvpool_wire/HintRequest.h"
@@ -13,6 +14,7 @@
 #include "dev_kvpool_wire/RemoveRequest.h"
 #include "dev_kvpool_wire/ShmAttach.h"
 #include "dev_kvpool_wire/StagedRead.h"
+#include "dev_kvpool_wire/TaskQuery.h"
 #include "dev_kvpool_wire/UcxAttach.h"
 #include "dev_kvpool_wire/WriteRequest.h"
 #include "wire/frame.h"
@@ -159,6 +161,24 @@ wire::Bytes removeAllRequest(uint64_t request, bool force, std::string_view patt
   return frameOf<sbe::RemoveAllRequest>(textRoom(pattern.size()), [&](sbe::RemoveAllRequest& message) {
     message.requestId(request).force(flag(force)).putPattern(pattern.data(), static_cast<uint32_t>(pattern.size()));
   });
+}
+
+wire::Bytes copyRequest(uint64_t request, std::string_view key, const CopyWish& wish) {
+  size_t room = groupRoom(wish.targets.size(), sbe::CopyRequest::Targets::sbeBlockLength()) + textRoom(key.size()) +
+                textRoom(wish.source.size());
+  for (const std::string& target : wish.targets)
+    room += textRoom(target.size());
+  return frameOf<sbe::CopyRequest>(room, [&](sbe::CopyRequest& message) {
+    message.requestId(request);
+    auto& targets = message.targetsCount(static_cast<uint16_t>(wish.targets.size()));
+    for (const std::string& target : wish.targets)
+      targets.next().putNodeId(target);
+    message.putKey(key.data(), static_cast<uint32_t>(key.size())).putSource(wish.source);
+  });
+}
+
+wire::Bytes taskQuery(uint64_t request, uint64_t task) {
+  return frameOf<sbe::TaskQuery>(0, [&](sbe::TaskQuery& message) { message.requestId(request).task(task); });
 }
 
 wire::Bytes inlineWrite(uint64_t request, const WriteLine& line) {

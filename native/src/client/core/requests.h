@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -60,6 +61,12 @@ struct HintWish {
   bool ofGroup = false;
 };
 
+/// Which nodes, by their ids, shall have a copy, and which one gives its own up for it.
+struct CopyWish {
+  std::string source;  ///< empty: none
+  std::vector<std::string> targets;
+};
+
 /// Parts of a value for which there is room; the memory is not looked at.
 struct PartsLine {
   ExtentRef extent;
@@ -83,6 +90,8 @@ wire::Bytes existsRequest(uint64_t request, std::span<const std::string_view> ke
 wire::Bytes removeRequest(uint64_t request, const Removal& removal, std::span<const std::string_view> keys);
 wire::Bytes hintRequest(uint64_t request, const HintWish& wish, std::span<const std::string_view> keys);
 wire::Bytes removeAllRequest(uint64_t request, bool force, std::string_view pattern);
+wire::Bytes copyRequest(uint64_t request, std::string_view key, const CopyWish& wish);
+wire::Bytes taskQuery(uint64_t request, uint64_t task);
 /// The payload and its CRC-32C follow this frame.
 wire::Bytes inlineWrite(uint64_t request, const WriteLine& line);
 wire::Bytes stagedWrite(uint64_t request, const WriteLine& line, const Staged& staged);

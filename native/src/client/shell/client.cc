@@ -57,7 +57,8 @@ Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const B
   Submission submission = submissionOf(op, table, count, options, memory_, net::steadyMs(), loans);
   std::unique_lock lock(driver_.mutex());
   if (!driver_.running()) return kDefunct;
-  const bool names = op == OpCode::Get || op == OpCode::PutStart;  // the others only read what they are of
+  const bool names =
+      op == OpCode::Get || op == OpCode::PutStart || op == OpCode::AskTask;  // the others only read what they are of
   Result<BatchId> taken = pending_.add(submission, table, count, std::move(loans), names ? options.objects : nullptr);
   if (!taken.ok()) return taken;
   submission.id = taken.value();

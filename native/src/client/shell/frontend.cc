@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
+
+#include "client/core/key_flow.h"
 
 namespace kvpool::client {
 namespace {
@@ -48,8 +51,10 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
   submission.softPinMs = options.softPinMs;
   submission.ofGroups = options.ofGroups;
   submission.retainMs = options.retainMs;
+  submission.copy = options.copy;
+  submission.task = options.task;
   submission.lines.resize(count);
-  if (op == OpCode::RemoveAll) {
+  if (op == OpCode::RemoveAll || isOfTask(op)) {
     submission.lines.front().key = {static_cast<const char*>(table->key), table->key_length};
     return submission;
   }
@@ -81,23 +86,50 @@ Result<uint64_t> Frontend::removeAll(std::string_view pattern, bool force, uint3
       "counted as often as they repeat";
   if (pattern.size() > kPatternBytesMax || (!pattern.empty() && judgeKey(pattern) != KV_OK))
     return {KV_INVALID_ARGUMENT, std::string("remove_all: ") + std::string(kWhatPatternsAre)};
-  constexpr uint32_t kWaitMs = 1000;
   BatchOptions options;
   options.force = force;
-  options.timeoutMs = timeoutMs;
-  options.waits = true;
   kv_op all{};
   all.key = pattern.data();
   all.key_length = static_cast<uint32_t>(pattern.size());
-  const Result<uint64_t> batch = submit(OpCode::RemoveAll, &all, 1, options);
-  if (!batch.ok()) return batch.status();
-  while (wait(batch.value(), kWaitMs) == KV_TIMEOUT) {
-    // Ends by the batch's own deadline.
-  }
+  if (Status begun = run(OpCode::RemoveAll, all, std::move(options), timeoutMs); !begun.ok()) return begun;
   if (all.status == KV_INVALID_ARGUMENT && !pattern.empty())
     return {all.status, std::string("remove_all: ") + std::string(kWhatPatternsAre)};
   if (all.status != KV_OK) return {all.status, std::string("remove_all: ") + statusText(all.status)};
   return all.result_length;
+}
+
+Status Frontend::run(OpCode op, kv_op& line, BatchOptions options, uint32_t timeoutMs) {
+  constexpr uint32_t kWaitMs = 1000;
+  options.timeoutMs = timeoutMs;
+  options.waits = true;
+  const Result<uint64_t> batch = submit(op, &line, 1, options);
+  if (!batch.ok()) return batch.status();
+  while (wait(batch.value(), kWaitMs) == KV_TIMEOUT) {
+    // Ends by the batch's own deadline.
+  }
+  return {};
+}
+
+Result<uint64_t> Frontend::copy(std::string_view key, CopyWish wish, uint32_t timeoutMs) {
+  BatchOptions options;
+  options.copy = std::move(wish);
+  kv_op line{};
+  line.key = key.data();
+  line.key_length = static_cast<uint32_t>(key.size());
+  if (Status begun = run(OpCode::Copy, line, std::move(options), timeoutMs); !begun.ok()) return begun;
+  if (line.status != KV_OK) return {line.status, std::string("copy: ") + statusText(line.status)};
+  return line.result_length;
+}
+
+Result<TaskReply> Frontend::task(uint64_t task, uint32_t timeoutMs) {
+  kv_object_id times{};
+  BatchOptions options;
+  options.task = task;
+  options.objects = &times;
+  kv_op line{};
+  if (Status begun = run(OpCode::AskTask, line, std::move(options), timeoutMs); !begun.ok()) return begun;
+  if (line.status != KV_OK) return {line.status, std::string("task: ") + statusText(line.status)};
+  return TaskResult::of(line.result_length, {times.epoch, times.counter});
 }
 
 }  // namespace kvpool::client

@@ -31,6 +31,8 @@ struct BatchOptions {
   const uint64_t* groups = nullptr;          // one for each line, read by submit(); NULL = none
   const uint64_t* const* offsets = nullptr;  // parts are read: for each line, of its pieces; NULL = whole values
   kv_object_id* objects = nullptr;           // of parts: one for each line, read by submit() and written at the end
+  CopyWish copy;
+  uint64_t task = 0;
 };
 
 /// The batch as the cores take it, with the statuses of lines that are wrong already; its id is not set. A RemoveAll
@@ -50,12 +52,18 @@ class Frontend {
   virtual int32_t wait(uint64_t batch, uint32_t timeoutMs) = 0;
   /// Of keys in which a regular expression matches; of all when it is empty.
   Result<uint64_t> removeAll(std::string_view pattern, bool force, uint32_t timeoutMs);
+  /// Its number.
+  Result<uint64_t> copy(std::string_view key, CopyWish wish, uint32_t timeoutMs);
+  Result<TaskReply> task(uint64_t task, uint32_t timeoutMs);
 
   [[nodiscard]] virtual std::string explanation() const = 0;
   virtual void explain(std::string sentence) = 0;
   [[nodiscard]] virtual Statistics statistics() const = 0;
 
  protected:
+  /// A batch of one line, to its end; a Status of one that was not begun.
+  Status run(OpCode op, kv_op& line, BatchOptions options, uint32_t timeoutMs);
+
   MemoryRegistry memory_;
 };
 

@@ -35,6 +35,10 @@ const char* nameOf(OpCode op) {
       return "put_end";
     case OpCode::PutRevoke:
       return "put_revoke";
+    case OpCode::Copy:
+      return "copy";
+    case OpCode::AskTask:
+      return "task";
   }
   return "?";
 }

@@ -23,6 +23,7 @@ from kvpool.status import (
     Status,
 )
 from kvpool.storage_node import MIN_SEGMENT_BYTES, StorageNode
+from kvpool.task import Task, TaskState
 from kvpool.transfer_engine import TransferEngine
 
 __version__ = "0.1.0"
@@ -57,6 +58,8 @@ __all__ = [
     "SegmentError",
     "Status",
     "StorageNode",
+    "Task",
+    "TaskState",
     "TransferEngine",
     "log_level",
     "versions",

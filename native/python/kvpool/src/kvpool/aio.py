@@ -165,6 +165,9 @@ class Client:
     remove_all = _in_thread(kvpool.Client.remove_all)
     remove_matching = _in_thread(kvpool.Client.remove_matching)
 
+    copy = _in_thread(kvpool.Client.copy)
+    task = _in_thread(kvpool.Client.task)
+
     retain = _in_thread(kvpool.Client.retain)
     release = _in_thread(kvpool.Client.release)
     prefetch = _in_thread(kvpool.Client.prefetch)

@@ -12,6 +12,7 @@ from kvpool.arguments import master_list, milliseconds, protocol_bits, raising_k
 from kvpool.keep import UNPINNED, Keep, get_options, hint_options, put_options, remove_options
 from kvpool.lifetime import close_at_exit
 from kvpool.status import Status, error_of, status_of
+from kvpool.task import Task, TaskState
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -257,6 +258,36 @@ class Client:
         if removed < 0:
             raise self._error(removed)
         return removed
+
+    # ---- copies that are asked for by name
+
+    @raising_kvpool_errors
+    def copy(
+        self, key: str | bytes, nodes: Sequence[str], *, source: str | None = None, timeout: float | None = None
+    ) -> int:
+        """Has an object copied to the memory of storage nodes, at most 16; from then on that many copies are wanted. With a
+        `source`, which must have it, to one node, and the source gives its own copy up when no reader has a lease any more.
+        Returns the number of a task, which goes on for 300 s at most; the same that is under way is not begun again.
+
+        Raises:
+            ObjectError: there is no such object.
+            CallError: the nodes cannot be those.
+        """
+        task = self._raw.copy(key, source, nodes, self._ms(timeout))
+        if task < 0:
+            raise self._error(task)
+        return task
+
+    @raising_kvpool_errors
+    def task(self, number: int, *, timeout: float | None = None) -> Task | None:
+        """How far it is; None for one that the leader does not know: it has ended long ago, or another leader had it."""
+        told = self._raw.task(number, self._ms(timeout))
+        if told == Status.NOT_FOUND:
+            return None
+        if isinstance(told, int):
+            raise self._error(told)
+        state, why, moves, age_ms, rest_ms = told
+        return Task(TaskState(state), Status(why), moves != 0, age_ms / 1000, rest_ms / 1000)
 
     # ---- hints: what becomes of objects that are there. They promise nothing: the next leader has heard none
 

@@ -178,6 +178,9 @@ class MooncakeDistributedStoreAsync(MooncakeDistributedStore):
     async_batch_get_replica_desc = _in_thread(MooncakeDistributedStore.batch_get_replica_desc)
     async_get_size = _in_thread(MooncakeDistributedStore.get_size)
 
+    async_create_copy_task = _aside(MooncakeDistributedStore.create_copy_task)
+    async_create_move_task = _aside(MooncakeDistributedStore.create_move_task)
+    async_query_task = _aside(MooncakeDistributedStore.query_task)
     async_remove = _in_thread(MooncakeDistributedStore.remove)
     async_batch_remove = _in_thread(MooncakeDistributedStore.batch_remove)
     async_batch_replica_clear = _in_thread(MooncakeDistributedStore.batch_replica_clear)

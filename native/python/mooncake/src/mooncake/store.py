@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kvpool import KvpoolError
+from kvpool import KvpoolError, Task
 from mooncake.answers.error_code import ErrorCode, code_of
 from mooncake.answers.setup_failure import cause_of, sentence
 from mooncake.answers.short_values import engine_compares_lengths, refuse_short_values
@@ -44,6 +44,7 @@ from mooncake.replicas.replica_descriptors import (
     ReplicaStatus,
 )
 from mooncake.replicas.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction
+from mooncake.replicas.tasks import QueryTaskResponse, TaskStatus, TaskType, response_of
 from mooncake.tensors.parallelism import ParallelAxis, ReadTarget, TensorParallelism
 
 if TYPE_CHECKING:
@@ -52,14 +53,20 @@ if TYPE_CHECKING:
 __all__ = [
     "ACTIVATION",
     "COMPLETE",
+    "FAILED",
     "GENERAL",
     "GRADIENT",
     "INITIALIZED",
     "KVCACHE",
     "METADATA",
     "OPTIMIZER_STATE",
+    "PENDING",
+    "PROCESSING",
     "REMOVED",
+    "REPLICA_COPY",
+    "REPLICA_MOVE",
     "SAMPLE",
+    "SUCCESS",
     "TENSOR",
     "UNDEFINED",
     "UNKNOWN",
@@ -76,6 +83,7 @@ __all__ = [
     "MooncakeHostMemAllocator",
     "ObjectDataType",
     "ParallelAxis",
+    "QueryTaskResponse",
     "ReadTarget",
     "RegisteredBufferLease",
     "RegisteredBufferLeaseView",
@@ -84,6 +92,8 @@ __all__ = [
     "ReplicaStatus",
     "ReplicateConfig",
     "SoftPinAction",
+    "TaskStatus",
+    "TaskType",
     "TensorParallelism",
     "bind_to_numa_node",
     "get_alloc_func_addr",
@@ -98,6 +108,8 @@ UNDEFINED, INITIALIZED, COMPLETE, REMOVED = (
     ReplicaStatus.COMPLETE,
     ReplicaStatus.REMOVED,
 )
+REPLICA_COPY, REPLICA_MOVE = TaskType
+PENDING, PROCESSING, FAILED, SUCCESS = TaskStatus
 
 # What is_exist answers 0 for: also a key whose nodes are all away, as it cannot be read now.
 _ABSENT = frozenset((int(ErrorCode.OBJECT_NOT_FOUND), int(ErrorCode.REPLICA_IS_NOT_READY)))
@@ -524,6 +536,37 @@ class MooncakeDistributedStore(ParallelTensorMethods):
             self._refuse("batch_replica_clear", 0, f"copies are not removed alone, and so none on {segment_name!r}")
             return []
         return [key for key, code in zip(keys, self.batch_remove(keys), strict=True) if code == 0]
+
+    def create_copy_task(self, key: str, targets: Sequence[str]) -> tuple[tuple[int, int], int]:
+        """Has an object copied to the storage nodes of these names. The id of a task, and 0; or (0, 0) and a code: -704, -600
+        when the nodes cannot be those, -1401 for too many tasks. As many copies as there are then are wanted from then on."""
+        return self._begin_task("create_copy_task", key, targets, None)
+
+    def create_move_task(self, key: str, source: str, target: str) -> tuple[tuple[int, int], int]:
+        """Has an object moved from one storage node to another; the first lets go of it when no reader has a lease any more.
+        As create_copy_task()."""
+        return self._begin_task("create_move_task", key, [target], source)
+
+    def _begin_task(
+        self, method: str, key: str, targets: Sequence[str], source: str | None
+    ) -> tuple[tuple[int, int], int]:
+        code = self._calls.once(self._pool, method, lambda pool: pool.client.copy(key, targets, source=source))
+        if code == ErrorCode.NO_AVAILABLE_HANDLE:  # nothing else is full where a task begins
+            code = int(ErrorCode.TASK_PENDING_LIMIT_EXCEEDED)
+        return ((0, 0), code) if code < 0 else ((code, 0), 0)
+
+    def query_task(self, task_id: tuple[int, int]) -> tuple[QueryTaskResponse | None, int]:
+        """How far a task is, and 0; or None and a code: -1400 for one that the leader does not know, as another leader had
+        it or 10,000 have ended since."""
+        number, rest = task_id
+        if rest != 0 or not 0 <= number < 1 << 64:
+            return None, int(ErrorCode.TASK_NOT_FOUND)
+        found: list[Task | None] = []
+        code = self._calls.once(self._pool, "query_task", lambda pool: found.append(pool.client.task(number)))
+        if code < 0:
+            return None, code
+        task = found[0]
+        return (None, int(ErrorCode.TASK_NOT_FOUND)) if task is None else (response_of(task_id, task), 0)
 
     def remove_by_regex(self, regex_pattern: str, force: bool = False) -> int:
         """Removes what is not leased, or with `force` also that, of the keys in which a regular expression matches. How

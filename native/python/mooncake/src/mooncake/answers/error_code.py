@@ -31,6 +31,8 @@ class ErrorCode(IntEnum):
     RPC_FAIL = -900
     RPC_TIMEOUT = -901
     UNAVAILABLE_IN_CURRENT_STATUS = -1010
+    TASK_NOT_FOUND = -1400
+    TASK_PENDING_LIMIT_EXCEEDED = -1401
 
 
 CODE_OF: dict[int, ErrorCode] = {

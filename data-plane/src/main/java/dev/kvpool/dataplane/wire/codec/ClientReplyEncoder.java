@@ -15,8 +15,11 @@ import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.ReplicaRef;
+import dev.kvpool.dataplane.wire.message.ClientReply.TaskReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.TaskReport;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.ExistsReplyEncoder;
+import dev.kvpool.wire.Flag;
 import dev.kvpool.wire.GrantReplyEncoder;
 import dev.kvpool.wire.HintReplyEncoder;
 import dev.kvpool.wire.LookupReplyEncoder;
@@ -24,6 +27,7 @@ import dev.kvpool.wire.MessageHeaderEncoder;
 import dev.kvpool.wire.PublishReplyEncoder;
 import dev.kvpool.wire.RemoveAllReplyEncoder;
 import dev.kvpool.wire.RemoveReplyEncoder;
+import dev.kvpool.wire.TaskReplyEncoder;
 import org.agrona.MutableDirectBuffer;
 
 /** Writes {@link ClientReply}s. */
@@ -36,6 +40,7 @@ final class ClientReplyEncoder {
     private final RemoveReplyEncoder remove = new RemoveReplyEncoder();
     private final RemoveAllReplyEncoder removeAll = new RemoveAllReplyEncoder();
     private final HintReplyEncoder hint = new HintReplyEncoder();
+    private final TaskReplyEncoder task = new TaskReplyEncoder();
 
     int encode(ClientReply reply, MutableDirectBuffer buffer) {
         return switch (reply) {
@@ -46,6 +51,7 @@ final class ClientReplyEncoder {
             case RemoveReply it -> remove(it, buffer);
             case RemoveAllReply it -> removeAll(it, buffer);
             case HintReply it -> hint(it, buffer);
+            case TaskReply it -> task(it, buffer);
         };
     }
 
@@ -171,5 +177,19 @@ final class ClientReplyEncoder {
             results.next().status(result.status().code()).objects(result.objects());
         }
         return hint.limit();
+    }
+
+    private int task(TaskReply it, MutableDirectBuffer buffer) {
+        TaskReport report = it.report();
+        task.wrapAndApplyHeader(buffer, 0, header)
+                .requestId(it.requestId())
+                .status(it.status().code())
+                .task(report.task())
+                .moves(report.moves() ? Flag.YES : Flag.NO)
+                .state(report.state())
+                .why(report.why().code())
+                .ageMs(report.ageMs())
+                .restMs(report.restMs());
+        return task.limit();
     }
 }

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.wire.codec;
 
 import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.CopyRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
@@ -11,8 +12,10 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.TaskQuery;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.wire.CopyRequestDecoder;
 import dev.kvpool.wire.ExistsRequestDecoder;
 import dev.kvpool.wire.Flag;
 import dev.kvpool.wire.GrantRequestDecoder;
@@ -26,6 +29,7 @@ import dev.kvpool.wire.PublishRequestDecoder.ObjectsDecoder.ReplicasDecoder;
 import dev.kvpool.wire.PutOutcome;
 import dev.kvpool.wire.RemoveAllRequestDecoder;
 import dev.kvpool.wire.RemoveRequestDecoder;
+import dev.kvpool.wire.TaskQueryDecoder;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.DirectBuffer;
@@ -39,6 +43,8 @@ final class ClientRequestDecoder {
     private final RemoveRequestDecoder remove = new RemoveRequestDecoder();
     private final RemoveAllRequestDecoder removeAll = new RemoveAllRequestDecoder();
     private final HintRequestDecoder hint = new HintRequestDecoder();
+    private final CopyRequestDecoder copy = new CopyRequestDecoder();
+    private final TaskQueryDecoder query = new TaskQueryDecoder();
     private final VarData data = new VarData();
 
     ClientRequest grant(DirectBuffer body, MessageHeaderDecoder header) {
@@ -125,5 +131,21 @@ final class ClientRequestDecoder {
             keys.add(data.key(key::wrapKey));
         }
         return new HintRequest(hint.requestId(), what, hint.forMs(), hint.ofGroup() == Flag.YES, keys);
+    }
+
+    ClientRequest copy(DirectBuffer body, MessageHeaderDecoder header) {
+        copy.wrapAndApplyHeader(body, 0, header);
+        long requestId = copy.requestId();
+        List<String> targets = new ArrayList<>();
+        for (CopyRequestDecoder.TargetsDecoder target : copy.targets()) {
+            targets.add(data.text(target::wrapNodeId));
+        }
+        Key key = data.key(copy::wrapKey);
+        return new CopyRequest(requestId, key, data.text(copy::wrapSource), targets);
+    }
+
+    ClientRequest query(DirectBuffer body, MessageHeaderDecoder header) {
+        query.wrapAndApplyHeader(body, 0, header);
+        return new TaskQuery(query.requestId(), query.task());
     }
 }

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.wire.codec;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
 import dev.kvpool.wire.CommandAckDecoder;
+import dev.kvpool.wire.CopyRequestDecoder;
 import dev.kvpool.wire.DirectoryRecordsDecoder;
 import dev.kvpool.wire.ExistsRequestDecoder;
 import dev.kvpool.wire.FenceAckDecoder;
@@ -22,6 +23,7 @@ import dev.kvpool.wire.RemoveAllRequestDecoder;
 import dev.kvpool.wire.RemoveRequestDecoder;
 import dev.kvpool.wire.SnapshotBeginDecoder;
 import dev.kvpool.wire.SnapshotEndDecoder;
+import dev.kvpool.wire.TaskQueryDecoder;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -91,6 +93,8 @@ public final class MessageDecoder {
             case RemoveAllRequestDecoder.TEMPLATE_ID ->
                 clients.removeAll(body, sized(RemoveAllRequestDecoder.BLOCK_LENGTH));
             case HintRequestDecoder.TEMPLATE_ID -> clients.hint(body, sized(HintRequestDecoder.BLOCK_LENGTH));
+            case CopyRequestDecoder.TEMPLATE_ID -> clients.copy(body, sized(CopyRequestDecoder.BLOCK_LENGTH));
+            case TaskQueryDecoder.TEMPLATE_ID -> clients.query(body, sized(TaskQueryDecoder.BLOCK_LENGTH));
             default -> throw new MalformedMessageException("template " + template + " is none a master takes");
         };
     }

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.wire.codec;
 
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientRequest.CopyRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
@@ -11,6 +12,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.TaskQuery;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
@@ -29,6 +31,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.wire.AuthorityEncoder;
 import dev.kvpool.wire.CommandAckEncoder;
+import dev.kvpool.wire.CopyRequestEncoder;
 import dev.kvpool.wire.DirectoryRecordsEncoder;
 import dev.kvpool.wire.ExistsRequestEncoder;
 import dev.kvpool.wire.FenceAckEncoder;
@@ -48,6 +51,7 @@ import dev.kvpool.wire.RemoveAllRequestEncoder;
 import dev.kvpool.wire.RemoveRequestEncoder;
 import dev.kvpool.wire.SnapshotBeginEncoder;
 import dev.kvpool.wire.SnapshotEndEncoder;
+import dev.kvpool.wire.TaskQueryEncoder;
 import java.util.List;
 import org.agrona.ExpandableArrayBuffer;
 
@@ -92,6 +96,13 @@ public final class PeerEncoder {
                         .pattern(it.pattern())
                         .limit();
             case HintRequest it -> hint(it);
+            case CopyRequest it -> copy(it);
+            case TaskQuery it ->
+                new TaskQueryEncoder()
+                        .wrapAndApplyHeader(buffer, 0, header)
+                        .requestId(it.requestId())
+                        .task(it.task())
+                        .limit();
             default -> new MessageEncoder().encode(message, buffer);
         };
         byte[] body = new byte[length];
@@ -258,6 +269,17 @@ public final class PeerEncoder {
             keys.next().putKey(key.bytes(), 0, key.length());
         }
         return remove.limit();
+    }
+
+    private int copy(CopyRequest it) {
+        CopyRequestEncoder copy =
+                new CopyRequestEncoder().wrapAndApplyHeader(buffer, 0, header).requestId(it.requestId());
+        CopyRequestEncoder.TargetsEncoder targets =
+                copy.targetsCount(it.targets().size());
+        it.targets().forEach(target -> targets.next().nodeId(target));
+        return copy.putKey(it.key().bytes(), 0, it.key().length())
+                .source(it.source())
+                .limit();
     }
 
     private int hint(HintRequest it) {

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.wire.message;
 
 import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.TaskState;
 import java.util.List;
 
 /** Answers to {@link ClientRequest}; lists of results are in the order of the request's keys. */
@@ -56,4 +57,18 @@ public sealed interface ClientReply extends Message {
     record Hinted(Status status, long objects) {}
 
     record HintReply(long requestId, Status status, List<Hinted> results) implements ClientReply {}
+
+    /**
+     * How far a copy is that a client asked for.
+     *
+     * @param moves one node gives its copy up for it
+     * @param why FAILED: the reason; before its end what it waits for, or OK
+     * @param ageMs since it was asked for
+     * @param restMs since its state changed
+     */
+    record TaskReport(long task, boolean moves, TaskState state, Status why, long ageMs, long restMs) {
+        public static final TaskReport NONE = new TaskReport(0, false, TaskState.PENDING, Status.OK, 0, 0);
+    }
+
+    record TaskReply(long requestId, Status status, TaskReport report) implements ClientReply {}
 }

@@ -60,4 +60,15 @@ public sealed interface ClientRequest extends Message {
      */
     record HintRequest(long requestId, Hint hint, long forMs, boolean ofGroup, List<Key> keys)
             implements ClientRequest {}
+
+    /**
+     * Asks to copy an object to the memory of other nodes, which goes on after the answer.
+     *
+     * @param source the node that gives its own copy up for it; empty: none
+     * @param targets ids of nodes
+     */
+    record CopyRequest(long requestId, Key key, String source, List<String> targets) implements ClientRequest {}
+
+    /** Asks how far that is. */
+    record TaskQuery(long requestId, long task) implements ClientRequest {}
 }

@@ -16,6 +16,8 @@ import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.ReplicaRef;
+import dev.kvpool.dataplane.wire.message.ClientReply.TaskReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.TaskReport;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
@@ -38,6 +40,7 @@ import dev.kvpool.wire.CopyDecoder;
 import dev.kvpool.wire.ExistsReplyDecoder;
 import dev.kvpool.wire.ExtentRefDecoder;
 import dev.kvpool.wire.FenceDecoder;
+import dev.kvpool.wire.Flag;
 import dev.kvpool.wire.FreeDecoder;
 import dev.kvpool.wire.GrantReplyDecoder;
 import dev.kvpool.wire.HeartbeatDecoder;
@@ -52,6 +55,7 @@ import dev.kvpool.wire.PurgeDecoder;
 import dev.kvpool.wire.RefusedDecoder;
 import dev.kvpool.wire.RemoveAllReplyDecoder;
 import dev.kvpool.wire.RemoveReplyDecoder;
+import dev.kvpool.wire.TaskReplyDecoder;
 import dev.kvpool.wire.WelcomeDecoder;
 import java.util.ArrayList;
 import java.util.List;
@@ -91,6 +95,7 @@ public final class PeerDecoder {
             case RemoveAllReplyDecoder.TEMPLATE_ID ->
                 removeAll(new RemoveAllReplyDecoder().wrapAndApplyHeader(body, 0, header));
             case HintReplyDecoder.TEMPLATE_ID -> hint(new HintReplyDecoder().wrapAndApplyHeader(body, 0, header));
+            case TaskReplyDecoder.TEMPLATE_ID -> task(new TaskReplyDecoder().wrapAndApplyHeader(body, 0, header));
             default -> throw new AssertionError("a master sent template " + header.templateId());
         };
     }
@@ -181,6 +186,12 @@ public final class PeerDecoder {
 
     private static RemoveAllReply removeAll(RemoveAllReplyDecoder it) {
         return new RemoveAllReply(it.requestId(), Status.of(it.status()), it.removed());
+    }
+
+    private static TaskReply task(TaskReplyDecoder it) {
+        boolean moves = it.moves() == Flag.YES;
+        TaskReport report = new TaskReport(it.task(), moves, it.state(), Status.of(it.why()), it.ageMs(), it.restMs());
+        return new TaskReply(it.requestId(), Status.of(it.status()), report);
     }
 
     private static HintReply hint(HintReplyDecoder it) {

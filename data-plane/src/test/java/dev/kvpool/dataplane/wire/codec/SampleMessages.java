@@ -17,6 +17,9 @@ import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.ReplicaRef;
+import dev.kvpool.dataplane.wire.message.ClientReply.TaskReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.TaskReport;
+import dev.kvpool.dataplane.wire.message.ClientRequest.CopyRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
@@ -26,6 +29,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.TaskQuery;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
@@ -68,6 +72,7 @@ import dev.kvpool.wire.PutOutcome;
 import dev.kvpool.wire.RecordState;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
+import dev.kvpool.wire.TaskState;
 import java.util.List;
 import java.util.UUID;
 
@@ -134,7 +139,10 @@ public final class SampleMessages {
             new RemoveRequest(2, false, true, List.of(Key.of("a session"))),
             new RemoveAllRequest(2, true, "^☂/"),
             new HintRequest(1, Hint.RETAIN, 60_000, false, List.of(Key.of("k"), Key.of("☂"))),
-            new HintRequest(2, Hint.PREFETCH, 0, true, List.of(Key.of("a session"))));
+            new HintRequest(2, Hint.PREFETCH, 0, true, List.of(Key.of("a session"))),
+            new CopyRequest(1, Key.of("k"), "", List.of("a", "b-☂")),
+            new CopyRequest(2, Key.of("k"), "a", List.of("b")),
+            new TaskQuery(3, 7_000_000_001L));
 
     /** What a master sends: each message at least once. */
     public static final List<Message> SENT = List.of(
@@ -171,7 +179,9 @@ public final class SampleMessages {
             new ExistsReply(1, Status.OK, List.of(new Existence(Status.OK, 5))),
             new RemoveReply(1, Status.NOT_LEADER, List.of()),
             new RemoveAllReply(1, Status.OK, 17),
-            new HintReply(1, Status.OK, List.of(new Hinted(Status.OK, 1), new Hinted(Status.NO_SPACE, 0))));
+            new HintReply(1, Status.OK, List.of(new Hinted(Status.OK, 1), new Hinted(Status.NO_SPACE, 0))),
+            new TaskReply(1, Status.OK, new TaskReport(7_000_000_001L, true, TaskState.FAILED, Status.NO_SPACE, 9, 4)),
+            new TaskReply(2, Status.NOT_FOUND, TaskReport.NONE));
 
     private SampleMessages() {}
 }

@@ -275,5 +275,16 @@ public final class Bounds {
     /** Objects of a group that one request may name together. */
     public static final int GROUP_OBJECTS_MAX = 16_384;
 
+    /** Copies that clients asked for: so many that have not ended, and so many that have. */
+    public static final int TASKS_MAX = 10_000;
+
+    /** How many of them are looked at in one tick. */
+    public static final int TASKS_PER_TICK = 256;
+
+    /** How long one may take, and how often it may fail on the way. */
+    public static final long TASK_MS_MAX = 300_000;
+
+    public static final int TASK_FAILURES_MAX = 10;
+
     private Bounds() {}
 }

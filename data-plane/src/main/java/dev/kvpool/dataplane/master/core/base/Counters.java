@@ -52,6 +52,7 @@ public final class Counters {
         PROMOTIONS_FAILED("promotions", "failed", "Objects moved back from an SSD to memory"),
         SSD_EVICTED_BYTES("ssd_evicted_bytes", "", "Bytes freed on SSDs to make room there"),
         FULL_RETAINED("queue_full", "retained", "Requests refused because a limit was reached"),
+        FULL_TASKS("queue_full", "tasks", "Requests refused because a limit was reached"),
         RETAINED("retained", "", "Objects retained because a client asked for it"),
         RETAINED_EVICTED("retained_evicted", "", "Retained objects evicted because nothing else could be"),
         PREFETCHED("prefetched", "", "Objects that a client asked to have brought from an SSD to memory"),

@@ -406,6 +406,11 @@ public final class Index {
         fates.publish(object.at(), wanted);
     }
 
+    /** A published object should have at least so many copies from now on. */
+    public void want(StoredObject object, int copies) {
+        published.want(object.at(), copies);
+    }
+
     /** Takes an object out of sight without deciding about it. */
     public void unsettle(StoredObject object) {
         fates.unpublish(object.at());

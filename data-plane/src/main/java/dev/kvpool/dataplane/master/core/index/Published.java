@@ -160,6 +160,13 @@ final class Published {
         count(object, +1);
     }
 
+    /** One of them should have at least so many copies. */
+    void want(int object, int copies) {
+        count(object, -1);
+        objects.setWanted(object, Math.max(objects.wanted(object), copies));
+        count(object, +1);
+    }
+
     private void measure(int object) {
         int counted = Math.min(replicas.counted(object), ObjectRecords.COUNTED_MAX);
         objects.setCounted(object, counted);

@@ -43,6 +43,7 @@ public final class Repairs {
     private final Frees frees;
     private final Absences absences;
     private final Copies copies;
+    private final CopyTasks tasks;
     private final Drains drains;
     private final Counters counters;
     private final Sites sites;
@@ -71,6 +72,7 @@ public final class Repairs {
             View view,
             Orders orders,
             Copies copies,
+            CopyTasks tasks,
             Standings standings,
             Drains drains,
             Counters counters) {
@@ -80,6 +82,7 @@ public final class Repairs {
         this.frees = orders.frees();
         this.absences = orders.absences();
         this.copies = copies;
+        this.tasks = tasks;
         this.drains = drains;
         this.counters = counters;
         this.sites = new Sites(rules, view.room(), membership, copies, standings);
@@ -193,7 +196,9 @@ public final class Repairs {
                     ? "may have been removed: nobody is there who knows"
                     : copy(object, bytes, leaving, holders, now, now.values(), authority, nowMs);
             drains.left(first ? leaving : null, why);
-        } else if (object.usableCopies() > object.wanted() && !object.isLeased(nowMs)) {
+        } else if (object.usableCopies() > object.wanted()
+                && !object.isLeased(nowMs)
+                && !tasks.isOpenFor(object.id())) {
             trim(object, holders);
         } else if (spreading && even && absences.mayRead(object)) {
             List<Site> elsewhere = CopyPlan.elsewhere(holders, now.values(), bytes);

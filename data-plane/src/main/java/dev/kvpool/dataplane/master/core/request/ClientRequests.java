@@ -25,6 +25,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.CopyRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.HintRequest;
@@ -32,6 +33,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.TaskQuery;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -44,6 +46,7 @@ public final class ClientRequests {
     private final ReadRequests reads;
     private final RemoveRequests removes;
     private final HintRequests hints;
+    private final TaskRequests tasks;
     private final Upkeep upkeep;
     private final PendingReplies replies;
     private final Counters counters;
@@ -81,6 +84,7 @@ public final class ClientRequests {
                 new Removals(leadership, view, orders, grants, settlement, upkeep.tombstoneWriter(), upkeep.copies());
         removes = new RemoveRequests(leadership, view, orders, grants, publishes, removals, replies, counters);
         hints = new HintRequests(view, orders.absences(), upkeep, counters);
+        tasks = new TaskRequests(view, orders.absences(), upkeep.tasks());
     }
 
     public PublishRequests publishes() {
@@ -117,6 +121,8 @@ public final class ClientRequests {
             case RemoveRequest it -> removes.remove(session, it, nowMs);
             case RemoveAllRequest it -> removeAll(session, it, nowMs);
             case HintRequest it -> outbox.send(session, hints.hint(it, nowMs));
+            case CopyRequest it -> outbox.send(session, tasks.copy(it, leadership.authority(), nowMs));
+            case TaskQuery it -> outbox.send(session, tasks.query(it, nowMs));
         }
     }
 
@@ -141,6 +147,8 @@ public final class ClientRequests {
                 waitingObjection(namesObjection(it.ofGroup(), it.keys().size()));
             case RemoveAllRequest it -> waitingObjection(Status.OK);
             case HintRequest it -> hintObjection(it);
+            case CopyRequest it -> it.targets().size() > Bounds.REPLICAS_MAX ? Status.INVALID_ARGUMENT : Status.OK;
+            case TaskQuery it -> Status.OK;
         };
     }
 
@@ -187,6 +195,8 @@ public final class ClientRequests {
             case RemoveRequest it -> new RemoveReply(id, why, List.of());
             case RemoveAllRequest it -> new RemoveAllReply(id, why, 0);
             case HintRequest it -> new HintReply(id, why, List.of());
+            case CopyRequest it -> TaskRequests.refusal(id, why);
+            case TaskQuery it -> TaskRequests.refusal(id, why);
         };
     }
 }

@@ -25,6 +25,7 @@ import dev.kvpool.dataplane.master.core.removal.Predecessors;
 import dev.kvpool.dataplane.master.core.removal.TombstoneWriter;
 import dev.kvpool.dataplane.master.core.removal.Witnessing;
 import dev.kvpool.dataplane.master.core.replication.Copies;
+import dev.kvpool.dataplane.master.core.replication.CopyTasks;
 import dev.kvpool.dataplane.master.core.replication.DrainEntries;
 import dev.kvpool.dataplane.master.core.replication.Drains;
 import dev.kvpool.dataplane.master.core.replication.Promotions;
@@ -47,6 +48,7 @@ public final class Upkeep {
     private final ObjectLeases objectLeases;
     private final Standings standings;
     private final Copies copies;
+    private final CopyTasks tasks;
     private final Repairs repairs;
     private final Drains drains;
     private final DrainEntries drainEntries;
@@ -77,10 +79,11 @@ public final class Upkeep {
         objectLeases = new ObjectLeases(rules, membership);
         standings = new Standings(counters);
         copies = new Copies(rules, view.index(), commands, standings, counters);
+        tasks = new CopyTasks(view, orders, copies, counters);
         drains = new Drains(objectLeases, membership, settlement, counters, outbox);
         drainEntries = new DrainEntries(orders.register(), drains);
         witnessing = new Witnessing(view, orders, tombstoneWriter);
-        repairs = new Repairs(rules, view, orders, copies, standings, drains, counters);
+        repairs = new Repairs(rules, view, orders, copies, tasks, standings, drains, counters);
         reserve = new TakeoverReserve(rules, leadership, membership, settlement);
         Predecessors predecessors = new Predecessors(view, orders, tombstoneWriter, counters);
         MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
@@ -127,6 +130,10 @@ public final class Upkeep {
 
     public Copies copies() {
         return copies;
+    }
+
+    public CopyTasks tasks() {
+        return tasks;
     }
 
     public Promotions promotions() {
@@ -193,6 +200,7 @@ public final class Upkeep {
         enrolling.endTerm();
         repairs.endTerm();
         drains.endTerm();
+        tasks.endTerm();
         copies.endTerm();
         standings.forget();
     }
@@ -213,6 +221,7 @@ public final class Upkeep {
         drains.tick(nowMs);
         drainEntries.tick(nowMs);
         witnessing.tick(nowMs);
+        tasks.tick(authority, nowMs);
         repairs.tick(authority, nowMs);
         promotions.tick(authority);
     }
