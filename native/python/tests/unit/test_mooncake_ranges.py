@@ -10,6 +10,7 @@ from conftest import EXISTS, GET, PUT, PUT_END, PUT_PARTS, PUT_REVOKE, PUT_START
 from kvpool import PARTS_MAX, Status
 from mooncake.connection import pool as pool_module
 from mooncake.engine import TransferEngine
+from mooncake.ranges import lines as batches
 from mooncake.ranges import named_values, open_values
 from mooncake.ranges.open_values import OpenValues
 from mooncake.store import MooncakeDistributedStore, ReplicateConfig, SoftPinAction
@@ -17,7 +18,7 @@ from mooncake.store import MooncakeDistributedStore, ReplicateConfig, SoftPinAct
 VALUE = bytes(range(100))
 
 
-LINES_MAX = named_values._LINES_MAX
+LINES_MAX = batches._LINES_MAX
 
 
 class Memory:
@@ -155,7 +156,7 @@ def test_nothing_is_asked_for(either: MooncakeDistributedStore, caplog: pytest.L
 @pytest.fixture(params=[LINES_MAX, 1])
 def lines_max(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of one read of the pool."""
-    monkeypatch.setattr(named_values, "_LINES_MAX", request.param)
+    monkeypatch.setattr(batches, "_LINES_MAX", request.param)
 
 
 def test_a_session_reads_parts(either: MooncakeDistributedStore, lent: Memory, lines_max: None) -> None:

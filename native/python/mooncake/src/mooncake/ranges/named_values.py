@@ -8,12 +8,12 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kvpool import PARTS_MAX, Client
+from kvpool import Client
 from mooncake.answers.error_code import ErrorCode, Refusal
+from mooncake.ranges.lines import Lines, move
 from mooncake.ranges.rows import Row
 
 SESSIONS_MAX = 1 << 20  # of a store, a few hundred bytes each
-_LINES_MAX = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +23,6 @@ class _Named:
     epoch: int
     counter: int
     length: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """Pieces of one row, as many as one line of a batch takes."""
-
-    number: int  # of its row
-    pieces: slice
 
 
 class NamedValues:
@@ -68,41 +60,18 @@ class NamedValues:
         """Bytes read, a negative Status or a Refusal for each."""
         with self._lock:
             named = [self._named.get(key) for key in keys]
-        answers: list[int] = []
-        lines: list[_Line] = []
-        for number, (value, row) in enumerate(zip(named, rows, strict=True)):
-            refusal = _refusal(value, row)
-            answers.append(refusal if refusal is not None else row.bytes)
-            if refusal is None and row.bytes > 0:
-                lines += [_Line(number, slice(at, at + PARTS_MAX)) for at in range(0, len(row.sizes), PARTS_MAX)]
-        for at in range(0, len(lines), _LINES_MAX):
-            self._run(lines[at : at + _LINES_MAX], keys, rows, named, answers)
-        return answers
+        refusals = [_refusal(value, row) for value, row in zip(named, rows, strict=True)]
+        return move(keys, rows, named, refusals, self._read)
 
-    def _run(
-        self,
-        lines: Sequence[_Line],
-        keys: Sequence[str],
-        rows: Sequence[Row],
-        named: Sequence[_Named | None],
-        answers: list[int],
-    ) -> None:
-        objects = array("Q")
-        for line in lines:
-            value = named[line.number]
-            assert value is not None
-            objects.extend((value.epoch, value.counter))
-        results = self._client.get_into_parts(
-            [keys[line.number] for line in lines],
-            [rows[line.number].addresses[line.pieces] for line in lines],
-            [rows[line.number].sizes[line.pieces] for line in lines],
-            [rows[line.number].offsets[line.pieces] for line in lines],
-            objects=objects,
+    def _read(self, lines: Lines) -> Sequence[int]:
+        return self._client.get_into_parts(
+            lines.keys,
+            lines.addresses,
+            lines.sizes,
+            lines.offsets,
+            objects=lines.objects,
             reuse=True,  # of the descriptors of this very value
         )
-        for line, result in zip(lines, results, strict=True):
-            if result < 0 <= answers[line.number]:
-                answers[line.number] = result
 
     def end(self, keys: Sequence[str]) -> None:
         with self._lock:

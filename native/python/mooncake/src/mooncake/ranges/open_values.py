@@ -8,14 +8,14 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kvpool import PARTS_MAX, Client, Status
+from kvpool import Client, Status
 from mooncake.answers.error_code import ErrorCode, Refusal
 from mooncake.ranges.coverage import Coverage
+from mooncake.ranges.lines import Lines, move, names
 from mooncake.ranges.named_values import SESSIONS_MAX
 from mooncake.ranges.put_sessions import How
 from mooncake.ranges.rows import Row
 
-_LINES_MAX = 4096
 _LENGTH_MAX = (1 << 63) - 1
 
 
@@ -30,14 +30,6 @@ class _Open:
 
     def __post_init__(self) -> None:
         self.written = Coverage(self.size)
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """Pieces of one row, as many as one line of a batch takes."""
-
-    number: int  # of its row
-    pieces: slice
 
 
 class OpenValues:
@@ -60,13 +52,13 @@ class OpenValues:
                 answers[number] = refusal
         if not wanted:
             return answers
-        names = array("Q", bytes(16 * len(wanted)))
+        objects = array("Q", bytes(16 * len(wanted)))
         statuses: Sequence[Status] = ()
         try:
             statuses = self._client.put_start(
                 list(wanted),
                 [sizes[number] for number in wanted.values()],
-                names,
+                objects,
                 replicas=how.replicas,
                 keep=how.keep,
                 preferred_node=how.preferred_node,
@@ -80,7 +72,7 @@ class OpenValues:
             for line, ((key, number), status) in enumerate(zip(wanted.items(), statuses, strict=True)):
                 answers[number] = _start_answer(status)
                 if status == Status.OK:
-                    self._open[key].epoch, self._open[key].counter = names[2 * line : 2 * line + 2]
+                    self._open[key].epoch, self._open[key].counter = objects[2 * line : 2 * line + 2]
                 else:
                     del self._open[key]
         return answers
@@ -102,15 +94,8 @@ class OpenValues:
         """Bytes written, a negative Status or a Refusal for each."""
         with self._lock:
             values = [self._started(key) for key in keys]
-        answers: list[int] = []
-        lines: list[_Line] = []
-        for number, (value, row) in enumerate(zip(values, rows, strict=True)):
-            refusal = _refusal(value, row)
-            answers.append(refusal if refusal is not None else row.bytes)
-            if refusal is None and row.bytes > 0:
-                lines += [_Line(number, slice(at, at + PARTS_MAX)) for at in range(0, len(row.sizes), PARTS_MAX)]
-        for at in range(0, len(lines), _LINES_MAX):
-            self._run(lines[at : at + _LINES_MAX], keys, rows, values, answers)
+        refusals = [_refusal(value, row) for value, row in zip(values, rows, strict=True)]
+        answers = move(keys, rows, values, refusals, self._write)
         with self._lock:
             for value, row, answer in zip(values, rows, answers, strict=True):
                 if value is None or answer <= 0:
@@ -119,24 +104,8 @@ class OpenValues:
                     value.written.add(offset, offset + size)
         return answers
 
-    def _run(
-        self,
-        lines: Sequence[_Line],
-        keys: Sequence[str],
-        rows: Sequence[Row],
-        values: Sequence[_Open | None],
-        answers: list[int],
-    ) -> None:
-        results = self._client.put_parts(
-            [keys[line.number] for line in lines],
-            [rows[line.number].addresses[line.pieces] for line in lines],
-            [rows[line.number].sizes[line.pieces] for line in lines],
-            [rows[line.number].offsets[line.pieces] for line in lines],
-            _names([values[line.number] for line in lines]),
-        )
-        for line, result in zip(lines, results, strict=True):
-            if result < 0 <= answers[line.number]:
-                answers[line.number] = result
+    def _write(self, lines: Lines) -> Sequence[int]:
+        return self._client.put_parts(lines.keys, lines.addresses, lines.sizes, lines.offsets, lines.objects)
 
     def end(self, keys: Sequence[str]) -> list[int]:
         """For each 0 when it is readable, or a Status or Refusal. The session is over, unless bytes were never written."""
@@ -155,7 +124,7 @@ class OpenValues:
                     ending[number] = value
                     del self._open[key]
         if ending:
-            statuses = self._client.put_end([keys[number] for number in ending], _names(list(ending.values())))
+            statuses = self._client.put_end([keys[number] for number in ending], names(list(ending.values())))
             for number, status in zip(ending, statuses, strict=True):
                 answers[number] = status
         return answers
@@ -173,7 +142,7 @@ class OpenValues:
                     ending[number] = value
                     del self._open[key]
         if ending:
-            statuses = self._client.put_revoke([keys[number] for number in ending], _names(list(ending.values())))
+            statuses = self._client.put_revoke([keys[number] for number in ending], names(list(ending.values())))
             for number, status in zip(ending, statuses, strict=True):
                 answers[number] = 0 if status == Status.LEASE_EXPIRED else status
         return answers
@@ -184,14 +153,6 @@ class OpenValues:
 
 
 _NO_SESSION = Refusal(ErrorCode.INVALID_PARAMS, "no session was started for it, or it ended")
-
-
-def _names(values: Sequence[_Open | None]) -> array[int]:
-    names = array("Q")
-    for value in values:
-        assert value is not None
-        names.extend((value.epoch, value.counter))
-    return names
 
 
 def _start_answer(status: Status) -> int:
