@@ -13,7 +13,9 @@ import java.util.Optional;
  * decides anything.
  *
  * <p>The epoch is the Lease's transitions. It grows with every acquisition, also of a Lease that was deleted or set back:
- * then the highest epoch the nodes have told of counts instead.
+ * then the highest epoch that the nodes have told of, or this master has seen, counts instead, and some above it are left out,
+ * since later leaders may have been that neither saw. The register of such a one would count for more than ours
+ * ({@link LeaseHistory#register()}) where it is remembered.
  */
 public final class Election {
     /** What the round writes, if anything. */
@@ -50,6 +52,9 @@ public final class Election {
      * takes itself for the leader after a renewal, if its nodes do not answer ({@code Bounds.SURE_MS} of the core).
      */
     public static final long SILENT_MS = 1_250;
+
+    /** As many leaders as may follow each other unseen between two looks at the Lease ({@code Bounds.UNSEEN_LEADERS_MAX} of the core). */
+    static final long UNSEEN_LEADERS = 8;
 
     private static final long HELD = Long.MIN_VALUE;
 
@@ -153,11 +158,15 @@ public final class Election {
             // granted may have been fenced off, so this is a new leadership.
             acquired = wallClock;
             next = history.succession(wishes, nowMs);
-            long known = Math.max(sight.highestEpoch(), wishes.raiseAbove());
-            long transitions = Math.max(known, history.highestEpoch()) + 1;
-            return write(Purpose.ACQUIRE, stored, transitions, wallClock, history.register());
+            return write(Purpose.ACQUIRE, stored, nextEpoch(stored, sight, wishes), wallClock, history.register());
         }
         return Decision.NOTHING;
+    }
+
+    private long nextEpoch(Optional<Stored> stored, Sight sight, Wishes wishes) {
+        long known = Math.max(sight.highestEpoch(), history.highestEpoch());
+        boolean wentBack = stored.map(it -> it.lease().transitions()).orElse(0L) < known;
+        return Math.max(wentBack ? known + UNSEEN_LEADERS : known, wishes.raiseAbove()) + 1;
     }
 
     /** The decided write went through. {@code startedMs} is from before it began. */

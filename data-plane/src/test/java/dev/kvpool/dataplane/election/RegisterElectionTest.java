@@ -90,12 +90,35 @@ class RegisterElectionTest extends ElectionScene {
         store.delete();
         second.round();
         assertThat(second.register).isEqualTo(TWO);
-        assertThat(second.epoch()).isEqualTo(2);
+        assertThat(second.epoch()).isEqualTo(2 + Election.UNSEEN_LEADERS);
 
         store.edit(it -> new LeaseRecord("", 1, it.acquireTime(), it.renewTime(), 0, ONE));
         second.round();
         assertThat(inTheLease()).isEqualTo(TWO);
-        assertThat(second.epoch()).isEqualTo(3);
+        assertThat(second.epoch()).isEqualTo(3 + 2 * Election.UNSEEN_LEADERS);
+    }
+
+    /** A leadership whose beginning was not answered is in no node's memory, but in that of the master which wrote it. */
+    @Test
+    void theOneOfALeaderAfterADeletedLeaseCountsAlsoForWhoWroteALeaseThatNoNodeHasHeardOf() {
+        new Master("a", 1).round().store(new Authority(1, 1), TWO).elector.round(Wishes.RELEASE);
+        Master unheard = new Master("b", 2);
+        unheard.access.loseAnswers(true);
+        unheard.round();
+        unheard.access.loseAnswers(false);
+        unheard.access.cut(true);
+        store.delete();
+
+        knownEpoch = 1;
+        Master knowsNothing = new Master("c", 3).round();
+        knowsNothing.store(knowsNothing.terms.getLast(), ONE);
+        knowsNothing.elector.round(Wishes.RELEASE);
+        unheard.access.cut(false);
+        unheard.round();
+
+        assertThat(unheard.leading).isTrue();
+        assertThat(unheard.register).isEqualTo(ONE);
+        assertThat(inTheLease()).isEqualTo(ONE);
     }
 
     @Test
@@ -104,13 +127,13 @@ class RegisterElectionTest extends ElectionScene {
         store.delete();
         knownEpoch = 1;
         Master knowsNothing = new Master("b", 2).round();
-        knowsNothing.store(new Authority(2, 2), ONE);
+        knowsNothing.store(knowsNothing.terms.getLast(), ONE);
         first.round();
 
         knowsNothing.elector.round(Wishes.RELEASE);
         first.round();
 
-        assertThat(first.epoch()).isEqualTo(3);
+        assertThat(first.epoch()).isEqualTo(knowsNothing.epoch() + 1);
         assertThat(inTheLease()).isEqualTo(ONE);
     }
 }
