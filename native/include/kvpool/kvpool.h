@@ -283,7 +283,7 @@ enum kv_op_code {
   KV_OP_RELEASE = 6, /* ends that. result_length: objects that are there */
   KV_OP_PREFETCH = 7, /* from the SSD to memory. result_length: objects on their way there, 0 when all are in memory.
                        * KV_NO_SPACE: there is no room for it now */
-  /* A put in many calls: start, parts in any order, end or revoke. Nobody can read the value before its end. It lasts 30 s at
+  /* A put in many calls: start, parts in any order, end or revoke. No reader sees the value before its end. It lasts 30 s at
    * most, and ends before that with a connection to its storage nodes and with the leader that allowed it: then what is asked
    * of it is KV_LEASE_EXPIRED, its room goes back, and it can only be started again. All need kv_batch_options.objects. Not
    * through an agent. */

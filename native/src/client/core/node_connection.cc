@@ -208,7 +208,7 @@ void NodeConnection::copiedFromSegment(TransferId id, int32_t status, uint32_t c
   finish(id, status);
 }
 
-/// A room that nobody waits for any more goes back.
+/// A room that no batch waits for any more goes back.
 void NodeConnection::countRooms(const Moving& moving, int32_t status, const ExtentRef& extent) {
   if (moving.transfer.endsRoom() && rooms_ > 0) --rooms_;
   if (moving.transfer.direction != Direction::Open || status != KV_OK) return;
@@ -243,7 +243,7 @@ void NodeConnection::finish(TransferId id, int32_t status, const ExtentRef& exte
 
 // ---- ending ----
 
-/// What would have ended the room of a value ends it all the same, and nobody waits for that.
+/// What would have ended the room of a value ends it all the same, and no batch waits for that.
 template <typename Predicate>
 void NodeConnection::dropWaiting(Predicate isDropped) {
   for (Transfer& transfer : waiting_) {

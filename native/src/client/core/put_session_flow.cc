@@ -172,7 +172,7 @@ void PutSessionFlow::giveUpStart(const Line& line) {
   }
 }
 
-/// Nobody waits for the answer.
+/// No batch waits for the answer.
 void PutSessionFlow::giveBack(const ObjectId& object, const OpenPut::Place& place) {
   if (links_.nodeConnection(place.connection) == nullptr) return;
   Transfer transfer;

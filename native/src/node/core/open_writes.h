@@ -49,7 +49,7 @@ class OpenWrites {
   [[nodiscard]] Status judge(ConnectionId connection, const PartsWrite& request) const;
   /// For requests that were judged. Where in the segment the parts go; nothing ends the write before endParts().
   std::vector<store::Range> beginParts(ConnectionId connection, const PartsWrite& request);
-  /// They are there; or, unless `good`, nobody knows what is: then the write is given up.
+  /// They are there; or, unless `good`, what is there is unknown: then the write is given up.
   void endParts(ConnectionId connection, uint32_t slot, const std::vector<store::Range>& parts, bool good);
   /// KV_INVALID_ARGUMENT, and it is given up, when bytes were never written. Else step() says when it is whole.
   Status commit(ConnectionId connection, const PartsWrite& request);

@@ -108,7 +108,7 @@ TEST_F(OpenWritesTest, AreAnObjectWhenAllOfItCameInWhateverOrder) {
       const size_t count = std::min<size_t>(1 + dice.below(3), parts.size() - at);
       const auto first = parts.begin() + static_cast<std::ptrdiff_t>(at);
       ASSERT_EQ(write(extent, counter, value, Parts(first, first + static_cast<std::ptrdiff_t>(count))), KV_OK);
-      EXPECT_EQ(there(extent, counter), nullptr) << "nobody reads it before its end";
+      EXPECT_EQ(there(extent, counter), nullptr) << "no reader sees it before its end";
       at += count;
     }
     EXPECT_TRUE(node.records(kMaster).empty()) << "nor hears of it";

@@ -481,7 +481,7 @@ class Client:
         """Makes room on the storage nodes for values of these lengths; their names are written to `objects`, an array("Q") of
         two numbers a key. Status.EXISTS for a key that has a value, Status.BUSY for one that is being put.
 
-        Nobody can read a value before its put_end(). It lasts 30 s at most, and ends before that when all connections to
+        No reader sees a value before its put_end(). It lasts 30 s at most, and ends before that when all connections to
         its nodes end, when this client is closed or dies, or when another leader follows: then its room goes back, what is
         asked of it is Status.LEASE_EXPIRED, and it can only be started again."""
         options = put_options(replicas, preferred_node, upsert, keep, groups)

@@ -72,7 +72,7 @@ class Outbox:
 
 
 def _is_silent(connection: socket.socket) -> bool:
-    """Neither ended nor with an answer that nobody asked for."""
+    """Neither ended nor with an answer to no question."""
     connection.setblocking(False)
     try:
         connection.recv(1, socket.MSG_PEEK)

@@ -96,7 +96,7 @@ class RangeMethods(StoreCalls):
         self, keys: Sequence[str], sizes: Sequence[int], config: ReplicateConfig | None = None
     ) -> list[int]:
         """Begins values of these sizes that are written in parts, by batch_put_from_multi_buffer_ranges(): makes room for them
-        on the storage nodes, which nobody can read before batch_put_session_end(). 0 or the code of each: -705 when the key
+        on the storage nodes, which no reader sees before batch_put_session_end(). 0 or the code of each: -705 when the key
         has a value or another client is putting it, -600 when it has a session here, or size or config are wrong, -200
         when there is no room; what is being written in parts may hold a quarter of a node's memory.
 

@@ -25,7 +25,7 @@ import dev.kvpool.dataplane.master.core.settlement.Settlement;
 
 /**
  * Evicts, while this master serves, as {@link Eviction} judges, or sends to the SSD, as {@link MemoryPressure} does: from the
- * first object in the order of eviction on, through all of them if need be, but bounded in a turn, so that nobody waits long behind one: what writers put pays for the room it takes, and
+ * first object in the order of eviction on, through all of them if need be, but bounded in a turn, so that no request waits long behind one: what writers put pays for the room it takes, and
  * each tick goes on by more. Only a walk that found nothing more to take ends without success; after a short
  * rest the next one begins, since leases end. So a full pool goes on losing objects as long as it holds one that may go. As long
  * as all that this leader has found is leased, walks begin behind it.

@@ -7,7 +7,8 @@ import org.agrona.collections.Int2IntHashMap;
 /** A cache of keys alone that evicts in the order of a {@link SegmentedLru}. Nothing is allocated after its making. */
 public final class KeyCache {
     private final Int2IntHashMap places;
-    private final Places links;
+    private final LinkArrays links;
+    private final int[] keys;
     private final SegmentedLru order;
 
     private int room;
@@ -19,7 +20,8 @@ public final class KeyCache {
     public KeyCache(int roomMax) {
         room = roomMax;
         places = new Int2IntHashMap(2 * roomMax, 0.6f, Links.NONE);
-        links = new Places(roomMax + 1);
+        links = new LinkArrays(roomMax + 1);
+        keys = new int[roomMax + 1];
         order = new SegmentedLru(links);
         for (int place = roomMax; place > 0; place--) {
             links.setAfter(place, unused);
@@ -61,7 +63,7 @@ public final class KeyCache {
         }
         int taken = unused;
         unused = links.after(taken);
-        links.keys[taken] = key;
+        keys[taken] = key;
         places.put(key, taken);
         if (!order.enter(taken)) {
             order.append(taken);
@@ -74,60 +76,16 @@ public final class KeyCache {
         int next;
         for (int place = order.first(); place != Links.NONE; place = next) {
             next = links.after(place);
-            if (!which.test(links.keys[place])) {
+            if (!which.test(keys[place])) {
                 drop(place);
             }
         }
     }
 
     private void drop(int place) {
-        places.remove(links.keys[place]);
+        places.remove(keys[place]);
         order.remove(place);
         links.setAfter(place, unused);
         unused = place;
-    }
-
-    private static final class Places implements Links {
-        private final int[] keys;
-        private final int[] before;
-        private final int[] after;
-        private final boolean[] isProtected;
-
-        Places(int count) {
-            keys = new int[count];
-            before = new int[count];
-            after = new int[count];
-            isProtected = new boolean[count];
-        }
-
-        @Override
-        public int before(int object) {
-            return before[object];
-        }
-
-        @Override
-        public int after(int object) {
-            return after[object];
-        }
-
-        @Override
-        public void setBefore(int object, int other) {
-            before[object] = other;
-        }
-
-        @Override
-        public void setAfter(int object, int other) {
-            after[object] = other;
-        }
-
-        @Override
-        public boolean isProtected(int object) {
-            return isProtected[object];
-        }
-
-        @Override
-        public void setProtected(int object, boolean to) {
-            isProtected[object] = to;
-        }
     }
 }

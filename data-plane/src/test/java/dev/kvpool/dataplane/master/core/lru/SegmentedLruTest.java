@@ -15,40 +15,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SegmentedLruTest {
     private static final int OBJECTS = 40;
-    private final int[] before = new int[OBJECTS + 1];
-    private final int[] after = new int[OBJECTS + 1];
-    private final boolean[] isProtected = new boolean[OBJECTS + 1];
-    private final SegmentedLru lru = new SegmentedLru(new Links() {
-        @Override
-        public int before(int object) {
-            return before[object];
-        }
-
-        @Override
-        public int after(int object) {
-            return after[object];
-        }
-
-        @Override
-        public void setBefore(int object, int other) {
-            before[object] = other;
-        }
-
-        @Override
-        public void setAfter(int object, int other) {
-            after[object] = other;
-        }
-
-        @Override
-        public boolean isProtected(int object) {
-            return isProtected[object];
-        }
-
-        @Override
-        public void setProtected(int object, boolean to) {
-            isProtected[object] = to;
-        }
-    });
+    private final Links links = new LinkArrays(OBJECTS + 1);
+    private final SegmentedLru lru = new SegmentedLru(links);
 
     /** Objects 1 to 5 come, 2 and 4 are used, 6 comes, 1 is used and 7 comes: the order, and which of it is protected. */
     @ParameterizedTest
@@ -68,7 +36,8 @@ class SegmentedLruTest {
         touch(1);
         come(7);
         assertThat(order()).isEqualTo(numbers(order));
-        assertThat(order().stream().filter(it -> isProtected[it])).containsExactlyElementsOf(numbers(ofThemProtected));
+        assertThat(order().stream().filter(it -> links.isProtected(it)))
+                .containsExactlyElementsOf(numbers(ofThemProtected));
     }
 
     @Test
@@ -160,8 +129,8 @@ class SegmentedLruTest {
     private List<Integer> order() {
         List<Integer> order = new ArrayList<>();
         int last = Links.NONE;
-        for (int object = lru.first(); object != Links.NONE; object = after[object]) {
-            assertThat(before[object]).isEqualTo(last);
+        for (int object = lru.first(); object != Links.NONE; object = links.after(object)) {
+            assertThat(links.before(object)).isEqualTo(last);
             order.add(object);
             last = object;
         }
