@@ -13,12 +13,14 @@ import dev.kvpool.operator.pool.cluster.PoolObserver;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.plan.Foresight;
 import dev.kvpool.operator.pool.plan.Outcome;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.plan.PoolPlanner;
 import dev.kvpool.operator.pool.report.PollInterval;
 import dev.kvpool.operator.pool.report.PoolNotices;
 import dev.kvpool.operator.pool.report.PoolStatus;
+import dev.kvpool.operator.pool.transition.AgentPods;
 import dev.kvpool.operator.pool.transition.TransitionPlan;
 import dev.kvpool.operator.pool.validate.PoolValidator;
 import dev.kvpool.operator.status.Finding;
@@ -96,21 +98,31 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
     private PoolPlan plan(PoolObservation seen, List<Finding> problems, Context<KvCachePool> context) {
         ResourceID id = ResourceID.fromResource(seen.pool());
         PoolPlan without = planner.plan(seen, problems, false);
-        if (!without.transitions().deferred().untilTurn().isEmpty()) {
+        if (without.defers()) {
             PoolPlan turn = planner.plan(seen, problems, true);
-            return turn.transitions().changesSettings()
-                            && rollout.takes(id, context.getPrimaryCache().list())
-                    ? turn
-                    : without;
+            if (!turn.equals(without)) {
+                return canBegin(seen, problems, turn)
+                                && rollout.takes(id, context.getPrimaryCache().list())
+                        ? turn
+                        : without;
+            }
         }
         boolean underWay = without.transitions().changesSettings()
-                || TransitionPlan.isChangingSettings(seen.status().steps());
+                || TransitionPlan.isChangingSettings(seen.status().steps())
+                || AgentPods.areReplaced(seen);
         if (underWay) {
             rollout.goesOn(id);
         } else {
             rollout.ends(id);
         }
         return without;
+    }
+
+    /** When the templates of its pods have changed, steps begin, or none are needed. */
+    private boolean canBegin(PoolObservation seen, List<Finding> problems, PoolPlan turn) {
+        TransitionPlan next =
+                planner.plan(Foresight.afterwards(seen, turn), problems, true).transitions();
+        return next.changesSettings() || next.steps().isEmpty();
     }
 
     private static UpdateControl<KvCachePool> write(KvCachePool pool, KvCachePoolStatus old, KvCachePoolStatus next) {

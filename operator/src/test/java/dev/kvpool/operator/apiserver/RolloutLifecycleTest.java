@@ -4,6 +4,7 @@ package dev.kvpool.operator.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
@@ -11,6 +12,7 @@ import dev.kvpool.operator.pool.transition.TransitionPlan;
 import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -26,19 +28,30 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class RolloutLifecycleTest {
     private static final int POOLS = 5;
     private static final int AT_A_TIME = 2;
+    private static final int LOOKS = 30;
 
     /** One master, as the masters of all pools answer to one script, which can follow one change of leaders only. */
     private static final String IN_MEMORY =
-            "{onDataLoss: Replace, masters: {replicas: 1}, replicas: 2, storage: [{name: a, capacity: 1Gi}]}";
+            "{transferEngine: with-agents, onDataLoss: Replace, masters: {replicas: 1}, replicas: 2, storage: [{name: a, capacity: 1Gi}]}";
 
     private static final String ON_VOLUMES = """
-            {masters: {replicas: 1}, replicas: 2, storage: [{name: a, capacity: 1Gi, volume: {type: persistentVolumeClaim}}]}""";
+            {transferEngine: with-agents, masters: {replicas: 1}, replicas: 2, storage: [
+              {name: a, capacity: 1Gi, volume: {type: persistentVolumeClaim}}]}""";
+
+    private static final OperatorSettings OTHER = new OperatorSettings(
+            OperatorUnderTest.SETTINGS.image(),
+            OperatorUnderTest.SETTINGS.version(),
+            OperatorUnderTest.SETTINGS.namespace(),
+            OperatorUnderTest.SETTINGS.drainTaints(),
+            true,
+            new RolloutTerms(AT_A_TIME, false));
 
     @RegisterExtension
     static final OperatorUnderTest OPERATOR = OperatorUnderTest.in("rollout");
 
     @Test
     void poolsHaveTheirTurnAndStorageNodesOnVolumesWaitForAUser() {
+        OPERATOR.applyEngine("with-agents", "{agents: {}}");
         List<PoolUnderTest> pools = new ArrayList<>(IntStream.range(0, POOLS)
                 .mapToObj(i -> OPERATOR.make("pool-" + i, IN_MEMORY).ready())
                 .toList());
@@ -47,42 +60,101 @@ class RolloutLifecycleTest {
         Map<PoolUnderTest, Set<String>> before = new HashMap<>();
         pools.forEach(pool -> before.put(pool, uids(pool.pods())));
         Map<String, String> volumes = onVolumes.storagePods();
-        OperatorSettings settings = OperatorUnderTest.SETTINGS;
+        PodTemplateSpec ofVolumes = onVolumes.set("a").getSpec().getTemplate();
 
-        OPERATOR.restart(new OperatorSettings(
-                settings.image(),
-                settings.version(),
-                settings.namespace(),
-                settings.drainTaints(),
-                true,
-                new RolloutTerms(AT_A_TIME, false)));
-        List<Integer> atATime = new ArrayList<>();
+        OPERATOR.stop();
+        pools.forEach(RolloutLifecycleTest::ageAgents);
+        OPERATOR.restart(OTHER);
+        List<Long> atATime = new ArrayList<>();
+        List<Integer> agentsAtATime = new ArrayList<>();
         List<Boolean> saidToWait = new ArrayList<>();
         await().until(() -> {
             pools.forEach(PoolUnderTest::look);
-            atATime.add((int) pools.stream()
-                    .filter(pool ->
-                            TransitionPlan.isChangingSettings(pool.status().steps()))
-                    .count());
+            atATime.add(changing());
             saidToWait.add(
                     pools.stream().anyMatch(pool -> says(pool, "the turn comes to this pool: 2 pools at a time")));
-            return pools.stream()
-                    .allMatch(pool -> (pool == onVolumes
+            Set<PoolUnderTest> begun =
+                    pools.stream().filter(pool -> !isAged(pool)).collect(Collectors.toSet());
+            Set<PoolUnderTest> done = pools.stream()
+                    .filter(pool -> (pool == onVolumes
                                             ? uids(pool.labelled(Pod.class, PoolLabels.ROLE_MASTER))
                                             : uids(pool.pods()))
                                     .stream().noneMatch(before.get(pool)::contains)
-                            && pool.status().steps().isEmpty());
+                            && pool.status().steps().isEmpty())
+                    .collect(Collectors.toSet());
+            begun.removeAll(done);
+            agentsAtATime.add(begun.size());
+            return done.size() == pools.size();
         });
 
-        assertThat(atATime.stream().max(Comparator.naturalOrder())).contains(AT_A_TIME);
+        assertThat(atATime.stream().max(Comparator.naturalOrder())).contains((long) AT_A_TIME);
+        assertThat(agentsAtATime)
+                .as("pools whose agents are other ones, and which are not done")
+                .allMatch(number -> number <= AT_A_TIME);
+        assertThat(pools).noneMatch(RolloutLifecycleTest::isAged);
         assertThat(saidToWait).contains(true);
         assertThat(onVolumes.storagePods()).isEqualTo(volumes);
         onVolumes.play(() ->
                 says(onVolumes, "kubectl kvpool restart volumes --role storage") && onVolumes.has(Reason.COMPLETE));
+        assertThat(onVolumes.set("a").getSpec().getTemplate()).isEqualTo(ofVolumes);
 
+        oneDies(onVolumes);
         onVolumes.annotate(PoolLabels.restart(PoolLabels.ROLE_STORAGE), "2026-01-01T12:00:00Z");
         onVolumes.play(() -> onVolumes.has(Reason.UP_TO_DATE)
                 && onVolumes.storagePods().values().stream().noneMatch(volumes::containsValue));
+        assertThat(onVolumes.set("a").getSpec().getTemplate()).isNotEqualTo(ofVolumes);
+    }
+
+    /** A storage node that waits for a user comes back as it was, and the operator leaves it at that. */
+    private static void oneDies(PoolUnderTest pool) {
+        String before = settings(pool, "volumes-a-1");
+        OPERATOR.cluster().removePod("volumes-a-1");
+        pool.play(() -> pool.storagePods().size() == 2 && pool.has(Reason.COMPLETE));
+        assertThat(settings(pool, "volumes-a-1")).isEqualTo(before);
+        awaitLooks();
+        List<String> writes = OPERATOR.writes();
+        awaitLooks();
+        assertThat(OPERATOR.writes()).isEqualTo(writes);
+    }
+
+    /** At all pools. */
+    private static void awaitLooks() {
+        long asked = OPERATOR.masters().questions();
+        await().until(() -> OPERATOR.masters().questions() > asked + LOOKS);
+    }
+
+    private static String settings(PoolUnderTest pool, String name) {
+        return pool.pods().stream()
+                .filter(pod -> pod.getMetadata().getName().equals(name))
+                .map(pod -> pod.getMetadata().getAnnotations().get(PoolLabels.SETTINGS))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** What no setting of an operator changes: as one of another build makes them. */
+    private static void ageAgents(PoolUnderTest pool) {
+        OPERATOR.client().resource(pool.perNode("agent")).edit(agents -> {
+            agents.getSpec().getTemplate().getMetadata().getAnnotations().put(PoolLabels.SETTINGS, "earlier");
+            return agents;
+        });
+    }
+
+    private static boolean isAged(PoolUnderTest pool) {
+        return "earlier"
+                .equals(pool.perNode("agent")
+                        .getSpec()
+                        .getTemplate()
+                        .getMetadata()
+                        .getAnnotations()
+                        .get(PoolLabels.SETTINGS));
+    }
+
+    /** Pools that are brought to other settings, at one moment. */
+    private static long changing() {
+        return OPERATOR.client().resources(KvCachePool.class).inNamespace("rollout").list().getItems().stream()
+                .filter(pool ->
+                        TransitionPlan.isChangingSettings(pool.getStatus().steps()))
+                .count();
     }
 
     private static boolean says(PoolUnderTest pool, String words) {

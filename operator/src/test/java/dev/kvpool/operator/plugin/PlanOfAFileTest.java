@@ -143,12 +143,11 @@ class PlanOfAFileTest {
         }
 
         assertThat(out.toString())
-                .contains("change StatefulSet demo-master: ")
                 .contains("hold back Pod demo-master-0: it goes on as an earlier operator made it")
                 .contains("hold back Pod demo-a-1: it goes on as an earlier operator made it")
                 .contains("OfEarlierOperator", "the turn comes to this pool: one pool at a time")
                 .contains("kubectl kvpool restart demo --role storage")
-                .doesNotContain("recreate", "WouldLoseBytes");
+                .doesNotContain("change StatefulSet", "recreate", "WouldLoseBytes");
     }
 
     @Test

@@ -139,7 +139,10 @@ class EveryReasonIsProducedTest {
             case CAPACITY_NOT_IN_PAGES ->
                 of(new PoolSketch(TWO_SETS.replace("1Gi", "65Mi")).engine("{memory: {hugePages: 2Mi}}"));
             case OF_EARLIER_OPERATOR ->
-                of(new PoolSketch(SPEC).settings(PoolSketch.PLATFORM_USER).madeBy(PoolSketch.SETTINGS));
+                of(new PoolSketch(SPEC)
+                        .lease("demo-master-0", 1)
+                        .settings(PoolSketch.PLATFORM_USER)
+                        .madeBy(PoolSketch.SETTINGS));
             case WOULD_LOSE_BYTES, HELD, NOT_CARRIED_OUT -> of(whole(ALL_READY).pod(withEarlierSettings()));
             // PoolLifecycleTest has the API server say so.
             case NAME_TAKEN, APPLY_FAILED -> of(whole(ALL_READY), failed(reason));

@@ -15,6 +15,7 @@ import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
+import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.naming.DirectoryList;
 import dev.kvpool.operator.pool.naming.NodePorts;
 import dev.kvpool.operator.pool.naming.OwnContainer;
@@ -28,6 +29,7 @@ import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.observation.PortClaim;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.plan.PoolPlanner;
+import dev.kvpool.operator.pool.plan.Workloads;
 import dev.kvpool.operator.pool.transition.Action;
 import dev.kvpool.operator.pool.validate.PoolValidator;
 import dev.kvpool.operator.status.Finding;
@@ -293,49 +295,62 @@ public final class PoolSketch {
     }
 
     /**
-     * Its StatefulSets as this operator wants them, with running pods that another one made.
+     * Its StatefulSets and its agents as another operator made them, with running pods.
      *
      * @param neverRan names of those whose containers have not begun to run
      */
     PoolSketch madeBy(OperatorSettings earlier, String... neverRan) {
-        PoolObservation seen = observation();
-        workloads(seen, earlier)
-                .forEach(set -> IntStream.range(0, set.getSpec().getReplicas())
-                        .mapToObj(ordinal -> running(set, ordinal))
-                        .map(pod -> List.of(neverRan).contains(pod.getMetadata().getName()) ? neverRun(pod) : pod)
-                        .map(ObservedPod::of)
-                        .forEach(pods::add));
-        workloads(seen, settings).forEach(children::add);
+        workloads(new PoolPlanner(earlier).plan(observation(), List.of())).forEach(workload -> {
+            children.add(workload);
+            PodTemplateSpec template = Workloads.template(workload).orElseThrow();
+            if (AgentDaemonSet.is(workload)) {
+                // No setting of operators concerns them: as one of another build would make them.
+                template.getMetadata().getAnnotations().put(PoolLabels.SETTINGS, "earlier");
+            }
+            int pods = workload instanceof StatefulSet set ? set.getSpec().getReplicas() : 1;
+            IntStream.range(0, pods)
+                    .mapToObj(ordinal -> running(workload, template, ordinal))
+                    .map(pod -> List.of(neverRan).contains(pod.getMetadata().getName()) ? neverRun(pod) : pod)
+                    .map(ObservedPod::of)
+                    .forEach(this.pods::add);
+        });
         return this;
     }
 
-    /** Its StatefulSets as this operator wants them now. */
-    PoolSketch retemplated() {
-        children.removeIf(StatefulSet.class::isInstance);
-        workloads(observation(), settings).forEach(children::add);
+    /** With these workloads as a plan makes them. */
+    PoolSketch after(PoolPlan plan) {
+        children.removeIf(child -> Workloads.template(child).isPresent());
+        workloads(plan).forEach(children::add);
         return this;
     }
 
-    private static Stream<StatefulSet> workloads(PoolObservation seen, OperatorSettings settings) {
-        return new PoolPlanner(settings)
-                .plan(seen, List.of()).apply().stream()
-                        .filter(StatefulSet.class::isInstance)
-                        .map(StatefulSet.class::cast);
+    /** The objects and pods of another sketch, with another spec. */
+    PoolSketch of(PoolSketch other) {
+        children.addAll(other.children);
+        pods.addAll(other.pods);
+        return this;
+    }
+
+    private static Stream<HasMetadata> workloads(PoolPlan plan) {
+        return plan.apply().stream().filter(child -> Workloads.template(child).isPresent());
     }
 
     private static Pod neverRun(Pod pod) {
         return pod.toBuilder().withNewStatus().endStatus().build();
     }
 
-    private static Pod running(StatefulSet set, int ordinal) {
-        PodTemplateSpec template = set.getSpec().getTemplate();
-        String name = set.getMetadata().getName() + "-" + ordinal;
+    private static Pod running(HasMetadata workload, PodTemplateSpec template, int ordinal) {
+        String name = workload.getMetadata().getName() + "-" + ordinal;
         String container = OwnContainer.name(template.getMetadata().getLabels().get(PoolLabels.ROLE));
         return new PodBuilder()
                 .withMetadata(template.getMetadata())
                 .editMetadata()
                 .withName(name)
                 .withUid("uid-" + name)
+                .addNewOwnerReference()
+                .withKind(workload.getKind())
+                .withName(workload.getMetadata().getName())
+                .endOwnerReference()
                 .endMetadata()
                 .withSpec(template.getSpec())
                 .editSpec()

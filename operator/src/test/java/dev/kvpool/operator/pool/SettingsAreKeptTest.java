@@ -26,10 +26,9 @@ class SettingsAreKeptTest {
     private static final Path FILE = GoldenPool.ALL.resolve("settings.txt");
     private static final String MEANING = """
             # The settings that pods of the golden pools carry: pool, set of pods, digest.
-            # A line that changes means that an operator with this change does this to each running pool like it, unasked, as soon as it
-            # starts: it makes the masters anew one by one, storage pods whose volumes outlive them too, and says of other storage pods
-            # that they run with "earlier settings", until upgrade.onDataLoss lets them be made anew. If that is meant, say so in
-            # CHANGELOG.md. A new line means nothing.
+            # A line that changes means that an operator with this change does this to each running pool like it, unasked, when the turn
+            # comes to it: it replaces masters, agents and storage pods (those on volumes that outlive them, or with onDataLoss: Wait,
+            # only when a user asks). If that is meant, say so in CHANGELOG.md. A new line means nothing.
             """;
 
     @Test

@@ -65,8 +65,8 @@ class WishDigestTest {
 
     @Test
     void aSettingOfTheOperatorIsNone() {
-        PoolSketch before = new PoolSketch(TWO_SETS).engine("{}");
-        PoolSketch after = new PoolSketch(TWO_SETS).engine("{}").settings(PoolSketch.PLATFORM_USER);
+        PoolSketch before = new PoolSketch(TWO_SETS).engine("{agents: {}}");
+        PoolSketch after = new PoolSketch(TWO_SETS).engine("{agents: {}}").settings(PoolSketch.PLATFORM_USER);
 
         assertThat(differing(notes(before, PoolLabels.SETTINGS), notes(after, PoolLabels.SETTINGS)))
                 .containsExactlyInAnyOrder("demo-a", "demo-b", "demo-master");

@@ -16,6 +16,7 @@ import dev.kvpool.operator.pool.child.part.RdmaDevices;
 import dev.kvpool.operator.pool.child.part.ScratchVolume;
 import dev.kvpool.operator.pool.child.part.StoragePod;
 import dev.kvpool.operator.pool.child.part.TemplatedPod;
+import dev.kvpool.operator.pool.child.part.WishDigest;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
@@ -33,8 +34,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The agents of a pool. They own nothing and may be replaced at any time, so Kubernetes does it, a few at a time: their
- * clients wait for the next one.
+ * The agents of a pool. They own nothing and may be replaced at any time, so Kubernetes does it, a few at a time, when this template changes:
+ * their clients wait for the next one.
  */
 public final class AgentDaemonSet {
     /** Memory of the process beside what it shares with clients. */
@@ -75,7 +76,8 @@ public final class AgentDaemonSet {
                 .endRollingUpdate()
                 .endUpdateStrategy()
                 // One on each node is what a DaemonSet gives; there is nothing to spread.
-                .withTemplate(template.template(template.over(pod(pool, agents))))
+                .withTemplate(template.template(
+                        template.over(pod(pool, agents)), pool.storageImage(), WishDigest.agents(pool)))
                 .endSpec()
                 .build();
     }

@@ -33,10 +33,10 @@ public final class PoolLabels {
     /** Annotation of every child: the pool's identity, which outlives the custom resource under Retain. */
     public static final String POOL_ID = "kvpool.dev/pool-id";
 
-    /** Annotation of masters and storage nodes: digest of the settings a pod was made with, its image left out. */
+    /** Annotation of pods and their templates: digest of the settings a pod was made with, its image left out. */
     public static final String SETTINGS = "kvpool.dev/settings";
 
-    /** Annotation of masters, storage nodes and their templates: digest of what the user asked for when the pod was made. */
+    /** Annotation of pods and their templates: digest of what the user asked for when the pod was made. */
     public static final String ASKED = "kvpool.dev/asked";
 
     /**

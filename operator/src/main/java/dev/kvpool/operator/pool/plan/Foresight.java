@@ -11,14 +11,12 @@ import dev.kvpool.operator.pool.transition.Goals;
 import dev.kvpool.operator.pool.validate.PoolValidator;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.apps.DaemonSet;
-import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What the operator would do for a pool with a spec that is not applied yet: at once, and when the templates of its pods are then as
@@ -59,7 +57,7 @@ public record Foresight(
         PoolPlanner planner = new PoolPlanner(settings);
         List<Finding> problems = PoolValidator.validate(now);
         PoolPlan first = planner.plan(now, problems);
-        PoolObservation then = now.with(afterwards(now.children(), first.apply()));
+        PoolObservation then = afterwards(now, first);
         Map<ObservedPod, Fate> pods = new HashMap<>();
         PoolPlan second = planner.plan(then, problems);
         if (first.children().isPresent()) {
@@ -70,28 +68,16 @@ public record Foresight(
         return new Foresight(then, problems, first, second, pods);
     }
 
-    /** Workloads as they would be: of all objects it is they whose templates say which pods are outdated. */
-    private static List<HasMetadata> afterwards(List<HasMetadata> children, List<HasMetadata> planned) {
-        List<HasMetadata> workloads =
-                planned.stream().filter(child -> template(child).isPresent()).toList();
-        List<HasMetadata> afterwards = new ArrayList<>(workloads);
-        children.stream()
-                .filter(child -> workloads.stream().noneMatch(workload -> same(workload, child)))
+    /** The pool with workloads as a plan makes them: of all objects it is they whose templates say which pods are outdated. */
+    public static PoolObservation afterwards(PoolObservation now, PoolPlan plan) {
+        List<HasMetadata> afterwards = new ArrayList<>(plan.apply().stream()
+                .filter(child -> Workloads.template(child).isPresent())
+                .toList());
+        Set<String> made = afterwards.stream().map(Workloads::title).collect(Collectors.toSet());
+        now.children().stream()
+                .filter(child -> !made.contains(Workloads.title(child)))
                 .forEach(afterwards::add);
-        return afterwards;
-    }
-
-    private static boolean same(HasMetadata one, HasMetadata other) {
-        return one.getKind().equals(other.getKind())
-                && one.getMetadata().getName().equals(other.getMetadata().getName());
-    }
-
-    private static Optional<PodTemplateSpec> template(HasMetadata child) {
-        return switch (child) {
-            case StatefulSet set -> Optional.of(set.getSpec().getTemplate());
-            case DaemonSet set -> Optional.of(set.getSpec().getTemplate());
-            default -> Optional.empty();
-        };
+        return now.with(afterwards);
     }
 
     private static Fate fate(ObservedPod pod, PoolObservation seen) {

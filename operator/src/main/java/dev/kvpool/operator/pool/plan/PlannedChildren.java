@@ -29,13 +29,16 @@ import dev.kvpool.operator.pool.roll.RollPlan;
 import dev.kvpool.operator.pool.storage.HostDirectories;
 import dev.kvpool.operator.pool.storage.StoragePlan;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -50,6 +53,7 @@ import java.util.stream.Stream;
  * @param cleanings Jobs to begin that remove such a directory
  * @param preflight what shall be asked to know whether the pool can go over to another image
  * @param pulls Jobs to begin that bring an image to a node of the cluster
+ * @param kept templates that stay as they are, by kind and name of their workload
  */
 public record PlannedChildren(
         List<String> specs,
@@ -59,7 +63,8 @@ public record PlannedChildren(
         Optional<SortedMap<String, String>> directories,
         List<HostDirectories.Cleaning> cleanings,
         Optional<PreflightQuestion> preflight,
-        List<PullTerms> pulls) {
+        List<PullTerms> pulls,
+        Map<String, PodTemplateSpec> kept) {
 
     /** Which image a Job brings to which node of the cluster. */
     record PullTerms(String image, String node) {}
@@ -70,6 +75,13 @@ public record PlannedChildren(
         placements = Map.copyOf(placements);
         cleanings = List.copyOf(cleanings);
         pulls = List.copyOf(pulls);
+        kept = Map.copyOf(kept);
+    }
+
+    /** The same with templates that stay as they are. */
+    PlannedChildren keeping(Map<String, PodTemplateSpec> templates) {
+        return new PlannedChildren(
+                specs, blueprint, replicas, placements, directories, cleanings, preflight, pulls, templates);
     }
 
     static PlannedChildren of(
@@ -102,7 +114,8 @@ public record PlannedChildren(
                         .flatMap(question -> question.pulls().stream()
                                 .filter(node -> !hasJob(seen, seen.names().pull(node)))
                                 .map(node -> new PullTerms(question.image(), node)))
-                        .toList());
+                        .toList(),
+                Map.of());
     }
 
     private static boolean hasJob(PoolObservation seen, String name) {
@@ -133,14 +146,9 @@ public record PlannedChildren(
                 PoolDisruptionBudget.masters(blueprint),
                 PoolDisruptionBudget.storage(blueprint)));
         children.addAll(PoolNetworkPolicy.of(blueprint));
-        children.add(MasterStatefulSet.of(blueprint));
         directories.map(known -> DirectoriesConfigMap.of(blueprint, known)).ifPresent(children::add);
         cleanings.stream().map(this::job).forEach(children::add);
-        children.addAll(agents());
-        blueprint.spec().storage().stream()
-                .filter(set -> replicas.containsKey(set.name()) || placements.containsKey(set.name()))
-                .map(this::workload)
-                .forEach(children::add);
+        workloads().map(this::keeping).forEach(children::add);
         preflight.map(question -> PreflightJob.of(blueprint, question)).ifPresent(children::add);
         pulls.stream()
                 .map(pull -> PullJob.of(blueprint, pull.image(), pull.node()))
@@ -148,17 +156,33 @@ public record PlannedChildren(
         return children;
     }
 
-    /** Those of {@link #make} that another spec may do without, and that hold nothing. */
-    List<HasMetadata> optional() {
-        List<HasMetadata> optional = new ArrayList<>(PoolNetworkPolicy.of(blueprint));
-        optional.addAll(agents());
-        return optional;
+    /** Whether an object that is there is none of {@link #make}, and holds nothing. */
+    boolean canDoWithout(HasMetadata child) {
+        if (child instanceof NetworkPolicy) {
+            return PoolNetworkPolicy.of(blueprint).stream()
+                    .noneMatch(policy -> policy.getMetadata()
+                            .getName()
+                            .equals(child.getMetadata().getName()));
+        }
+        return AgentDaemonSet.is(child) && blueprint.engine().agents() == null;
     }
 
-    private List<HasMetadata> agents() {
-        return blueprint.engine().agents() == null
-                ? List.of()
-                : List.of(AgentDaemonSet.of(blueprint, blueprint.engine().agents()));
+    /** What has pods, as this operator makes it. */
+    Stream<HasMetadata> workloads() {
+        return Stream.of(
+                        Stream.of(MasterStatefulSet.of(blueprint)),
+                        Stream.ofNullable(blueprint.engine().agents())
+                                .map(agents -> AgentDaemonSet.of(blueprint, agents)),
+                        blueprint.spec().storage().stream()
+                                .filter(set -> replicas.containsKey(set.name()) || placements.containsKey(set.name()))
+                                .map(this::workload))
+                .flatMap(Function.identity());
+    }
+
+    private HasMetadata keeping(HasMetadata workload) {
+        return Optional.ofNullable(kept.get(Workloads.title(workload)))
+                .map(template -> Workloads.keeping(template, workload))
+                .orElse(workload);
     }
 
     private HasMetadata workload(StorageSetSpec set) {

@@ -64,6 +64,12 @@ public record PoolPlan(
         return children.map(PlannedChildren::make).orElse(List.of());
     }
 
+    /** Whether something stays as an earlier operator made it. */
+    public boolean defers() {
+        return !transitions.deferred().isEmpty()
+                || children.filter(planned -> !planned.kept().isEmpty()).isPresent();
+    }
+
     /** What is done with pods and through the leader. */
     public List<Action> actions() {
         return Stream.concat(roll.actions().stream(), transitions.actions().stream())

@@ -5,7 +5,6 @@ import dev.kvpool.api.v1alpha1.status.BindingStatus;
 import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.operator.master.PoolReport;
-import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.child.BindingSecret;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.Requests;
@@ -34,14 +33,12 @@ import dev.kvpool.operator.pool.validate.PortPlan;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
-import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * Decides what shall be done for a pool, from one observation. Pure: the same observation gives the same plan.
@@ -51,6 +48,7 @@ import java.util.stream.Collectors;
  */
 public final class PoolPlanner {
     private final OperatorSettings settings;
+    private final MadeTemplates made = new MadeTemplates();
 
     public PoolPlanner(OperatorSettings settings) {
         this.settings = settings;
@@ -101,7 +99,9 @@ public final class PoolPlanner {
         StoragePlan storage = StoragePlan.of(seen, transitions.released());
         PoolBlueprint blueprint = blueprint(seen, storage, roll, masters(seen, transitions.released()));
         HostDirectories directories = HostDirectories.of(seen, storage);
-        PlannedChildren children = PlannedChildren.of(seen, blueprint, storage, directories, roll);
+        PlannedChildren wanted = PlannedChildren.of(seen, blueprint, storage, directories, roll);
+        KeptTemplates kept = KeptTemplates.of(seen, goals, made.of(wanted), settings.rollout(), turn);
+        PlannedChildren children = wanted.keeping(kept.templates());
         return new PoolPlan(
                 Optional.of(children),
                 binding(seen, blueprint),
@@ -117,7 +117,7 @@ public final class PoolPlanner {
                         .map(HostDirectories.Cleaning::sentence)
                         .toList(),
                 roll.told(transitions.upgrade()),
-                transitions);
+                transitions.and(kept.deferred()));
     }
 
     /** A cordon counts also where the spec cannot be carried out. */
@@ -180,15 +180,7 @@ public final class PoolPlanner {
         directories.done().stream()
                 .filter(job -> job.getMetadata().getDeletionTimestamp() == null)
                 .forEach(delete::add);
-        // What a spec can do without, and holds nothing.
-        Set<String> kept = children.optional().stream()
-                .map(child -> child.getKind() + child.getMetadata().getName())
-                .collect(Collectors.toSet());
-        seen.children().stream()
-                .filter(PoolPlanner::isOptional)
-                .filter(child ->
-                        !kept.contains(child.getKind() + child.getMetadata().getName()))
-                .forEach(delete::add);
+        seen.children().stream().filter(children::canDoWithout).forEach(delete::add);
         ObservedJob.withRole(seen.children(), PoolLabels.ROLE_PREFLIGHT).stream()
                 .filter(job -> job.getMetadata().getDeletionTimestamp() == null
                         && !PreflightAnswer.image(job)
@@ -196,10 +188,6 @@ public final class PoolPlanner {
                 .forEach(delete::add);
         delete.addAll(ObservedPull.notNeeded(seen, roll.preflight()));
         return delete;
-    }
-
-    private static boolean isOptional(HasMetadata child) {
-        return child instanceof NetworkPolicy || AgentDaemonSet.is(child);
     }
 
     /** Kubernetes takes away the last one first. */

@@ -59,7 +59,7 @@ public final class RollViews {
     }
 
     /** Who leads is written down in the Lease, and what a leader said is kept in the status. */
-    private static boolean everLed(PoolObservation seen) {
+    static boolean everLed(PoolObservation seen) {
         return seen.leadership().isPresent()
                 || Leadership.wasTaken(seen.children(), seen.pool())
                 || seen.status().leader() != null

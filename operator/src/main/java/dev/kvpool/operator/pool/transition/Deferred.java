@@ -13,7 +13,8 @@ import java.util.stream.Stream;
 
 /**
  * Pods that an earlier operator, or one with other settings, made otherwise from the same spec. No user asked for other ones, so they run on:
- * until the turn comes to their pool, or, where replacing them costs or risks what they hold, until a user asks for it.
+ * until the turn comes to their pool, or, where replacing them costs or risks what they hold, until a user asks for it. Until then the
+ * template of their workload stays as it is, too. Those found here are of a pool that has lost its turn, after its templates had changed.
  *
  * @param untilTurn replaced when the turn comes to the pool
  * @param untilAsked replaced when a user asks for it
@@ -39,7 +40,7 @@ public record Deferred(List<ObservedPod> untilTurn, List<ObservedPod> untilAsked
             if (!pod.started() || !isAsUsersAsk(pod, seen)) {
                 continue;
             }
-            if (isLeftToUsers(pod, seen, terms)) {
+            if (isLeftToUsers(pod.role(), Members.outlives(pod, seen), seen, terms)) {
                 untilAsked.add(pod);
             } else if (!turn) {
                 untilTurn.add(pod);
@@ -55,13 +56,22 @@ public record Deferred(List<ObservedPod> untilTurn, List<ObservedPod> untilAsked
                         .isPresent();
     }
 
-    private static boolean isLeftToUsers(ObservedPod pod, PoolObservation seen, RolloutTerms terms) {
-        if (!pod.role().equals(PoolLabels.ROLE_STORAGE)) {
+    /**
+     * Whether pods are replaced only when a user asks for it.
+     *
+     * @param outlives whether what they hold is there again afterwards
+     */
+    public static boolean isLeftToUsers(String role, boolean outlives, PoolObservation seen, RolloutTerms terms) {
+        if (!role.equals(PoolLabels.ROLE_STORAGE)) {
             return false;
         }
-        return Members.outlives(pod, seen)
-                ? !terms.storageVolumes()
-                : seen.spec().onDataLoss() == DataLossPolicy.WAIT;
+        return outlives ? !terms.storageVolumes() : seen.spec().onDataLoss() == DataLossPolicy.WAIT;
+    }
+
+    Deferred and(Deferred more) {
+        return new Deferred(
+                Stream.concat(untilTurn.stream(), more.untilTurn.stream()).toList(),
+                Stream.concat(untilAsked.stream(), more.untilAsked.stream()).toList());
     }
 
     /** All of them. */

@@ -104,6 +104,11 @@ public record Goals(
                 .toList();
     }
 
+    /** Whether the spec wants a pod. */
+    public boolean want(ObservedPod pod) {
+        return want(id(pod));
+    }
+
     /** Whether the spec wants it; of one that is not there too. */
     boolean want(String of) {
         return !unwanted.containsKey(of) && !surplus.contains(of);
@@ -136,7 +141,7 @@ public record Goals(
                 .findFirst();
     }
 
-    private static Optional<String> note(String annotation, HasMetadata workload) {
+    static Optional<String> note(String annotation, HasMetadata workload) {
         PodTemplateSpec template = workload instanceof StatefulSet set
                 ? set.getSpec().getTemplate()
                 : ((DaemonSet) workload).getSpec().getTemplate();

@@ -50,6 +50,23 @@ public record TransitionPlan(
         removing = List.copyOf(removing);
     }
 
+    /** The same with further pods that run on as an earlier operator made them. */
+    public TransitionPlan and(Deferred more) {
+        return new TransitionPlan(
+                steps,
+                actions,
+                released,
+                evictable,
+                waits,
+                heldBack,
+                emptiedFirst,
+                replacing,
+                removing,
+                upgrade,
+                draining,
+                deferred.and(more));
+    }
+
     /** Whether steps are under way that bring pods to other settings. */
     public boolean changesSettings() {
         return isChangingSettings(steps);

@@ -148,6 +148,7 @@ class MatchedChildrenTest {
                 planned.directories(),
                 planned.cleanings(),
                 planned.preflight(),
-                planned.pulls());
+                planned.pulls(),
+                planned.kept());
     }
 }

@@ -50,12 +50,16 @@ class PlannedChildrenTest {
     }
 
     @Test
-    void theOptionalOnesAreAmongThem() {
-        PlannedChildren planned = planned(sketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}")
+    void whatAnotherSpecCanDoWithoutIsNoneOfThem() {
+        PlannedChildren whole = planned(sketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}")
                 .engine("{agents: {}}"));
+        PlannedChildren less =
+                planned(sketch("{networkPolicy: {enabled: false}, storage: [{name: a, capacity: 1Gi}]}"));
 
-        assertThat(planned.optional()).extracting(HasMetadata::getKind).contains("NetworkPolicy", "DaemonSet");
-        assertThat(planned.make()).containsAll(planned.optional());
+        assertThat(whole.make()).noneMatch(whole::canDoWithout);
+        assertThat(whole.make().stream().filter(less::canDoWithout))
+                .extracting(HasMetadata::getKind)
+                .containsOnly("NetworkPolicy", "DaemonSet");
     }
 
     private static PoolSketch sketch(String spec) {

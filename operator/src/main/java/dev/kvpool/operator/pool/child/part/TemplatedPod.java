@@ -57,7 +57,7 @@ public final class TemplatedPod {
                 restart.map(time -> Map.of(PoolLabels.RESTART, time.toString())).orElse(Map.of());
     }
 
-    /** The template of pods that the operator replaces, which have notes of their image and settings. */
+    /** The template of the pods, with notes of their image and settings. */
     public PodTemplateSpec template(PodSpec pod, String image, String asked) {
         return template(pod, pod, image, asked);
     }
@@ -69,23 +69,15 @@ public final class TemplatedPod {
      * @param asked digest of what the user asks for
      */
     public PodTemplateSpec template(PodSpec pod, PodSpec settings, String image, String asked) {
-        return template(pod).toBuilder()
-                .editMetadata()
-                .addToAnnotations(OwnContainer.note(image))
-                .addToAnnotations(PoolLabels.SETTINGS, SettingsDigest.of(settings, wish, restart))
-                .addToAnnotations(PoolLabels.ASKED, asked)
-                .endMetadata()
-                .build();
-    }
-
-    /** The template of pods that Kubernetes replaces. */
-    public PodTemplateSpec template(PodSpec pod) {
         return new PodTemplateSpecBuilder()
                 .withNewMetadata()
                 .withLabels(labels)
                 .addToLabels(wish.labels())
                 .addToAnnotations(wish.annotations())
                 .addToAnnotations(restart)
+                .addToAnnotations(OwnContainer.note(image))
+                .addToAnnotations(PoolLabels.SETTINGS, SettingsDigest.of(settings, wish, restart))
+                .addToAnnotations(PoolLabels.ASKED, asked)
                 .endMetadata()
                 .withSpec(pod)
                 .build();

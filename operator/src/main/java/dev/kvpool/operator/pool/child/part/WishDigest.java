@@ -3,11 +3,13 @@ package dev.kvpool.operator.pool.child.part;
 
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.engine.AgentsSpec;
 import dev.kvpool.api.v1alpha1.engine.IpFamily;
 import dev.kvpool.api.v1alpha1.pod.MastersSpec;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,6 +24,8 @@ public final class WishDigest {
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
     private static final Map<?, ?> MASTERS = map(new MastersSpec(null, null, null, null));
     private static final Map<?, ?> ENGINE = map(TransferEngineSpec.DEFAULTS);
+    private static final Map<?, ?> ENGINE_WITH_AGENTS =
+            with(ENGINE, "agents", map(YAML.convertValue(Map.of(), AgentsSpec.class)));
     private static final Map<?, ?> SET =
             map(YAML.convertValue(Map.of("name", "a", "capacity", "1"), StorageSetSpec.class));
 
@@ -34,6 +38,9 @@ public final class WishDigest {
     /** What of an engine storage nodes are told; ports only where they are chosen. */
     private static final Set<String> OF_ENGINE =
             Set.of("protocols", "hostNetwork", "timeouts", "memory", "accelerator", "socketDirectory", "rdma");
+
+    /** What of the pool's engine agents are told. */
+    private static final Set<String> OF_AGENTS = Set.of("agents", "hostNetwork", "timeouts", "rdma");
 
     private WishDigest() {}
 
@@ -59,6 +66,16 @@ public final class WishDigest {
         return text(pool, asked, PoolLabels.ROLE_STORAGE);
     }
 
+    /** Of the agents. */
+    public static String agents(PoolBlueprint pool) {
+        Map<String, Object> asked = pruned(map(pool.engine()), ENGINE_WITH_AGENTS);
+        asked.keySet().retainAll(OF_AGENTS);
+        asked.put("protocols", pool.engines().clientProtocols());
+        asked.put("sockets", pool.engines().socketDirectories());
+        asked.put("port", pool.agentPort());
+        return text(pool, asked, PoolLabels.ROLE_AGENT);
+    }
+
     private static String text(PoolBlueprint pool, Map<String, Object> asked, String role) {
         KvCachePoolSpec spec = pool.spec();
         asked.put("ipv4Only", pool.engine().ipFamilies().equals(List.of(IpFamily.IPV4)));
@@ -70,6 +87,12 @@ public final class WishDigest {
 
     private static Map<?, ?> map(Object spec) {
         return YAML.convertValue(spec, Map.class);
+    }
+
+    private static Map<?, ?> with(Map<?, ?> values, String name, Map<?, ?> value) {
+        Map<Object, Object> more = new HashMap<>(values);
+        more.put(name, value);
+        return more;
     }
 
     /** What differs from the defaults, in the order of its names. */

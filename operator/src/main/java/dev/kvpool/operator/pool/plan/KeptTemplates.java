@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.plan;
+
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.storage.StoragePlan;
+import dev.kvpool.operator.pool.transition.Deferred;
+import dev.kvpool.operator.pool.transition.Goals;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Templates that stay as an earlier operator made them, where this one makes other pods of the same spec, so that a pod that dies meanwhile
+ * comes back as it was. Pure.
+ *
+ * @param templates by kind and name of their workload
+ * @param deferred the pods that were made from them
+ */
+record KeptTemplates(Map<String, PodTemplateSpec> templates, Deferred deferred) {
+
+    /**
+     * Finds them. In a pool that was never led nothing runs that would be worth it.
+     *
+     * @param made what the templates that this operator makes say, by kind and name of their workload
+     * @param turn whether it is this pool's turn
+     */
+    static KeptTemplates of(
+            PoolObservation seen, Goals goals, Map<String, TemplateNotes> made, RolloutTerms terms, boolean turn) {
+        Map<String, PodTemplateSpec> templates = new HashMap<>();
+        List<ObservedPod> untilTurn = new ArrayList<>();
+        List<ObservedPod> untilAsked = new ArrayList<>();
+        List<HasMetadata> workloads = RollViews.everLed(seen) ? seen.children() : List.of();
+        for (HasMetadata workload : workloads) {
+            Optional<PodTemplateSpec> stored = Workloads.template(workload).filter(template -> {
+                TemplateNotes notes = made.get(Workloads.title(workload));
+                return notes != null && notes.isOtherwiseFrom(TemplateNotes.of(template));
+            });
+            boolean asked = stored.isPresent() && isLeftToUsers(workload, seen, terms);
+            if (stored.isPresent() && (asked || !turn)) {
+                templates.put(Workloads.title(workload), stored.get());
+                seen.pods().stream()
+                        .filter(pod -> isOf(workload, pod) && !pod.leaving() && goals.want(pod))
+                        .forEach((asked ? untilAsked : untilTurn)::add);
+            }
+        }
+        return new KeptTemplates(templates, new Deferred(untilTurn, untilAsked));
+    }
+
+    private static boolean isLeftToUsers(HasMetadata workload, PoolObservation seen, RolloutTerms terms) {
+        return Deferred.isLeftToUsers(
+                label(workload, PoolLabels.ROLE), StoragePlan.outlivesPods(workload), seen, terms);
+    }
+
+    /** What was made from another template than the workload has now is no matter of that. */
+    private static boolean isOf(HasMetadata workload, ObservedPod pod) {
+        return pod.role().equals(label(workload, PoolLabels.ROLE))
+                && pod.set().equals(label(workload, PoolLabels.SET))
+                && pod.perNode() == workload instanceof DaemonSet
+                && pod.settings()
+                        .equals(TemplateNotes.of(Workloads.template(workload).orElseThrow())
+                                .settings());
+    }
+
+    private static String label(HasMetadata workload, String label) {
+        return workload.getMetadata().getLabels().getOrDefault(label, "");
+    }
+}
