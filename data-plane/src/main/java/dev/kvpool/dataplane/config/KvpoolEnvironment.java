@@ -27,6 +27,7 @@ public record KvpoolEnvironment(
 
     /** What the Python client, libkvpool and the operator read, which is never a misspelling. */
     private static final Set<String> OF_OTHER_PROGRAMS = Set.of(
+            "KVPOOL_ASCEND_LIBRARY_DIR",
             "KVPOOL_BUSY_WAIT",
             "KVPOOL_COMMAND",
             "KVPOOL_CONNECT_TIMEOUT",

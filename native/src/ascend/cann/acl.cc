@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ascend/cann/acl.h"
+
+namespace kvpool::ascend {
+
+Acl Acl::of(Symbols& library) {
+  Acl acl;
+  library.take(acl.init, "aclInit");
+  library.take(acl.setDevice, "aclrtSetDevice");
+  library.take(acl.getDevice, "aclrtGetDevice");
+  library.take(acl.getDeviceCount, "aclrtGetDeviceCount");
+  library.take(acl.createContext, "aclrtCreateContext");
+  library.take(acl.destroyContext, "aclrtDestroyContext");
+  library.take(acl.setCurrentContext, "aclrtSetCurrentContext");
+  library.take(acl.getCurrentContext, "aclrtGetCurrentContext");
+  library.take(acl.physicalDevice, "aclrtGetPhyDevIdByLogicDevId");
+  library.take(acl.mallocHost, "aclrtMallocHost");
+  library.take(acl.freeHost, "aclrtFreeHost");
+  library.take(acl.pointerAttributes, "aclrtPointerGetAttributes");
+  library.take(acl.memcpy, "aclrtMemcpy");
+  library.take(acl.memcpyAsync, "aclrtMemcpyAsync");
+  library.take(acl.createStream, "aclrtCreateStreamWithConfig");
+  library.take(acl.destroyStream, "aclrtDestroyStream");
+  library.take(acl.synchronizeStream, "aclrtSynchronizeStreamWithTimeout");
+  library.take(acl.abortStream, "aclrtStreamAbort");
+  library.take(acl.recentError, "aclGetRecentErrMsg");
+  library.take(acl.socName, "aclrtGetSocName");
+  library.takeIfThere(acl.memcpyBatch, "aclrtMemcpyBatch");
+  library.takeIfThere(acl.hostRegister, "aclrtHostRegister");
+  library.takeIfThere(acl.hostUnregister, "aclrtHostUnregister");
+  return acl;
+}
+
+std::string Acl::problem(const std::string& what, AclError error) const {
+  return what + ": ACL error " + std::to_string(error) + recentWords();
+}
+
+std::string Acl::recentWords() const {
+  const char* words = recentError();
+  return words == nullptr || *words == '\0' ? "" : ", " + std::string(words);
+}
+
+}  // namespace kvpool::ascend

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "ascend/cann/symbols.h"
+#include "ascend/core/abi.h"
+
+namespace kvpool::ascend {
+
+/// Functions of ACL, by the names they have there. Those from memcpyBatch on may be null.
+struct Acl {
+  AclError (*init)(const char* configuration) = nullptr;
+  AclError (*setDevice)(int32_t device) = nullptr;
+  AclError (*getDevice)(int32_t* device) = nullptr;
+  AclError (*getDeviceCount)(uint32_t* count) = nullptr;
+  AclError (*createContext)(AclContext* context, int32_t device) = nullptr;
+  AclError (*destroyContext)(AclContext context) = nullptr;
+  AclError (*setCurrentContext)(AclContext context) = nullptr;
+  AclError (*getCurrentContext)(AclContext* context) = nullptr;
+  AclError (*physicalDevice)(int32_t device, int32_t* physical) = nullptr;
+  AclError (*mallocHost)(void** memory, size_t bytes) = nullptr;
+  AclError (*freeHost)(void* memory) = nullptr;
+  AclError (*pointerAttributes)(const void* memory, PointerAttributes* attributes) = nullptr;
+  AclError (*memcpy)(void* to, size_t room, const void* from, size_t bytes, CopyKind kind) = nullptr;
+  AclError (*memcpyAsync)(void* to, size_t room, const void* from, size_t bytes, CopyKind kind,
+                          AclStream stream) = nullptr;
+  AclError (*createStream)(AclStream* stream, uint32_t priority, uint32_t flags) = nullptr;
+  AclError (*destroyStream)(AclStream stream) = nullptr;
+  AclError (*synchronizeStream)(AclStream stream, int32_t timeoutMs) = nullptr;
+  AclError (*abortStream)(AclStream stream) = nullptr;
+  const char* (*recentError)() = nullptr;
+  const char* (*socName)() = nullptr;
+
+  AclError (*memcpyBatch)(void** to, size_t* room, void** from, size_t* bytes, size_t count,
+                          CopyBatchAttributes* attributes, size_t* firsts, size_t attributeCount,
+                          size_t* failed) = nullptr;
+  AclError (*hostRegister)(void* memory, uint64_t bytes, int32_t type, void** device) = nullptr;
+  AclError (*hostUnregister)(void* memory) = nullptr;
+
+  static Acl of(Symbols& library);
+  /// "WHAT: ACL's number and words".
+  [[nodiscard]] std::string problem(const std::string& what, AclError error) const;
+  /// What CANN says of the latest failure in this thread, behind ", "; empty when it says nothing.
+  [[nodiscard]] std::string recentWords() const;
+};
+
+}  // namespace kvpool::ascend

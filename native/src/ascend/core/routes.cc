@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ascend/core/routes.h"
+
+#include <algorithm>
+
+#include "ascend/core/statuses.h"
+
+namespace kvpool::ascend {
+void Routes::submit(Time now, Wanted wanted) {
+  const TransferId id = wanted.id;
+  transfers_.emplace(id, Pending{std::move(wanted)});
+  ++counters_.transfers;
+  if (closed_) return finish(id, {KV_CLOSED, "the Ascend transport is closed"});
+  queue(now, id);
+}
+
+void Routes::queue(Time now, TransferId id) {
+  const Routed route = routes_.try_emplace(transfers_.at(id).wanted.place.endpoint).first;
+  route->second.waiting.push_back(id);
+  advance(now, route);
+}
+
+void Routes::connected(Time now, const std::string& endpoint, TransportStatus status) {
+  const Routed found = routes_.find(endpoint);
+  if (found == routes_.end()) return;
+  Route& route = found->second;
+  if (status == kTransportOk) {
+    route.state = held_ ? State::Ending : State::Ready;
+    route.renewed = false;
+  } else if (status == kAlreadyConnected && !route.renewed) {
+    // A channel to an earlier life of the peer, or one that could not be ended: it knows that life's memory.
+    route.renewed = true;
+    route.state = State::Ending;
+  } else {
+    if (status == kResourceExhausted) endLeastUsed();
+    route.state = State::None;
+    route.renewed = false;
+    for (const TransferId id : std::exchange(route.waiting, {}))
+      if (transfers_.contains(id))
+        finish(id, {KV_CONNECT_FAILED, endpoint + " cannot be connected: " + toString(status)});
+  }
+  advanceAll(now);
+}
+
+void Routes::disconnected(Time now, const std::string& endpoint, TransportStatus status) {
+  const Routed found = routes_.find(endpoint);
+  if (found == routes_.end()) return;
+  Route& route = found->second;
+  // A peer that cannot be told of the end leaves the channel with CANN; the next connection finds it and ends it again.
+  if (status != kTransportOk && status != kNotConnected) ++counters_.stuckChannels;
+  route.asked = false;
+  route.state = State::None;
+  for (const Broken& broken : std::exchange(route.broken, {}))
+    conclude(broken.id, broken.status);
+  advanceAll(now);
+}
+
+void Routes::transferred(Time now, TransferId id, TransportStatus status) {
+  Route& route = routes_.at(transfers_.at(id).wanted.place.endpoint);
+  --route.underWay;
+  --underWay_;
+  if (!breaksChannel(status)) {
+    conclude(id, status);
+    if (settings_.shortConnections && route.state == State::Ready && route.underWay == 0 && route.waiting.empty())
+      route.state = State::Ending;
+  } else if (settings_.connectsByItself) {
+    // CANN has ended the channel. Others that are under way may have it made again, without memory that comes later.
+    // Where the peer could not be told, CANN has kept it: no transfer by it succeeds any more.
+    suspects_.insert(transfers_.at(id).wanted.place.endpoint);
+    route.state = route.underWay == 0 ? State::None : State::Ending;
+    conclude(id, status);
+  } else {
+    route.broken.push_back({id, status});
+    route.state = State::Ending;
+  }
+  advanceAll(now);
+}
+
+void Routes::conclude(TransferId id, TransportStatus status) {
+  const Pending& pending = transfers_.at(id);
+  const std::string why = "a transfer with " + pending.wanted.place.endpoint + " ended with " + toString(status);
+  if (status == kTransportOk) return finish(id, {});
+  const int32_t code = status == kTransportTimeout ? KV_TIMEOUT : closed_ ? KV_CLOSED : KV_TRANSFER_FAILED;
+  finish(id, {code, why});
+}
+
+void Routes::tick(Time now) {
+  std::vector<TransferId> late;
+  for (const auto& [id, pending] : transfers_) {
+    if (!pending.underWay && pending.wanted.deadline <= now) late.push_back(id);
+  }
+  for (const TransferId id : late)
+    finish(id, {KV_TIMEOUT, "the time of the transfer ended before its channel was there"});
+}
+
+void Routes::hold(Time now) {
+  held_ = true;
+  for (auto& [endpoint, route] : routes_) {
+    if (route.state == State::Ready) route.state = State::Ending;
+  }
+  advanceAll(now);
+}
+
+void Routes::resume(Time now) {
+  held_ = false;
+  advanceAll(now);
+}
+
+bool Routes::hasChannels() const {
+  return std::ranges::any_of(routes_, [](const auto& entry) { return entry.second.state != State::None; });
+}
+
+void Routes::shutDown() {
+  closed_ = true;
+  std::vector<TransferId> waiting;
+  for (const auto& [id, pending] : transfers_) {
+    if (!pending.underWay) waiting.push_back(id);
+  }
+  for (const TransferId id : waiting)
+    finish(id, {KV_CLOSED, "the Ascend transport is closed"});
+  for (auto& [endpoint, route] : routes_) {
+    route.waiting.clear();
+    if (route.state == State::Ready) route.state = State::Ending;
+  }
+  advanceAll(0);
+}
+
+void Routes::advance(Time now, Routed found) {
+  auto& [endpoint, route] = *found;
+  std::erase_if(route.waiting, [this](TransferId id) { return !transfers_.contains(id); });
+  if (route.state == State::Ready && !knowsMemory(route)) route.state = State::Ending;
+  if (route.state == State::Ending && route.underWay == 0 && !route.asked) {
+    route.asked = true;
+    actions_.emplace_back(Disconnect{endpoint});
+  }
+  if (route.state == State::None && !route.waiting.empty() && route.underWay == 0 && !held_) connect(found);
+  if (route.state == State::Ready) beginWaiting(now, found);
+  if (route.state == State::None && route.waiting.empty() && route.underWay == 0) routes_.erase(found);
+}
+
+void Routes::advanceAll(Time now) {
+  for (Routed route = routes_.begin(); route != routes_.end();)
+    advance(now, route++);
+}
+
+void Routes::connect(Routed found) {
+  auto& [endpoint, route] = *found;
+  route.peerRegistrations = 0;  // it may have restarted since the channel before, and counts from the beginning again
+  for (const TransferId id : route.waiting)
+    route.peerRegistrations = std::max(route.peerRegistrations, transfers_.at(id).wanted.place.registrations);
+  route.ourRegistrations = registrations_;
+  if (settings_.connectsByItself) {
+    route.state = suspects_.erase(endpoint) == 0 ? State::Ready : State::Ending;
+    route.asked = route.state == State::Ending;
+    if (route.asked) actions_.emplace_back(Disconnect{endpoint});
+    return;
+  }
+  route.state = State::Connecting;
+  ++counters_.connects;
+  actions_.emplace_back(Connect{endpoint, settings_.connectTimeoutMs});
+}
+
+bool Routes::knowsMemory(const Route& route) const {
+  return route.waiting.empty() ||
+         (route.ourRegistrations == registrations_ && std::ranges::all_of(route.waiting, [&](TransferId id) {
+            return transfers_.at(id).wanted.place.registrations <= route.peerRegistrations;
+          }));
+}
+
+void Routes::beginWaiting(Time now, Routed found) {
+  Route& route = found->second;
+  while (!route.waiting.empty() && underWay_ < settings_.underWayMax) {
+    const TransferId id = route.waiting.front();
+    route.waiting.pop_front();
+    begin(now, found, transfers_.at(id));
+  }
+}
+
+void Routes::begin(Time now, Routed found, Pending& pending) {
+  const Wanted& wanted = pending.wanted;
+  if (wanted.deadline <= now) return finish(wanted.id, {KV_TIMEOUT, "the time of the transfer ended before it began"});
+  const Time left = std::min<Time>(wanted.deadline - now, settings_.transferTimeoutMs);
+  pending.underWay = true;
+  ++underWay_;
+  ++found->second.underWay;
+  found->second.use = ++uses_;
+  actions_.emplace_back(Transfer{wanted.id, found->first, wanted.direction, wanted.pieces, static_cast<int32_t>(left)});
+}
+
+void Routes::endLeastUsed() {
+  Routed least = routes_.end();
+  for (Routed route = routes_.begin(); route != routes_.end(); ++route) {
+    const bool unused =
+        route->second.state == State::Ready && route->second.underWay == 0 && route->second.waiting.empty();
+    if (unused && (least == routes_.end() || route->second.use < least->second.use)) least = route;
+  }
+  if (least != routes_.end()) least->second.state = State::Ending;
+}
+
+void Routes::finish(TransferId id, Status status) {
+  if (!status.ok()) ++counters_.failures;
+  if (status.code() == KV_TIMEOUT) ++counters_.timeouts;
+  transfers_.erase(id);
+  actions_.emplace_back(Finish{id, std::move(status)});
+}
+
+}  // namespace kvpool::ascend

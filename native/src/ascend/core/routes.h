@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Channels to engines of peers and the transfers over them, as a state machine without I/O, clock or threads: what CANN
+// answered goes in, actions come out. What CANN does is in docs/internals/ascend.md.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ascend/core/actions.h"
+
+namespace kvpool::ascend {
+
+struct RouteSettings {
+  int32_t connectTimeoutMs = 10000;
+  int32_t transferTimeoutMs = 10000;
+  bool connectsByItself = false;  ///< CANN's capability: a transfer makes the channel and ends it after a failure
+  size_t underWayMax = 100;       ///< transfers at the same time
+  bool shortConnections = false;  ///< a channel ends with the last transfer that it is there for
+};
+
+struct RouteCounters {
+  uint64_t transfers = 0;
+  uint64_t failures = 0;
+  uint64_t timeouts = 0;
+  uint64_t connects = 0;
+  uint64_t stuckChannels = 0;  ///< that CANN kept, as their peer could not be told of their end
+};
+
+/// Where an engine of a peer is.
+struct Place {
+  std::string endpoint;  ///< IP:PORT, [IPv6]:PORT
+  /// Grows when the peer registers memory. A channel knows the memory that was registered when it was made.
+  uint64_t registrations = 0;
+};
+
+/// What a caller wants.
+struct Wanted {
+  TransferId id = 0;
+  Place place;
+  Direction direction = Direction::Read;
+  std::vector<Piece> pieces;
+  Time deadline = 0;
+};
+
+class Routes {
+ public:
+  explicit Routes(const RouteSettings& settings) : settings_(settings) {}
+
+  void submit(Time now, Wanted wanted);
+  /// Memory was registered here: channels made before do not know it.
+  void registered() { ++registrations_; }
+
+  void connected(Time now, const std::string& endpoint, TransportStatus status);
+  void disconnected(Time now, const std::string& endpoint, TransportStatus status);
+  void transferred(Time now, TransferId id, TransportStatus status);
+  void tick(Time now);
+  /// Ends all channels, when what is under way over them has ended, and makes none until resume(): memory that is to be
+  /// taken back must be known to none.
+  void hold(Time now);
+  void resume(Time now);
+  /// Whether there is a channel, or one is about to be made or ended.
+  [[nodiscard]] bool hasChannels() const;
+  /// Ends all that waits with KV_CLOSED; what is under way ends so when it is answered. Nothing begins any more.
+  void shutDown();
+
+  std::vector<Action> takeActions() { return std::exchange(actions_, {}); }
+  [[nodiscard]] const RouteCounters& counters() const { return counters_; }
+  /// Transfers that have not ended.
+  [[nodiscard]] size_t pending() const { return transfers_.size(); }
+
+ private:
+  /// Of a channel. Ending: what is under way ends first, then the channel is ended, and made again if something waits.
+  enum class State { None, Connecting, Ready, Ending };
+  /// A transfer whose channel did not survive it: CANN may still touch its memory until the channel has ended.
+  struct Broken {
+    TransferId id = 0;
+    TransportStatus status = kTransportFailed;
+  };
+  struct Route {
+    State state = State::None;
+    uint64_t peerRegistrations = 0;  // that the channel knows
+    uint64_t ourRegistrations = 0;
+    bool renewed = false;  // a channel that CANN had kept was ended, to make this one
+    bool asked = false;    // Disconnect is not answered yet
+    size_t underWay = 0;   // transfers
+    uint64_t use = 0;      // when it was used last: of all routes the greater the later
+    std::deque<TransferId> waiting;
+    std::vector<Broken> broken;
+  };
+  struct Pending {
+    Wanted wanted;
+    bool underWay = false;
+  };
+  using Routed = std::map<std::string, Route>::iterator;
+
+  void queue(Time now, TransferId id);
+  /// Does what the route can do now. Forgets it when nothing is left of it.
+  void advance(Time now, Routed route);
+  void advanceAll(Time now);
+  void connect(Routed route);
+  [[nodiscard]] bool knowsMemory(const Route& route) const;
+  void beginWaiting(Time now, Routed route);
+  void begin(Time now, Routed route, Pending& pending);
+  /// So that CANN has room for another channel.
+  void endLeastUsed();
+  void conclude(TransferId id, TransportStatus status);
+  void finish(TransferId id, Status status);
+
+  const RouteSettings settings_;
+  uint64_t registrations_ = 0;
+  bool closed_ = false;
+  bool held_ = false;
+  size_t underWay_ = 0;
+  uint64_t uses_ = 0;
+  std::map<std::string, Route> routes_;  // by endpoint
+  std::set<std::string> suspects_;       // endpoints whose channel CANN meant to end by itself, and may have kept
+  std::unordered_map<TransferId, Pending> transfers_;
+  RouteCounters counters_;
+  std::vector<Action> actions_;
+};
+
+}  // namespace kvpool::ascend

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes with CANN and threads: callers submit transfers, threads make what the core wants happen.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ascend/cann/engine.h"
+#include "ascend/core/routes.h"
+
+namespace kvpool::ascend {
+
+/// The end of a transfer. Called by a thread of the transport; it must not wait for another end.
+using Ended = std::function<void(const Status&)>;
+
+class Transport {
+ public:
+  struct Terms {
+    RouteSettings routes;
+    uint32_t threads = 8;
+    bool async = false;  ///< transfers are begun and looked after, by one thread more, instead of waited for
+  };
+
+  /// `engine` must outlive it.
+  Transport(Engine& engine, const Terms& terms);
+  /// As shutDown().
+  ~Transport();
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  /// Moves all pieces between memory registered here and memory registered at the peer, or fails.
+  void submit(const Place& place, Direction direction, std::vector<Piece> pieces, Time timeoutMs, Ended ended);
+  /// Memory was registered with the engine.
+  void registered();
+  /// Runs `take` while no channel knows any memory of ours; transfers wait for that long.
+  void withoutChannels(const std::function<void()>& take);
+  /// Ends all transfers; those under way when CANN has answered, within their timeouts.
+  void shutDown();
+
+  [[nodiscard]] RouteCounters counters() const;
+
+ private:
+  struct UnderWay {
+    TransferId id = 0;
+    TransferRequest request = nullptr;
+    Time until = 0;
+  };
+
+  void work();
+  void watch();
+  void perform(std::unique_lock<std::mutex>& lock, const Action& action);
+  void transfer(std::unique_lock<std::mutex>& lock, const Transfer& wanted);
+  /// Hands out what the core wants now. Ends are told by the thread that calls this, without the mutex.
+  void settle(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] bool over() const { return stopping_ && routes_.pending() == 0 && open_ == 0; }
+
+  Engine& engine_;
+  const bool async_;
+  mutable std::mutex mutex_;
+  std::condition_variable due_;
+  std::condition_variable changed_;
+  Routes routes_;
+  std::deque<Action> todo_;
+  size_t open_ = 0;  // actions that are not answered yet
+  std::map<TransferId, Ended> ended_;
+  std::vector<UnderWay> underWay_;  // asynchronous ones
+  TransferId lastId_ = 0;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;  // last: they use all of the above
+};
+
+}  // namespace kvpool::ascend

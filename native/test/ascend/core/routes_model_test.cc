@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes beside a model of CANN and of peers that restart, vanish and register memory, driven at random.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ascend/core/routes.h"
+#include "seed.h"
+
+namespace kvpool::ascend {
+namespace {
+
+constexpr uint64_t kPeers = 3;
+constexpr size_t kUnderWayMax = 5;
+
+/// An engine of a peer: a new life has a new generation, and another port now and then.
+struct Engine {
+  std::string endpoint;
+  uint64_t generation = 1;
+  uint64_t registrations = 1;
+  bool up = true;
+};
+
+class Model {
+ public:
+  Model(uint64_t seed, bool connectsByItself)
+      : dice_(seed),
+        connectsByItself_(connectsByItself),
+        routes_({.connectsByItself = connectsByItself, .underWayMax = kUnderWayMax}) {
+    for (uint64_t i = 0; i < kPeers; ++i)
+      engines_[name(i)].endpoint = freshEndpoint();
+  }
+
+  void step() {
+    now_ += static_cast<Time>(dice_.below(20));
+    switch (dice_.below(10)) {
+      case 0:
+        restart();
+        break;
+      case 1:
+        ++engines_[any()].registrations;
+        break;
+      case 2:
+        routes_.registered();
+        break;
+      case 3:
+        routes_.tick(now_);
+        break;
+      case 4:
+      case 5:
+        submit();
+        break;
+      default:
+        answer();
+        break;
+    }
+    take();
+  }
+
+  /// All ends: peers stay as they are, and what was asked is answered.
+  void settle() {
+    for (int round = 0; round < 5000 && !open_.empty(); ++round) {
+      answer();
+      take();
+    }
+    now_ += 1000000;
+    routes_.tick(now_);
+    take();
+  }
+  void shutDown() {
+    routes_.shutDown();
+    take();
+  }
+
+  void checkThatAllEnded() const {
+    EXPECT_EQ(routes_.pending(), 0U);
+    EXPECT_EQ(ended_.size(), lastId_);
+    EXPECT_TRUE(open_.empty());
+  }
+  [[nodiscard]] size_t succeeded() const { return succeeded_; }
+
+ private:
+  struct Channel {
+    std::string peer;
+    uint64_t generation = 0;
+    uint64_t registrations = 0;
+    bool usable = true;
+  };
+
+  static std::string name(uint64_t number) { return "peer-" + std::to_string(number); }
+  std::string any() { return name(dice_.below(kPeers)); }
+  std::string freshEndpoint() { return "10.0.0.1:" + std::to_string(20000 + ++lastPort_); }
+
+  void restart() {
+    Engine& engine = engines_[any()];
+    if (engine.up) {
+      engine.up = false;
+      return;
+    }
+    engine.up = true;
+    ++engine.generation;
+    engine.registrations += 100;
+    if (dice_.oneIn(2)) engine.endpoint = freshEndpoint();
+  }
+
+  void submit() {
+    const std::string peer = any();
+    const Engine& engine = engines_[peer];
+    // What the caller knows may be a life old.
+    const uint64_t known = 1 + dice_.below(engine.registrations);
+    wanted_[++lastId_] = known;
+    routes_.submit(now_, {lastId_,
+                          {engine.endpoint, known},
+                          Direction::Read,
+                          {{1, 2, 3}},
+                          now_ + 1 + static_cast<Time>(dice_.below(2000))});
+  }
+
+  void take() {
+    for (Action& action : routes_.takeActions()) {
+      check(action);
+      if (!std::holds_alternative<Finish>(action)) open_.push_back(std::move(action));
+    }
+  }
+
+  void check(const Action& action) {
+    if (const auto* connect = std::get_if<Connect>(&action)) {
+      EXPECT_FALSE(connectsByItself_);
+      EXPECT_TRUE(changing_.insert(connect->endpoint).second) << "two changes of a channel at once";
+      EXPECT_EQ(moving_[connect->endpoint], 0U);
+    } else if (const auto* disconnect = std::get_if<Disconnect>(&action)) {
+      EXPECT_TRUE(changing_.insert(disconnect->endpoint).second) << "two changes of a channel at once";
+      EXPECT_EQ(moving_[disconnect->endpoint], 0U) << "a channel ends while it moves bytes";
+    } else if (const auto* transfer = std::get_if<Transfer>(&action)) {
+      EXPECT_FALSE(changing_.contains(transfer->endpoint)) << "bytes move over a channel that is made or ended";
+      EXPECT_GT(transfer->timeoutMs, 0);
+      ++moving_[transfer->endpoint];
+      EXPECT_LE(++underWay_, kUnderWayMax);
+    } else if (const auto* finish = std::get_if<Finish>(&action)) {
+      EXPECT_TRUE(ended_.insert(finish->id).second) << "a transfer ends twice";
+      EXPECT_FALSE(touched_.contains(finish->id)) << "a transfer ends while CANN may touch its memory";
+      EXPECT_EQ(finish->status.ok(), moved_.contains(finish->id)) << "a transfer says what did not happen";
+      if (finish->status.ok()) ++succeeded_;
+    }
+  }
+
+  void answer() {
+    if (open_.empty()) return;
+    const size_t which = dice_.below(open_.size());
+    const Action action = open_[which];
+    open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(which));
+    if (const auto* connect = std::get_if<Connect>(&action)) {
+      changing_.erase(connect->endpoint);
+      routes_.connected(now_, connect->endpoint, connectTo(connect->endpoint));
+    } else if (const auto* disconnect = std::get_if<Disconnect>(&action)) {
+      changing_.erase(disconnect->endpoint);
+      routes_.disconnected(now_, disconnect->endpoint, disconnectFrom(disconnect->endpoint));
+    } else if (const auto* transfer = std::get_if<Transfer>(&action)) {
+      --moving_[transfer->endpoint];
+      --underWay_;
+      const TransportStatus status = move(*transfer);
+      if (status == kTransportOk) moved_.insert(transfer->id);
+      routes_.transferred(now_, transfer->id, status);
+    }
+  }
+
+  Engine* at(const std::string& endpoint) {
+    for (auto& [peer, engine] : engines_) {
+      if (engine.endpoint == endpoint && engine.up) return &engine;
+    }
+    return nullptr;
+  }
+
+  TransportStatus connectTo(const std::string& endpoint) {
+    if (channels_.contains(endpoint)) return kAlreadyConnected;
+    if (dice_.oneIn(20)) return kResourceExhausted;
+    const Engine* engine = at(endpoint);
+    if (engine == nullptr) return dice_.oneIn(2) ? kTransportTimeout : kTransportFailed;
+    channels_[endpoint] = {"", engine->generation, engine->registrations, true};
+    return kTransportOk;
+  }
+
+  TransportStatus disconnectFrom(const std::string& endpoint) {
+    std::erase_if(touched_, [&](const auto& touched) { return touched.second == endpoint; });
+    if (!channels_.contains(endpoint)) return kNotConnected;
+    if (at(endpoint) == nullptr) return kTransportFailed;
+    channels_.erase(endpoint);
+    return kTransportOk;
+  }
+
+  TransportStatus move(const Transfer& transfer) {
+    Engine* engine = at(transfer.endpoint);
+    auto channel = channels_.find(transfer.endpoint);
+    if (channel == channels_.end()) {
+      if (!connectsByItself_) return kNotConnected;
+      if (engine == nullptr) return kTransportFailed;
+      channel =
+          channels_.emplace(transfer.endpoint, Channel{"", engine->generation, engine->registrations, true}).first;
+    }
+    Channel& used = channel->second;
+    const bool lives = engine != nullptr && engine->generation == used.generation;
+    const TransportStatus status = dice_.oneIn(25)                             ? kTransportTimeout
+                                   : !used.usable || !lives                    ? kTransportFailed
+                                   : wanted_[transfer.id] > used.registrations ? kParamInvalid
+                                                                               : kTransportOk;
+    EXPECT_NE(status, kParamInvalid) << "memory that was registered before the transfer is unknown to its channel";
+    if (status != kTransportOk) {
+      used.usable = false;
+      if (connectsByItself_) {
+        channels_.erase(channel);
+      } else {
+        touched_[transfer.id] = transfer.endpoint;
+      }
+    }
+    return status;
+  }
+
+  test::Dice dice_;
+  const bool connectsByItself_;
+  Routes routes_;
+  Time now_ = 0;
+  uint64_t lastPort_ = 0;
+  TransferId lastId_ = 0;
+  std::map<std::string, Engine> engines_;
+  std::map<std::string, Channel> channels_;
+  std::map<TransferId, uint64_t> wanted_;
+  std::vector<Action> open_;
+  std::set<std::string> changing_;
+  std::map<std::string, size_t> moving_;
+  size_t underWay_ = 0;
+  std::set<TransferId> moved_;
+  std::map<TransferId, std::string> touched_;  // by what is left of a transfer that broke its channel, and which
+  std::set<TransferId> ended_;
+  size_t succeeded_ = 0;
+};
+
+void play(bool connectsByItself, bool shutsDown) {
+  const uint64_t seed = test::seed(1);
+  size_t succeeded = 0;
+  for (uint64_t round = 0; round < 300; ++round) {
+    SCOPED_TRACE(test::seedTrace(seed) + ", round " + std::to_string(round));
+    Model model(seed * 1000 + round, connectsByItself);
+    for (int step = 0; step < 300; ++step)
+      model.step();
+    if (shutsDown) model.shutDown();
+    model.settle();
+    model.checkThatAllEnded();
+    succeeded += model.succeeded();
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(succeeded, 3000U) << "most transfers fail: nothing was tested";
+}
+
+TEST(RoutesModel, ChannelsAreMadeHere) {
+  play(false, false);
+}
+TEST(RoutesModel, ChannelsAreMadeByCann) {
+  play(true, false);
+}
+TEST(RoutesModel, ShuttingDownInTheMiddle) {
+  play(false, true);
+}
+
+}  // namespace
+}  // namespace kvpool::ascend

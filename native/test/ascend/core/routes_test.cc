@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ascend/core/routes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kvpool::ascend {
+namespace {
+
+constexpr const char* kHere = "10.0.0.1:20000";
+constexpr const char* kThere = "10.0.0.1:20007";
+
+/// Routes to one peer, and what they want done.
+class RoutesTest : public testing::Test {
+ protected:
+  void make(const RouteSettings& settings) { routes_.emplace(settings); }
+  void SetUp() override { make({.connectTimeoutMs = 1500, .transferTimeoutMs = 2500}); }
+
+  void submit(TransferId id, uint64_t registrations = 1, Time deadline = 60000) {
+    routes_->submit(now_, {id, {kHere, registrations}, Direction::Read, {{0x1000, 0x2000, 64}}, deadline});
+    take();
+  }
+  void connected(TransportStatus status, const std::string& endpoint = kHere) {
+    routes_->connected(now_, endpoint, status);
+    take();
+  }
+  void disconnected(TransportStatus status, const std::string& endpoint = kHere) {
+    routes_->disconnected(now_, endpoint, status);
+    take();
+  }
+  void transferred(TransferId id, TransportStatus status) {
+    routes_->transferred(now_, id, status);
+    take();
+  }
+  /// A transfer of a channel that works.
+  void underWay(TransferId id) {
+    submit(id);
+    connected(kTransportOk);
+    ASSERT_EQ(all<Transfer>().size(), 1U);
+    clear();
+  }
+
+  void take() {
+    for (Action& action : routes_->takeActions())
+      actions_.push_back(std::move(action));
+  }
+  void clear() { actions_.clear(); }
+  /// The only action that is left, if it is of this kind.
+  template <typename Kind>
+  const Kind* next() {
+    return actions_.size() == 1 ? std::get_if<Kind>(&actions_.front()) : nullptr;
+  }
+  template <typename Kind>
+  std::vector<Kind> all() const {
+    std::vector<Kind> found;
+    for (const Action& action : actions_) {
+      if (const Kind* one = std::get_if<Kind>(&action)) found.push_back(*one);
+    }
+    return found;
+  }
+  [[nodiscard]] std::optional<Status> endOf(TransferId id) const {
+    for (const Finish& finish : all<Finish>()) {
+      if (finish.id == id) return finish.status;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Routes> routes_;
+  std::vector<Action> actions_;
+  Time now_ = 1000;
+};
+
+TEST_F(RoutesTest, AChannelIsMadeOnceAndThenUsed) {
+  submit(1);
+  submit(2);
+  ASSERT_NE(next<Connect>(), nullptr);
+  EXPECT_EQ(next<Connect>()->endpoint, kHere);
+  EXPECT_EQ(next<Connect>()->timeoutMs, 1500);
+  clear();
+  connected(kTransportOk);
+  submit(3);
+  const auto transfers = all<Transfer>();
+  ASSERT_EQ(transfers.size(), 3U);
+  EXPECT_EQ(transfers[0].id, 1U);
+  EXPECT_EQ(transfers[0].timeoutMs, 2500);
+  EXPECT_EQ(transfers[0].pieces.size(), 1U);
+  EXPECT_EQ(transfers[2].id, 3U);
+  clear();
+  transferred(2, kTransportOk);
+  ASSERT_NE(next<Finish>(), nullptr);
+  EXPECT_TRUE(endOf(2)->ok());
+  EXPECT_EQ(routes_->counters().connects, 1U);
+}
+
+TEST_F(RoutesTest, AShortConnectionEndsWithItsTransfers) {
+  make({.shortConnections = true});
+  underWay(1);
+  submit(2);
+  clear();
+  transferred(1, kTransportOk);
+  ASSERT_NE(next<Finish>(), nullptr) << "the other one needs it";
+  clear();
+  transferred(2, kTransportOk);
+  EXPECT_TRUE(endOf(2)->ok());
+  EXPECT_EQ(all<Disconnect>().size(), 1U);
+}
+
+TEST_F(RoutesTest, APeerThatRestartsCountsItsRegistrationsFromTheBeginning) {
+  submit(1, 100);
+  connected(kTransportOk);
+  transferred(1, kTransportFailed);
+  submit(2, 1);
+  disconnected(kTransportOk);
+  connected(kTransportOk);
+  transferred(2, kTransportOk);
+  clear();
+  submit(3, 2);
+  ASSERT_NE(next<Disconnect>(), nullptr) << "the channel does not know what was registered after it was made";
+}
+
+TEST_F(RoutesTest, WhereCannConnectsByItselfNothingElseDoes) {
+  make({.connectsByItself = true});
+  submit(1);
+  ASSERT_NE(next<Transfer>(), nullptr);
+  clear();
+  transferred(1, kTransportOk);
+  ASSERT_NE(next<Finish>(), nullptr);
+  clear();
+  submit(2);
+  ASSERT_NE(next<Transfer>(), nullptr);
+}
+
+TEST_F(RoutesTest, AChannelThatCannMayHaveKeptAfterAFailureIsEndedBeforeTheNextTransfer) {
+  make({.connectsByItself = true});
+  submit(1);
+  clear();
+  transferred(1, kTransportFailed);
+  ASSERT_NE(next<Finish>(), nullptr) << "the peer may be gone: this does not wait for it";
+  clear();
+  submit(2);
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  clear();
+  disconnected(kTransportFailed);
+  ASSERT_NE(next<Transfer>(), nullptr) << "once, whatever comes of it";
+}
+
+TEST_F(RoutesTest, ATransferThatFailsEndsItsChannelAndTheNextMakesAnother) {
+  underWay(1);
+  transferred(1, kTransportFailed);
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  clear();
+  disconnected(kTransportOk);
+  ASSERT_NE(next<Finish>(), nullptr);
+  EXPECT_EQ(endOf(1)->code(), KV_TRANSFER_FAILED);
+  EXPECT_EQ(endOf(1)->text(), "a transfer with 10.0.0.1:20000 ended with 503900 (failed)");
+  clear();
+  submit(2);
+  ASSERT_NE(next<Connect>(), nullptr);
+}
+
+TEST_F(RoutesTest, APeerThatCannotBeConnectedEndsWhatWaitsForIt) {
+  submit(1);
+  submit(2);
+  clear();
+  connected(kTransportTimeout);
+  for (const TransferId id : {1U, 2U}) {
+    ASSERT_TRUE(endOf(id));
+    EXPECT_EQ(endOf(id)->code(), KV_CONNECT_FAILED);
+    EXPECT_EQ(endOf(id)->text(), "10.0.0.1:20000 cannot be connected: 103901 (timeout)");
+  }
+  clear();
+  submit(3);
+  ASSERT_NE(next<Connect>(), nullptr);
+}
+
+TEST_F(RoutesTest, ATimeoutEndsTheChannelAndThenTheTransferAsItsMemoryMayBeTouchedUntilThen) {
+  underWay(1);
+  transferred(1, kTransportTimeout);
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  disconnected(kTransportOk);
+  ASSERT_TRUE(endOf(1));
+  EXPECT_EQ(endOf(1)->code(), KV_TIMEOUT);
+  EXPECT_EQ(routes_->counters().timeouts, 1U);
+}
+
+TEST_F(RoutesTest, AWrongCallIsNotMadeAgainAndKeepsTheChannel) {
+  for (const TransportStatus refusal : {kParamInvalid, kUnsupported}) {
+    SetUp();
+    clear();
+    underWay(1);
+    transferred(1, refusal);
+    ASSERT_NE(next<Finish>(), nullptr) << refusal;
+    EXPECT_EQ(next<Finish>()->status.code(), KV_TRANSFER_FAILED);
+  }
+}
+
+TEST_F(RoutesTest, WhatIsUnderWayEndsBeforeItsChannelDoes) {
+  underWay(1);
+  submit(2);
+  submit(3);
+  clear();
+  transferred(2, kTransportFailed);
+  EXPECT_TRUE(all<Disconnect>().empty());
+  submit(4);
+  EXPECT_TRUE(all<Transfer>().empty());
+  transferred(1, kTransportOk);
+  EXPECT_TRUE(all<Disconnect>().empty());
+  transferred(3, kTransportOk);
+  EXPECT_EQ(all<Disconnect>().size(), 1U);
+  clear();
+  disconnected(kTransportOk);
+  EXPECT_EQ(all<Connect>().size(), 1U);
+  EXPECT_TRUE(endOf(2));
+}
+
+TEST_F(RoutesTest, AChannelThatCannKeptIsEndedAndMadeAgainOnce) {
+  submit(1);
+  clear();
+  connected(kAlreadyConnected);
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  clear();
+  disconnected(kTransportOk);
+  ASSERT_NE(next<Connect>(), nullptr);
+  clear();
+  connected(kAlreadyConnected);
+  ASSERT_NE(next<Finish>(), nullptr);
+  EXPECT_EQ(endOf(1)->code(), KV_CONNECT_FAILED);
+}
+
+TEST_F(RoutesTest, AChannelWhosePeerCannotBeToldOfItsEndIsCounted) {
+  underWay(1);
+  transferred(1, kTransportTimeout);
+  disconnected(kTransportFailed);
+  EXPECT_EQ(routes_->counters().stuckChannels, 1U);
+  clear();
+  submit(2);
+  ASSERT_NE(next<Connect>(), nullptr);
+  clear();
+  connected(kAlreadyConnected);
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  disconnected(kNotConnected);
+  EXPECT_EQ(routes_->counters().stuckChannels, 1U);
+}
+
+TEST_F(RoutesTest, MemoryThatThePeerRegisteredAfterwardsRenewsTheChannel) {
+  underWay(1);
+  submit(2, 2);
+  EXPECT_TRUE(actions_.empty());
+  transferred(1, kTransportOk);
+  EXPECT_EQ(all<Disconnect>().size(), 1U);
+  clear();
+  disconnected(kTransportOk);
+  ASSERT_NE(next<Connect>(), nullptr);
+  clear();
+  connected(kTransportOk);
+  ASSERT_NE(next<Transfer>(), nullptr);
+  clear();
+  submit(3, 1);
+  ASSERT_NE(next<Transfer>(), nullptr);
+}
+
+TEST_F(RoutesTest, MemoryThatWasRegisteredHereRenewsTheChannel) {
+  underWay(1);
+  transferred(1, kTransportOk);
+  clear();
+  routes_->registered();
+  submit(2);
+  ASSERT_NE(next<Disconnect>(), nullptr);
+}
+
+TEST_F(RoutesTest, WhileChannelsAreHeldAllEndAndNoneIsMade) {
+  underWay(1);
+  routes_->hold(now_);
+  take();
+  EXPECT_TRUE(actions_.empty()) << "what is under way ends first";
+  submit(2);
+  transferred(1, kTransportOk);
+  EXPECT_EQ(all<Disconnect>().size(), 1U);
+  EXPECT_TRUE(routes_->hasChannels());
+  clear();
+  disconnected(kTransportOk);
+  EXPECT_FALSE(routes_->hasChannels());
+  EXPECT_TRUE(actions_.empty());
+  routes_->resume(now_);
+  take();
+  ASSERT_NE(next<Connect>(), nullptr);
+}
+
+TEST_F(RoutesTest, AChannelThatIsMadeWhileTheyAreHeldIsEnded) {
+  submit(1);
+  clear();
+  routes_->hold(now_);
+  connected(kTransportOk);
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  clear();
+  disconnected(kTransportOk);
+  routes_->resume(now_);
+  take();
+  ASSERT_NE(next<Connect>(), nullptr);
+}
+
+TEST_F(RoutesTest, SoManyAreUnderWayAndTheOthersWait) {
+  make({.connectsByItself = true, .underWayMax = 2});
+  submit(1);
+  submit(2);
+  submit(3);
+  EXPECT_EQ(all<Transfer>().size(), 2U);
+  clear();
+  transferred(1, kTransportOk);
+  ASSERT_EQ(all<Transfer>().size(), 1U);
+  EXPECT_EQ(all<Transfer>()[0].id, 3U);
+}
+
+TEST_F(RoutesTest, ATransferWhoseTimeEndsWhileItWaitsTimesOut) {
+  submit(1, 1, now_ + 100);
+  submit(2, 1, now_ + 1000);
+  clear();
+  now_ += 100;
+  routes_->tick(now_);
+  take();
+  ASSERT_NE(next<Finish>(), nullptr);
+  EXPECT_EQ(endOf(1)->code(), KV_TIMEOUT);
+  clear();
+  connected(kTransportOk);
+  ASSERT_NE(next<Transfer>(), nullptr);
+  EXPECT_EQ(next<Transfer>()->id, 2U);
+  EXPECT_EQ(next<Transfer>()->timeoutMs, 900);
+}
+
+TEST_F(RoutesTest, WhereChannelsAreExhaustedTheOneUsedLeastRecentlyEnds) {
+  underWay(1);
+  transferred(1, kTransportOk);
+  routes_->submit(now_, {2, {kThere, 1}, Direction::Write, {}, 60000});
+  take();
+  clear();
+  connected(kResourceExhausted, kThere);
+  EXPECT_EQ(all<Disconnect>().size(), 1U);
+  EXPECT_EQ(all<Disconnect>()[0].endpoint, kHere);
+  EXPECT_EQ(endOf(2)->code(), KV_CONNECT_FAILED);
+}
+
+TEST_F(RoutesTest, ShuttingDownEndsWhatWaitsNowAndTheRestWhenItIsAnswered) {
+  underWay(1);
+  submit(2);
+  routes_->submit(now_, {3, {kThere, 1}, Direction::Write, {}, 60000});
+  take();
+  clear();
+  routes_->shutDown();
+  take();
+  ASSERT_TRUE(endOf(3));
+  EXPECT_EQ(endOf(3)->code(), KV_CLOSED);
+  EXPECT_FALSE(endOf(1));
+  transferred(1, kTransportFailed);
+  transferred(2, kTransportOk);
+  EXPECT_TRUE(endOf(2)->ok());
+  EXPECT_EQ(all<Disconnect>().size(), 1U);
+  disconnected(kTransportOk);
+  ASSERT_TRUE(endOf(1));
+  EXPECT_EQ(endOf(1)->code(), KV_CLOSED);
+  submit(4);
+  EXPECT_EQ(endOf(4)->code(), KV_CLOSED);
+  EXPECT_EQ(routes_->pending(), 0U);
+}
+
+}  // namespace
+}  // namespace kvpool::ascend

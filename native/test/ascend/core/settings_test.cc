@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ascend/core/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace kvpool::ascend {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+Result<Settings> read(const Variables& variables) {
+  return Settings::of([&](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+TEST(Settings, AnEmptyEnvironmentHasTheDefaultsOfTheReference) {
+  const Settings settings = read({}).value();
+  EXPECT_EQ(settings.connectTimeoutMs, 10000);
+  EXPECT_EQ(settings.transferTimeoutMs, 10000);
+  EXPECT_FALSE(settings.async);
+  EXPECT_FALSE(settings.autoConnect);
+  EXPECT_EQ(settings.threads, 8U);
+  EXPECT_EQ(settings.basePort, 20000);
+  EXPECT_EQ(optionsOf(settings, {}, "adxl."),
+            (std::map<std::string, std::string>{
+                {"adxl.BufferPool", "0:0"}, {"adxl.RdmaTrafficClass", "132"}, {"adxl.RdmaServiceLevel", "4"}}));
+}
+
+TEST(Settings, EachVariableIsObeyed) {
+  const Settings settings = read({{"ASCEND_CONNECT_TIMEOUT", "3000"},
+                                  {"ASCEND_TRANSFER_TIMEOUT", "4000"},
+                                  {"ASCEND_USE_ASYNC_TRANSFER", ""},
+                                  {"ASCEND_USE_SHORT_CONNECTION", "1"},
+                                  {"ASCEND_AUTO_CONNECT", "0"},
+                                  {"ASCEND_THREAD_POOL_SIZE", "16"},
+                                  {"ASCEND_BASE_PORT", "21000"},
+                                  {"HCCL_INTRA_ROCE_ENABLE", "1"},
+                                  {"HCCL_RDMA_TC", "64"},
+                                  {"ASCEND_RDMA_SL", "7"},
+                                  {"HCCL_RDMA_SL", "2"},
+                                  {"ASCEND_LOCAL_COMM_RES", "{}"},
+                                  {"ASCEND_GLOBAL_RESOURCE_CONFIG", R"({"max_active_channels":1})"},
+                                  {"ASCEND_ENABLE_USE_FABRIC_MEM", "1"}})
+                                .value();
+  EXPECT_EQ(settings.connectTimeoutMs, 3000);
+  EXPECT_EQ(settings.transferTimeoutMs, 4000);
+  EXPECT_TRUE(settings.async);
+  EXPECT_TRUE(settings.shortConnections);
+  EXPECT_EQ(settings.autoConnect, false);
+  EXPECT_EQ(settings.threads, 16U);
+  EXPECT_EQ(settings.basePort, 21000);
+  EXPECT_TRUE(settings.roce);
+  EXPECT_EQ(optionsOf(settings, {.autoConnect = true, .clientServerComm = true}, ""),
+            (std::map<std::string, std::string>{{"AutoConnect", "0"},
+                                                {"BufferPool", "0:0"},
+                                                {"EnableUseFabricMem", "1"},
+                                                {"GlobalResourceConfig", R"({"max_active_channels":1})"},
+                                                {"LocalCommRes", "{}"},
+                                                {"RdmaServiceLevel", "7"},
+                                                {"RdmaTrafficClass", "64"}}));
+}
+
+TEST(Settings, WhatCannotBeIsRefusedWithItsNameAndWhatMayBe) {
+  const std::map<std::string, std::pair<Variables, std::string>> cases = {
+      {"a timeout of none",
+       {{{"ASCEND_CONNECT_TIMEOUT", "0"}}, "ASCEND_CONNECT_TIMEOUT is '0'; it must be a number from 1 to 3600000"}},
+      {"a negative one",
+       {{{"ASCEND_TRANSFER_TIMEOUT", "-5"}}, "ASCEND_TRANSFER_TIMEOUT is '-5'; it must be a number from 1 to 3600000"}},
+      {"no number",
+       {{{"ASCEND_THREAD_POOL_SIZE", "8x"}}, "ASCEND_THREAD_POOL_SIZE is '8x'; it must be a number from 1 to 16"}},
+      {"too many threads",
+       {{{"ASCEND_THREAD_POOL_SIZE", "17"}}, "ASCEND_THREAD_POOL_SIZE is '17'; it must be a number from 1 to 16"}},
+      {"empty", {{{"ASCEND_BASE_PORT", ""}}, "ASCEND_BASE_PORT is ''; it must be a number from 1024 to 65436"}},
+      {"a port beyond all",
+       {{{"ASCEND_BASE_PORT", "70000"}}, "ASCEND_BASE_PORT is '70000'; it must be a number from 1024 to 65436"}},
+      {"a traffic class in between",
+       {{{"ASCEND_RDMA_TC", "131"}}, "ASCEND_RDMA_TC is '131'; it must be a number from 0 to 252, a multiple of 4"}},
+      {"a service level", {{{"HCCL_RDMA_SL", "8"}}, "HCCL_RDMA_SL is '8'; it must be a number from 0 to 7"}},
+      {"a word for a flag", {{{"ASCEND_AUTO_CONNECT", "yes"}}, "ASCEND_AUTO_CONNECT is 'yes'; it must be 0 or 1"}},
+      {"half a pool",
+       {{{"ASCEND_BUFFER_POOL", "4"}},
+        "ASCEND_BUFFER_POOL is '4'; it must be COUNT:MIB, such as 4:8, or 0:0 for none"}},
+      {"a negative pool",
+       {{{"ASCEND_BUFFER_POOL", "4:-8"}},
+        "ASCEND_BUFFER_POOL is '4:-8'; it must be COUNT:MIB, such as 4:8, or 0:0 for none"}},
+      {"buffers and async",
+       {{{"ASCEND_BUFFER_POOL", "4:8"}, {"ASCEND_USE_ASYNC_TRANSFER", "1"}},
+        "ASCEND_BUFFER_POOL=4:8 and ASCEND_USE_ASYNC_TRANSFER exclude each other: CANN's buffers are for synchronous "
+        "transfers"}},
+      {"buffers and fabric",
+       {{{"ASCEND_BUFFER_POOL", "4:8"}, {"ASCEND_ENABLE_USE_FABRIC_MEM", "1"}},
+        "ASCEND_BUFFER_POOL=4:8 and ASCEND_ENABLE_USE_FABRIC_MEM=1 exclude each other: set ASCEND_BUFFER_POOL=0:0"}},
+  };
+  for (const auto& [name, one] : cases) {
+    const auto result = read(one.first);
+    ASSERT_FALSE(result.ok()) << name;
+    EXPECT_EQ(result.status().code(), KV_INVALID_ARGUMENT) << name;
+    EXPECT_EQ(result.status().text(), one.second) << name;
+  }
+}
+
+TEST(Settings, BuffersAreUsedByOneThread) {
+  EXPECT_EQ(read({{"ASCEND_BUFFER_POOL", "4:8"}}).value().threads, 1U);
+}
+
+TEST(Settings, CannConnectsByItselfWhereItCanAndNothingElseIsWanted) {
+  const Settings unset;
+  EXPECT_FALSE(connectsByItself(unset, {}).value());
+  EXPECT_TRUE(connectsByItself(unset, {.autoConnect = true}).value());
+  Settings wanted;
+  wanted.autoConnect = true;
+  EXPECT_TRUE(connectsByItself(wanted, {.autoConnect = true}).value());
+  EXPECT_EQ(connectsByItself(wanted, {}).status().code(), KV_INVALID_ARGUMENT);
+  wanted.autoConnect = false;
+  EXPECT_FALSE(connectsByItself(wanted, {.autoConnect = true}).value());
+}
+
+TEST(Settings, VersionOneThreeOfResourcesIsTakenWhereCannCan) {
+  EXPECT_EQ(optionsOf({}, {.clientServerComm = true}, "adxl.").at("adxl.LocalCommRes"), R"({"version":"1.3"})");
+}
+
+TEST(Ports, EachDeviceHasAHundred) {
+  EXPECT_EQ(portSlot(20000, 0).value().first, 20000);
+  EXPECT_EQ(portSlot(20000, 0).value().last, 20099);
+  EXPECT_EQ(portSlot(20000, 15).value().first, 21500);
+  EXPECT_EQ(portSlot(65436, 0).value().last, 65535);
+  EXPECT_EQ(portSlot(65436, 1).status().code(), KV_INVALID_ARGUMENT);
+  EXPECT_EQ(portSlot(20000, -1).status().code(), KV_INVALID_ARGUMENT);
+}
+
+TEST(Ports, AnOwnerHasTheSameOneAfterARestartAndOthersMostlyHaveOthers) {
+  const PortSlot slot = portSlot(20000, 3).value();
+  std::set<uint16_t> ports;
+  for (int i = 0; i < 20; ++i) {
+    const std::string owner = "demo-npu-" + std::to_string(i);
+    const uint16_t port = preferredPort(slot, owner);
+    EXPECT_EQ(port, preferredPort(slot, owner));
+    EXPECT_GE(port, slot.first);
+    EXPECT_LE(port, slot.last);
+    ports.insert(port);
+  }
+  EXPECT_GT(ports.size(), 12U);
+}
+
+}  // namespace
+}  // namespace kvpool::ascend
