@@ -33,10 +33,11 @@ typedef struct kv_engine_params {
   uint32_t queue_lines_max;     /* bound of transfers in flight or not waited for; default KV_BATCH_MAX */
   uint32_t busy_wait_us;        /* as in kv_client_params; default 100, KV_BUSY_WAIT_NEVER: sleep at once */
   const char *metadata;    /* "P2PHANDSHAKE" or NULL: peers are HOST:PORT; others are refused */
-  const char *protocols;   /* in order of preference, such as "rdma,tcp"; the first that works is used. NULL: "tcp" */
+  const char *protocols;   /* those that may be used, such as "ascend,tcp"; with a peer the first that both have. NULL: "tcp" */
   const char *name;        /* shown in logs of peers; default: host name */
   const char *listen_host; /* default "::" (both families), falls back to 0.0.0.0 where IPv6 is off */
   const char *product;     /* product version told to peers; default that of the library */
+  const char *ascend_host; /* IP at which peers reach this machine, for the protocol "ascend"; default HCCL_IF_IP, or listen_host */
 } kv_engine_params;
 
 /* Listens and starts the engine's thread. On success *out is the caller's, to be ended with kv_engine_destroy. */
@@ -52,8 +53,9 @@ typedef struct kv_region {
 } kv_region;
 
 /* Lets peers read and write these regions: all of them, or with a failure none. Not copied, not pinned. location is
- * "*", "cpu" or "cpu:N" (NULL: "*"); others are refused. KV_INVALID_ARGUMENT for overlaps, and for memory that this process
- * cannot read, as that of an accelerator: transfers from and to it are refused so as well. */
+ * "*", "cpu" or "cpu:N" (NULL: "*"), and "npu" or "npu:N" where ascend is used; others are refused. Where memory really is,
+ * CANN says. KV_INVALID_ARGUMENT for overlaps, and for memory that this process cannot read, as that of an accelerator:
+ * transfers from and to it are refused so as well. Memory of an NPU is not, where ascend is used. */
 KV_API int32_t kv_engine_register(kv_engine *engine, const kv_region *regions, uint32_t count, const char *location);
 
 /* Takes them back, named by address; length is not looked at. All, or none with KV_NOT_REGISTERED. When this returns no

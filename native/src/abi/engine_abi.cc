@@ -66,6 +66,7 @@ Result<EngineSettings> settingsFrom(const kv_engine_params& params) {
   settings.portMin = static_cast<uint16_t>(min);
   settings.portMax = static_cast<uint16_t>(max);
   settings.listenHost = textOr(params.listen_host, "::");
+  settings.ascendHost = textOr(params.ascend_host, "");
   settings.queueLinesMax = orDefault(params.queue_lines_max, KV_BATCH_MAX);
   settings.busyWait = kvpool::abi::busyWaitFrom(params.busy_wait_us);
   settings.seed = kvpool::randomNumber();
@@ -91,9 +92,10 @@ int32_t withEngine(kv_engine* handle, BodyFunction body) {
   });
 }
 
-Status judgeLocation(const char* location) {
+Status judgeLocation(const Engine& engine, const char* location) {
   const std::string_view text = textOr(location, "*");
   if (text == "*" || text == "cpu" || text.substr(0, 4) == "cpu:") return {};
+  if (engine.usesAscend() && (text == "npu" || text.substr(0, 4) == "npu:")) return {};
   return {KV_INVALID_ARGUMENT, "location '" + std::string(text.substr(0, 64)) +
                                    "' is not memory of the processor; this library moves only that: give \"cpu:0\" or "
                                    "\"*\""};
@@ -169,7 +171,7 @@ int32_t kv_engine_transports(kv_engine* engine, char* out, uint32_t out_size) {
 
 int32_t kv_engine_register(kv_engine* engine, const kv_region* regions, uint32_t count, const char* location) {
   return withEngine(engine, [&](Engine& self) -> Status {
-    for (Status judged : {judgeRegions(regions, count), judgeLocation(location)}) {
+    for (Status judged : {judgeRegions(regions, count), judgeLocation(self, location)}) {
       if (!judged.ok()) return judged;
     }
     return self.registerRegions({regions, count});

@@ -21,7 +21,8 @@ using test::Input;
 constexpr uint64_t kMemory = 0x100000;  // never touched: the core only names it
 constexpr uint64_t kRegionBytes = 0x1000;
 constexpr uint64_t kLocal = 0x900000;
-constexpr uint64_t kLocalBytes = 0x2000;
+constexpr uint64_t kLocalBytes = 0x2000;  // of each batch
+constexpr uint64_t kBatchesMax = 256;
 
 wire::Identity identity(uint64_t incarnation) {
   wire::Identity me;
@@ -36,6 +37,8 @@ class World {
  public:
   World() : core_(configuration()) {
     toggleRegion(0);
+    const kv_region local{kLocal, kBatchesMax * kLocalBytes};
+    if (!core_.registerRegions(std::span(&local, 1)).ok()) std::abort();
     session_ = core_.accepted(now_, "fuzz");
     wire::Bytes hello;
     wire::appendHello(hello, {identity(2), 0, wire::kMagic});
@@ -73,13 +76,15 @@ class World {
         core_.tick(now_);
         break;
       default:
-        submit(static_cast<int32_t>(input.number(1) % 3) + 1);
+        submitOrEndMove(input.number(1));
         break;
     }
     look();
   }
 
   void end() {
+    while (!moves_.empty())
+      endMove(0, {KV_TRANSFER_FAILED, "it failed"});
     core_.shutDown(now_);
     look();
     if (!running_.empty()) std::abort();  // a batch without an end
@@ -89,8 +94,11 @@ class World {
   static Config configuration() {
     Config config;
     config.me = identity(1);
+    config.ascend = "127.0.0.1:20000";
     return config;
   }
+
+  static uint64_t localOf(BatchId batch) { return kLocal + (batch - 1) * kLocalBytes; }
 
   void toggleRegion(uint64_t index) {
     const kv_region region{kMemory + index * kRegionBytes, kRegionBytes};
@@ -103,14 +111,29 @@ class World {
     }
   }
 
+  void submitOrEndMove(uint64_t choice) {
+    if (choice < 128) return submit(static_cast<int32_t>(choice % 3) + 1);
+    if (!moves_.empty()) endMove(choice, choice % 2 == 0 ? Status() : Status{KV_TRANSFER_FAILED, "it failed"});
+  }
+
+  void endMove(uint64_t choice, const Status& status) {
+    const auto ended = std::next(moves_.begin(), static_cast<ptrdiff_t>(choice % moves_.size()));
+    const uint64_t move = ended->first;
+    moves_.erase(ended);
+    core_.moved(now_, move, status);
+    look();
+  }
+
   void submit(int32_t op) {
+    if (lastBatch_ == kBatchesMax) return;
     Submission submission;
     submission.id = ++lastBatch_;
     submission.op = static_cast<TransferOp>(op);
     submission.deadline = now_ + 1000;
     submission.notify = std::make_shared<Notification>(Notification{"n", "m"});
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    submission.lines.push_back({"127.0.0.1:1", reinterpret_cast<uint8_t*>(kLocal), 0x5000, kLocalBytes});
+    submission.lines.push_back(
+        {"127.0.0.1:1", reinterpret_cast<uint8_t*>(localOf(submission.id)), 0x5000, kLocalBytes});
     running_[submission.id] = true;
     core_.submit(now_, std::move(submission));
     look();
@@ -131,7 +154,8 @@ class World {
     std::vector<Region> regions(input.number(1) % 4);
     for (Region& region : regions)
       region = {input.number(1), 0x4800 + input.number(2), input.number(2)};
-    deliver(dialled_, regionsFrame(input.number(1), regions));
+    const uint64_t question = input.number(1);
+    deliver(dialled_, regionsFrame(question, regions, question % 2 == 0 ? "127.0.0.1:20100" : ""));
   }
 
   void deliver(ConnectionId id, const wire::Bytes& frame) {
@@ -167,7 +191,17 @@ class World {
     if (receive.length > kRequestBytes) std::abort();
     if (receive.pieces) judgePieces(*receive.pieces, receive.length);
   }
+  void judge(const Move& move) {
+    for (const MovedPiece& piece : move.pieces) {
+      const uint64_t batch = (reinterpret_cast<uintptr_t>(piece.local) - kLocal) / kLocalBytes + 1;
+      if (running_.count(batch) == 0 || piece.length != kLocalBytes) std::abort();
+      moves_[move.move] = batch;
+    }
+  }
   void judge(const FinishBatch& finished) {
+    for (const auto& [move, batch] : moves_) {
+      if (batch == finished.batch) std::abort();  // CANN may still touch its memory
+    }
     if (running_.erase(finished.batch) != 1) std::abort();
     for (const int32_t status : finished.statuses) {
       if (status > 0) std::abort();  // undecided
@@ -185,7 +219,7 @@ class World {
       };
       const bool served = (registered_[0] && inside(kMemory, kRegionBytes)) ||
                           (registered_[1] && inside(kMemory + kRegionBytes, kRegionBytes));
-      if (!served && !inside(kLocal, kLocalBytes)) std::abort();  // memory that nobody gave
+      if (!served && !inside(kLocal, kBatchesMax * kLocalBytes)) std::abort();  // memory that nobody gave
       sum += piece.length;
     }
     if (sum != length) std::abort();
@@ -199,6 +233,7 @@ class World {
   wire::Bytes pendingWelcome_;
   bool registered_[2] = {false, false};
   std::map<BatchId, bool> running_;
+  std::map<uint64_t, BatchId> moves_;
 };
 
 }  // namespace

@@ -101,7 +101,7 @@ class PeerProcess {
       config.me.name = "peer";
       config.me.product = "0.1.0";
       NobodyWaits nobody;
-      engine::EngineShell shell(config, std::move(listener.value()), nobody);
+      engine::EngineShell shell(config, std::move(listener.value()), nullptr, nobody);
       const kv_region region{memory.address(), memory.size()};
       const bool registered = shell.core().registerRegions(std::span(&region, 1)).ok();
       if (registered) ::send(control, &port, sizeof port, MSG_NOSIGNAL);

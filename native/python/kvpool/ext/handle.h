@@ -49,7 +49,7 @@ class Entry {
 template <typename Kind, typename Start>
 PyObject* makeHandle(PyTypeObject* type, Start start) {
   typename Kind::Handle* handle = nullptr;
-  char error[1024] = "";
+  char error[4096] = "";
   int32_t status = KV_OK;
   {
     WithoutGil unlocked;

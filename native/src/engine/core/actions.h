@@ -20,6 +20,13 @@ using PayloadId = uint64_t;
 using BatchId = uint64_t;
 using Time = int64_t;  // milliseconds of a clock that only goes forward
 
+/// A range here and the one of the peer.
+struct MovedPiece {
+  uint8_t* local = nullptr;
+  uint64_t remote = 0;
+  uint64_t length = 0;
+};
+
 struct Dial {
   ConnectionId connection = 0;
   std::string address;
@@ -55,6 +62,16 @@ struct Close {
   std::string reason;
   bool afterOutput = false;
 };
+/// Moves the pieces between our regions and the peer's by its engine of CANN: all or none of them counts. Answered by
+/// moved(), which no end of a connection or a batch replaces: until then the pieces are in use.
+struct Move {
+  uint64_t move = 0;
+  std::string endpoint;
+  uint64_t registrations = 0;  // the peer's latest registration
+  bool read = false;
+  std::vector<MovedPiece> pieces;
+  Time deadline = 0;
+};
 struct FinishBatch {
   BatchId batch = 0;
   std::vector<int32_t> statuses;  // of its lines
@@ -66,6 +83,6 @@ struct Note {
 };
 
 using Action =
-    std::variant<Dial, SendFrame, SendPayload, ReceivePayload, DropPayload, Welcomed, Close, FinishBatch, Note>;
+    std::variant<Dial, SendFrame, SendPayload, ReceivePayload, DropPayload, Welcomed, Close, Move, FinishBatch, Note>;
 
 }  // namespace kvpool::engine

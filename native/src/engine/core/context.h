@@ -22,6 +22,8 @@ struct Config {
   int64_t connectTimeoutMs = kConnectTimeoutMs;
   int64_t transferTimeoutMs = kTransferTimeoutMs;
   int64_t idleTimeoutMs = kIdleTimeoutMs;
+  bool tcp = true;     // bytes may go by the connection; else only by CANN
+  std::string ascend;  // HOST:PORT of our engine of CANN, which has our regions too; empty: none
 };
 
 struct Counters {

@@ -10,13 +10,16 @@
 
 namespace kvpool::engine {
 
-Result<Description> Description::of(std::vector<Region> regions) {
+Result<Description> Description::of(std::vector<Region> regions, std::string ascend) {
   std::unordered_set<uint64_t> ids;
   for (const Region& region : regions) {
     const bool possible = region.base != 0 && region.length != 0 && checkedAdd(region.base, region.length);
     if (!possible || !ids.insert(region.id).second) return {KV_PROTOCOL, "a described region is not possible"};
   }
   Description description;
+  description.ascend_ = std::move(ascend);
+  for (const Region& region : regions)
+    description.latest_ = std::max(description.latest_, region.id);
   description.byBase_ = regions;
   std::vector<Region>& sorted = description.byBase_;
   std::sort(sorted.begin(), sorted.end(), [](const Region& a, const Region& b) { return a.base < b.base; });

@@ -55,6 +55,16 @@ void EngineCore::cancel(Time now, BatchId id) {
     link->cancel(now, id);
 }
 
+bool EngineCore::isMoving(BatchId id) const {
+  return std::ranges::any_of(links_, [&](const auto& entry) { return entry.second->isMoving(id); });
+}
+
+void EngineCore::moved(Time now, uint64_t move, const Status& status) {
+  for (const auto& [peer, link] : links_) {
+    if (link->isMove(move)) return link->moved(now, move, status);
+  }
+}
+
 void EngineCore::shutDown(Time now) {
   for (const BatchId id : context_.batches.all()) {
     cancel(now, id);
@@ -110,6 +120,7 @@ void EngineCore::silent(Time now, ConnectionId id, const std::string& reason) {
 
 void EngineCore::tick(Time now) {
   for (const BatchId id : context_.batches.expired(now)) {
+    if (isMoving(id)) continue;  // CANN ends it by the same deadline
     cancel(now, id);
     // Connections that had to be cut for another batch may have ended this one.
     if (context_.batches.has(id)) context_.act(context_.batches.end(id, KV_TIMEOUT));

@@ -18,13 +18,16 @@ class EngineCore {
   explicit EngineCore(Config config) : context_(std::move(config)), sessions_(context_) {}
 
   // The application.
-  Status registerRegions(std::span<const kv_region> regions) { return context_.regions.add(regions); }
+  /// `ofDevice`: the addresses of those that are memory of a device, which CANN alone moves.
+  Status registerRegions(std::span<const kv_region> regions, std::span<const uint64_t> ofDevice = {}) {
+    return context_.regions.add(regions, ofDevice);
+  }
   Status unregisterRegions(std::span<const kv_region> regions);
   void submit(Time now, Submission submission);
   /// What a peer said is registered there; nothing when there is no connection to it.
   [[nodiscard]] const Description* descriptionOf(const std::string& peer) const;
   std::deque<Notification>& notifications() { return context_.notifications; }
-  /// Ends every batch with KV_CLOSED.
+  /// Ends every batch with KV_CLOSED. All moves must have ended.
   void shutDown(Time now);
 
   // The network.
@@ -41,6 +44,8 @@ class EngineCore {
   void received(Time now, ConnectionId id);
   /// Bytes went out; frames that take so much memory still wait.
   void sent(Time now, ConnectionId id, uint64_t unsentFrames);
+  /// The end of a Move.
+  void moved(Time now, uint64_t move, const Status& status);
   void closed(Time now, ConnectionId id, const std::string& reason);
   /// Closed because the peer's host has acknowledged nothing for the connect timeout.
   void silent(Time now, ConnectionId id, const std::string& reason);
@@ -61,6 +66,7 @@ class EngineCore {
   PeerLink* linkTo(const std::string& peer);
   PeerLink* linkOf(ConnectionId id);
   void cancel(Time now, BatchId id);
+  [[nodiscard]] bool isMoving(BatchId id) const;
 
   Context context_;
   Sessions sessions_;

@@ -17,6 +17,12 @@ inline constexpr uint64_t kRequestBytes = uint64_t{4} << 20;
 inline constexpr size_t kRequestsInFlight = 8;
 inline constexpr size_t kPeersMax = 4096;
 
+/// Behind the name of a range.
+inline constexpr const char* kOfDevice = " are memory of an NPU, which goes by ascend alone";
+
+// Of the address of an engine of CANN.
+inline constexpr size_t kEndpointBytesMax = 64;
+
 // For peers that dialled us.
 inline constexpr size_t kSessionsMax = 4096;
 inline constexpr size_t kRepliesUnsent = 64;

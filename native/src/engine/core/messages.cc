@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/messages.h"
 
+#include "base/host_port.h"
 #include "dev_kvpool_wire/EngineDescribe.h"
 #include "dev_kvpool_wire/EngineNotify.h"
 #include "dev_kvpool_wire/EngineRead.h"
@@ -53,14 +54,16 @@ wire::Bytes describeFrame(uint64_t id) {
   return frameOf<sbe::EngineDescribe>(0, [&](sbe::EngineDescribe& message) { message.requestId(id); });
 }
 
-wire::Bytes regionsFrame(uint64_t id, std::span<const Region> regions) {
+wire::Bytes regionsFrame(uint64_t id, std::span<const Region> regions, const std::string& ascend) {
   using Message = sbe::EngineRegions;
-  return frameOf<Message>(groupRoom(regions.size(), Message::Regions::sbeBlockLength()), [&](Message& message) {
+  const size_t room = groupRoom(regions.size(), Message::Regions::sbeBlockLength()) + textRoom(ascend.size());
+  return frameOf<Message>(room, [&](Message& message) {
     message.requestId(id);
     auto& group = message.regionsCount(static_cast<uint16_t>(regions.size()));
     for (const Region& region : regions) {
       group.next().region(region.id).address(region.base).length(region.length).medium(sbe::Medium::DRAM);
     }
+    message.putAscend(ascend);
   });
 }
 
@@ -97,6 +100,9 @@ Regions readRegions(wire::Body body) {
   regions.regions = reader.list(&sbe::EngineRegions::regions, KV_ENGINE_REGIONS_MAX, [](auto& entry) {
     return Region{entry.region(), entry.address(), entry.length()};
   });
+  regions.ascend = text(reader.bytes(kEndpointBytesMax));
+  if (!regions.ascend.empty() && !parseHostPort(regions.ascend).ok())
+    throw Malformed("an endpoint that is no HOST:PORT");
   return regions;
 }
 

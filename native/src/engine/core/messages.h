@@ -41,6 +41,7 @@ struct NotifyRequest {
 struct Regions {
   uint64_t id = 0;
   std::vector<Region> regions;
+  std::string ascend;  // HOST:PORT of the peer's engine of CANN; empty: none
 };
 
 struct Reply {
@@ -51,7 +52,7 @@ struct Reply {
 };
 
 wire::Bytes describeFrame(uint64_t id);
-wire::Bytes regionsFrame(uint64_t id, std::span<const Region> regions);
+wire::Bytes regionsFrame(uint64_t id, std::span<const Region> regions, const std::string& ascend = "");
 wire::Bytes writeFrame(uint64_t id, std::span<const RemotePiece> pieces);
 wire::Bytes readFrame(uint64_t id, std::span<const RemotePiece> pieces);
 wire::Bytes notifyFrame(uint64_t id, const Notification& notification);

@@ -76,7 +76,7 @@ void PeerLink::described(Time now, wire::Body body) {
   Regions regions = readRegions(body);
   const auto question = describing_.find(regions.id);
   if (question == describing_.end()) throw wire::Malformed("regions that nobody asked for");
-  Result<Description> description = Description::of(std::move(regions.regions));
+  Result<Description> description = Description::of(std::move(regions.regions), std::move(regions.ascend));
   if (!description.ok()) throw wire::Malformed(description.status().text());
   answered_ = question->second;
   describing_.erase(question);
@@ -214,7 +214,78 @@ void PeerLink::planTask(Time now, TaskId id) {
                            " bytes at 0x" + hex16(lines[line].remote) +
                            (task.attempt > 1 ? "; the peer may have started anew since the address was learned" : "");
   }
+  if (goesByAscend()) return startMove(id, task);
+  if (!context_.config.tcp) {
+    return refuse(
+        id, task, KV_CONNECT_FAILED,
+        "the transfer engine at " + address_ + " has no engine of CANN, and tcp is not in the list of protocols here");
+  }
+  for (const uint32_t index : task.lines) {
+    const auto local = reinterpret_cast<uintptr_t>(lines[index].local);
+    if (!context_.regions.isOfDevice(local, lines[index].length)) continue;
+    return refuse(id, task, KV_INVALID_ARGUMENT,
+                  "the " + std::to_string(lines[index].length) + " bytes at 0x" + hex16(local) + kOfDevice +
+                      ", and the transfer engine at " + address_ + " has no engine of CANN");
+  }
   start(id, task, std::move(planned));
+}
+
+/// All lines of the attempt at once, which succeed or fail together.
+void PeerLink::startMove(TaskId id, Task& task) {
+  const Submission& submission = context_.batches.submission(task.batch);
+  Move move{context_.newRequest(), description_.ascend(), description_.latest(), task.op == TransferOp::Read, {},
+            submission.deadline};
+  for (const uint32_t index : task.lines) {
+    const Line& line = submission.lines[index];
+    if (line.length == 0) continue;
+    if (context_.regions.holds(reinterpret_cast<uintptr_t>(line.local), line.length)) {
+      move.pieces.push_back({line.local, line.remote, line.length});
+      continue;
+    }
+    context_.explanation = "the " + std::to_string(line.length) + " bytes at 0x" +
+                           hex16(reinterpret_cast<uintptr_t>(line.local)) +
+                           " are not registered here, which the ascend transport needs";
+    task.unregistered.push_back(index);
+  }
+  std::erase_if(task.lines,
+                [&](uint32_t line) { return std::ranges::find(task.unregistered, line) != task.unregistered.end(); });
+  if (move.pieces.empty()) return start(id, task, {});
+  task.phase = Task::Phase::Transferring;
+  task.requestsOpen = 1;
+  task.moving = true;
+  planning_.erase(id);
+  moves_.emplace(move.move, id);
+  context_.act(std::move(move));
+}
+
+/// Nothing is tried again: the peer has no other protocol.
+void PeerLink::refuse(TaskId id, Task& task, int32_t status, std::string why) {
+  context_.explanation = std::move(why);
+  task.attempt = kAttempts;
+  for (const uint32_t line : task.lines)
+    task.fail(line, status);
+  start(id, task, {});
+}
+
+void PeerLink::moved(Time now, uint64_t move, const Status& status) {
+  const auto found = moves_.find(move);
+  const TaskId id = found->second;
+  Task& task = tasks_.at(id);
+  moves_.erase(found);
+  task.moving = false;
+  task.requestsOpen = 0;
+  usedAt_ = now;
+  if (!status.ok()) {
+    context_.explanation = address_ + ": " + status.text();
+    for (const uint32_t line : task.lines)
+      task.fail(line, status.code());
+  }
+  roundOver(id, task);
+  advance(now);
+}
+
+bool PeerLink::isMoving(BatchId batch) const {
+  return std::ranges::any_of(moves_, [&](const auto& move) { return tasks_.at(move.second).batch == batch; });
 }
 
 void PeerLink::start(TaskId id, Task& task, Plan planned) {
@@ -354,7 +425,7 @@ void PeerLink::fail(Whom whom, int32_t status, const std::string& why) {
   for (auto next = tasks_.begin(); next != tasks_.end();) {
     const TaskId id = next->first;
     Task& task = (next++)->second;
-    if (whom == Whom::Probes && task.op != TransferOp::Probe) continue;
+    if (task.moving || (whom == Whom::Probes && task.op != TransferOp::Probe)) continue;
     context_.explanation = why;
     for (const uint32_t line : task.lines)
       task.fail(line, status);
@@ -369,6 +440,7 @@ void PeerLink::interruptAll(const std::string& why) {
   for (auto next = tasks_.begin(); next != tasks_.end();) {
     const TaskId id = next->first;
     Task& task = (next++)->second;
+    if (task.moving) continue;
     if (task.phase == Task::Phase::Notifying) {
       conclude(id, KV_TRANSFER_FAILED);  // it may have been told: twice would be worse than a failure
       continue;

@@ -22,8 +22,13 @@ class PeerLink {
   PeerLink(Context& context, std::string address) : context_(context), address_(std::move(address)) {}
 
   void add(Time now, const PeerLines& lines, BatchId batch);
-  /// The batch has ended: nothing may touch its memory any more when the actions of this call are done.
+  /// The batch has ended: nothing may touch its memory any more when the actions of this call are done. It must not be
+  /// moving.
   void cancel(Time now, BatchId batch);
+  [[nodiscard]] bool isMoving(BatchId batch) const;
+  [[nodiscard]] bool isMove(uint64_t move) const { return moves_.contains(move); }
+  /// The end of a Move.
+  void moved(Time now, uint64_t move, const Status& status);
 
   void opened(Time now);
   void frame(Time now, wire::Body body);
@@ -62,6 +67,9 @@ class PeerLink {
   void advance(Time now);
   void planTask(Time now, TaskId id);
   void start(TaskId id, Task& task, Plan plan);
+  [[nodiscard]] bool goesByAscend() const { return !context_.config.ascend.empty() && !description_.ascend().empty(); }
+  void startMove(TaskId id, Task& task);
+  void refuse(TaskId id, Task& task, int32_t status, std::string why);
   void fillWindow(Time now);
   void send(Time now, std::unique_ptr<Request> request);
   void replied(Time now, wire::Body body);
@@ -93,6 +101,7 @@ class PeerLink {
   std::set<TaskId> planning_;  // tasks in that phase
   std::deque<std::unique_ptr<Request>> waiting_;
   std::map<uint64_t, std::unique_ptr<Request>> inFlight_;
+  std::map<uint64_t, TaskId> moves_;
   std::map<uint64_t, uint64_t> describing_;  // request ids, the number of the question
   uint64_t receiving_ = 0;                   // the read whose payload is coming in
 };

@@ -10,7 +10,7 @@
 
 namespace kvpool::engine {
 
-Status RegionTable::add(std::span<const kv_region> regions) {
+Status RegionTable::add(std::span<const kv_region> regions, std::span<const uint64_t> ofDevice) {
   if (regions.size() > KV_ENGINE_REGIONS_MAX - byBase_.size()) {
     return {KV_QUEUE_FULL, std::to_string(byBase_.size()) + " regions are registered and " +
                                std::to_string(regions.size()) + " more exceed KV_ENGINE_REGIONS_MAX = " +
@@ -23,6 +23,7 @@ Status RegionTable::add(std::span<const kv_region> regions) {
       removeOne(regions[k].address);
     return added;
   }
+  ofDevice_.insert(ofDevice.begin(), ofDevice.end());
   return {};
 }
 
@@ -69,6 +70,7 @@ void RegionTable::removeOne(uint64_t base) {
   const auto found = byBase_.find(base);
   bytes_ -= found->second.length;
   baseOf_.erase(found->second.id);
+  ofDevice_.erase(base);
   byBase_.erase(found);
 }
 
@@ -77,6 +79,19 @@ bool RegionTable::covers(uint64_t id, uint64_t address, uint64_t length) const {
   if (base == baseOf_.end()) return false;
   const Region& region = byBase_.at(base->second);
   return rangeInside(address, length, region.base, region.base + region.length);
+}
+
+bool RegionTable::holds(uint64_t address, uint64_t length) const {
+  const auto next = byBase_.upper_bound(address);
+  if (next == byBase_.begin()) return false;
+  const Region& region = std::prev(next)->second;
+  return rangeInside(address, length, region.base, region.base + region.length);
+}
+
+bool RegionTable::isOfDevice(uint64_t address, uint64_t length) const {
+  return std::ranges::any_of(ofDevice_, [&](uint64_t base) {
+    return base < address ? address - base < byBase_.at(base).length : base - address < length;
+  });
 }
 
 std::vector<Region> RegionTable::all() const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -25,12 +26,18 @@ struct Region {
 class RegionTable {
  public:
   /// All or none. KV_INVALID_ARGUMENT for nothing, for a range that wraps around and for an overlap; KV_QUEUE_FULL
-  /// beyond KV_ENGINE_REGIONS_MAX.
-  Status add(std::span<const kv_region> regions);
+  /// beyond KV_ENGINE_REGIONS_MAX. `ofDevice`: the addresses of those that are memory of a device.
+  Status add(std::span<const kv_region> regions, std::span<const uint64_t> ofDevice = {});
   /// All or none; the ids that are gone. KV_NOT_REGISTERED unless a region begins at each address.
   Result<std::vector<uint64_t>> remove(std::span<const kv_region> regions);
   /// Whether the region exists and holds the whole range. Both numbers may come from a peer.
   [[nodiscard]] bool covers(uint64_t id, uint64_t address, uint64_t length) const;
+
+  /// Whether one region holds the whole range.
+  [[nodiscard]] bool holds(uint64_t address, uint64_t length) const;
+
+  /// Whether any byte of the range is registered as memory of a device, which this process itself must not touch.
+  [[nodiscard]] bool isOfDevice(uint64_t address, uint64_t length) const;
 
   /// In order of registration.
   [[nodiscard]] std::vector<Region> all() const;
@@ -43,6 +50,7 @@ class RegionTable {
 
   std::map<uint64_t, Region> byBase_;
   std::unordered_map<uint64_t, uint64_t> baseOf_;  // by id
+  std::set<uint64_t> ofDevice_;                    // bases
   uint64_t lastId_ = 0;
   uint64_t bytes_ = 0;
 };

@@ -43,7 +43,7 @@ void Sessions::frame(Time now, ConnectionId id, wire::Body body) {
 void Sessions::serve(ConnectionId id, Session& session, wire::Body body) {
   switch (wire::templateOf(body)) {
     case sbe::EngineDescribe::sbeTemplateId():
-      return send(id, session, regionsFrame(readDescribe(body), context_.regions.all()));
+      return send(id, session, regionsFrame(readDescribe(body), context_.regions.all(), context_.config.ascend));
     case sbe::EngineWrite::sbeTemplateId():
       return write(id, session, readWrite(body));
     case sbe::EngineRead::sbeTemplateId():
@@ -96,6 +96,11 @@ Status Sessions::resolve(const Session& session, const PiecesRequest& request, U
       context_.act(Note{LogLevel::Info, session.peer + " asked for memory that is not registered"});
       return {KV_NOT_REGISTERED, "no registered region " + std::to_string(piece.region) + " holds the " +
                                      std::to_string(piece.length) + " bytes at 0x" + hex16(piece.address)};
+    }
+    if (context_.regions.isOfDevice(piece.address, piece.length)) {
+      ++context_.counters.refusedRequests;
+      return {KV_INVALID_ARGUMENT,
+              "the " + std::to_string(piece.length) + " bytes at 0x" + hex16(piece.address) + kOfDevice};
     }
     // NOLINTNEXTLINE(performance-no-int-to-ptr): a number of the peer, inside of a region by now
     use.memory.push_back({reinterpret_cast<void*>(static_cast<uintptr_t>(piece.address)), piece.length});

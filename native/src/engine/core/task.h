@@ -27,6 +27,7 @@ struct Task {
   uint32_t attempt = 1;
   uint64_t askedBefore = 0;  // descriptions asked for before this attempt: older ones are not believed to lack a region
   size_t requestsOpen = 0;
+  bool moving = false;  // CANN uses its memory: it ends when that has, whatever becomes of the connection
 
   void fail(uint32_t line, int32_t status) { failed.emplace(line, status); }
 };

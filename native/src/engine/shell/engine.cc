@@ -2,6 +2,7 @@
 #include "engine/shell/engine.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "base/ids.h"
@@ -35,20 +36,55 @@ const char* opName(TransferOp op) {
   return "connect";
 }
 
+/// Where peers reach our engine of CANN: one address, as CANN wants it.
+Result<std::string> ascendHost(const EngineSettings& settings) {
+  if (!settings.ascendHost.empty()) return settings.ascendHost;
+  if (const char* named = std::getenv("HCCL_IF_IP"); named != nullptr && *named != '\0') return std::string(named);
+  if (settings.listenHost != "::" && settings.listenHost != "0.0.0.0") return settings.listenHost;
+  return {KV_INVALID_ARGUMENT,
+          "ascend needs the IP at which peers reach this machine: give it as host, or set HCCL_IF_IP"};
+}
+
+/// Null where the list has no ascend, or CANN cannot be used and the list has something else.
+Result<std::unique_ptr<AscendMoves>> openMoves(EngineSettings& settings) {
+  const auto installed = [&](const char* protocol) {
+    return std::ranges::find_if(settings.transports,
+                                [&](const Installation& one) { return one.used && one.protocol == protocol; });
+  };
+  const auto ascend = installed("ascend");
+  settings.config.tcp = installed("tcp") != settings.transports.end();
+  if (ascend == settings.transports.end()) return std::unique_ptr<AscendMoves>();
+  const Result<std::string> host = ascendHost(settings);
+  auto moves = host.ok() ? AscendMoves::open({host.value(), settings.config.me.name})
+                         : Result<std::unique_ptr<AscendMoves>>(host.status());
+  if (moves.ok()) {
+    settings.config.ascend = moves.value()->endpoint();
+    return moves;
+  }
+  if (!settings.config.tcp) return moves;
+  ascend->used = false;
+  ascend->text = "ascend: not used, " + moves.status().text();
+  log(LogLevel::Warning, ascend->text);
+  return std::unique_ptr<AscendMoves>();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::start(EngineSettings settings) {
   Result<Fd> listener = listenInRange(settings.listenHost, settings.portMin, settings.portMax, settings.seed);
   if (!listener.ok()) return listener.status();
-  std::unique_ptr<Engine> engine(new Engine(std::move(settings), std::move(listener.value())));
+  Result<std::unique_ptr<AscendMoves>> moves = openMoves(settings);
+  if (!moves.ok()) return moves.status();
+  std::unique_ptr<Engine> engine(
+      new Engine(std::move(settings), std::move(listener.value()), std::move(moves.value())));
   engine->thread_ = startQuietThread("kvpool-engine", [raw = engine.get()] { raw->run(); });
   return engine;
 }
 
-Engine::Engine(EngineSettings settings, Fd listener)
+Engine::Engine(EngineSettings settings, Fd listener, std::unique_ptr<AscendMoves> moves)
     : settings_(std::move(settings)),
       port_(net::boundPort(listener.get())),
-      shell_(settings_.config, std::move(listener), *this),
+      shell_(settings_.config, std::move(listener), std::move(moves), *this),
       attendance_(shell_, settings_.busyWait) {}
 
 Engine::~Engine() {
@@ -67,6 +103,7 @@ void Engine::run() {
     if (attendance_.watch(lock, shell_.core().quiet() ? kQuietTickMs : kTickMs)) round();
   }
   running_ = false;
+  shell_.endMoves();
   shell_.core().shutDown(net::steadyMs());
   shell_.settle();
 }
@@ -88,13 +125,28 @@ void Engine::giveUp(const std::exception& defect) {
 }
 
 Status Engine::registerRegions(std::span<const kv_region> regions) {
-  Status readable = judgeReadable(regions);
+  std::vector<kv_region> ofHost;
+  std::vector<uint64_t> ofDevice;
+  for (const kv_region& region : regions) {
+    if (shell_.moves() != nullptr && shell_.moves()->isOfDevice(region.address)) {
+      ofDevice.push_back(region.address);
+    } else {
+      ofHost.push_back(region);
+    }
+  }
+  Status readable = judgeReadable(ofHost);
   if (!readable.ok()) return readable;
   const std::lock_guard lock(mutex_);
-  Status added = shell_.core().registerRegions(regions);
+  Status added = shell_.core().registerRegions(regions, ofDevice);
   if (!added.ok()) return added;
+  if (AscendMoves* moves = shell_.moves()) {
+    if (Status known = moves->add(regions); !known.ok()) {
+      (void)shell_.core().unregisterRegions(regions);
+      return known;
+    }
+  }
   unreadable_.forget(regions);
-  lent_->lend(regions);
+  lent_->lend(ofHost);  // clients copy by the processor
   return added;
 }
 
@@ -120,6 +172,7 @@ Status Engine::unregisterRegions(std::span<const kv_region> regions) {
     if (!removed.ok()) return removed;
     recalled = lent_->recall(regions);
   }
+  if (AscendMoves* moves = shell_.moves()) moves->remove(regions);
   LentMemory::awaitReturn(recalled);  // without the lock: a put may take its time, peers shall not
   return {};
 }

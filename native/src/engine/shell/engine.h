@@ -26,6 +26,8 @@ namespace kvpool::engine {
 struct EngineSettings {
   Config config;
   std::string listenHost = "::";
+  std::string
+      ascendHost;  // IP at which peers reach our engine of CANN; empty: HCCL_IF_IP, or listenHost if that is one
   uint16_t portMin = KV_ENGINE_PORT_MIN;
   uint16_t portMax = KV_ENGINE_PORT_MAX;
   uint32_t queueLinesMax = KV_BATCH_MAX;
@@ -58,6 +60,7 @@ class Engine : private EngineShell::Listener {
   template <typename Fits>
   std::optional<Notification> nextNotification(Fits fits);
 
+  [[nodiscard]] bool usesAscend() const { return !settings_.config.ascend.empty(); }
   [[nodiscard]] std::string transports() const { return toString(settings_.transports); }
   [[nodiscard]] std::string explanation() const;
   void explain(std::string sentence);
@@ -75,7 +78,7 @@ class Engine : private EngineShell::Listener {
     int32_t first = KV_OK;  // status of the first line
   };
 
-  Engine(EngineSettings settings, Fd listener);
+  Engine(EngineSettings settings, Fd listener, std::unique_ptr<AscendMoves> moves);
   void run();
   void round();
   void batchFinished(const FinishBatch& finished) override;

@@ -15,16 +15,20 @@ constexpr net::Stream::Limits kLimits{wire::kHelloBodyBytesMax, kRepliesUnsent, 
 
 }  // namespace
 
-EngineShell::EngineShell(Config config, Fd listener, Listener& events)
+EngineShell::EngineShell(Config config, Fd listener, std::unique_ptr<AscendMoves> moves, Listener& events)
     : events_(events),
       core_(std::move(config)),
+      moves_(std::move(moves)),
       resolver_(loop_),
       streams_(loop_, static_cast<net::Stream::Listener&>(*this)),
       acceptor_(loop_, std::move(listener),
-                [this](Fd socket, const net::SocketAddress& peer) { accepted(std::move(socket), peer); }) {}
+                [this](Fd socket, const net::SocketAddress& peer) { accepted(std::move(socket), peer); }) {
+  if (moves_) moves_->tell([this] { wake(); });
+}
 
 void EngineShell::round() {
   loop_.runOnce(0);
+  takeMoves();
   if (net::steadyMs() - lastTick_ >= kTickMs) {
     lastTick_ = net::steadyMs();
     acceptor_.resume();
@@ -36,6 +40,18 @@ void EngineShell::round() {
     }
   }
   settle();
+}
+
+void EngineShell::takeMoves() {
+  if (!moves_) return;
+  for (const AscendMoves::End& end : moves_->takeEnds())
+    core_.moved(net::steadyMs(), end.move, end.status);
+}
+
+void EngineShell::endMoves() {
+  if (!moves_) return;
+  moves_->shutDown();
+  takeMoves();
 }
 
 void EngineShell::performAll() {

@@ -3,9 +3,11 @@
 // may call it; only await() and wake() need no mutex.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "engine/core/engine_core.h"
+#include "engine/shell/ascend_moves.h"
 #include "net/acceptor.h"
 #include "net/event_loop.h"
 #include "net/resolver.h"
@@ -21,7 +23,8 @@ class EngineShell : private net::Stream::Listener {
     virtual void batchFinished(const FinishBatch& finished) = 0;
   };
 
-  EngineShell(Config config, Fd listener, Listener& events);
+  /// `moves` is null where CANN is not used; the configuration says which.
+  EngineShell(Config config, Fd listener, std::unique_ptr<AscendMoves> moves, Listener& events);
 
   /// For calls on the core; settle() is due after them.
   EngineCore& core() { return core_; }
@@ -35,8 +38,13 @@ class EngineShell : private net::Stream::Listener {
   /// Waits until a round would find something to do. With `busy` it may look for a while before it sleeps.
   void await(int64_t waitMs, net::BusyWait* busy = nullptr) const { loop_.await(static_cast<int>(waitMs), busy); }
   void wake() { loop_.wake(); }
+  /// Null where CANN is not used.
+  [[nodiscard]] AscendMoves* moves() { return moves_.get(); }
+  /// Ends all moves, and waits for that.
+  void endMoves();
 
  private:
+  void takeMoves();
   void accepted(Fd socket, const net::SocketAddress& peer);
   void performAll();
 
@@ -47,6 +55,7 @@ class EngineShell : private net::Stream::Listener {
   void perform(const DropPayload& drop);
   void perform(const Welcomed& welcomed);
   void perform(const Close& close);
+  void perform(const Move& move) { moves_->begin(move); }
   void perform(const FinishBatch& finished) { events_.batchFinished(finished); }
   void perform(const Note& note) { log(note.level, note.text); }
 
@@ -62,6 +71,7 @@ class EngineShell : private net::Stream::Listener {
   Listener& events_;
   EngineCore core_;
   net::EventLoop loop_;
+  std::unique_ptr<AscendMoves> moves_;
   net::Resolver resolver_;
   net::Streams streams_;
   net::Acceptor acceptor_;

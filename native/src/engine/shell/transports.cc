@@ -3,18 +3,26 @@
 
 #include <algorithm>
 
+#include "ascend/cann/runtime.h"
+
 namespace kvpool::engine {
 namespace {
 
 constexpr std::string_view kTcp = "tcp";
+constexpr std::string_view kAscend = "ascend";
+
+Installation lookForAscend() {
+  const ascend::Loading loading = ascend::loadRuntime();
+  const bool used = loading.runtime != nullptr;
+  return {std::string(kAscend), used, (used ? "ascend: used, " : "ascend: not installed, ") + loading.text};
+}
 
 /// Why a protocol is not to be had.
 std::string reason(std::string_view protocol) {
   if (protocol == "rdma")
     return "which needs UCX, and transfer engines do not use that yet (clients and storage nodes do)";
-  if (protocol == "ascend") return "needs an Ascend NPU and its CANN libraries, which this library cannot load yet";
   if (protocol == "shm") return "shared memory between engines is not built yet; tcp on loopback serves one machine";
-  return "is no protocol of this library, which knows tcp";
+  return "is no protocol of this library, which knows ascend and tcp";
 }
 
 std::vector<std::string_view> split(std::string_view list) {
@@ -31,22 +39,19 @@ std::vector<std::string_view> split(std::string_view list) {
 
 Result<std::vector<Installation>> install(std::string_view protocols) {
   std::vector<Installation> result;
-  bool found = false;
   for (const std::string_view name : split(protocols)) {
-    const std::string shown(name.substr(0, 32));
     if (name.empty())
       return {KV_INVALID_ARGUMENT,
               "the list of protocols '" + std::string(protocols.substr(0, 100)) + "' has an empty name"};
-    if (name != kTcp) {
-      result.push_back({shown, false, shown + ": not installed, " + reason(name)});
-    } else if (found) {
-      return {KV_INVALID_ARGUMENT, "tcp stands twice in the list of protocols"};
-    } else {
-      result.push_back({shown, true, "tcp: used"});
-      found = true;
-    }
+    const std::string shown(name.substr(0, 32));
+    const auto isSame = [&](const Installation& one) { return one.used && one.protocol == name; };
+    if (std::ranges::any_of(result, isSame))
+      return {KV_INVALID_ARGUMENT, shown + " stands twice in the list of protocols"};
+    result.push_back(name == kTcp      ? Installation{shown, true, "tcp: used"}
+                     : name == kAscend ? lookForAscend()
+                                       : Installation{shown, false, shown + ": not installed, " + reason(name)});
   }
-  if (!found) {
+  if (std::ranges::none_of(result, [](const Installation& one) { return one.used; })) {
     return {KV_INVALID_ARGUMENT, "no protocol of the list works here. " + toString(result) +
                                      ". Add tcp to the list if it may be used instead, as in \"rdma,tcp\""};
   }

@@ -19,6 +19,8 @@ namespace kvpool::engine {
 
 class CoreHarness {
  public:
+  explicit CoreHarness(Config config = configuration()) : core(std::move(config)) {}
+
   static constexpr const char* kPeer = "127.0.0.1:15000";
   static constexpr uint64_t kRemote = 0x5000;  // registered at the peer, once it says so
   static constexpr uint32_t kLength = 64;
@@ -72,12 +74,29 @@ class CoreHarness {
     wire::appendWelcome(welcome, {identity(incarnation), 1});
     deliver(welcome);
   }
-  void describe(uint64_t region) { deliver(regionsFrame(question, std::vector<Region>{{region, kRemote, kLength}})); }
+  void describe(uint64_t region, const std::string& ascend = "") {
+    deliver(regionsFrame(question, std::vector<Region>{{region, kRemote, kLength}}, ascend));
+  }
   /// The peer takes the connection and says what is registered there.
-  void answer(uint64_t incarnation, uint64_t region) {
+  void answer(uint64_t incarnation, uint64_t region, const std::string& ascend = "") {
     open();
     greet(incarnation);
-    describe(region);
+    describe(region, ascend);
+  }
+  /// The bytes of all lines here are a region.
+  void registerLocal(bool ofDevice = false) {
+    const kv_region region{reinterpret_cast<uintptr_t>(local_.data()), local_.size()};
+    const std::vector<uint64_t> devices(ofDevice ? 1 : 0, region.address);
+    ASSERT_TRUE(core.registerRegions({&region, 1}, devices).ok());
+  }
+  /// The end of the move begun last.
+  void moved(const Status& status) {
+    core.moved(now, moves.back().move, status);
+    look();
+  }
+  void shutDown() {
+    core.shutDown(now);
+    look();
   }
   /// The latest request is done.
   void done() {
@@ -103,7 +122,7 @@ class CoreHarness {
     return config;
   }
 
-  EngineCore core{configuration()};
+  EngineCore core;
   Time now = 1000;
   ConnectionId connection = 0;  // dialled last
   bool dialling = false;        // nothing has come of it yet
@@ -112,6 +131,7 @@ class CoreHarness {
   uint64_t request = 0;   // to write, the latest
   uint64_t named = 0;     // the region that it names
   size_t requests = 0;    // to write
+  std::vector<Move> moves;
   struct End {
     int32_t status = KV_INTERNAL;
     Time at = 0;
@@ -147,6 +167,7 @@ class CoreHarness {
     if (close.connection == connection) dialling = false;
   }
   void note(const Note& said) { notes.push_back(said.text); }
+  void note(const Move& move) { moves.push_back(move); }
   void note(const SendPayload&) {}
   void note(const ReceivePayload&) { FAIL() << "nothing is read here"; }
   void note(const DropPayload&) {}

@@ -171,6 +171,7 @@ class Engine:
         connect_ms: int,
         transfer_ms: int,
         idle_ms: int,
+        ascend_host: str | None,
         /,
     ) -> Engine: ...
     def close(self) -> None: ...

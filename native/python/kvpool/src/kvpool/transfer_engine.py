@@ -28,7 +28,8 @@ class TransferEngine:
 
     Args:
         name: shown in logs of peers. Default: the host's name.
-        protocols: in order of preference; the first that works is used. This build has "tcp".
+        protocols: those that may be used, in order of preference: "ascend", which needs Huawei's CANN and an NPU here and
+            at the peer, and "tcp".
         metadata: "P2PHANDSHAKE": engines need no metadata server.
         listen_host: where to listen. Default: every address of both IP families.
         ports: first and last port of the range to listen in.
@@ -38,6 +39,8 @@ class TransferEngine:
             ended: it may be restarting.
         transfer_timeout: seconds without progress after which a connection ends.
         idle_timeout: seconds without use after which a connection ends.
+        ascend_host: the IP address at which peers reach this machine, for "ascend". Default: HCCL_IF_IP, or listen_host
+            if that is one. The NPU is that of this thread's current context, or the first one.
 
     Raises:
         KvpoolError: no port is free, or no protocol works here; the message says why for each.
@@ -57,6 +60,7 @@ class TransferEngine:
         connect_timeout: float = 3.0,
         transfer_timeout: float = 30.0,
         idle_timeout: float = 300.0,
+        ascend_host: str | None = None,
     ) -> None:
         self._timeout_ms = milliseconds(timeout, "timeout")
         self.registered = RegisteredRanges()  # what the library knows for itself, for copies that are made in Python
@@ -69,6 +73,7 @@ class TransferEngine:
             milliseconds(connect_timeout, "connect_timeout"),
             milliseconds(transfer_timeout, "transfer_timeout"),
             milliseconds(idle_timeout, "idle_timeout"),
+            ascend_host,
         )
         close_at_exit(self)
 
@@ -81,7 +86,8 @@ class TransferEngine:
 
     def register(self, addresses: Sequence[int], lengths: Sequence[int], location: str = "*") -> None:
         """Lets peers use this memory: all of it, or none and a KvpoolError. Regions must not overlap, and this process
-        must be able to read them: memory of an accelerator is refused, also by transfers."""
+        must be able to read them: memory of an accelerator is refused, also by transfers, unless it is that of an NPU and
+        "ascend" is used."""
         self._check(self._regions(self._raw.register, addresses, lengths, location))
         for address, length in zip(addresses, lengths, strict=True):
             self.registered.add(address, length)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import socket
 import threading
 from collections.abc import Callable, Sequence
 
@@ -52,7 +53,7 @@ _Opcode = TransferOpcode  # for arguments of the class below, which has a member
 
 _logger = logging.getLogger("mooncake.engine")
 
-_ONLY_TCP = f"Transfer engines of this build of kvpool have {SERVED} alone as protocol: {REMEDY}"
+_ALL = f"Transfer engines of this build of kvpool have ascend, where CANN and an NPU are, and {SERVED} as protocols: {REMEDY}"
 _RUNNING, _DONE, _FAILED, _TIMED_OUT = 0, 1, -1, -2
 
 
@@ -89,10 +90,12 @@ class TransferEngine:
                 this engine is there until the process ends, and again 5 s after the server lost it; that of an engine
                 which is gone is replaced. A peer that started again elsewhere is found by its name. Without the server
                 known peers are used on. etcd and redis are refused.
-            protocol: "tcp", or a list such as "rdma,tcp": the first that works here is used, and the log says what
-                became of the others. "rdma" or "ascend" alone are refused: this build has neither, and uses tcp in their
+            protocol: "tcp", "ascend", or a list such as "rdma,tcp": with each peer the first that works here and there
+                is used, and the log says what became of the others. "ascend" needs CANN and an NPU, and memory that is
+                registered on both sides. "rdma" alone is refused, and so is "ascend" without CANN: tcp takes their
                 place only where the environment variable KVPOOL_PROTOCOL_OVERRIDE is "tcp".
-            device_name: accepted and not used: tcp takes the route of the machine.
+            device_name: accepted and not used: tcp takes the route of the machine, "ascend" the NPU of this thread's
+                current context, or the first one.
 
         Returns:
             0, or -1: an argument is wrong, no port is free, it was initialized before, the metadata server cannot be
@@ -110,11 +113,15 @@ class TransferEngine:
             try:
                 settings = read_engine_settings(local_hostname, metadata_server, protocol, metadata_type, os.environ)
                 engine = Engine(
-                    settings.name, protocols=settings.protocols, listen_host=settings.listen_host, ports=settings.ports
+                    settings.name,
+                    protocols=settings.protocols,
+                    listen_host=settings.listen_host,
+                    ports=settings.ports,
+                    ascend_host=_address_of(settings.name) if "ascend" in settings.protocols else None,
                 )
             except KvpoolError as error:
                 none_served = SERVED not in settings.protocols
-                return self._failed("initialize", f"{error}. {_ONLY_TCP}" if none_served else str(error))
+                return self._failed("initialize", f"{error}. {_ALL}" if none_served else str(error))
             except (BadSettings, ValueError) as error:
                 return self._failed("initialize", str(error))
             try:
@@ -152,7 +159,7 @@ class TransferEngine:
         Args:
             buffer_addr: of the first byte, as a tensor's data_ptr().
             capacity: bytes.
-            location: "*", "cpu" or "cpu:N"; others are refused.
+            location: "*", "cpu" or "cpu:N", and where "ascend" is used "npu" or "npu:N"; others are refused.
 
         Returns:
             0, or -1: the range is empty or overlaps what is registered, or it is no memory that this process can read,
@@ -457,6 +464,18 @@ class TransferEngine:
     def _failed(self, method: str, reason: str) -> int:
         _logger.error("%s: %s", method, reason)
         return -1
+
+
+def _address_of(local_hostname: str) -> str | None:
+    """The IP address of HOST or HOST:PORT; None where there is none, which the engine then says."""
+    if local_hostname.startswith("["):
+        host = local_hostname[1:].partition("]")[0]
+    else:
+        host = local_hostname.partition(":")[0] if local_hostname.count(":") == 1 else local_hostname
+    try:
+        return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0])
+    except OSError:
+        return None
 
 
 def _names_of(engine: Engine, settings: EngineSettings) -> PeerNames:
