@@ -36,22 +36,35 @@ class Peer:
     """The process of peer.py. Without `name` its address is what it is known by."""
 
     def __init__(
-        self, ports: tuple[int, int] = (15000, 17000), size: int = SIZE, name: str = "127.0.0.1", *metadata_server: str
+        self,
+        ports: tuple[int, int] = (15000, 17000),
+        size: int = SIZE,
+        name: str = "127.0.0.1",
+        *further: str,
+        environment: dict[str, str] | None = None,
     ) -> None:
-        command = [sys.executable, str(Path(__file__).with_name("peer.py")), str(size), name, *metadata_server]
+        command = [sys.executable, str(Path(__file__).with_name("peer.py")), str(size), name, *further]
         first, last = map(str, ports)
-        environment = {
+        of_process = {
             **os.environ,
             "MC_MIN_RPC_PORT": first,
             "MC_MAX_RPC_PORT": last,
             "MC_TCP_BIND_ADDRESS": "127.0.0.1",
+            **(environment or {}),
         }
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=of_process
         )
-        port, self.memory = map(int, self.process.stdout.readline().split())
-        self.port, self.size = port, size
-        self.address = f"127.0.0.1:{port}"
+        self.size = size
+        if "PEER_WAITS" in of_process:
+            self.process.stdout.readline()
+        else:
+            self.meet()
+
+    def meet(self) -> None:
+        """Learns where it is."""
+        self.port, self.memory = map(int, self.process.stdout.readline().split())
+        self.address = f"127.0.0.1:{self.port}"
 
     def tell(self, command: str) -> None:
         self.process.stdin.write(command + "\n")
