@@ -53,6 +53,7 @@ public record Settings(
                         "kvpool-operator:0.1.0",
                         "kvpool-client:0.1.0",
                         "kvpool-mooncake:0.1.0",
+                        "kvpool-fake-device-plugin:0.1.0",
                         "kvpool:0.2.0",
                         "kvpool:0.3.0",
                         "kvpool:0.4.0",
