@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kvpool: finds a JDK or JRE 25 and becomes the Java process, so that signals reach it. Works from any directory and
-// through symbolic links, and needs no shell. Two small commands, for containers that only see to a directory, are its
-// own.
+// through symbolic links, and needs no shell. Three small commands, for containers that only see to directories and
+// files, are its own.
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "launcher/directories.h"
+#include "launcher/host_files.h"
 #include "launcher/java_command.h"
 #include "launcher/java_home.h"
 
@@ -71,7 +72,9 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const std::string first = arguments.empty() ? "" : arguments.front();
   try {
-    if (first == "own-directories") {
+    if (first == "copy-host-files") {
+      launcher::copyHostFiles({arguments.begin() + 1, arguments.end()});
+    } else if (first == "own-directories") {
       launcher::ownDirectories({arguments.begin() + 1, arguments.end()});
     } else if (first == "remove-directories") {
       launcher::removeDirectories({arguments.begin() + 1, arguments.end()});

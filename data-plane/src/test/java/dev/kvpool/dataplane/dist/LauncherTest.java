@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -179,6 +180,52 @@ class LauncherTest {
         assertThat(result).isEqualTo(new Result(0, List.of()));
         assertThat(gone).doesNotExist();
         assertThat(kept).exists();
+    }
+
+    @Test
+    void copiesWhatTheHostHasAndLeavesAnEmptyFileForWhatItLacks() throws Exception {
+        Path host = Files.createDirectories(dir.resolve("host/etc/deep"));
+        Files.writeString(host.resolve("tool"), "tool");
+        makeExecutable(host.resolve("tool"));
+        Files.createSymbolicLink(host.resolve("round"), host);
+        Path files = Files.createDirectory(dir.resolve("files"));
+        String[] command = {
+            "copy-host-files",
+            host + "/tool",
+            files + "/usr/tool",
+            host.getParent().toString(),
+            files + "/all",
+            host + "/absent",
+            files + "/etc/absent"
+        };
+
+        Result first = run(kvpool, Map.of(), command);
+
+        assertThat(first)
+                .isEqualTo(new Result(
+                        0, List.of("kvpool: %s/absent is not there: it is an empty file here".formatted(host))));
+        assertThat(files.resolve("usr/tool")).hasContent("tool").isExecutable();
+        assertThat(files.resolve("all/deep/tool")).hasContent("tool");
+        assertThat(files.resolve("all/deep/round")).doesNotExist();
+        assertThat(files.resolve("etc/absent")).isEmptyFile();
+        assertThat(host.resolve("absent")).doesNotExist();
+        assertThat(run(kvpool, Map.of(), command).code()).as("once more").isZero();
+        assertThat(run(kvpool, Map.of(), "copy-host-files", host + "/tool").code())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void copiesNoMoreThanItsBoundAndNamesIt() throws Exception {
+        Path large = dir.resolve("large");
+        try (var file = new RandomAccessFile(large.toFile(), "rw")) {
+            file.setLength((64 << 20) + 1);
+        }
+
+        Result result = run(kvpool, Map.of(), "copy-host-files", large.toString(), dir + "/copy");
+
+        assertThat(result.code()).isEqualTo(1);
+        assertThat(result.lines()).singleElement().asString().contains(large.toString(), "larger than 64 MiB");
+        assertThat(dir.resolve("copy")).doesNotExist();
     }
 
     @Test
