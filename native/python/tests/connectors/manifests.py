@@ -12,11 +12,8 @@ import yaml
 
 ROOT = Path(__file__).parents[4]
 GOLDEN = ROOT / "operator/src/test/resources/golden"
-# By pool of the manifests: what the operator makes for pools like manifests/samples/pool.yaml and ascend.yaml.
-CLIENT_CONFIG_MAPS = {
-    "demo": GOLDEN / "smallest/out-configmap-demo-client.yaml",
-    "ascend": GOLDEN / "ascend-runtime/out-configmap-npu-client.yaml",
-}
+# What the operator makes for pools like manifests/samples/pool.yaml. Whatever protocols a pool has, it has files for each engine.
+CLIENT_CONFIG_MAP = GOLDEN / "smallest/out-configmap-demo-client.yaml"
 POD_IP = "127.0.0.1"
 
 
@@ -28,9 +25,9 @@ class EngineProcess:
     environment: dict[str, str]
 
 
-def client_config_map(pool: str, masters: str) -> dict[str, str]:
+def client_config_map(masters: str) -> dict[str, str]:
     """The data of ConfigMap POOL-client, with `masters` wherever it has those of the golden pool."""
-    data = yaml.safe_load(CLIENT_CONFIG_MAPS[pool].read_text(encoding="utf-8"))["data"]
+    data = yaml.safe_load(CLIENT_CONFIG_MAP.read_text(encoding="utf-8"))["data"]
     golden = data["MOONCAKE_MASTER"]
     return {name: value.replace(golden, masters) for name, value in data.items()}
 
@@ -43,7 +40,7 @@ def engine_process(manifest: str, masters: str, root: Path) -> EngineProcess:
     config_maps = {it["metadata"]["name"]: it["data"] for it in documents if it["kind"] == "ConfigMap"}
     for source in container["envFrom"]:
         name = source["configMapRef"]["name"]
-        config_maps[name] = client_config_map(name.removesuffix("-client"), masters)
+        config_maps[name] = client_config_map(masters)
 
     mounts = _lay_out_files(pod, container, config_maps, root)
     environment: dict[str, str] = {}

@@ -55,14 +55,14 @@ class DevicesIT {
                 metadata: {name: npus}
                 spec:
                   protocols: [tcp]
-                  accelerator: {resourceName: %1$s, count: 2, hostFiles: [{path: %4$s/%5$s}]}
+                  accelerator: {chip: A2, resourceName: %1$s, count: 2, hostFiles: [{path: %4$s/%5$s}]}
                 ---
                 apiVersion: kvpool.dev/v1alpha1
                 kind: TransferEngine
                 metadata: {name: runtime}
                 spec:
                   protocols: [tcp]
-                  accelerator: {resourceName: %2$s}
+                  accelerator: {chip: A2, resourceName: %2$s}
                 ---
                 apiVersion: kvpool.dev/v1alpha1
                 kind: TransferEngine

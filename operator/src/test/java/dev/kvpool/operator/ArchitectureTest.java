@@ -72,6 +72,7 @@ class ArchitectureTest {
     /** The rooms of a pool's reconciliation, in the one direction: each may use those before it. */
     private static final List<String> ROOMS = List.of(
             "naming",
+            "ascend",
             "sizing",
             "child.part",
             "child",

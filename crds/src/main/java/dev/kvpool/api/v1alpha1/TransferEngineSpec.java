@@ -38,13 +38,21 @@ import java.util.List;
         value = "!has(self.rdma) || 'ucx' in self.protocols",
         message = "rdma is for ucx: add that to protocols, or leave rdma out")
 @ValidationRule(
-        value = "!has(self.rdma) || !has(self.accelerator) || self.rdma.resourceName != self.accelerator.resourceName",
-        message = "rdma and accelerator must name different resources")
+        value = "!('ascend' in self.protocols) || has(self.accelerator)",
+        message = "protocol ascend needs accelerator: say there which chip it is")
+@ValidationRule(
+        value = "!has(self.accelerator)"
+                + " || self.accelerator.transfer.basePort + 1600 <= self.ports.base"
+                + " || self.ports.base + (has(self.ports.count) ? self.ports.count : self.hostNetwork ? 32 : 1)"
+                + " <= self.accelerator.transfer.basePort",
+        message =
+                "ports and the 1600 ports from accelerator.transfer.basePort on overlap: change ports.base or basePort")
 public record TransferEngineSpec(
         @JsonPropertyDescription(
                 "Protocols the storage nodes offer and clients ask for, best first. shm: for clients on the same machine, in"
-                        + " pods that mount the pool's directory of sockets; offered only with socketDirectory. ucx:"
-                        + " between machines, by RDMA where there is a card for it; it authenticates nobody, so only for"
+                        + " pods that mount the pool's directory of sockets; offered only with socketDirectory. ascend:"
+                        + " between Ascend NPUs, by CANN, which the image must hold; needs accelerator. ucx: between machines,"
+                        + " by RDMA where there is a card for it; it authenticates nobody, so only for"
                         + " networks whose hosts are trusted, needs libucp in the image, and ports that NetworkPolicies"
                         + " leave open or hostNetwork. tcp: everywhere, and what the others cannot serve.")
         @Default("[\"shm\", \"tcp\"]")
@@ -55,6 +63,11 @@ public record TransferEngineSpec(
         @ValidationRule(
                 value = "self.all(p, self.exists_one(q, q == p))",
                 message = "protocols must name each protocol once")
+        @ValidationRule(
+                value = "!('ascend' in self && 'ucx' in self)",
+                message =
+                        "ascend and ucx exclude each other: they use different network cards, and neither reaches memory that the"
+                                + " other registered. Use one of them beside tcp")
         List<Protocol> protocols,
 
         @JsonPropertyDescription(
@@ -84,7 +97,7 @@ public record TransferEngineSpec(
         @JsonPropertyDescription("Memory of the segments.") @Default("{}")
         MemorySpec memory,
 
-        @JsonPropertyDescription("Accelerator the storage nodes get. Default: none.")
+        @JsonPropertyDescription("Ascend NPUs for protocol ascend. Default: none.")
         AcceleratorSpec accelerator,
 
         @JsonPropertyDescription(

@@ -23,10 +23,8 @@ import java.util.stream.Stream;
 
 /** Makes the next status of a transfer engine from the pools that use it. Pure. */
 final class EngineStatus {
-    /** Masters know of no ucx, so that it can be neither offered nor missing here. */
-    private static final String UNOBSERVED =
-            " Only the nodes know whether they serve ucx: see kubectl kvpool status POOL, or metric"
-                    + " kvpool_node_serves_ucx.";
+    /** Masters know of none of these, so that they can be neither offered nor missing here. */
+    private static final Set<Protocol> UNOBSERVED = Set.of(Protocol.ASCEND, Protocol.UCX);
 
     private static final String UNSHARED =
             " They do not offer shm: it needs spec.socketDirectory, where pods share memory by sockets.";
@@ -154,7 +152,17 @@ final class EngineStatus {
                                 nodes.desired(),
                                 pools.size(),
                                 isWithoutSockets(engine) ? UNSHARED : "",
-                                engine.getSpec().protocols().contains(Protocol.UCX) ? UNOBSERVED : ""));
+                                unobserved(engine)));
+    }
+
+    private static String unobserved(TransferEngine engine) {
+        return engine.getSpec().protocols().stream()
+                .filter(UNOBSERVED::contains)
+                .map(EngineStatus::name)
+                .map(
+                        " Only the nodes know whether they serve %1$s: see kubectl kvpool status POOL, or metric kvpool_node_serves_%1$s."
+                                ::formatted)
+                .collect(Collectors.joining());
     }
 
     private static boolean isWithoutSockets(TransferEngine engine) {
@@ -164,7 +172,7 @@ final class EngineStatus {
 
     private static Set<String> wanted(TransferEngine engine) {
         return engine.getSpec().protocolsOfNodes().stream()
-                .filter(protocol -> protocol != Protocol.UCX)
+                .filter(protocol -> !UNOBSERVED.contains(protocol))
                 .map(EngineStatus::name)
                 .collect(Collectors.toCollection(TreeSet::new));
     }
@@ -172,6 +180,7 @@ final class EngineStatus {
     private static String name(Protocol protocol) {
         return switch (protocol) {
             case SHM -> "shm";
+            case ASCEND -> "ascend";
             case UCX -> "ucx";
             case TCP -> "tcp";
         };

@@ -119,7 +119,45 @@ public enum Reason {
             SPEC_VALID,
             FALSE,
             "CapacityNotInPages",
-            "A storage set's capacity is not a multiple of the huge page size of its transfer engine."),
+            "A storage set's capacity is not a multiple of the huge page size of its transfer engine, or of the 1Gi that"
+                    + " link Fabric of NPUs maps at a time."),
+    LARGE_SEGMENT_OF_DEVICE(
+            SPEC_VALID,
+            TRUE,
+            "LargeSegmentOfDevice",
+            "The spec can be carried out where the driver of the NPUs is HDK 25.5 or later: storage nodes have more than"
+                    + " 20Gi of memory for each NPU."),
+    PROTOCOLS_DO_NOT_MIX(
+            SPEC_VALID,
+            FALSE,
+            "ProtocolsDoNotMix",
+            "One transfer engine of the pool has protocol ascend and another ucx. Neither reaches what the other"
+                    + " registered."),
+    STORAGE_WITHOUT_DEVICES(
+            SPEC_VALID,
+            FALSE,
+            "StorageWithoutDevices",
+            "A storage set has a transfer engine with accelerator.mode Embedded, in which storage nodes have no NPU."),
+    LINK_WITHOUT_HOST_MEMORY(
+            SPEC_VALID,
+            FALSE,
+            "LinkWithoutHostMemory",
+            "The link of the NPUs is HCCS, which does not reach memory of other hosts, and the pool's segments are there."),
+    LEASE_TOO_SHORT(
+            SPEC_VALID,
+            FALSE,
+            "LeaseTooShort",
+            "cache.objectLease is not longer than a connection and a transfer of NPUs may take together."),
+    ENVIRONMENT_OF_FIELDS(
+            SPEC_VALID,
+            FALSE,
+            "EnvironmentOfFields",
+            "A podTemplate sets a variable that accelerator.transfer of the transfer engine decides."),
+    PORTS_OVERLAP(
+            SPEC_VALID,
+            FALSE,
+            "PortsOverlap",
+            "With hostNetwork, ports of NPUs are those of a storage set of this or another pool."),
     VOLUME_WITHOUT_HUGE_PAGES(
             SPEC_VALID,
             FALSE,

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What engines require of the ConfigMap for clients, pool by pool of golden/. */
 class ClientConfigMapTest {
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Set<String> WITH_ENGINE_SEGMENTS = Set.of("engines-only", "ascend-embedded");
 
     static List<String> cases() throws IOException {
         return GoldenPool.names();
@@ -33,7 +35,7 @@ class ClientConfigMapTest {
 
         boolean none = file.path("global_segment_size").asLong(-1) == 0;
         assertThat(file.path("mode").asText()).isEqualTo(none ? "standalone-store" : "embedded");
-        assertThat(none).isNotEqualTo(name.equals("engines-only"));
+        assertThat(none).isNotEqualTo(WITH_ENGINE_SEGMENTS.contains(name));
         assertThat(file.path("local_buffer_size").asLong()).isPositive();
         assertThat(file.path("protocol").asText()).isEqualTo("tcp");
     }

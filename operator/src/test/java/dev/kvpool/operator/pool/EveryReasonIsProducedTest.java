@@ -132,12 +132,27 @@ class EveryReasonIsProducedTest {
                         .podSecurity("baseline"));
             case NAMESPACE_REFUSES_MEMORY_LOCK ->
                 of(new PoolSketch(TWO_SETS)
-                        .engine("{accelerator: {resourceName: huawei.com/Ascend910}}")
+                        .engine("{protocols: [ascend, tcp], accelerator: {chip: A2}}")
                         .podSecurity("baseline"));
             case REMOVES_DIRECTORIES -> of(whole(ALL_READY).node("n1", Map.of()).child(directory()));
             case MEMORY_LIMIT_TOO_SMALL -> of(new PoolSketch(withResources("{limits: {memory: 1Mi}}")));
             case CAPACITY_NOT_IN_PAGES ->
                 of(new PoolSketch(TWO_SETS.replace("1Gi", "65Mi")).engine("{memory: {hugePages: 2Mi}}"));
+            case LARGE_SEGMENT_OF_DEVICE -> of(withNpus("", "21Gi"));
+            case PROTOCOLS_DO_NOT_MIX ->
+                of(new PoolSketch(
+                                "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi, transferEngine: cards}]}")
+                        .engine("{protocols: [ascend, tcp], accelerator: {chip: A3}}")
+                        .engine("cards", "{protocols: [ucx, tcp]}"));
+            case STORAGE_WITHOUT_DEVICES -> of(withNpus(", mode: Embedded", "1Gi"));
+            case LINK_WITHOUT_HOST_MEMORY -> of(withNpus(", transfer: {link: HCCS}", "1Gi"));
+            case LEASE_TOO_SHORT -> of(withNpus(", transfer: {transferTimeout: 7s}", "1Gi"));
+            case ENVIRONMENT_OF_FIELDS ->
+                of(withNpus("", "1Gi, podTemplate: {env: [{name: ASCEND_BUFFER_POOL, value: '4:8'}]}"));
+            case PORTS_OVERLAP ->
+                of(new PoolSketch(TWO_SETS)
+                        .engine("{hostNetwork: true, protocols: [ascend, tcp], accelerator: {chip: A3}}")
+                        .ports("elsewhere/other", "StatefulSet/other-a", 20100));
             case OF_EARLIER_OPERATOR ->
                 of(new PoolSketch(SPEC)
                         .lease("demo-master-0", 1)
@@ -245,6 +260,11 @@ class EveryReasonIsProducedTest {
 
     private static PoolSketch smaller() {
         return new PoolSketch(SMALLER).set("a", 2).masters(2, 1, ALL_READY);
+    }
+
+    private static PoolSketch withNpus(String more, String set) {
+        return new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: %s}]}".formatted(set))
+                .engine("{protocols: [ascend, tcp], accelerator: {chip: A3%s}}".formatted(more));
     }
 
     private static String withResources(String resources) {

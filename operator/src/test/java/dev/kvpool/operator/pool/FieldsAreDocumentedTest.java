@@ -43,6 +43,12 @@ class FieldsAreDocumentedTest {
     private static final Set<String> UNCHANGEABLE_ON_LASTING_VOLUMES =
             Set.of("spec.storage.capacity", "spec.storage.ssd.capacity");
 
+    /** Of its row, which changes it alone, the other mode is for pools without storage nodes. */
+    private static final FieldChange MODE = new FieldChange(
+            "spec.accelerator.mode",
+            SpecDocument.of("{protocols: [ascend, tcp], accelerator: {chip: A3}}"),
+            SpecDocument.of("{protocols: [ascend, tcp], accelerator: {chip: A3, mode: Shared, devices: [0]}}"));
+
     private static final String TWO_SETS =
             "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi}]}";
     private static final String MASTERS = "demo-master";
@@ -89,6 +95,9 @@ class FieldsAreDocumentedTest {
     private static void append(StringBuilder text, Kind kind) {
         Map<String, String> costs = new TreeMap<>();
         kind.changes().forEach(change -> costs.put(change.field(), String.join(", ", costs(kind, change))));
+        if (kind == Kind.ENGINE) {
+            costs.put(MODE.field(), String.join(", ", costs(kind, MODE)));
+        }
         text.append("\n## ")
                 .append(kind.title())
                 .append("\n\n| field | type | default | meaning | a change is |\n|---|---|---|---|---|\n");

@@ -16,6 +16,7 @@ import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -227,22 +228,22 @@ class PoolValuesTest {
 
     @Test
     void devicesNeedANamespaceThatLetsPodsLockMemory() {
-        String engine =
-                "{protocols: [ucx, tcp], rdma: {resourceName: rdma/hca}, accelerator: {resourceName: huawei.com/Ascend910}}";
-
-        assertThat(problems(withEngine(engine).podSecurity("privileged"))).isEmpty();
-        assertThat(problems(withEngine(engine).podSecurity("baseline")))
-                .containsExactly(
-                        new Finding(
-                                Reason.NAMESPACE_REFUSES_MEMORY_LOCK,
-                                "Namespace ns has the label pod-security.kubernetes.io/enforce=baseline, which admits no pod with"
-                                        + " capability IPC_LOCK, by which memory is registered with an accelerator, and so no storage node."
-                                        + " Set the label to privileged, or remove accelerator from TransferEngine demo."),
-                        new Finding(
-                                Reason.NAMESPACE_REFUSES_MEMORY_LOCK,
-                                "Namespace ns has the label pod-security.kubernetes.io/enforce=baseline, which admits no pod with"
-                                        + " capability IPC_LOCK, by which memory is registered with an RDMA card, and so no storage node."
-                                        + " Set the label to privileged, or remove rdma from TransferEngine demo."));
+        Map.of(
+                        "{protocols: [ascend, tcp], accelerator: {chip: A2}}",
+                        List.of("an accelerator", "accelerator"),
+                        "{protocols: [ucx, tcp], rdma: {resourceName: rdma/hca}}",
+                        List.of("an RDMA card", "rdma"))
+                .forEach((engine, words) -> {
+                    assertThat(problems(withEngine(engine).podSecurity("privileged")))
+                            .isEmpty();
+                    assertThat(problems(withEngine(engine).podSecurity("baseline")))
+                            .containsExactly(new Finding(
+                                    Reason.NAMESPACE_REFUSES_MEMORY_LOCK,
+                                    ("Namespace ns has the label pod-security.kubernetes.io/enforce=baseline, which admits no pod with"
+                                                    + " capability IPC_LOCK, by which memory is registered with %s, and so no storage node."
+                                                    + " Set the label to privileged, or remove %s from TransferEngine demo.")
+                                            .formatted(words.getFirst(), words.getLast())));
+                });
     }
 
     @Test
@@ -253,7 +254,7 @@ class PoolValuesTest {
         assertThat(needsTheNamespace(withAgents("{}"))).isTrue();
         assertThat(needsTheNamespace(withSockets("/run/kvpool"))).isTrue();
         assertThat(needsTheNamespace(withEngine("{hostNetwork: true}"))).isTrue();
-        assertThat(needsTheNamespace(withEngine("{accelerator: {resourceName: huawei.com/Ascend910}}")))
+        assertThat(needsTheNamespace(withEngine("{protocols: [ascend, tcp], accelerator: {chip: A2}}")))
                 .isTrue();
         assertThat(needsTheNamespace(withEngine("{protocols: [ucx, tcp], rdma: {resourceName: rdma/hca}}")))
                 .isTrue();

@@ -82,14 +82,9 @@ class RestrictedPodsTest {
                         .doesNotContain("demo-master", "runAsNonRoot", "seccompProfile", "allowPrivilegeEscalation"));
     }
 
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "{accelerator: {resourceName: huawei.com/Ascend910}}",
-                "{protocols: [ucx, tcp], rdma: {resourceName: rdma/hca}}",
-            })
-    void devicesAskToLockMemoryAndNothingElse(String engine) {
-        assertThat(refusals(withEngine(engine)))
+    @Test
+    void cardsAskToLockMemoryAndNothingElse() {
+        assertThat(refusals(withEngine("{protocols: [ucx, tcp], rdma: {resourceName: rdma/hca}}")))
                 .hasSize(2)
                 .allSatisfy(refusal -> assertThat(refusal)
                         .contains("unrestricted capabilities", "IPC_LOCK")
@@ -97,8 +92,8 @@ class RestrictedPodsTest {
     }
 
     @Test
-    void withoutARuntimeThatBringsTheDriverItsFilesComeFromTheHost() {
-        assertThat(refusals(withEngine("{accelerator: {resourceName: huawei.com/Ascend910, driverFrom: Host}}")))
+    void acceleratorsAskToLockMemoryAndForFilesOfTheHostAndNothingElse() {
+        assertThat(refusals(withEngine("{protocols: [ascend, tcp], accelerator: {chip: A2}}")))
                 .hasSize(2)
                 .allSatisfy(refusal -> assertThat(refusal)
                         .contains("IPC_LOCK", "restricted volume types", "hostPath")
@@ -127,8 +122,8 @@ class RestrictedPodsTest {
                 "{agents: {}}",
                 "{socketDirectory: /run/kvpool}",
                 "{hostNetwork: true, ports: {base: 40000, count: 8}}",
-                "{accelerator: {resourceName: huawei.com/Ascend910}}",
-                "{accelerator: {resourceName: huawei.com/Ascend910, driverFrom: Host}}",
+                "{protocols: [ascend, tcp], accelerator: {chip: A2}}",
+                "{protocols: [ascend, tcp], accelerator: {chip: A2, driverFrom: Host}}",
                 "{protocols: [ucx, tcp], rdma: {resourceName: rdma/hca}}",
             })
     void whatANamespaceRefusesMakesThePoolInvalidAndNothingElseDoes(String engine) {

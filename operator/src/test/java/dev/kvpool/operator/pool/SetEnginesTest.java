@@ -36,6 +36,7 @@ class SetEnginesTest {
                 "[tcp] | [tcp, ucx, shm] | shm,ucx,tcp",
                 "[ucx, shm, tcp] | [tcp] | ucx,shm,tcp",
                 "[tcp, shm] | [tcp] | tcp,shm",
+                "[tcp] | [ascend, tcp], accelerator: {chip: A2} | ascend,tcp",
             })
     void clientsAskForWhatAnySetOffersAndForTcp(String ofPool, String ofSet, String asked) {
         PoolSketch sketch = new PoolSketch(TWO)

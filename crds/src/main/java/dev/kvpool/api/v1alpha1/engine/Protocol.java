@@ -8,6 +8,9 @@ public enum Protocol {
     /** Shared memory, for clients on the same machine. */
     @JsonProperty("shm")
     SHM,
+    /** Ascend NPUs, by CANN; what has no NPU goes by tcp. */
+    @JsonProperty("ascend")
+    ASCEND,
     /** UCX, which is RDMA where there is a card for it; what it cannot move goes by tcp. */
     @JsonProperty("ucx")
     UCX,

@@ -144,7 +144,7 @@ public final class AgentDaemonSet {
                 "--socket-dir=" + SOCKET_DIR,
                 "--staging-size=" + staging,
                 "--admin-port=" + pool.agentPort(),
-                "--protocols=" + StoragePod.words(pool.engines().clientProtocols()),
+                "--protocols=" + StoragePod.words(pool.engines().agentProtocols()),
                 "--connect-timeout=" + ApiDuration.flag(engine.timeouts().connect()),
                 "--transfer-timeout=" + ApiDuration.flag(engine.timeouts().transfer())));
         StoragePod.listenHost(engine).ifPresent(arguments::add);

@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.duration.ApiDuration;
+import dev.kvpool.operator.pool.ascend.AscendEnvironment;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.StoragePod;
 import dev.kvpool.operator.pool.naming.ByteAmount;
@@ -68,6 +69,7 @@ public final class ClientConfigMap {
                     "KVPOOL_SOCKET_DIR",
                     pool.names().socketDirectory(engine.agents().path()));
         }
+        pool.engines().accelerator().map(AscendEnvironment::of).ifPresent(data::putAll);
         // Keys are hashes of token blocks; engines must agree on them.
         data.put("PYTHONHASHSEED", "0");
         data.put("KVPOOL_LMCACHE_L2", LMCACHE_ADAPTER);

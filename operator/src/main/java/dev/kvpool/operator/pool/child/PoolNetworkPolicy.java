@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.operator.pool.ascend.DevicePorts;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
@@ -35,11 +37,7 @@ public final class PoolNetworkPolicy {
             policies.add(policy(pool, pool.names().masters(), PoolLabels.ROLE_MASTER, masters(pool)));
             // On the network of their nodes pods are out of reach of policies.
             if (isOnPodNetwork(pool)) {
-                policies.add(policy(
-                        pool,
-                        pool.names().storage(),
-                        PoolLabels.ROLE_STORAGE,
-                        List.of(rule(clients(pool), PoolNames.DATA, PoolNames.ADMIN))));
+                policies.add(policy(pool, pool.names().storage(), PoolLabels.ROLE_STORAGE, List.of(storage(pool))));
             }
             if (pool.engine().agents() != null && !pool.engine().hostNetwork()) {
                 // Engines reach them through a socket file.
@@ -68,6 +66,26 @@ public final class PoolNetworkPolicy {
                 : List.of(
                         served,
                         rule(List.of(namespaces(Map.of(NAMESPACE_NAME, pool.operatorNamespace()))), PoolNames.ADMIN));
+    }
+
+    /** NPUs listen for each other on ports of their own. */
+    private static NetworkPolicyIngressRule storage(PoolBlueprint pool) {
+        return rule(clients(pool), PoolNames.DATA, PoolNames.ADMIN)
+                .edit()
+                .addAllToPorts(pool.spec().storage().stream()
+                        .map(pool::engine)
+                        .filter(engine -> !engine.hostNetwork())
+                        .map(TransferEngineSpec::accelerator)
+                        .filter(accelerator -> accelerator != null && accelerator.opensDevices())
+                        .map(DevicePorts::of)
+                        .distinct()
+                        .map(ports -> new NetworkPolicyPortBuilder()
+                                .withPort(new IntOrString(ports.first()))
+                                .withEndPort(ports.last())
+                                .withProtocol("TCP")
+                                .build())
+                        .toList())
+                .build();
     }
 
     /** Empty when everybody may come. */

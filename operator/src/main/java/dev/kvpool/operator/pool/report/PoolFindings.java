@@ -16,6 +16,7 @@ import dev.kvpool.operator.pool.plan.Outcome;
 import dev.kvpool.operator.pool.plan.PoolImage;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.plan.RollViews;
+import dev.kvpool.operator.pool.validate.AcceleratorCheck;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.util.Comparator;
@@ -124,8 +125,11 @@ public final class PoolFindings {
                 && HAS_BEEN_READY.contains(seen.status().phase());
     }
 
-    private static Finding specValid(List<Finding> problems) {
-        return problems.isEmpty() ? new Finding(Reason.VALID, "The spec can be carried out.") : problems.getFirst();
+    private Finding specValid(List<Finding> problems) {
+        return problems.isEmpty()
+                ? AcceleratorCheck.advice(seen)
+                        .orElseGet(() -> new Finding(Reason.VALID, "The spec can be carried out."))
+                : problems.getFirst();
     }
 
     private Finding specApplied(List<Finding> problems, Outcome outcome) {

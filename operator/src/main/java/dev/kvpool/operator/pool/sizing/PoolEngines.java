@@ -2,12 +2,14 @@
 package dev.kvpool.operator.pool.sizing;
 
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.engine.AcceleratorSpec;
 import dev.kvpool.api.v1alpha1.engine.Protocol;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -39,16 +41,31 @@ public record PoolEngines(TransferEngineSpec ofPool, Map<String, TransferEngineS
         return List.copyOf(protocols);
     }
 
+    /** What agents use of these: they open no NPUs. */
+    public List<Protocol> agentProtocols() {
+        return clientProtocols().stream()
+                .filter(protocol -> protocol != Protocol.ASCEND)
+                .toList();
+    }
+
+    /** The NPUs that clients meet: as the pool's engine has them, or the first of its sets that has some. */
+    public Optional<AcceleratorSpec> accelerator() {
+        return all().map(TransferEngineSpec::accelerator)
+                .filter(Objects::nonNull)
+                .findFirst();
+    }
+
     /** Directories of nodes that hold a directory with sockets of storage nodes; the pool's first. */
     public List<String> socketDirectories() {
-        return Stream.concat(
-                        Stream.of(ofPool),
-                        ofSets.entrySet().stream()
-                                .sorted(Map.Entry.comparingByKey())
-                                .map(Map.Entry::getValue))
-                .map(TransferEngineSpec::socketDirectory)
+        return all().map(TransferEngineSpec::socketDirectory)
                 .filter(Objects::nonNull)
                 .distinct()
                 .toList();
+    }
+
+    private Stream<TransferEngineSpec> all() {
+        return Stream.concat(
+                Stream.of(ofPool),
+                ofSets.entrySet().stream().sorted(Map.Entry.comparingByKey()).map(Map.Entry::getValue));
     }
 }

@@ -60,7 +60,9 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, lo
                 engine.memory().hugePages(),
                 set.volume().type() == VolumeType.PERSISTENT_VOLUME_CLAIM,
                 set.ssd() == null ? 0 : ByteAmount.bytes(set.ssd().capacity()),
-                engine.accelerator() == null ? 0 : Sizing.DRIVER_SHARED_MEMORY_BYTES,
+                engine.accelerator() == null || !engine.accelerator().opensDevices()
+                        ? 0
+                        : Sizing.DRIVER_SHARED_MEMORY_BYTES,
                 engine.socketDirectory() == null ? 0 : Sizing.STAGING_BYTES);
     }
 

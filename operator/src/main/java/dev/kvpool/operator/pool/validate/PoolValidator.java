@@ -38,6 +38,7 @@ public final class PoolValidator {
         unselectableClients(seen).ifPresent(problems::add);
         problems.addAll(NamespaceCheck.of(seen));
         problems.addAll(longSockets(seen));
+        problems.addAll(AcceleratorCheck.of(seen));
         PoolEngines engines = seen.engineSpecs();
         ResourceCheck.of("spec.masters.resources", seen.spec().masters().resources())
                 .or(() -> SizeCheck.masters(seen.spec()))

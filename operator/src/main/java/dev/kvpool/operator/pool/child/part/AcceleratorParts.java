@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.engine.AcceleratorMode;
 import dev.kvpool.api.v1alpha1.engine.AcceleratorSpec;
 import dev.kvpool.api.v1alpha1.engine.DriverSource;
-import dev.kvpool.api.v1alpha1.engine.HostFile;
-import dev.kvpool.api.v1alpha1.engine.HostFileType;
+import dev.kvpool.operator.pool.ascend.AscendEnvironment;
+import dev.kvpool.operator.pool.ascend.HostCopies;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.sizing.Sizing;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Volume;
@@ -15,17 +19,16 @@ import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
- * What an Ascend accelerator adds to a storage pod. The device plugin, and ascend-docker-runtime where it is used,
- * bring device nodes and the driver; neither brings the configuration files of the host, which the user lists.
+ * What Ascend NPUs add to a storage pod. The device plugin, and ascend-docker-runtime where it is used, bring device nodes and the
+ * driver; neither brings the configuration files of the host.
  */
 final class AcceleratorParts {
-    private static final String DRIVER = "/usr/local/Ascend/driver";
-    private static final List<HostFile> DRIVER_FILES = List.of(
-            new HostFile(DRIVER, HostFileType.DIRECTORY),
-            new HostFile("/usr/local/dcmi", HostFileType.DIRECTORY),
-            new HostFile("/usr/local/bin/npu-smi", HostFileType.FILE));
+    private static final String DRIVER = AcceleratorSpec.DRIVER_ROOT;
+    private static final String VISIBLE_DEVICES = "ASCEND_VISIBLE_DEVICES";
 
     /** CANN comes with the image, the driver's libraries from the host. */
     private static final String LIBRARY_PATH = String.join(
@@ -33,28 +36,57 @@ final class AcceleratorParts {
             DRIVER + "/lib64",
             DRIVER + "/lib64/common",
             DRIVER + "/lib64/driver",
+            "/usr/local/Ascend/cann/lib64",
             "/usr/local/Ascend/ascend-toolkit/latest/lib64");
 
     private static final String SHM_VOLUME = "shm";
+    private static final String DRIVER_VOLUME = "host-driver";
 
     private final AcceleratorSpec spec;
+    private final HostCopies copies;
 
-    AcceleratorParts(AcceleratorSpec spec) {
+    private AcceleratorParts(AcceleratorSpec spec) {
         this.spec = spec;
+        this.copies = new HostCopies(spec);
     }
 
+    /** Empty for a storage node that opens no NPU. */
+    static Optional<AcceleratorParts> of(TransferEngineSpec engine) {
+        return Optional.ofNullable(engine.accelerator())
+                .filter(AcceleratorSpec::opensDevices)
+                .map(AcceleratorParts::new);
+    }
+
+    /** Devices that are shared cannot be requested: whoever requests one has it alone. */
     void addTo(ContainerResources resources) {
-        resources.exactly(spec.resourceName(), new Quantity(Integer.toString(spec.count())));
+        if (spec.mode() == AcceleratorMode.DEDICATED) {
+            resources.exactly(spec.resource(), new Quantity(Integer.toString(spec.devicesOfNode())));
+        }
     }
 
+    /**
+     * ASCEND_RT_VISIBLE_DEVICES is not set: it counts the container's devices, of which all are wanted, and physical numbers in it find
+     * no device.
+     */
     List<EnvVar> environment() {
         List<EnvVar> environment = new ArrayList<>();
-        if (spec.visibleDevicesAnnotation() != null) {
+        if (spec.mode() == AcceleratorMode.SHARED) {
+            String devices = spec.devices().stream().map(String::valueOf).collect(Collectors.joining(","));
+            environment.add(PodIdentity.value(VISIBLE_DEVICES, devices));
+        } else if (spec.visibleDevicesAnnotation() != null) {
             environment.add(PodIdentity.field(
-                    "ASCEND_VISIBLE_DEVICES", "metadata.annotations['" + spec.visibleDevicesAnnotation() + "']"));
+                    VISIBLE_DEVICES, "metadata.annotations['" + spec.visibleDevicesAnnotation() + "']"));
         }
+        AscendEnvironment.of(spec).forEach((name, value) -> environment.add(PodIdentity.value(name, value)));
+        // On the network of its node a pod has several addresses, of which HCCL would take any.
+        environment.add(PodIdentity.value("HCCL_IF_IP", "$(POD_IP)"));
         environment.add(PodIdentity.value("LD_LIBRARY_PATH", LIBRARY_PATH));
         return environment;
+    }
+
+    /** That of the device files; a root user of the podTemplate needs none. */
+    long group() {
+        return spec.group();
     }
 
     List<Volume> volumes() {
@@ -66,16 +98,16 @@ final class AcceleratorParts {
                 .withSizeLimit(ByteAmount.exact(Sizing.DRIVER_SHARED_MEMORY_BYTES))
                 .endEmptyDir()
                 .build());
-        List<HostFile> files = files();
-        for (int i = 0; i < files.size(); i++) {
+        if (mountsDriver()) {
             volumes.add(new VolumeBuilder()
-                    .withName(volumeName(i))
+                    .withName(DRIVER_VOLUME)
                     .withNewHostPath()
-                    .withPath(files.get(i).path())
-                    .withType(hostPathType(files.get(i).type()))
+                    .withPath(spec.driverRoot())
+                    .withType("Directory")
                     .endHostPath()
                     .build());
         }
+        volumes.addAll(copies.volumes());
         return volumes;
     }
 
@@ -85,39 +117,34 @@ final class AcceleratorParts {
                 .withName(SHM_VOLUME)
                 .withMountPath("/dev/shm")
                 .build());
-        List<HostFile> files = files();
-        for (int i = 0; i < files.size(); i++) {
+        if (mountsDriver()) {
             mounts.add(new VolumeMountBuilder()
-                    .withName(volumeName(i))
-                    .withMountPath(files.get(i).path())
+                    .withName(DRIVER_VOLUME)
+                    .withMountPath(DRIVER)
                     .withReadOnly(true)
                     .build());
         }
+        mounts.addAll(copies.mounts());
         return mounts;
     }
 
-    private List<HostFile> files() {
-        List<HostFile> files = new ArrayList<>();
-        if (spec.driverFrom() == DriverSource.HOST) {
-            files.addAll(DRIVER_FILES);
-        }
-        for (HostFile wish : spec.hostFiles()) {
-            if (files.stream().noneMatch(file -> file.path().equals(wish.path()))) {
-                files.add(wish);
-            }
-        }
-        return files;
+    /** Runs before the storage node. */
+    Container copying(PoolBlueprint pool) {
+        return new ContainerBuilder()
+                .withName("host-files")
+                .withImage(pool.storageImage())
+                .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
+                .withArgs(copies.arguments())
+                .withResources(new ContainerResources()
+                        .request("cpu", new Quantity("10m"))
+                        .exactly("memory", new Quantity("32Mi"))
+                        .build())
+                .withSecurityContext(PodSecurity.container())
+                .withVolumeMounts(copies.mountsOfCopying())
+                .build();
     }
 
-    private static String volumeName(int index) {
-        return "host-" + index;
-    }
-
-    /** Never an OrCreate type: it would leave an empty file on a host that lacks the real one. */
-    private static String hostPathType(HostFileType type) {
-        return switch (type) {
-            case FILE -> "File";
-            case DIRECTORY -> "Directory";
-        };
+    private boolean mountsDriver() {
+        return spec.driverFrom() == DriverSource.HOST;
     }
 }

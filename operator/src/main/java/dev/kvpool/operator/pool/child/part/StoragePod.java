@@ -2,7 +2,6 @@
 package dev.kvpool.operator.pool.child.part;
 
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
-import dev.kvpool.api.v1alpha1.engine.AcceleratorSpec;
 import dev.kvpool.api.v1alpha1.engine.IpFamily;
 import dev.kvpool.api.v1alpha1.engine.Protocol;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
@@ -39,8 +38,7 @@ public final class StoragePod {
     public StoragePod(PoolBlueprint pool, StorageSetSpec set) {
         this.pool = pool;
         this.set = set;
-        AcceleratorSpec spec = engine().accelerator();
-        this.accelerator = Optional.ofNullable(spec).map(AcceleratorParts::new);
+        this.accelerator = AcceleratorParts.of(engine());
     }
 
     /**
@@ -75,7 +73,11 @@ public final class StoragePod {
         NodeSockets.volume(pool, engine()).ifPresent(pod::addToVolumes);
         NodeSockets.owner(pool, engine(), PodSecurity.user(set.podTemplate())).ifPresent(pod::addToInitContainers);
         HostNetwork.apply(pod, engine());
-        accelerator.ifPresent(parts -> pod.addAllToVolumes(parts.volumes()));
+        accelerator.ifPresent(parts -> pod.addAllToVolumes(parts.volumes())
+                .addToInitContainers(parts.copying(pool))
+                .editSecurityContext()
+                .addToSupplementalGroups(parts.group())
+                .endSecurityContext());
         return pod;
     }
 
@@ -182,6 +184,7 @@ public final class StoragePod {
     private static String name(Protocol protocol) {
         return switch (protocol) {
             case SHM -> "shm";
+            case ASCEND -> "ascend";
             case UCX -> "ucx";
             case TCP -> "tcp";
         };

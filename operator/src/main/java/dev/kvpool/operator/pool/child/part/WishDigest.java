@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.child.part;
 
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.engine.AcceleratorSpec;
 import dev.kvpool.api.v1alpha1.engine.AgentsSpec;
 import dev.kvpool.api.v1alpha1.engine.IpFamily;
 import dev.kvpool.api.v1alpha1.pod.MastersSpec;
@@ -23,7 +24,8 @@ import java.util.TreeMap;
 public final class WishDigest {
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
     private static final Map<?, ?> MASTERS = map(new MastersSpec(null, null, null, null));
-    private static final Map<?, ?> ENGINE = map(TransferEngineSpec.DEFAULTS);
+    private static final Map<?, ?> ENGINE = with(
+            map(TransferEngineSpec.DEFAULTS), "accelerator", map(YAML.convertValue(Map.of(), AcceleratorSpec.class)));
     private static final Map<?, ?> ENGINE_WITH_AGENTS =
             with(ENGINE, "agents", map(YAML.convertValue(Map.of(), AgentsSpec.class)));
     private static final Map<?, ?> SET =
@@ -70,7 +72,7 @@ public final class WishDigest {
     public static String agents(PoolBlueprint pool) {
         Map<String, Object> asked = pruned(map(pool.engine()), ENGINE_WITH_AGENTS);
         asked.keySet().retainAll(OF_AGENTS);
-        asked.put("protocols", pool.engines().clientProtocols());
+        asked.put("protocols", pool.engines().agentProtocols());
         asked.put("sockets", pool.engines().socketDirectories());
         asked.put("port", pool.agentPort());
         return text(pool, asked, PoolLabels.ROLE_AGENT);

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.validate;
+
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.engine.AcceleratorLink;
+import dev.kvpool.api.v1alpha1.engine.AcceleratorSpec;
+import dev.kvpool.api.v1alpha1.engine.Protocol;
+import dev.kvpool.api.v1alpha1.pod.EnvironmentVariable;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.operator.duration.ApiDuration;
+import dev.kvpool.operator.pool.ascend.AscendEnvironment;
+import dev.kvpool.operator.pool.ascend.DevicePorts;
+import dev.kvpool.operator.pool.naming.ByteAmount;
+import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.naming.NodePorts;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.observation.PortClaim;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Whether a pool and its transfer engines ask of NPUs what those can do. CANN would say most of it too, on each machine and in other
+ * words: transfers that fail, processes that do not start. Pure.
+ */
+public final class AcceleratorCheck {
+    /** Fabric memory is mapped in pieces of this. */
+    private static final long FABRIC_PIECE_BYTES = 1L << 30;
+
+    /** What drivers before HDK 25.5 can register for an NPU: their page tables have pages of 4 KiB. */
+    private static final long SEGMENT_BYTES_OF_OLD_DRIVERS = 20L << 30;
+
+    private final PoolObservation seen;
+    private final TransferEngine engine;
+    private final AcceleratorSpec accelerator;
+    private final List<StorageSetSpec> sets;
+
+    private AcceleratorCheck(PoolObservation seen, TransferEngine engine) {
+        this.seen = seen;
+        this.engine = engine;
+        this.accelerator = engine.getSpec().accelerator();
+        this.sets = seen.spec().storage().stream()
+                .filter(set -> name().equals(seen.spec().transferEngine(set)))
+                .toList();
+    }
+
+    /** What cannot be carried out. */
+    static List<Finding> of(PoolObservation seen) {
+        List<Finding> problems = new ArrayList<>();
+        mixture(seen).ifPresent(problems::add);
+        for (AcceleratorCheck check : checks(seen)) {
+            check.embedded().ifPresent(problems::add);
+            check.reach().ifPresent(problems::add);
+            problems.addAll(check.pieces());
+            check.lease().ifPresent(problems::add);
+            check.environment().ifPresent(problems::add);
+            check.ports().ifPresent(problems::add);
+        }
+        return problems;
+    }
+
+    /** What can be carried out and may fail on some machines. */
+    public static Optional<Finding> advice(PoolObservation seen) {
+        return checks(seen).stream()
+                .flatMap(check -> check.largeSegment().stream())
+                .findFirst();
+    }
+
+    private static List<AcceleratorCheck> checks(PoolObservation seen) {
+        return seen.engines().stream()
+                .filter(engine -> engine.getSpec().accelerator() != null)
+                .map(engine -> new AcceleratorCheck(seen, engine))
+                .toList();
+    }
+
+    /** In one transfer engine the schema refuses it. */
+    private static Optional<Finding> mixture(PoolObservation seen) {
+        List<String> ascend = enginesWith(seen, Protocol.ASCEND);
+        List<String> ucx = enginesWith(seen, Protocol.UCX);
+        if (ascend.isEmpty() || ucx.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.PROTOCOLS_DO_NOT_MIX,
+                ("TransferEngine %s has protocol ascend and TransferEngine %s ucx: they use different network cards, and neither reaches"
+                                + " memory that the other registered. Remove one of the two protocols, or make two pools.")
+                        .formatted(NameList.of(ascend), NameList.of(ucx))));
+    }
+
+    private static List<String> enginesWith(PoolObservation seen, Protocol protocol) {
+        return seen.engines().stream()
+                .filter(engine -> engine.getSpec().protocols().contains(protocol))
+                .map(engine -> engine.getMetadata().getName())
+                .toList();
+    }
+
+    private Optional<Finding> embedded() {
+        if (accelerator.opensDevices() || sets.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.STORAGE_WITHOUT_DEVICES,
+                ("TransferEngine %s has accelerator.mode Embedded, in which engines alone open NPUs, and %s cannot serve protocol ascend"
+                                + " without one. Set the mode to Dedicated or Shared, or name a transferEngine without ascend in"
+                                + " the set, or make the pool without storage sets (spec.storage: []).")
+                        .formatted(name(), setNames(sets))));
+    }
+
+    private Optional<Finding> reach() {
+        if (accelerator.transfer().link() != AcceleratorLink.HCCS) {
+            return Optional.empty();
+        }
+        List<String> where = new ArrayList<>();
+        if (!sets.isEmpty()) {
+            where.add(setNames(sets));
+        }
+        engineSegment().ifPresent(size -> where.add("engines (engineSegmentSize %s)".formatted(size)));
+        return where.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        Reason.LINK_WITHOUT_HOST_MEMORY,
+                        ("TransferEngine %s has accelerator.transfer.link HCCS, which does not reach memory of other hosts, and the"
+                                        + " segments of %s are there. Set the link to RoCE, or to Fabric with chip A3.")
+                                .formatted(name(), String.join(" and of ", where))));
+    }
+
+    private List<Finding> pieces() {
+        List<Finding> problems = new ArrayList<>();
+        if (accelerator.transfer().link() == AcceleratorLink.FABRIC) {
+            sets.forEach(set -> whole("Storage set %s has a capacity".formatted(set.name()), set.capacity())
+                    .ifPresent(problems::add));
+            engineSegment()
+                    .flatMap(size -> whole("The pool has an engineSegmentSize", size))
+                    .ifPresent(problems::add);
+        }
+        return problems;
+    }
+
+    private static Optional<Finding> whole(String what, Quantity size) {
+        return ByteAmount.bytes(size) % FABRIC_PIECE_BYTES == 0
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        Reason.CAPACITY_NOT_IN_PAGES,
+                        "%s of %s, which is not a multiple of the 1Gi that link Fabric maps at a time. Round it."
+                                .formatted(what, size)));
+    }
+
+    /** A reader may be in the middle of a transfer, from an address it was told, for as long. */
+    private Optional<Finding> lease() {
+        String lease = seen.spec().cache().objectLease();
+        String connect = accelerator.transfer().connectTimeout();
+        String transfer = accelerator.transfer().transferTimeout();
+        Duration longest = ApiDuration.of(connect).plus(ApiDuration.of(transfer));
+        if (ApiDuration.of(lease).compareTo(longest) > 0) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.LEASE_TOO_SHORT,
+                ("spec.cache.objectLease is %s, and a read by NPUs may take %s (connectTimeout) and %s (transferTimeout of"
+                                + " TransferEngine %s): the object might be evicted meanwhile. Make the lease longer than both"
+                                + " together, or the timeouts shorter.")
+                        .formatted(lease, connect, transfer, name())));
+    }
+
+    private Optional<Finding> environment() {
+        return sets.stream()
+                .flatMap(set -> set.podTemplate().env().stream()
+                        .map(EnvironmentVariable::name)
+                        .filter(AscendEnvironment::isOfField)
+                        .map(variable -> new Finding(
+                                Reason.ENVIRONMENT_OF_FIELDS,
+                                ("Storage set %s sets %s in its podTemplate, which accelerator.transfer of TransferEngine %s decides,"
+                                                + " for engines too. Remove the variable and set the field.")
+                                        .formatted(set.name(), variable, name()))))
+                .findFirst();
+    }
+
+    /** On the network of pods the NPUs of a pod have its address to themselves. */
+    private Optional<Finding> ports() {
+        if (!engine.getSpec().hostNetwork() || !accelerator.opensDevices() || sets.isEmpty()) {
+            return Optional.empty();
+        }
+        DevicePorts ports = DevicePorts.of(accelerator);
+        return Stream.concat(ofThisPool(ports), ofOthers(ports)).findFirst();
+    }
+
+    private Stream<Finding> ofThisPool(DevicePorts ports) {
+        Map<String, NodePorts> planned = PortPlan.of(seen).ports();
+        return seen.spec().storage().stream()
+                .filter(set -> seen.engineSpecs().of(set).hostNetwork())
+                .filter(set -> planned.containsKey(set.name()) && ports.contain(planned.get(set.name())))
+                .map(set -> overlap(ports, "storage set " + set.name(), planned.get(set.name())));
+    }
+
+    private Stream<Finding> ofOthers(DevicePorts ports) {
+        String me = PortClaim.ownerOf(seen.names().namespace(), seen.names().pool());
+        return seen.portClaims().stream()
+                .filter(claim -> !claim.owner().equals(me) && ports.contain(claim.ports()))
+                .map(claim -> overlap(ports, claim.workload() + " of pool " + claim.owner(), claim.ports()));
+    }
+
+    private Finding overlap(DevicePorts ports, String user, NodePorts taken) {
+        return new Finding(
+                Reason.PORTS_OVERLAP,
+                ("NPUs of TransferEngine %s have ports %d to %d of Kubernetes nodes, of which %s has %d and %d. Change"
+                                + " accelerator.transfer.basePort, or ports of the other transfer engine.")
+                        .formatted(name(), ports.first(), ports.last(), user, taken.data(), taken.admin()));
+    }
+
+    private Optional<Finding> largeSegment() {
+        return sets.stream()
+                .filter(set -> bytesOfDevice(set) > SEGMENT_BYTES_OF_OLD_DRIVERS)
+                .findFirst()
+                .map(set -> new Finding(
+                        Reason.LARGE_SEGMENT_OF_DEVICE,
+                        ("The spec can be carried out. Storage set %s has %s for each NPU; drivers before HDK 25.5 register 20Gi for one."
+                                        + " With an older driver lower the capacity, or raise accelerator.count.")
+                                .formatted(set.name(), ByteAmount.exact(bytesOfDevice(set)))));
+    }
+
+    private long bytesOfDevice(StorageSetSpec set) {
+        int devices = accelerator.devicesOfNode();
+        return devices == 0 ? 0 : ByteAmount.bytes(set.capacity()) / devices;
+    }
+
+    /** What engines contribute by this transfer engine, which is the pool's then. */
+    private Optional<Quantity> engineSegment() {
+        return name().equals(seen.spec().transferEngine()) ? seen.spec().engineSegment() : Optional.empty();
+    }
+
+    private String name() {
+        return engine.getMetadata().getName();
+    }
+
+    private static String setNames(List<StorageSetSpec> sets) {
+        return "storage set "
+                + NameList.of(sets.stream().map(StorageSetSpec::name).toList());
+    }
+}
