@@ -13,7 +13,7 @@ for line in sys.stdin:
     if action in ("output", "build-output"):
         printed.setdefault(test, []).append(event["Output"])
     # The end of the package says something new only where no test could tell: it does not compile, or it panicked.
-    elif action in outcomes and (test or action == "fail" and not outcomes["fail"]):
+    elif action in outcomes and (test or (action == "fail" and not outcomes["fail"])):
         outcomes[action] += 1
         attributes = {
             "classname": "fake-device-plugin",
