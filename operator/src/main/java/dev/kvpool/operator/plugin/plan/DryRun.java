@@ -3,6 +3,7 @@ package dev.kvpool.operator.plugin.plan;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.kvpool.operator.plugin.cluster.Sentences;
+import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -43,9 +44,9 @@ public final class DryRun {
     }
 
     private Optional<PlanView.Step> change(HasMetadata wanted) {
-        String title = PlanView.title(wanted);
+        String title = ObjectTitle.of(wanted);
         Optional<HasMetadata> actual = seen.children().stream()
-                .filter(known -> PlanView.title(known).equals(title))
+                .filter(known -> ObjectTitle.of(known).equals(title))
                 .findFirst();
         if (actual.isEmpty()) {
             return Optional.of(new PlanView.Step("create", title, List.of()));

@@ -5,13 +5,13 @@ import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.status.Condition;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.plugin.output.Words;
+import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.Foresight;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.transition.Action;
-import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -52,7 +52,7 @@ record PlanView(
                         .forEach(
                                 other -> steps.add(new Step("tell", "Pod " + other.name(), List.of(dead.sentence())))));
         steps.addAll(changes);
-        plan.delete().forEach(object -> steps.add(new Step("delete", title(object), List.of())));
+        plan.delete().forEach(object -> steps.add(new Step("delete", ObjectTitle.of(object), List.of())));
         plan.actions().forEach(action -> steps.add(step(action)));
         plan.transitions().steps().stream()
                 .filter(step -> !seen.status().steps().contains(step))
@@ -111,10 +111,6 @@ record PlanView(
                 HOLD_BACK,
                 "Pod " + pod.name(),
                 List.of("it goes on as an earlier operator made it; condition Progressing says until when"));
-    }
-
-    static String title(HasMetadata object) {
-        return object.getKind() + " " + object.getMetadata().getName();
     }
 
     private static Step step(Action action) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.cluster;
 
+import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -10,12 +11,9 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 final class ApiWords {
     private ApiWords() {}
 
-    static String title(HasMetadata object) {
-        return object.getKind() + " " + object.getMetadata().getName();
-    }
-
     static Finding notChanged(HasMetadata object, KubernetesClientException e) {
-        return new Finding(Reason.APPLY_FAILED, "%s could not be changed: %s".formatted(title(object), sentence(e)));
+        return new Finding(
+                Reason.APPLY_FAILED, "%s could not be changed: %s".formatted(ObjectTitle.of(object), sentence(e)));
     }
 
     private static String sentence(KubernetesClientException e) {

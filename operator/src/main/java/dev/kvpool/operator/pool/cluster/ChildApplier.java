@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.cluster;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.PoolObservation;
@@ -132,7 +133,7 @@ final class ChildApplier {
         return new Finding(
                 Reason.NAME_TAKEN,
                 "A %s that does not belong to this pool already exists. Remove it, or rename the pool."
-                        .formatted(ApiWords.title(child)));
+                        .formatted(ObjectTitle.of(child)));
     }
 
     private boolean isThere(PoolNames pool) {

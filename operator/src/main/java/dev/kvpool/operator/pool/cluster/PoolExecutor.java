@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.cluster;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
@@ -105,7 +106,7 @@ public final class PoolExecutor {
 
     private void apply(PlannedChildren children, MatchedChildren matched) {
         ChildApplier.Applied applied = ChildApplier.apply(children, seen, matched, context);
-        applied.changed().stream().map(ApiWords::title).forEach(changes::add);
+        applied.changed().stream().map(ObjectTitle::of).forEach(changes::add);
         failures.addAll(applied.failures());
         applied.changed().stream()
                 .filter(ConfigMap.class::isInstance)
@@ -127,7 +128,7 @@ public final class PoolExecutor {
     private void create(Secret secret) {
         try {
             client().resource(secret).create();
-            changes.add(ApiWords.title(secret));
+            changes.add(ObjectTitle.of(secret));
         } catch (KubernetesClientException e) {
             if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
                 throw e;
@@ -138,7 +139,7 @@ public final class PoolExecutor {
 
     private void delete(HasMetadata child) {
         if (ExactDeletion.delete(client(), child)) {
-            changes.add(ApiWords.title(child));
+            changes.add(ObjectTitle.of(child));
         }
     }
 
@@ -146,7 +147,7 @@ public final class PoolExecutor {
         pod(observed)
                 .ifPresent(pod -> attempt(pod, () -> {
                     if (ExactDeletion.atOnce(client(), pod)) {
-                        changes.add(ApiWords.title(pod));
+                        changes.add(ObjectTitle.of(pod));
                     }
                 }));
     }
@@ -184,7 +185,7 @@ public final class PoolExecutor {
                 {"metadata": {"uid": "%s", "annotations": {"%s": "%s"}}, "spec": {"containers": [{"name": "%s", "image": "%s"}]}}
                 """.formatted(pod.getMetadata().getUid(), PoolLabels.IMAGE, image, container, image);
         client().resource(pod).patch(PatchContext.of(PatchType.STRATEGIC_MERGE), patch);
-        changes.add("image of " + ApiWords.title(pod));
+        changes.add("image of " + ObjectTitle.of(pod));
     }
 
     private void tellLeader(String name, String what, Function<String, Optional<String>> command) {
@@ -210,7 +211,7 @@ public final class PoolExecutor {
         pod(observed)
                 .ifPresent(pod -> attempt(pod, () -> {
                     client().resource(pod).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
-                    changes.add(ApiWords.title(pod));
+                    changes.add(ObjectTitle.of(pod));
                 }));
     }
 

@@ -3,7 +3,9 @@ package dev.kvpool.operator.pool.plan;
 
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.naming.Workloads;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
@@ -73,9 +75,9 @@ public record Foresight(
         List<HasMetadata> afterwards = new ArrayList<>(plan.apply().stream()
                 .filter(child -> Workloads.template(child).isPresent())
                 .toList());
-        Set<String> made = afterwards.stream().map(Workloads::title).collect(Collectors.toSet());
+        Set<String> made = afterwards.stream().map(ObjectTitle::of).collect(Collectors.toSet());
         now.children().stream()
-                .filter(child -> !made.contains(Workloads.title(child)))
+                .filter(child -> !made.contains(ObjectTitle.of(child)))
                 .forEach(afterwards::add);
         return now.with(afterwards);
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.plan;
 
+import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.naming.Workloads;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
 import dev.kvpool.operator.pool.observation.PoolObservation;
@@ -40,12 +42,12 @@ record KeptTemplates(Map<String, PodTemplateSpec> templates, Deferred deferred) 
         List<HasMetadata> workloads = RollViews.everLed(seen) ? seen.children() : List.of();
         for (HasMetadata workload : workloads) {
             Optional<PodTemplateSpec> stored = Workloads.template(workload).filter(template -> {
-                TemplateNotes notes = made.get(Workloads.title(workload));
+                TemplateNotes notes = made.get(ObjectTitle.of(workload));
                 return notes != null && notes.isOtherwiseFrom(TemplateNotes.of(template));
             });
             boolean asked = stored.isPresent() && isLeftToUsers(workload, seen, terms);
             if (stored.isPresent() && (asked || !turn)) {
-                templates.put(Workloads.title(workload), stored.get());
+                templates.put(ObjectTitle.of(workload), stored.get());
                 seen.pods().stream()
                         .filter(pod -> isOf(workload, pod) && !pod.leaving() && goals.want(pod))
                         .forEach((asked ? untilAsked : untilTurn)::add);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.plan;
 
+import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.naming.Workloads;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -29,7 +31,7 @@ final class MadeTemplates {
     private static Map<String, TemplateNotes> notes(PlannedChildren planned) {
         return planned.workloads()
                 .collect(Collectors.toMap(
-                        Workloads::title,
+                        ObjectTitle::of,
                         workload ->
                                 TemplateNotes.of(Workloads.template(workload).orElseThrow())));
     }

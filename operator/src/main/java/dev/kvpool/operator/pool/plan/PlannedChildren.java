@@ -23,7 +23,9 @@ import dev.kvpool.operator.pool.child.StorageStatefulSet;
 import dev.kvpool.operator.pool.child.part.NodePlacement;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.PreflightQuestion;
+import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.naming.Workloads;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.roll.RollPlan;
 import dev.kvpool.operator.pool.storage.HostDirectories;
@@ -180,7 +182,7 @@ public record PlannedChildren(
     }
 
     private HasMetadata keeping(HasMetadata workload) {
-        return Optional.ofNullable(kept.get(Workloads.title(workload)))
+        return Optional.ofNullable(kept.get(ObjectTitle.of(workload)))
                 .map(template -> Workloads.keeping(template, workload))
                 .orElse(workload);
     }

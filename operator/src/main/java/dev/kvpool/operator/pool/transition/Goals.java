@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.transition;
 
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.naming.Workloads;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
@@ -11,7 +12,6 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
-import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -131,7 +131,7 @@ public record Goals(
 
     private static Optional<HasMetadata> workload(ObservedPod pod, Collection<HasMetadata> children, String masters) {
         return children.stream()
-                .filter(child -> child instanceof StatefulSet || child instanceof DaemonSet)
+                .filter(child -> Workloads.template(child).isPresent())
                 .filter(child -> switch (pod.role()) {
                     case PoolLabels.ROLE_MASTER -> child.getMetadata().getName().equals(masters);
                     case PoolLabels.ROLE_STORAGE ->
@@ -142,10 +142,8 @@ public record Goals(
     }
 
     static Optional<String> note(String annotation, HasMetadata workload) {
-        PodTemplateSpec template = workload instanceof StatefulSet set
-                ? set.getSpec().getTemplate()
-                : ((DaemonSet) workload).getSpec().getTemplate();
-        return Optional.ofNullable(template.getMetadata())
+        return Workloads.template(workload)
+                .map(PodTemplateSpec::getMetadata)
                 .map(ObjectMeta::getAnnotations)
                 .map(annotations -> annotations.get(annotation));
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.pool.plan;
+package dev.kvpool.operator.pool.naming;
 
-import dev.kvpool.operator.pool.naming.OwnContainer;
-import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
@@ -14,11 +12,6 @@ import java.util.Optional;
 /** Objects that have pods. */
 public final class Workloads {
     private Workloads() {}
-
-    /** Under which the API server knows an object in its namespace. */
-    static String title(HasMetadata object) {
-        return object.getKind() + " " + object.getMetadata().getName();
-    }
 
     /** Empty for an object that has no pods. */
     public static Optional<PodTemplateSpec> template(HasMetadata object) {
@@ -52,7 +45,7 @@ public final class Workloads {
                                 set.getSpec().getTemplate()))
                         .endSpec()
                         .build();
-            default -> throw new IllegalArgumentException(title(made) + " has no pods");
+            default -> throw new IllegalArgumentException(ObjectTitle.of(made) + " has no pods");
         };
     }
 
