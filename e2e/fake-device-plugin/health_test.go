@@ -55,7 +55,7 @@ func TestTheProgramDoesNotStartWithSuchAFile(t *testing.T) {
 
 func write(t *testing.T, file, content string) {
 	t.Helper()
-	// Whoever follows the file never sees half of it.
+	// A reader of the file never sees half of it.
 	if err := os.WriteFile(file+".new", []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}

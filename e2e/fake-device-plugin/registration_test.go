@@ -169,7 +169,7 @@ func TestChangedHealthIsToldAtOnce(t *testing.T) {
 	expect("Unhealthy", "Healthy")
 	write(t, filepath.Join(directory, "health"), "Ascend910-1 Unhealthy")
 	expect("Healthy", "Unhealthy")
-	// Its network is the ConfigMap's matter; a file that says nothing is nobody's.
+	// Its network is the ConfigMap's matter; a file that says nothing counts for none of them.
 	write(t, filepath.Join(directory, "health"), "Ascend910-1 broken")
 	time.Sleep(2 * healthPoll)
 	write(t, filepath.Join(directory, "health"), "Ascend910-0 Unhealthy\nAscend910-1 NetworkUnhealthy")

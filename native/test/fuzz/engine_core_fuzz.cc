@@ -219,7 +219,7 @@ class World {
       };
       const bool served = (registered_[0] && inside(kMemory, kRegionBytes)) ||
                           (registered_[1] && inside(kMemory + kRegionBytes, kRegionBytes));
-      if (!served && !inside(kLocal, kBatchesMax * kLocalBytes)) std::abort();  // memory that nobody gave
+      if (!served && !inside(kLocal, kBatchesMax * kLocalBytes)) std::abort();  // memory that no batch gave
       sum += piece.length;
     }
     if (sum != length) std::abort();

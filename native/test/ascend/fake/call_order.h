@@ -9,7 +9,7 @@
 
 namespace fake_ascend {
 
-/// Closed once; whoever waits for something else learns of it.
+/// Closed once; a thread that waits for something else learns of it.
 class Closing {
  public:
   void close() {

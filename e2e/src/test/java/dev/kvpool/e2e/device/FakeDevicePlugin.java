@@ -17,7 +17,7 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
 
-/** The device plugin of e2e/fake-device-plugin, with the resources of its daemonset.yaml, on the first node of the cluster. */
+/** The device plugin of e2e/fake-device-plugin, with the resources of its daemonset.yaml, on the first Kubernetes node. */
 public final class FakeDevicePlugin implements AutoCloseable {
 
     /** Four NPUs, whose device files containers get. */

@@ -6,7 +6,7 @@ import dev.kvpool.api.v1alpha1.engine.AscendTransferSpec;
 import dev.kvpool.operator.pool.naming.NodePorts;
 
 /**
- * The ports that the NPUs of a machine may listen on: which of them, their physical numbers decide, which nobody knows beforehand.
+ * The ports that the NPUs of a machine may listen on: which of them, their physical numbers decide, which are not known beforehand.
  *
  * @param first of them
  * @param last of them

@@ -57,7 +57,7 @@ final class AcceleratorParts {
                 .map(AcceleratorParts::new);
     }
 
-    /** Devices that are shared cannot be requested: whoever requests one has it alone. */
+    /** Devices that are shared cannot be requested: a pod that requests one has it alone. */
     void addTo(ContainerResources resources) {
         if (spec.mode() == AcceleratorMode.DEDICATED) {
             resources.exactly(spec.resource(), new Quantity(Integer.toString(spec.devicesOfNode())));
