@@ -4,6 +4,7 @@
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,11 @@ def running(program, *arguments):
     finally:
         process.terminate()
         process.wait(START_SECONDS)
+
+
+def is_refused(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0
 
 
 def connected(masters, setup):
@@ -61,6 +67,8 @@ def test_what_engines_hold_outlives_a_master_that_is_started_elsewhere_and_clien
         eventually(lambda: store.put("kept", VALUE) == 0, "the memory of mooncake_client is in the pool", START_SECONDS)
         first.send_signal(signal.SIGKILL)
         first.wait()
+        # The pool dies with the command, a moment after it.
+        eventually(lambda: is_refused(port), "the first master is gone", START_SECONDS)
         with running("mooncake_master", *master) as second:
             eventually(lambda: store.get("kept") == VALUE, "the other master shows it", START_SECONDS)
             dummy = connected(masters, lambda it: it.setup_dummy(16 << 20, 16 << 20, f"127.0.0.1:{port + 2}"))

@@ -168,7 +168,8 @@ class DevicesIT {
     }
 
     @Test
-    @DisplayName("the node offers a device that turns unhealthy no more, the pod that holds it keeps it, and it comes back")
+    @DisplayName(
+            "the node offers a device that turns unhealthy no more, the pod that holds it keeps it, and it comes back")
     void aSickDevice() {
         Pod before = podOfSet("npus");
         String sick = heldBy(before, FakeDevicePlugin.NPUS, 2).getFirst();
