@@ -6,7 +6,8 @@ import socket
 import pytest
 from mooncake_flags_page import PAGE, page
 
-from mooncake.launch import command_line, config_file, master, pool_command
+from mooncake.launch import command_line, config_file, master, pool_command, process, transfer_bench
+from mooncake.launch.bench_flags import UNITS
 from mooncake.launch.client import advertised_host
 from mooncake.launch.client_flags import FLAGS as CLIENT_FLAGS
 from mooncake.launch.command_line import BadCommandLine, Treatment
@@ -233,3 +234,33 @@ def test_how_others_reach_this_machine(host, environment, expected):
 
 def test_the_page_is_current():
     assert PAGE.read_text() == page(), "docs/reference/mooncake-flags.md is stale; make docs writes it"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ([], "--segment_id is missing"),
+        (
+            ["--segment_id=h:1", "--threads=3", "--block_size=10", "--batch_size=10", "--buffer_size=299"],
+            "are 300 bytes",
+        ),
+        (["--mode=target", "--buffer_size=99999999999999999"], "at most"),
+        (["--mode=target", "--report_precision=10"], "9 at most"),
+        (["--mode=both"], "initiator, target"),
+        (["--threads=0"], "1 or more"),
+        (["--block_size=-1"], "whole number"),
+        (["--report_unit=TB"], "KiB"),
+        (["--blok_size=1"], "is --block_size meant?"),
+    ],
+)
+def test_the_bench_refuses_what_it_cannot_measure(arguments, wrong, capsys):
+    assert transfer_bench.main(arguments) == process.USAGE
+    assert wrong in capsys.readouterr().err
+
+
+def test_the_bench_reports_in_every_unit():
+    lines = [transfer_bench.report(2.0, 4, 1 << 20, unit, 3).rpartition("throughput ")[2] for unit in UNITS]
+    assert lines == [
+        *("0.002 GB/s", "0.002 GiB/s", "0.017 Gb/s", "2.097 MB/s", "2.000 MiB/s", "16.777 Mb/s"),
+        *("2097.152 KB/s", "2048.000 KiB/s", "16777.216 Kb/s"),
+    ]

@@ -34,6 +34,7 @@ ABOVE = {
         "mooncake_store_service",
         "store",
         "structured_object_store",
+        "transfer_engine_topology_dump",
     ),
     *("launch", "rest"),
 }

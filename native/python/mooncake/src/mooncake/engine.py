@@ -21,6 +21,7 @@ from mooncake.configuration.protocols import REMEDY, override_log
 from mooncake.configuration.settings import BadSettings
 from mooncake.messages.received import ReceivedData, ReceivedTensor
 from mooncake.messages.rpc_interface import CoroRPCInterface, RpcInterface, create_rpc_client, create_rpc_server
+from mooncake.transfers import topology
 from mooncake.transfers.managed_buffers import ManagedBuffers
 from mooncake.transfers.metadata_server import MetadataServer, MetadataServerError
 from mooncake.transfers.peer_names import Addresses, Directory, NameTaken, PeerNames, Publication
@@ -426,8 +427,12 @@ class TransferEngine:
         return address
 
     def get_local_topology(self, device_name: str | None = None) -> str:
-        """Which network devices serve which memory, as JSON: none, as tcp takes the route of the machine."""
-        return "{}"
+        """Which RDMA devices are near which memory, as JSON: for each "cpu:N", N a NUMA node, those of that node and the others.
+
+        Args:
+            device_name: only these, separated by commas; None or "" for all. Transfers choose no device by it.
+        """
+        return topology.text(topology.discover([name for name in (device_name or "").split(",") if name]))
 
     def warmup_efa_segment(self, segment_name: str) -> int:
         """0: there is nothing to warm up without EFA."""
