@@ -22,7 +22,7 @@ from mooncake.store import (
     ReplicateConfig,
     TensorParallelism,
 )
-from mooncake.structured_object_store import MooncakeBundleTransfer
+from mooncake.structured_object_store import MooncakeBundleTransfer, export_ref
 
 
 class Memory:
@@ -246,6 +246,25 @@ def test_an_object_of_many_members(pool: LocalPool, store: MooncakeDistributedSt
         assert (part.objects["array"] == array[:, 10:12]).all()
     with pytest.raises(RuntimeError, match="cannot be removed: -706"):
         objects.remove_bundle(ref)
+    reader.close()
+
+
+def test_rows_of_a_batch(pool: LocalPool, store: MooncakeDistributedStore) -> None:
+    ids = numpy.arange(400_000, dtype="int32").reshape(1000, 400)
+    prompts = [{"prompt": f"row {row}" * (row % 9), "image": value_of(str(row), 700)} for row in range(1000)]
+    writer = MooncakeBundleTransfer(store, default_chunk_bytes=300_000)
+    first = writer.put({"batch": {"ids": ids}, "non_tensor_batch": {"prompt": prompts}})
+    handle = export_ref(writer.append_dataproto_fields(first, {"reward": ids[:, 0]}, stage="default"))
+    reader = open_store(pool)
+    before = reader._pool.client.stats()["get_bytes"]
+    found = MooncakeBundleTransfer(reader).get(handle, type="dict", rows=[999, 3, 4, 500])
+    assert (found["ids"] == ids[[999, 3, 4, 500]]).all() and found["reward"].tolist() == [399_600, 1200, 1600, 200_000]
+    assert found["prompt"] == [prompts[row] for row in (999, 3, 4, 500)]
+    assert reader._pool.client.stats()["get_bytes"] - before < 40_000, "of 2.4 MB"
+    whole = MooncakeBundleTransfer(store).get(handle, type="dict")
+    assert (whole["ids"] == ids).all() and whole["prompt"] == prompts
+    with pytest.raises(RuntimeError, match="cannot be removed: -706"):
+        MooncakeBundleTransfer(reader).cleanup_dataproto(handle)
     reader.close()
 
 

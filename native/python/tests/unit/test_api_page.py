@@ -27,7 +27,13 @@ MODULES = (
     (
         "mooncake.structured_object_store",
         MOONCAKE,
-        ("structured_object_store", "objects/read_specs", "objects/bundles"),
+        (
+            "structured_object_store",
+            "objects/read_specs",
+            "objects/bundles",
+            "objects/dataproto_refs",
+            "objects/structure",
+        ),
     ),
     ("mooncake.mooncake_config", MOONCAKE, ("mooncake_config",)),
     ("mooncake.async_store", MOONCAKE, ("async_store",)),
@@ -41,7 +47,7 @@ MODULES = (
     ("kvpool.aio", KVPOOL, ("aio",)),
     ("kvpool.events", KVPOOL, ("events",)),
 )
-INTERNAL = {"WithoutEffect", "InnerTransferEngine", "Place", "Bundle", "Bundles"}
+INTERNAL = {"WithoutEffect", "InnerTransferEngine", "Place", "Bundle", "Bundles", "Leaf", "Node"}
 PARTS_OF = {
     "MooncakeDistributedStore": ("methods/range_methods", "methods/tensor_methods", "methods/parallel_tensor_methods")
 }  # whose methods are in classes it derives from
@@ -50,6 +56,8 @@ FUNCTIONS_OF = (
     "memory/numa",
     "messages/rpc_interface",
     "structured_object_store",
+    "objects/dataproto_refs",
+    "objects/structure",
 )  # modules whose functions are public, too
 HEAD = """# Python API
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ _CHUNKS_MAX = 1 << 20  # of a bundle
 _VERSION = 1
 _META = "meta"
 MISSING_OBJECT_ERROR = -704
+_NAME = re.compile(r"[0-9a-f]{32}")  # the last part of a bundle's base
 
 Run = tuple[int, int, int]  # offset in what is stored, offset in the target, bytes
 
@@ -66,32 +68,50 @@ class RemoteBundleRef:
 
 @dataclass(frozen=True)
 class Bundle:
-    """What the manifest of a bundle says. The keys of its chunks follow from it, so it cannot name those of others."""
+    """What the manifest of a bundle says. The keys of its chunks follow from it, so it cannot name those of others.
+
+    A bundle may go on from earlier ones of its partition: their buffers are its own too, and are removed with it.
+    """
 
     base: str
     chunk_bytes: int
     meta_bytes: int
-    lengths: Mapping[str, int]  # of the buffers
+    lengths: Mapping[str, int]  # of the buffers, without those of earlier bundles
+    earlier: tuple[Bundle, ...] = ()  # none of which has earlier ones itself
 
     def __post_init__(self) -> None:
-        chunks = sum(-(-length // self.chunk_bytes) for length in (self.meta_bytes, *self.lengths.values()))
+        chunks = sum(
+            -(-length // one.chunk_bytes)
+            for one in (self, *self.earlier)
+            for length in (one.meta_bytes, *one.lengths.values())
+        )
         if chunks > _CHUNKS_MAX:
             raise ValueError(f"a bundle of {chunks} chunks, but {_CHUNKS_MAX} is the most")
         for name in self.lengths:
             check_segment(name, "name of a buffer")
+        if len(self.buffers) != sum(len(one.lengths) for one in (self, *self.earlier)):
+            raise ValueError(f"{self.base!r} has buffers that an earlier bundle has")
 
     @property
     def manifest_key(self) -> str:
         return f"{self.base}/manifest"
 
+    @property
+    def buffers(self) -> dict[str, int]:
+        """The lengths of all buffers."""
+        return {name: length for one in (*self.earlier, self) for name, length in one.lengths.items()}
+
     def manifest(self) -> dict[str, Any]:
         buffers = {name: {"bytes": length} for name, length in self.lengths.items()}
-        return {
+        said = {
             "version": _VERSION,
             "chunk_bytes": self.chunk_bytes,
             "meta": {"bytes": self.meta_bytes},
             "buffers": buffers,
         }
+        if self.earlier:
+            said["earlier"] = {one.base.rpartition("/")[2]: one.manifest() for one in self.earlier}
+        return said
 
     @classmethod
     def read(cls, manifest_key: str, manifest: Mapping[str, Any]) -> Bundle:
@@ -99,27 +119,44 @@ class Bundle:
         try:
             lengths = {name: one["bytes"] for name, one in manifest["buffers"].items()}
             meta, chunk, version = manifest["meta"]["bytes"], manifest["chunk_bytes"], manifest["version"]
-        except (AttributeError, KeyError, TypeError):
-            lengths, meta, chunk, version = {}, -1, 0, 0
+            earlier = dict(manifest.get("earlier", {}))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            lengths, meta, chunk, version, earlier = {}, -1, 0, 0, {}
         base = manifest_key.removesuffix("/manifest")
         numbers = [chunk - 1 if type(chunk) is int else chunk, meta, *lengths.values()]
         if version != _VERSION or base == manifest_key or not all(type(one) is int and one >= 0 for one in numbers):
             raise ValueError(f"{manifest_key!r} has no manifest of a bundle")
-        return cls(base, chunk, meta, lengths)
+        if any(
+            not _NAME.fullmatch(str(name)) or not isinstance(one, Mapping) or "earlier" in one
+            for name, one in earlier.items()
+        ):
+            raise ValueError(f"{manifest_key!r} has earlier bundles that are none")
+        folder = base.rpartition("/")[0]
+        return cls(
+            base,
+            chunk,
+            meta,
+            lengths,
+            tuple(cls.read(f"{folder}/{name}/manifest", one) for name, one in earlier.items()),
+        )
 
     def chunk_keys(self) -> Iterator[str]:
-        """Of all chunks."""
+        """Of all chunks, without those of earlier bundles."""
         for length, name in [(self.meta_bytes, None), *((length, name) for name, length in self.lengths.items())]:
             yield from (key for key, _ in self.chunks(name, length))
 
+    def home(self, name: str) -> Bundle:
+        """The bundle that has the chunks of a buffer: this one, or an earlier one."""
+        return next(one for one in (self, *self.earlier) if name in one.lengths)
+
     def chunks(self, name: str | None, length: int) -> Iterator[tuple[str, slice]]:
-        """The chunks of a buffer, or of the metadata, and which bytes each has. Nothing is stored for no bytes."""
+        """The chunks of a buffer of this bundle, or of the metadata, and which bytes each has. Nothing is stored for no bytes."""
         place = f"{self.base}/{_META}" if name is None else f"{self.base}/buffers/{name}"
         for number, begin in enumerate(range(0, length, self.chunk_bytes)):
             yield f"{place}/{number}", slice(begin, min(begin + self.chunk_bytes, length))
 
     def cut(self, name: str, parts: Iterable[Run]) -> Iterator[tuple[str, Run]]:
-        """Parts of a buffer as parts of its chunks."""
+        """Parts of a buffer of this bundle as parts of its chunks."""
         for at, to, size in parts:
             while size > 0:
                 number, inside = divmod(at, self.chunk_bytes)
@@ -146,13 +183,16 @@ class Bundles:
         chunk_bytes: int | None,
         policy: BundleTransferPolicy,
         config: Any,
+        before: Bundle | None = None,
     ) -> RemoteBundleRef:
+        """Stores a bundle, which goes on from the one before it, if there is one: that is still there as it was."""
         check_segment(partition, "partition")
         bundle = Bundle(
             f"{self._prefix}/{partition}/{uuid.uuid4().hex}",
             self._chunk_bytes if chunk_bytes is None else _checked_chunk_bytes(chunk_bytes),
             len(meta),
             {name: len(view) for name, view in buffers.items()},
+            () if before is None else (*before.earlier, replace(before, earlier=())),
         )
         chunks = [(key, meta[part]) for key, part in bundle.chunks(None, len(meta))]
         for name, view in buffers.items():
@@ -191,8 +231,9 @@ class Bundles:
 
     def read(self, bundle: Bundle, name: str | None) -> bytes:
         """A buffer; without a name, the metadata."""
-        length = bundle.meta_bytes if name is None else bundle.lengths[name]
-        chunks = list(bundle.chunks(name, length))
+        home = bundle if name is None else bundle.home(name)
+        length = home.meta_bytes if name is None else home.lengths[name]
+        chunks = list(home.chunks(name, length))
         keys = [key for key, _ in chunks]
         values = self._store.get_batch(keys) if hasattr(self._store, "get_batch") else map(self._store.get, keys)
         joined = b"".join(self._checked(key, value, part) for (key, part), value in zip(chunks, values, strict=True))
@@ -201,6 +242,7 @@ class Bundles:
 
     def read_into(self, bundle: Bundle, name: str, parts: Iterable[Run], address: int, registered: int) -> None:
         """Parts of a buffer to memory, of which `registered` bytes from `address` on belong to the caller."""
+        bundle = bundle.home(name)
         by_key: dict[str, list[Run]] = {}
         for key, part in bundle.cut(name, parts):
             by_key.setdefault(key, []).append(part)
@@ -221,11 +263,14 @@ class Bundles:
             if got != wanted:
                 raise RuntimeError(f"a part of {key!r} was not read: {min(got)}")
 
-    def remove(self, bundle: Bundle) -> None:
+    def remove(self, bundle: Bundle, *, keeps_earlier: bool = False) -> None:
         """What is gone already is no failure. RuntimeError when any of it cannot be removed yet: it may be repeated. The
-        manifest goes first, and while it stays all stays."""
-        code = self._store.remove(bundle.manifest_key)
-        failed = [code] if code not in (0, MISSING_OBJECT_ERROR) else self._remove_chunks(bundle, force=False)
+        manifests go first, and while any stays all chunks stay."""
+        leave = (bundle,) if keeps_earlier else (bundle, *bundle.earlier)
+        codes = [self._store.remove(one.manifest_key) for one in leave]
+        failed = [code for code in codes if code not in (0, MISSING_OBJECT_ERROR)]
+        if not failed:
+            failed = [code for one in leave for code in self._remove_chunks(one, force=False)]
         if failed:
             raise RuntimeError(
                 f"{len(failed)} values of the bundle {bundle.manifest_key!r} cannot be removed: {failed[0]}"

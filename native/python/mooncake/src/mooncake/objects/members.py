@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,9 @@ from mooncake.methods.tensor_values import tensor_of, value_of
 from mooncake.objects.read_specs import StructuredMemberSlice
 from mooncake.tensors.shards import Box, Run, box_of, runs
 from mooncake.tensors.tensor_format import TensorHeader, decode_header
+
+# The name in the metadata of an object of what each member is.
+FIELD_SPECS = "__mooncake_structured_fields__"
 
 ReadInto = Callable[[Sequence[Run], int, int], None]  # parts, address, bytes there
 
@@ -44,6 +48,15 @@ class RawDestination:
 
 
 Destination = TensorObjectBuffer | RawDestination | Any  # or an array of numpy
+
+
+def metadata_of(stored: bytes) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """The metadata of an object, and what each member is. ValueError for what is none."""
+    metadata = json.loads(stored or b"{}")
+    specs = metadata.get(FIELD_SPECS, {}) if isinstance(metadata, dict) else None
+    if not isinstance(specs, dict) or not all(isinstance(spec, dict) for spec in specs.values()):
+        raise ValueError("the metadata of the object are none")
+    return metadata, specs
 
 
 def encode(value: Any) -> tuple[dict[str, Any], memoryview]:
@@ -84,13 +97,11 @@ def decode(
         if part is not None or destination is not None:
             raise ValueError(f"{name!r} is bytes, which are read whole and into memory of their own")
         return read()
-    shape = spec.get("shape")
-    if not isinstance(shape, list) or not all(type(number) is int and number >= 0 for number in shape):
-        raise ValueError(f"{name!r} has shape {shape!r}")
+    shape = _shape(name, spec)
     if encoding == "ndarray":
-        return _array(name, str(spec.get("dtype")), tuple(shape), length, part, destination, read_into)
+        return _array(name, str(spec.get("dtype")), shape, length, part, destination, read_into)
     if encoding == "torch_tensor":
-        header = TensorHeader(str(spec.get("dtype")), tuple(shape))
+        header = TensorHeader(str(spec.get("dtype")), shape)
         return _tensor(name, header, length, part, destination, read_into)
     raise ValueError(f"{name!r} is encoded as {encoding!r}")
 
@@ -106,9 +117,7 @@ def _array(
 ) -> Any:
     import numpy  # type: ignore[import-not-found, unused-ignore]
 
-    kind = numpy.dtype(dtype)
-    if kind.hasobject or length != kind.itemsize * math.prod(shape):
-        raise ValueError(f"{name!r} is no array of {dtype} and shape {shape} in {length} bytes")
+    kind = _kind(name, dtype, shape, length)
     box, step = _selected(name, shape, part)
     array = (
         numpy.empty(box.shape, kind) if destination is None or step > 1 else _target(name, destination, kind, box.shape)
@@ -123,6 +132,65 @@ def _array(
     target = _target(name, destination, kind, chosen.shape)
     target[...] = chosen
     return target
+
+
+def decode_rows(
+    name: str,
+    spec: Mapping[str, Any],
+    length: int,
+    rows: Sequence[int],
+    destination: Destination | None,
+    read_into: ReadInto,
+) -> Any:
+    """Rows of an array or a tensor, in the order given. ValueError or TypeError when they cannot be had."""
+    encoding, shape = spec.get("encoding"), _shape(name, spec) if spec.get("encoding") != "bytes" else ()
+    if encoding not in ("ndarray", "torch_tensor") or not shape:
+        raise ValueError(f"{name!r} has no rows")
+    made = (len(rows), *shape[1:])
+    if encoding == "ndarray":
+        import numpy
+
+        kind = _kind(name, str(spec.get("dtype")), shape, length)
+        array = numpy.empty(made, kind) if destination is None else _target(name, destination, kind, made)
+        if array.nbytes:
+            read_into(_runs_of(rows, kind.itemsize * math.prod(shape[1:]), 0, 0), array.ctypes.data, array.nbytes)
+        return array
+    header = TensorHeader(str(spec.get("dtype")), shape)
+    before = _header_bytes(name, header, length)
+    target = TensorHeader(header.dtype, made)
+    memory = _tensor_memory(name, target, destination)
+    width = header.item_bytes * math.prod(shape[1:])
+    if parts := _runs_of(rows, width, before, target.header_bytes):
+        read_into(parts, ctypes.addressof(memory), target.header_bytes + target.data_bytes)
+    return tensor_of(memory)
+
+
+def _runs_of(rows: Sequence[int], width: int, before: int, after: int) -> list[Run]:
+    """Rows of `width` bytes each; those that follow each other are one."""
+    found: list[Run] = []
+    for number, row in enumerate(rows if width else ()):
+        at, to = before + row * width, after + number * width
+        if found and found[-1][0] + found[-1][2] == at:
+            found[-1] = (found[-1][0], found[-1][1], found[-1][2] + width)
+        else:
+            found.append((at, to, width))
+    return found
+
+
+def _shape(name: str, spec: Mapping[str, Any]) -> tuple[int, ...]:
+    shape = spec.get("shape")
+    if not isinstance(shape, list) or not all(type(number) is int and number >= 0 for number in shape):
+        raise ValueError(f"{name!r} has shape {shape!r}")
+    return tuple(shape)
+
+
+def _kind(name: str, dtype: str, shape: tuple[int, ...], length: int) -> Any:
+    import numpy
+
+    kind = numpy.dtype(dtype)
+    if kind.hasobject or length != kind.itemsize * math.prod(shape):
+        raise ValueError(f"{name!r} is no array of {dtype} and shape {shape} in {length} bytes")
+    return kind
 
 
 def _target(name: str, destination: Destination, kind: Any, shape: tuple[int, ...]) -> Any:
@@ -153,14 +221,29 @@ def _tensor(
     destination: Destination | None,
     read_into: ReadInto,
 ) -> Any:
-    # A part of a tensor that was stored as such has more in its header.
-    stored_header_bytes = length - header.data_bytes
-    if stored_header_bytes < header.header_bytes:
-        raise ValueError(f"{name!r} is no tensor of {header.data_bytes} bytes in {length}")
+    stored_header_bytes = _header_bytes(name, header, length)
     box, step = _selected(name, header.shape, part)
     if step > 1:
         raise ValueError(f"{name!r} is a tensor, of which parts are read without steps")
     made = TensorHeader(header.dtype, box.shape)
+    memory = _tensor_memory(name, made, destination)
+    parts = [
+        (stored_header_bytes + at, made.header_bytes + to, bytes_)
+        for at, to, bytes_ in runs(made.item_bytes, box_of(header.shape, None), box)
+    ]
+    read_into(parts, ctypes.addressof(memory), made.header_bytes + made.data_bytes)
+    return tensor_of(memory)
+
+
+def _header_bytes(name: str, header: TensorHeader, length: int) -> int:
+    """How long the header of what is stored is: a part of a tensor that was stored as such has more in its header."""
+    if length - header.data_bytes < header.header_bytes:
+        raise ValueError(f"{name!r} is no tensor of {header.data_bytes} bytes in {length}")
+    return length - header.data_bytes
+
+
+def _tensor_memory(name: str, made: TensorHeader, destination: Destination | None) -> Any:
+    """Memory for a tensor, of its own or the caller's, with the header in it."""
     size = made.header_bytes + made.data_bytes
     if destination is None:
         memory = (ctypes.c_char * size)()
@@ -171,12 +254,7 @@ def _tensor(
     else:
         memory = (ctypes.c_char * size).from_address(destination.ptr)
     ctypes.memmove(memory, made.encode(), made.header_bytes)
-    parts = [
-        (stored_header_bytes + at, made.header_bytes + to, bytes_)
-        for at, to, bytes_ in runs(made.item_bytes, box_of(header.shape, None), box)
-    ]
-    read_into(parts, ctypes.addressof(memory), size)
-    return tensor_of(memory)
+    return memory
 
 
 def _selected(name: str, shape: tuple[int, ...], part: StructuredMemberSlice | None) -> tuple[Box, int]:
