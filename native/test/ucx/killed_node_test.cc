@@ -16,6 +16,7 @@ namespace {
 constexpr uint32_t kUcxOrTcp = KV_PROTOCOL_UCX | KV_PROTOCOL_TCP;
 constexpr size_t kObjects = 40;
 constexpr size_t kBytes = 1 << 20;
+constexpr uint32_t kPatienceMs = 120000;
 
 class NodeProcess {
  public:
@@ -75,8 +76,12 @@ class KilledNode : public testing::Test {
     table_.clear();
     for (size_t i = 0; i < kObjects; ++i)
       table_.push_back(line(keys_[i], values[i].data(), values[i].size()));
+    // This is about what comes out, on a machine that may be slow and busy.
+    kv_batch_options options{};
+    options.struct_size = sizeof options;
+    options.timeout_ms = kPatienceMs;
     uint64_t batch = 0;
-    EXPECT_EQ(kv_client_submit(client_.get(), op, table_.data(), kObjects, nullptr, &batch), KV_OK);
+    EXPECT_EQ(kv_client_submit(client_.get(), op, table_.data(), kObjects, &options, &batch), KV_OK);
     return batch;
   }
   bool runs(uint64_t batch) { return kv_client_wait(client_.get(), batch, 0) == KV_TIMEOUT; }
@@ -99,7 +104,7 @@ class KilledNode : public testing::Test {
     node_ = std::make_unique<NodeProcess>(master_.address(), directory_.path());
     ASSERT_TRUE(master_.awaitNodes(1));
   }
-  void wait(uint64_t batch) { ASSERT_EQ(kv_client_wait(client_.get(), batch, 120000), KV_OK); }
+  void wait(uint64_t batch) { ASSERT_EQ(kv_client_wait(client_.get(), batch, kPatienceMs), KV_OK); }
 
   TemporaryDirectory directory_;
   TestMaster master_;
