@@ -16,6 +16,8 @@ from waiting import eventually
 from mooncake.ranges.named_values import NamedValues
 from mooncake.store import (
     BufferPool,
+    EngramStore,
+    EngramStoreConfig,
     MooncakeDistributedStore,
     ParallelAxis,
     ReadTarget,
@@ -265,6 +267,21 @@ def test_rows_of_a_batch(pool: LocalPool, store: MooncakeDistributedStore) -> No
     assert (whole["ids"] == ids).all() and whole["prompt"] == prompts
     with pytest.raises(RuntimeError, match="cannot be removed: -706"):
         MooncakeBundleTransfer(reader).cleanup_dataproto(handle)
+    reader.close()
+
+
+def test_rows_of_tables_of_embeddings(pool: LocalPool, store: MooncakeDistributedStore) -> None:
+    config = EngramStoreConfig()
+    config.embedding_dim, config.table_vocab_sizes = 16, [20_000, 300]
+    tables = [numpy.arange(size * 16, dtype="float32").reshape(size, 16) for size in config.table_vocab_sizes]
+    EngramStore(3, config, store).populate(tables)
+    reader = open_store(pool)
+    before = reader._pool.client.stats()["get_bytes"]
+    ids = numpy.array([[[19_999, 0], [7, 299]], [[7, 5], [0, 5]]])
+    found = EngramStore(3, config, reader).lookup(ids)
+    assert (found == numpy.stack([tables[head][ids[:, :, head]] for head in (0, 1)], axis=2)).all()
+    assert reader._pool.client.stats()["get_bytes"] - before < 10_000, "of 1.3 MB"
+    assert EngramStore(3, config, store).remove_from_store(force=True) == 2
     reader.close()
 
 

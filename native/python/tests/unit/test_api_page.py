@@ -16,6 +16,7 @@ MODULES = (
         (
             "store",
             "replicas/replicate_config",
+            "objects/engram_store",
             "memory/buffer_handle",
             "replicas/replica_descriptors",
             "memory/host_memory",

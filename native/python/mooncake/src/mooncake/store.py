@@ -36,6 +36,7 @@ from mooncake.methods.calls import first_failure
 from mooncake.methods.parallel_tensor_methods import ParallelTensorMethods
 from mooncake.methods.parts import joined
 from mooncake.methods.store_calls import INVALID_PARAMS, logger
+from mooncake.objects.engram_store import EngramStore, EngramStoreConfig
 from mooncake.replicas.replica_descriptors import (
     Descriptor,
     DiskDescriptor,
@@ -77,6 +78,8 @@ __all__ = [
     "BufferPool",
     "Descriptor",
     "DiskDescriptor",
+    "EngramStore",
+    "EngramStoreConfig",
     "ErrorCode",
     "MemoryDescriptor",
     "MooncakeDistributedStore",
