@@ -114,3 +114,17 @@ def test_one_bad_image_of_two_fails(tmp_path):
     code, said = check(good, bad)
     assert code == 1
     assert "good.tar" not in said
+
+
+def test_each_image_of_an_archive_is_looked_at(tmp_path):
+    good = image(tmp_path / "good.tar", [PROGRAM])
+    both = tmp_path / "both.tar"
+    with tarfile.open(good) as source, tarfile.open(both, "w") as target:
+        for name in ("config.json", "layer-0.tar"):
+            add(target, name, source.extractfile(name).read())
+        add(target, "layer-1.tar", layer([PROGRAM, ("bin/sh", ELF, 0o755)]))
+        manifests = [{"Config": "config.json", "Layers": [name]} for name in ("layer-0.tar", "layer-1.tar")]
+        add(target, "manifest.json", json.dumps(manifests).encode())
+    code, said = check(both)
+    assert code == 1
+    assert "/bin/sh is a program" in said
