@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kvpool: finds a JDK or JRE 25 and becomes the Java process, so that signals reach it. Works from any directory and
-// through symbolic links, and needs no shell. Three small commands, for containers that only see to directories and
-// files, are its own.
+// through symbolic links, and needs no shell. Four small commands, for containers that see to directories, files and
+// devices before that, are its own.
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "launcher/check_devices.h"
 #include "launcher/directories.h"
 #include "launcher/host_files.h"
 #include "launcher/java_command.h"
@@ -72,6 +73,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const std::string first = arguments.empty() ? "" : arguments.front();
   try {
+    if (first == "check-devices") return launcher::checkDevices({arguments.begin() + 1, arguments.end()});
     if (first == "copy-host-files") {
       launcher::copyHostFiles({arguments.begin() + 1, arguments.end()});
     } else if (first == "own-directories") {

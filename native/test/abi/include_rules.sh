@@ -23,7 +23,8 @@ declare -A may=(
     [engine/shell]="base wire net ascend/core ascend/cann ascend/shell engine/core kvpool"
     [agent/core]="base wire client/core kvpool dev_kvpool_wire"
     [agent/shell]="base wire net store client/core client/shell agent/core kvpool"
-    [launcher]=""
+    [devices]="base ascend/cann"
+    [launcher]="devices"
     [abi]="base wire net store ssd node/shell client/core client/shell engine/core engine/shell agent/core agent/shell kvpool"
 )
 impure='sys/|net|arpa/|poll|pthread|unistd|fcntl|signal|thread|mutex|shared_mutex|condition_variable|future|atomic|stop_token'
