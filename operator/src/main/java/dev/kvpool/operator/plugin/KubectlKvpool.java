@@ -21,7 +21,9 @@ import dev.kvpool.operator.plugin.why.WhyCommand;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.Reader;
 import java.io.UncheckedIOException;
@@ -73,10 +75,16 @@ public final class KubectlKvpool implements Clusters {
 
     /** Runs one command and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
-        PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-        Reader in = new InputStreamReader(System.in, StandardCharsets.UTF_8);
-        System.exit(new KubectlKvpool(Cluster::open, in).run(out, err, arguments));
+        System.exit(run(System.in, System.out, System.err, arguments));
+    }
+
+    /** Runs one command on the cluster of the kubeconfig, and answers its exit code. */
+    public static int run(InputStream in, OutputStream out, OutputStream err, String... arguments) {
+        return new KubectlKvpool(Cluster::open, new InputStreamReader(in, StandardCharsets.UTF_8))
+                .run(
+                        new PrintWriter(out, true, StandardCharsets.UTF_8),
+                        new PrintWriter(err, true, StandardCharsets.UTF_8),
+                        arguments);
     }
 
     /** Runs one command; the answer goes to {@code out}, everything else to {@code err}. */

@@ -16,12 +16,16 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.Key;
 import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateEncodingException;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLServerSocket;
+import javax.net.ssl.TrustManagerFactory;
 
 /**
  * Answers, by TLS as a real one does, as the API server of a cluster with one pool. It stores nothing: what it is sent comes back. Made of
@@ -39,6 +43,9 @@ final class PretendedApi {
 
     private static final int BACKLOG = 8;
 
+    /** Before it are the head of the sequence, the version, the algorithm, and the head of the key. */
+    private static final int RSA_KEY_AT = 4 + 3 + 15 + 4;
+
     private final ObjectMapper json = new ObjectMapper();
     private final JsonNode cluster;
     private final SSLServerSocket listener;
@@ -50,27 +57,35 @@ final class PretendedApi {
         this.kubeconfig = kubeconfig;
     }
 
-    /** Starts it, for as long as the process lives. */
-    static PretendedApi start() throws IOException {
+    /**
+     * Starts it, for as long as the process lives.
+     *
+     * @param algorithm of the keys of server and client: EC or RSA
+     */
+    static PretendedApi start(String algorithm) throws IOException {
         try (InputStream answers = PretendedApi.class.getResourceAsStream("rehearsal.json")) {
-            ThrowawayKey made = ThrowawayKey.make(HOST, "RSA");
+            ThrowawayKey made = ThrowawayKey.make(HOST, algorithm);
             char[] password = made.password().toCharArray();
             KeyStore store = KeyStore.getInstance("PKCS12");
             store.load(new ByteArrayInputStream(made.store()), password);
             KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             keys.init(store, password);
+            String alias = store.aliases().nextElement();
+            Certificate[] chain = store.getCertificateChain(alias);
+            KeyStore trusted = KeyStore.getInstance("PKCS12");
+            trusted.load(null, null);
+            trusted.setCertificateEntry("authority", chain[chain.length - 1]);
+            TrustManagerFactory clients = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            clients.init(trusted);
             SSLContext tls = SSLContext.getInstance("TLS");
-            tls.init(keys.getKeyManagers(), null, null);
+            tls.init(keys.getKeyManagers(), clients.getTrustManagers(), null);
             SSLServerSocket listener = (SSLServerSocket)
                     tls.getServerSocketFactory().createServerSocket(0, BACKLOG, InetAddress.getLoopbackAddress());
-            String alias = store.aliases().nextElement();
+            listener.setNeedClientAuth(true);
             PretendedApi api = new PretendedApi(
                     new ObjectMapper().readTree(answers),
                     listener,
-                    kubeconfig(
-                            listener.getLocalPort(),
-                            store.getCertificate(alias).getEncoded(),
-                            store.getKey(alias, password)));
+                    kubeconfig(listener.getLocalPort(), chain, store.getKey(alias, password)));
             Thread.ofPlatform().daemon().name("pretended-api").start(api::listen);
             return api;
         } catch (GeneralSecurityException e) {
@@ -78,19 +93,45 @@ final class PretendedApi {
         }
     }
 
-    /** With a certificate for the server and one for the client, as most clusters give them to their first user. */
+    /** As kubectl writes it, with an authority and a client's certificate, as most clusters give them to their first user. */
     String kubeconfig() {
         return kubeconfig;
     }
 
-    private static String kubeconfig(int port, byte[] certificate, Key key) {
-        String certificateData = data("CERTIFICATE", certificate);
+    private static String kubeconfig(int port, Certificate[] chain, Key key) throws CertificateEncodingException {
         return """
-                {"apiVersion": "v1", "kind": "Config", "current-context": "c",
-                 "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u", "namespace": "default"}}],
-                 "clusters": [{"name": "c", "cluster": {"server": "https://%s:%d", "certificate-authority-data": "%s"}}],
-                 "users": [{"name": "u", "user": {"client-certificate-data": "%s", "client-key-data": "%s"}}]}
-                """.formatted(HOST, port, certificateData, certificateData, data("PRIVATE KEY", key.getEncoded()));
+                apiVersion: v1
+                clusters:
+                - cluster:
+                    certificate-authority-data: %s
+                    server: https://%s:%d
+                  name: c
+                contexts:
+                - context:
+                    cluster: c
+                    namespace: default
+                    user: u
+                  name: c
+                current-context: c
+                kind: Config
+                preferences: {}
+                users:
+                - name: u
+                  user:
+                    client-certificate-data: %s
+                    client-key-data: %s
+                """.formatted(
+                        data("CERTIFICATE", chain[chain.length - 1].getEncoded()),
+                        HOST,
+                        port,
+                        data("CERTIFICATE", chain[0].getEncoded()),
+                        data(key.getAlgorithm() + " PRIVATE KEY", ofKubeconfig(key)));
+    }
+
+    /** Most clusters give an RSA key in the form of PKCS #1, which Java's of PKCS #8 ends with. */
+    private static byte[] ofKubeconfig(Key key) {
+        byte[] encoded = key.getEncoded();
+        return key.getAlgorithm().equals("RSA") ? Arrays.copyOfRange(encoded, RSA_KEY_AT, encoded.length) : encoded;
     }
 
     private static String data(String what, byte[] encoded) {

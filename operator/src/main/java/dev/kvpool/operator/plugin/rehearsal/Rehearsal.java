@@ -2,11 +2,10 @@
 package dev.kvpool.operator.plugin.rehearsal;
 
 import dev.kvpool.operator.plugin.KubectlKvpool;
-import dev.kvpool.operator.plugin.cluster.Cluster;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.Reader;
-import java.io.StringWriter;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -29,32 +28,38 @@ public final class Rehearsal {
 
     private Rehearsal() {}
 
-    /** Runs all of them; the first that fails ends the process. */
+    /** Runs all of them on a cluster with RSA keys and on one with EC keys; if one fails, so does the process. */
     public static void main(String[] arguments) throws IOException {
-        PretendedApi api = PretendedApi.start();
-        Path directory = Files.createTempDirectory("kubectl-kvpool-rehearsal-");
-        Path kubeconfig = directory.resolve("kubeconfig");
         int failed = 0;
-        try {
-            Files.writeString(kubeconfig, api.kubeconfig());
-            System.setProperty("kubeconfig", kubeconfig.toString());
-            for (List<String> command : COMMANDS) {
-                failed += run(command);
-            }
-        } finally {
-            Files.delete(kubeconfig);
-            Files.delete(directory);
+        for (String algorithm : List.of("RSA", "EC")) {
+            failed += run(PretendedApi.start(algorithm));
         }
         System.exit(failed == 0 ? 0 : 1);
     }
 
+    private static int run(PretendedApi api) throws IOException {
+        Path directory = Files.createTempDirectory("kubectl-kvpool-rehearsal-");
+        Path kubeconfig = directory.resolve("kubeconfig");
+        try {
+            Files.writeString(kubeconfig, api.kubeconfig());
+            System.setProperty("kubeconfig", kubeconfig.toString());
+            return COMMANDS.stream().mapToInt(Rehearsal::run).sum();
+        } finally {
+            Files.delete(kubeconfig);
+            Files.delete(directory);
+        }
+    }
+
     private static int run(List<String> command) {
-        StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
-        int status = new KubectlKvpool(Cluster::open, Reader.nullReader())
-                .run(new PrintWriter(out), new PrintWriter(err), command.toArray(String[]::new));
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        int status = KubectlKvpool.run(InputStream.nullInputStream(), out, err, command.toArray(String[]::new));
         if (status != 0) {
-            System.err.println("rehearsal: %s: %s%s".formatted(String.join(" ", command), out, err));
+            System.err.println("rehearsal: %s: %s%s"
+                    .formatted(
+                            String.join(" ", command),
+                            out.toString(StandardCharsets.UTF_8),
+                            err.toString(StandardCharsets.UTF_8)));
         }
         return status;
     }
