@@ -12,6 +12,7 @@ import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.ClusterOptions;
 import dev.kvpool.operator.plugin.cluster.Clusters;
 import dev.kvpool.operator.plugin.cluster.PluginException;
+import dev.kvpool.operator.plugin.cluster.PoolCommand;
 import dev.kvpool.operator.plugin.cluster.Sentences;
 import dev.kvpool.operator.plugin.complete.Completion;
 import dev.kvpool.operator.plugin.plan.PlanCommand;
@@ -28,8 +29,11 @@ import java.io.PrintWriter;
 import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IExecutionExceptionHandler;
@@ -40,23 +44,13 @@ import picocli.CommandLine.Option;
         name = "kubectl kvpool",
         description = "Looks at kvpool pools, and does by hand what a person may want to do.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {
-            StatusCommand.class,
-            WhyCommand.class,
-            PlanCommand.class,
-            RestartCommand.class,
-            RetryCommand.class,
-            DrainCommand.class,
-            ForgetCommand.class,
-            FailoverCommand.class,
-            PauseCommand.class,
-            ResumeCommand.class,
-            ReportCommand.class
-        },
         exitCodeListHeading = "Exit codes:%n",
         exitCodeList = {"0:done", "1:it did not work; standard error says why", "2:wrong usage"})
 public final class KubectlKvpool implements Clusters {
     private static final int FAILED = 1;
+
+    /** In the order in which they are told. picocli makes the model of a command by reflection, so only what is named on the line is made. */
+    private static final Map<String, Supplier<PoolCommand>> COMMANDS = commands();
 
     private final Function<ClusterOptions, Cluster> clusters;
     private final BufferedReader input;
@@ -80,6 +74,7 @@ public final class KubectlKvpool implements Clusters {
 
     /** Runs one command on the cluster of the kubeconfig, and answers its exit code. */
     public static int run(InputStream in, OutputStream out, OutputStream err, String... arguments) {
+        Cluster.getReady();
         return new KubectlKvpool(Cluster::open, new InputStreamReader(in, StandardCharsets.UTF_8))
                 .run(
                         new PrintWriter(out, true, StandardCharsets.UTF_8),
@@ -94,17 +89,41 @@ public final class KubectlKvpool implements Clusters {
             err.flush();
             return FAILED;
         };
-        CommandLine line = new CommandLine(this)
-                .setOut(out)
-                .setErr(err)
-                .setCaseInsensitiveEnumValuesAllowed(true)
-                .setExecutionExceptionHandler(told);
-        if (arguments.length > 0 && Completion.QUESTION.equals(arguments[0])) {
-            List<String> words = List.of(arguments);
-            new Completion(line).write(out, words.subList(1, words.size()));
+        List<String> words = List.of(arguments);
+        boolean question = !words.isEmpty() && Completion.QUESTION.equals(words.getFirst());
+        if (question) {
+            words = words.subList(1, words.size());
+        }
+        // What stands last in a question is not finished.
+        String command = words.size() > (question ? 1 : 0) ? words.getFirst() : "";
+        CommandLine line = new CommandLine(this);
+        COMMANDS.forEach((name, made) -> {
+            if (name.equals(command) || !COMMANDS.containsKey(command)) {
+                line.addSubcommand(name, made.get());
+            }
+        });
+        line.setOut(out).setErr(err).setCaseInsensitiveEnumValuesAllowed(true).setExecutionExceptionHandler(told);
+        if (question) {
+            new Completion(line).write(out, words);
             return 0;
         }
-        return line.execute(arguments.length == 0 ? new String[] {"--help"} : arguments);
+        return line.execute(words.isEmpty() ? new String[] {"--help"} : arguments);
+    }
+
+    private static Map<String, Supplier<PoolCommand>> commands() {
+        Map<String, Supplier<PoolCommand>> commands = new LinkedHashMap<>();
+        commands.put("status", StatusCommand::new);
+        commands.put("why", WhyCommand::new);
+        commands.put("plan", PlanCommand::new);
+        commands.put("restart", RestartCommand::new);
+        commands.put("retry", RetryCommand::new);
+        commands.put("drain", DrainCommand::new);
+        commands.put("forget", ForgetCommand::new);
+        commands.put("failover", FailoverCommand::new);
+        commands.put("pause", PauseCommand::new);
+        commands.put("resume", ResumeCommand::new);
+        commands.put("report", ReportCommand::new);
+        return commands;
     }
 
     @Override

@@ -16,9 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code drain}: has the leader empty a storage node, or take it back. */
-@Command(
-        name = "drain",
-        description = "Has the leader move what only this storage node holds to others, and put nothing new on it.")
+@Command(description = "Has the leader move what only this storage node holds to others, and put nothing new on it.")
 public final class DrainCommand extends PoolCommand {
     private static final int MINUTES_MAX = 24 * 60;
 

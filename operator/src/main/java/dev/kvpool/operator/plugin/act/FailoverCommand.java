@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code failover}: has the leader give its leadership to a standby. */
-@Command(name = "failover", description = "Has the leading master hand over to a standby, without a pod restarted.")
+@Command(description = "Has the leading master hand over to a standby, without a pod restarted.")
 public final class FailoverCommand extends PoolCommand {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final Duration LOOK = Duration.ofMillis(250);

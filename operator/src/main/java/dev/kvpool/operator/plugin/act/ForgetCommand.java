@@ -13,7 +13,6 @@ import picocli.CommandLine.Parameters;
 
 /** {@code forget}: has the leader wait no more for a storage node that does not come back. */
 @Command(
-        name = "forget",
         description = {
             "Gives up a storage node that does not come back with its memory: the leader waits no more for what it holds, nor for what it"
                     + " knows of removals. If it comes back nevertheless, it drops what it holds.",

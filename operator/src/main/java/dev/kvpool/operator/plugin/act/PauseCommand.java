@@ -8,9 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** {@code pause}: from now on the operator changes no object of the pool. */
-@Command(
-        name = "pause",
-        description = "Sets spec.paused: the operator changes no object of the pool; the leader is still followed.")
+@Command(description = "Sets spec.paused: the operator changes no object of the pool; the leader is still followed.")
 public final class PauseCommand extends PoolCommand {
     @Parameters(paramLabel = "POOL", description = "The pool.")
     private String pool;

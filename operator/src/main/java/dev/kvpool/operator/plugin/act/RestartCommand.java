@@ -15,7 +15,6 @@ import picocli.CommandLine.Parameters;
 
 /** {@code restart}: has the operator replace the pods of a pool in turn. */
 @Command(
-        name = "restart",
         description = {
             "Has the operator replace the pods of the pool, or those of one role, in turn, as after changed settings: storage nodes whose"
                     + " bytes would go with the pod are treated as spec.onDataLoss says.",

@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /** {@code resume}: the operator brings the pool to what its spec wants again. */
-@Command(name = "resume", description = "Takes spec.paused back: the operator brings the pool to what its spec wants.")
+@Command(description = "Takes spec.paused back: the operator brings the pool to what its spec wants.")
 public final class ResumeCommand extends PoolCommand {
     @Parameters(paramLabel = "POOL", description = "The pool.")
     private String pool;

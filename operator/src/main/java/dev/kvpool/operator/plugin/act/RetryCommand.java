@@ -15,7 +15,6 @@ import picocli.CommandLine.Parameters;
 
 /** {@code retry}: has the operator try an upgrade again that failed or was refused. */
 @Command(
-        name = "retry",
         description = {
             "Has the operator try an upgrade again that failed or was refused, with the same image.",
             "Sets the annotation kvpool.dev/retry of the KvCachePool, which kubectl annotate can do as well: any other text than before."

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.cluster;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.pool.cluster.PoolReader;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -8,6 +9,7 @@ import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -19,16 +21,20 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.security.GeneralSecurityException;
+import java.security.KeyPairGenerator;
+import java.security.spec.ECGenParameterSpec;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 /** The cluster a command is about, with the rights of whoever typed it. */
 public final class Cluster implements AutoCloseable {
     private static final String OPERATOR = "app.kubernetes.io/part-of=kvpool,app.kubernetes.io/component=operator";
+    private static final String TRUST_STORE = "javax.net.ssl.trustStore";
     private static final int REQUEST_TIMEOUT_MS = 20_000;
 
     private final KubernetesClient client;
@@ -44,8 +50,6 @@ public final class Cluster implements AutoCloseable {
 
     /** Reads the kubeconfig; nothing is asked yet. */
     public static Cluster open(ClusterOptions options) {
-        KubernetesSerialization text = new KubernetesSerialization();
-        getReadyFor(text, KvCachePool.class);
         Config config = Config.autoConfigure(options.context());
         List<String> contexts =
                 config.getContexts().stream().map(NamedContext::getName).toList();
@@ -59,17 +63,56 @@ public final class Cluster implements AutoCloseable {
         // A command makes few requests: the older protocol is set up sooner.
         config.setHttp2Disable(true);
         String wanted = options.namespace() == null ? config.getNamespace() : options.namespace();
-        KubernetesClient client = new KubernetesClientBuilder()
-                .withConfig(config)
-                .withHttpClientFactory(new JdkHttpClientFactory())
-                .withKubernetesSerialization(text)
-                .build();
-        return new Cluster(client, wanted == null ? "default" : wanted);
+        return new Cluster(connect(config), wanted == null ? "default" : wanted);
     }
 
-    /** Learns how to read a kind beside what else is done: for the first object of a kind that takes longer than the request for it. */
-    private static void getReadyFor(KubernetesSerialization text, Class<?> kind) {
-        Thread.ofPlatform().daemon().name("reading").start(() -> text.unmarshal("{}", kind));
+    /**
+     * The client. As kubectl's, it trusts no other authority than that of the kubeconfig, if it names one: Java's own hundreds would take
+     * longer to read than the request.
+     */
+    private static KubernetesClient connect(Config config) {
+        String trusted = System.getProperty(TRUST_STORE);
+        boolean named = config.getCaCertData() != null || config.getCaCertFile() != null;
+        if (named && trusted == null) {
+            System.setProperty(TRUST_STORE, "/dev/null");
+        }
+        try {
+            return new KubernetesClientBuilder()
+                    .withConfig(config)
+                    .withHttpClientFactory(new JdkHttpClientFactory())
+                    .build();
+        } finally {
+            if (named && trusted == null) {
+                System.clearProperty(TRUST_STORE);
+            }
+        }
+    }
+
+    /**
+     * Begins what every command will need and what takes long the first time, beside what else is done: reading a kubeconfig, and keys on
+     * the curve of which Java offers one to each server.
+     */
+    public static void getReady() {
+        beside("kubeconfig", () -> Serialization.unmarshal("{}", io.fabric8.kubernetes.api.model.Config.class));
+        beside("keys", () -> {
+            try {
+                KeyPairGenerator keys = KeyPairGenerator.getInstance("EC");
+                keys.initialize(new ECGenParameterSpec("secp256r1"));
+                keys.generateKeyPair();
+            } catch (GeneralSecurityException e) {
+                // Then the connection will say what is wrong.
+            }
+        });
+    }
+
+    /** Learns how to read a kind: for the first object of a kind that takes longer than the request for it. */
+    private void getReadyFor(Class<?> kind) {
+        KubernetesSerialization text = client.getKubernetesSerialization();
+        beside("reading", () -> text.unmarshal("{}", kind));
+    }
+
+    private static void beside(String name, Runnable task) {
+        Thread.ofPlatform().daemon().name(name).start(task);
     }
 
     public KubernetesClient client() {
@@ -89,12 +132,34 @@ public final class Cluster implements AutoCloseable {
     }
 
     public PoolObservation observe(String pool) {
-        getReadyFor(client.getKubernetesSerialization(), Pod.class);
+        getReadyFor(Pod.class);
         return reader().read(pool(pool));
     }
 
+    /** All pools of the namespace. */
     public List<KvCachePool> pools() {
+        getReadyFor(KvCachePool.class);
         return client.resources(KvCachePool.class).inNamespace(namespace).list().getItems();
+    }
+
+    /** The same as the API server writes them, for what needs little of each: to learn the whole kind takes longer than to read it so. */
+    public List<JsonNode> poolsAsWritten() {
+        String answer = client.raw("/apis/%s/namespaces/%s/%s"
+                .formatted(
+                        HasMetadata.getApiVersion(KvCachePool.class),
+                        namespace,
+                        HasMetadata.getPlural(KvCachePool.class)));
+        if (answer == null) {
+            throw new PluginException("the cluster has no kind KvCachePool; kvpool is not installed there");
+        }
+        JsonNode list = client.getKubernetesSerialization().unmarshal(answer, JsonNode.class);
+        return list.path("items").valueStream().toList();
+    }
+
+    public List<String> poolNames() {
+        return poolsAsWritten().stream()
+                .map(pool -> pool.at("/metadata/name").asText())
+                .toList();
     }
 
     /** The pods of a pool, in order of their names. */
@@ -113,13 +178,13 @@ public final class Cluster implements AutoCloseable {
     }
 
     public KvCachePool pool(String name) {
+        getReadyFor(KvCachePool.class);
         KvCachePool pool = client.resources(KvCachePool.class)
                 .inNamespace(namespace)
                 .withName(name)
                 .get();
         if (pool == null) {
-            String others =
-                    pools().stream().map(it -> it.getMetadata().getName()).collect(Collectors.joining(", "));
+            String others = String.join(", ", poolNames());
             throw new PluginException("there is no KvCachePool %s in namespace %s%s"
                     .formatted(
                             name,

@@ -101,8 +101,7 @@ public final class Completion {
         }
         try (Cluster cluster = ((Clusters) root.userObject()).open(clusterOptions(words))) {
             return switch (wanted.get(given.size()).paramLabel()) {
-                case "POOL" ->
-                    cluster.pools().stream().map(pool -> pool.getMetadata().getName());
+                case "POOL" -> cluster.poolNames().stream();
                 case "NODE" ->
                     cluster.pods(given.getFirst()).stream()
                             .map(ObservedPod::of)

@@ -30,7 +30,6 @@ import picocli.CommandLine.Parameters;
 
 /** {@code plan}: what the operator's own planning makes of the pool right now. Changes nothing. */
 @Command(
-        name = "plan",
         description = {
             "Shows what the operator would do for a pool now, and why. Changes nothing: objects are applied as a dry run.",
             "With --engine or --pool it shows what it would do when that file was applied: which pods would be made anew, emptied before"

@@ -21,7 +21,6 @@ import picocli.CommandLine.Parameters;
 
 /** {@code report}: all that somebody needs who shall help, in one file. */
 @Command(
-        name = "report",
         description = {
             "Collects a support bundle into one zip file: the pool, its objects and pods, events, what masters,"
                     + " storage nodes and agents say, metrics, the ends of their logs.",

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.status;
 
-import dev.kvpool.api.v1alpha1.KvCachePool;
-import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.kvpool.operator.plugin.output.TextTable;
-import dev.kvpool.operator.plugin.output.Words;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * A pool in one line, from its status alone. Pure.
@@ -14,15 +11,16 @@ import java.util.Objects;
  * @param phase empty when no operator has looked at it yet
  */
 record PoolLine(String pool, String phase, String masters, String storage, String leader, String message) {
-    static PoolLine of(KvCachePool pool) {
-        KvCachePoolStatus status = Objects.requireNonNullElse(pool.getStatus(), KvCachePoolStatus.EMPTY);
+    /** @param pool as the API server writes it */
+    static PoolLine of(JsonNode pool) {
+        JsonNode status = pool.path("status");
         return new PoolLine(
-                pool.getMetadata().getName(),
-                status.phase() == null ? "" : Words.of(status.phase()),
-                status.masters() == null ? "" : status.masters().summary(),
-                status.storage() == null ? "" : status.storage().summary(),
-                status.leader() == null ? "" : status.leader().pod(),
-                status.message() == null ? "no operator has looked at it yet" : status.message());
+                pool.at("/metadata/name").asText(),
+                status.path("phase").asText(),
+                status.at("/masters/summary").asText(),
+                status.at("/storage/summary").asText(),
+                status.at("/leader/pod").asText(),
+                status.path("message").asText("no operator has looked at it yet"));
     }
 
     static String table(List<PoolLine> lines, String namespace) {

@@ -12,9 +12,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code status}: all pools of a namespace in a line each, or one in detail. */
-@Command(
-        name = "status",
-        description = "Shows the pools of a namespace, or one of them with its masters and storage nodes.")
+@Command(description = "Shows the pools of a namespace, or one of them with its masters and storage nodes.")
 public final class StatusCommand extends PoolCommand {
     @Parameters(paramLabel = "POOL", arity = "0..1", description = "The pool to show in detail.")
     private String pool;
@@ -30,7 +28,7 @@ public final class StatusCommand extends PoolCommand {
             output.write(out, view, StatusText.of(view));
             return;
         }
-        List<PoolLine> lines = on.pools().stream().map(PoolLine::of).toList();
+        List<PoolLine> lines = on.poolsAsWritten().stream().map(PoolLine::of).toList();
         output.write(out, lines, PoolLine.table(lines, on.namespace()));
     }
 }

@@ -16,7 +16,6 @@ import picocli.CommandLine.Parameters;
 
 /** {@code why}: whether a key is in a pool, where, and if not, why. */
 @Command(
-        name = "why",
         description = {
             "Says whether a key is in the pool and where, and if not, why: never put, evicted, removed, lost with a storage node, or on"
                     + " storage nodes that are away. It is no read: the key gets no lease.",
