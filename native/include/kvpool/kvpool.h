@@ -85,6 +85,9 @@ enum kv_status {
 /* Transports, as bits. */
 #define KV_PROTOCOL_TCP 1
 #define KV_PROTOCOL_SHM 2
+/* By CANN, between machines and in one: before tcp, with which it carries the requests. Without tcp beside it, nodes and
+ * clients without CANN are not used. Not together with UCX. */
+#define KV_PROTOCOL_ASCEND 8
 #define KV_PROTOCOL_UCX 4 /* between machines, before tcp, by which its requests go; needs libucp.so.0 on both sides */
 
 /* ---- library ------------------------------------------------------------------------------------------------ */
@@ -138,7 +141,8 @@ typedef struct kv_node_params {
   const char *data_dir;       /* existing directory on tmpfs or hugetlbfs; holds segment-0.kvs, and shm.sock without a socket_dir */
   uint64_t segment_bytes;     /* size of the segment file; 16 MiB at least */
   uint32_t listen_port;       /* 0: any free port */
-  uint32_t protocols;         /* KV_PROTOCOL_* bits; 0: tcp and, with a data_dir, shm. Without UCX the node goes on without it */
+  uint32_t protocols;         /* KV_PROTOCOL_* bits; 0: tcp and, with a data_dir, shm. Without UCX, or
+                               * CANN beside tcp, the node goes on without it */
   uint32_t connect_timeout_ms;  /* default 3000 */
   uint32_t transfer_timeout_ms; /* a connection that makes no progress for this long ends; default 30000 */
   const char *product;          /* product version told to peers; default that of the library */
@@ -214,6 +218,13 @@ typedef struct kv_node_stats {
   uint64_t foreign_files_set_aside; /* NAME.set-aside-foreign-TIME: of another pool or node */
   uint64_t set_aside_bytes;         /* what they take */
   uint64_t replaced_layout;         /* of an emptied segment that this build cannot read, and made its own of; 0: none */
+  uint64_t ascend_clients;          /* of clients_connected, those whose memory CANN reaches */
+  uint64_t ascend_refusals;         /* clients that wanted it and did not get it */
+  uint64_t ascend_write_bytes;
+  uint64_t ascend_read_bytes;
+  uint64_t ascend_transfers;          /* that CANN ended well, those included that look whether a client is reached */
+  uint64_t ascend_transfer_failures;
+  uint64_t ascend_transfer_us;        /* sum of the durations of both, with the wait for a channel */
 } kv_node_stats;
 KV_API int32_t kv_node_get_stats(kv_node *node, kv_node_stats *out);
 
@@ -229,7 +240,7 @@ typedef struct kv_client kv_client;
 
 typedef struct kv_client_params {
   uint32_t struct_size;
-  uint32_t protocols;           /* KV_PROTOCOL_* bits; 0: shm and tcp. Preferred: shm on one machine, ucx, tcp */
+  uint32_t protocols;           /* KV_PROTOCOL_* bits; 0: shm and tcp. Preferred: shm on one machine, ucx or ascend, tcp */
   const char *masters;          /* HOST:PORT[,HOST:PORT...] in any order; the leader is found */
   const char *name;             /* shown in logs of masters and nodes; default: host name */
   uint32_t connect_timeout_ms;  /* default 3000 */
@@ -442,6 +453,9 @@ typedef struct kv_client_stats {
   uint64_t get_batches_in_100ms;
   uint64_t get_batches_in_1s;
   uint64_t get_batches_longer;
+  uint64_t ascend_bytes;    /* of put_bytes and get_bytes, moved by CANN */
+  uint64_t ascend_lanes;    /* connections to nodes on which CANN was put to use */
+  uint64_t ascend_refusals; /* nodes to which it was wanted and could not be had; kv_client_explain and the log say why */
 } kv_client_stats;
 KV_API int32_t kv_client_get_stats(kv_client *client, kv_client_stats *out);
 

@@ -323,10 +323,13 @@ int32_t kv_client_get_stats(kv_client* client, kv_client_stats* out) {
     stats.retries = seen.retries;
     stats.checksum_failures = seen.checksumFailures;
     stats.leader_changes = seen.leaderChanges;
-    stats.ucx_bytes = seen.ucxBytes;
-    stats.ucx_lanes = seen.ucxLanes;
-    stats.ucx_refusals = seen.ucxRefusals;
+    stats.ucx_bytes = seen.ucx.bytes;
+    stats.ucx_lanes = seen.ucx.lanes;
+    stats.ucx_refusals = seen.ucx.refusals;
     stats.shm_refusals = seen.shmRefusals;
+    stats.ascend_bytes = seen.ascend.bytes;
+    stats.ascend_lanes = seen.ascend.lanes;
+    stats.ascend_refusals = seen.ascend.refusals;
     tellDurations(seen, stats);
     return kvpool::abi::writeOut(out, stats);
   });

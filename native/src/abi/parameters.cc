@@ -15,7 +15,7 @@ namespace kvpool::abi {
 namespace {
 
 constexpr uint32_t kUsualProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
-constexpr uint32_t kProtocols = kUsualProtocols | KV_PROTOCOL_UCX;
+constexpr uint32_t kProtocols = kUsualProtocols | KV_PROTOCOL_UCX | KV_PROTOCOL_ASCEND;
 
 }  // namespace
 
@@ -45,7 +45,8 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   if (!masters.ok()) return masters.status();
   if ((given.protocols & ~kProtocols) != 0) {
     return {KV_INVALID_ARGUMENT,
-            "protocols has unknown bits; known are KV_PROTOCOL_TCP, KV_PROTOCOL_SHM and KV_PROTOCOL_UCX"};
+            "protocols has unknown bits; known are KV_PROTOCOL_TCP, KV_PROTOCOL_SHM, KV_PROTOCOL_UCX and "
+            "KV_PROTOCOL_ASCEND"};
   }
   auto name = nameOr(given.name, hostNameOr("client"), "name");
   if (!name.ok()) return name.status();
@@ -56,6 +57,9 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   if ((protocols & (KV_PROTOCOL_UCX | KV_PROTOCOL_TCP)) == KV_PROTOCOL_UCX) {
     return {KV_INVALID_ARGUMENT, "protocols has ucx without tcp, by which its requests go"};
   }
+  if ((protocols & KV_PROTOCOL_UCX) != 0 && (protocols & KV_PROTOCOL_ASCEND) != 0) {
+    return {KV_INVALID_ARGUMENT, "protocols has ucx and ascend, which exclude each other; name one of them"};
+  }
   client::ClientSettings settings;
   for (const auto& master : masters.value())
     settings.config.masters.push_back(toString(master));
@@ -63,9 +67,12 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   settings.config.me.incarnation = randomNumber();
   settings.config.me.name = std::move(name.value());
   settings.config.me.product = std::move(product.value());
-  settings.config.tcp = (protocols & KV_PROTOCOL_TCP) != 0;
+  const bool ascend = (protocols & KV_PROTOCOL_ASCEND) != 0;
+  settings.config.remoteOnly = ascend && (protocols & KV_PROTOCOL_TCP) == 0;
+  settings.config.tcp = ascend || (protocols & KV_PROTOCOL_TCP) != 0;
   settings.config.shm = (protocols & KV_PROTOCOL_SHM) != 0;
-  settings.config.ucx = (protocols & KV_PROTOCOL_UCX) != 0;
+  if ((protocols & KV_PROTOCOL_UCX) != 0) settings.config.remote = RemoteProtocol::Ucx;
+  if (ascend) settings.config.remote = RemoteProtocol::Ascend;
   settings.config.bootId = bootId();
   settings.config.seed = randomNumber();
   settings.config.connectTimeoutMs = orDefault(given.connectTimeoutMs, client::kConnectTimeoutMs);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/host_port.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -36,6 +38,18 @@ Result<HostPort> parseHostPort(std::string_view text) {
     return badAddress(text, "has a port that is not 1 to 65535");
   }
   return HostPort{std::string(host), port};
+}
+
+std::optional<HostPort> parseIpPort(std::string_view text) {
+  Result<HostPort> parsed = parseHostPort(text);
+  if (!parsed.ok() || !isIp(parsed.value().host)) return std::nullopt;
+  return std::move(parsed.value());
+}
+
+bool isIp(const std::string& host) {
+  in6_addr room{};
+  if (host.find('\0') != std::string::npos) return false;
+  return ::inet_pton(AF_INET, host.c_str(), &room) == 1 || ::inet_pton(AF_INET6, host.c_str(), &room) == 1;
 }
 
 Result<std::vector<HostPort>> parseHostPorts(std::string_view text, size_t countMax) {

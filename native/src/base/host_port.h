@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,10 @@ struct HostPort {
 
 /// HOST:PORT or [v6]:PORT, port 1 to 65535. KV_INVALID_ARGUMENT with the offending text otherwise.
 Result<HostPort> parseHostPort(std::string_view text);
+/// Whether it is a numeric IPv4 or IPv6 address, without brackets and zone.
+bool isIp(const std::string& host);
+/// IP:PORT or [v6]:PORT, as CANN takes it; nothing for anything else.
+std::optional<HostPort> parseIpPort(std::string_view text);
 /// A comma-separated list; empty, doubled or more than `countMax` entries are KV_INVALID_ARGUMENT.
 Result<std::vector<HostPort>> parseHostPorts(std::string_view text, size_t countMax);
 /// The form parseHostPort reads, with brackets around IPv6 hosts.

@@ -5,8 +5,11 @@
 #include <netinet/in.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <memory>
+
+#include "base/fd.h"
 
 namespace kvpool::net {
 
@@ -43,6 +46,27 @@ Result<std::vector<SocketAddress>> resolve(const HostPort& address) {
   }
   if (list.empty()) return Status(KV_CONNECT_FAILED, "no address for " + toString(address));
   return list;
+}
+
+Result<std::string> ownAddressTowards(const HostPort& peer) {
+  const auto found = resolve(peer);
+  if (!found.ok()) return found.status();
+  int problem = 0;
+  for (const SocketAddress& one : found.value()) {
+    const auto* to = reinterpret_cast<const sockaddr*>(&one.storage);
+    const Fd probe(::socket(to->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    sockaddr_storage own{};
+    socklen_t length = sizeof own;
+    std::array<char, NI_MAXHOST> host{};
+    auto* from = reinterpret_cast<sockaddr*>(&own);
+    if (probe.valid() && ::connect(probe.get(), to, one.length) == 0 &&
+        ::getsockname(probe.get(), from, &length) == 0 &&
+        getnameinfo(from, length, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) == 0) {
+      return std::string(host.data());
+    }
+    problem = errno;
+  }
+  return systemError("no address of this machine leads to " + toString(peer), problem);
 }
 
 }  // namespace kvpool::net

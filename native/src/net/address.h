@@ -22,4 +22,8 @@ std::string toString(const SocketAddress& address);
 /// Resolves a name; may block for as long as DNS takes: see Resolver. KV_CONNECT_FAILED when there is no such name.
 Result<std::vector<SocketAddress>> resolve(const HostPort& address);
 
+/// The address of this machine from which connections to that one begin, as a numeric text without brackets. Nothing is
+/// sent. May block as resolve() does.
+Result<std::string> ownAddressTowards(const HostPort& peer);
+
 }  // namespace kvpool::net

@@ -15,17 +15,14 @@ namespace kvpool::ucx {
 /// Registered while it lives. Its addresses are never used for anything else afterwards, only for exposed memory again:
 /// a peer that was told the address and is late, or a transport that knows no keys, can then disturb bytes that have a
 /// checksum, and nothing else of this process.
-class ExposedMemory {
+class ExposedMemory final : public OfferedMemory {
  public:
   /// `worker` must outlive it.
   static Result<std::unique_ptr<ExposedMemory>> create(Worker& worker, uint64_t bytes);
-  ~ExposedMemory();
-  ExposedMemory(const ExposedMemory&) = delete;
-  ExposedMemory& operator=(const ExposedMemory&) = delete;
+  ~ExposedMemory() override;
 
-  [[nodiscard]] uint8_t* at(uint64_t offset) const { return bytes_ + offset; }
-  /// What the peer has to be told.
-  [[nodiscard]] StagingOffer offer() const;
+  [[nodiscard]] uint8_t* at(uint64_t offset) const override { return bytes_ + offset; }
+  [[nodiscard]] StagingOffer offer() const override;
 
  private:
   ExposedMemory(Worker& worker, uint8_t* bytes, uint64_t size) : worker_(worker), bytes_(bytes), size_(size) {}

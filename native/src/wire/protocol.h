@@ -20,7 +20,8 @@ inline constexpr size_t kPayloadTrailerBytes = 4;
 
 inline constexpr size_t kNameBytesMax = 253;
 inline constexpr size_t kTextBytesMax = 4096;
-inline constexpr size_t kUcxBytesMax = 16384;  // an address or a key of UCX
+inline constexpr size_t kEndpointBytesMax = 64;  // IP:PORT of an engine of CANN
+inline constexpr size_t kUcxBytesMax = 16384;    // an address or a key of UCX
 /// A key may be as long as a text on the wire; what is a valid key is for the directory to say.
 inline constexpr size_t kKeyBytesOnWireMax = 65535;
 /// Keys of one request between client and master.

@@ -57,6 +57,7 @@ static void dump_constants(void) {
   VALUE(KV_PROTOCOL_TCP);
   VALUE(KV_PROTOCOL_SHM);
   VALUE(KV_PROTOCOL_UCX);
+  VALUE(KV_PROTOCOL_ASCEND);
   VALUE(KV_NODE_NO_PREFAULT);
   VALUE(KV_NODE_LOCK_MEMORY);
   VALUE(KV_OP_PUT);
@@ -160,6 +161,13 @@ static void dump_node_stats(void) {
   FIELD(kv_node_stats, foreign_files_set_aside);
   FIELD(kv_node_stats, set_aside_bytes);
   FIELD(kv_node_stats, replaced_layout);
+  FIELD(kv_node_stats, ascend_clients);
+  FIELD(kv_node_stats, ascend_refusals);
+  FIELD(kv_node_stats, ascend_write_bytes);
+  FIELD(kv_node_stats, ascend_read_bytes);
+  FIELD(kv_node_stats, ascend_transfers);
+  FIELD(kv_node_stats, ascend_transfer_failures);
+  FIELD(kv_node_stats, ascend_transfer_us);
 }
 
 static void dump_client_params(void) {
@@ -233,6 +241,9 @@ static void dump_client_stats(void) {
   FIELD(kv_client_stats, get_batches_in_100ms);
   FIELD(kv_client_stats, get_batches_in_1s);
   FIELD(kv_client_stats, get_batches_longer);
+  FIELD(kv_client_stats, ascend_bytes);
+  FIELD(kv_client_stats, ascend_lanes);
+  FIELD(kv_client_stats, ascend_refusals);
 }
 
 static void dump_agent(void) {

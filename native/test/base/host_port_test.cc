@@ -34,5 +34,14 @@ TEST(HostPort, ReadsLists) {
   }
 }
 
+TEST(HostPort, ReadsNumericAddresses) {
+  EXPECT_EQ(parseIpPort("10.0.0.7:20000"), (HostPort{"10.0.0.7", 20000}));
+  EXPECT_EQ(parseIpPort("[fe80::1]:1"), (HostPort{"fe80::1", 1}));
+  for (const char* bad : {"", "localhost:1", "10.0.0.7", "10.0.0:1", "10.0.0.256:1", "[fe80::1%eth0]:1", "fe80::1:1",
+                          "10.0.0.7:0", "10.0.0.7:65536", "[10.0.0.7:1"}) {
+    EXPECT_EQ(parseIpPort(bad), std::nullopt) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace kvpool

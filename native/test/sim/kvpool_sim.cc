@@ -165,9 +165,9 @@ struct Flatten {
     out->crc = a.crc;
   }
   void operator()(const node::MapStaging& a) const { range(KV_SIM_MAP_STAGING, a.connection, 0, a.bytes); }
-  void operator()(const node::ConnectUcx&) const { throw std::logic_error("UCX is not simulated"); }
-  void operator()(const node::PullPayload&) const { throw std::logic_error("UCX is not simulated"); }
-  void operator()(const node::PushPayload&) const { throw std::logic_error("UCX is not simulated"); }
+  void operator()(const node::ConnectRemote&) const { throw std::logic_error("remote memory is not simulated"); }
+  void operator()(const node::PullPayload&) const { throw std::logic_error("remote memory is not simulated"); }
+  void operator()(const node::PushPayload&) const { throw std::logic_error("remote memory is not simulated"); }
   void operator()(const node::Close& a) const {
     text(KV_SIM_CLOSE, a.reason);
     out->connection = a.connection;

@@ -135,8 +135,12 @@ struct kv_sim_client {
     out.object_epoch = copy.object.epoch;
     out.object_counter = copy.object.counter;
   }
-  void describe(const OfferStaging&, kv_sim_client_action&) { throw std::logic_error("UCX is not simulated"); }
-  void describe(const CopyFromStaging&, kv_sim_client_action&) { throw std::logic_error("UCX is not simulated"); }
+  void describe(const OfferStaging&, kv_sim_client_action&) {
+    throw std::logic_error("remote memory is not simulated");
+  }
+  void describe(const CopyFromStaging&, kv_sim_client_action&) {
+    throw std::logic_error("remote memory is not simulated");
+  }
   /// Nothing for the caller to do.
   void describe(const Note&, kv_sim_client_action&) {}
   void describe(const CancelCopy& cancel, kv_sim_client_action& out) {

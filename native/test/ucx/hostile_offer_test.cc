@@ -137,7 +137,8 @@ TEST(HostileOfferToANode, IsRefusedWithAReasonAndOthersAreServed) {
     peer.sendFrames(
         [](wire::Bytes& out) { wire::appendHello(out, test::clientHello(0, *parsePoolId(test::kPoolText))); });
     (void)wire::readWelcome(*peer.receive());
-    peer.send(client::ucxAttach(7, {1 + dice.below(1 << 26), dice.next() >> 1, noise(dice, 600), noise(dice, 100)}));
+    peer.send(
+        client::stagingAttach(7, {1 + dice.below(1 << 26), dice.next() >> 1, noise(dice, 600), noise(dice, 100)}));
     const auto reply = client::decodeReply(*peer.receive());
     const auto* attached = std::get_if<client::UcxAttached>(&reply);
     ASSERT_NE(attached, nullptr);

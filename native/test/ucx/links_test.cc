@@ -12,13 +12,14 @@ namespace {
 constexpr ConnectionId kClient = 3;
 constexpr uint64_t kConnectTimeoutMs = 1000;
 
-class LinksTest : public testing::Test, private UcxEvents {
+class LinksTest : public testing::Test, private RemoteEvents {
  protected:
   LinksTest() {
     auto worker = ucx::Worker::create(test::FakeUcx::api());
     UcxSource source{std::move(worker.value()), nullptr};
     source.segment = source.worker->map(segment_.data(), segment_.size()).value();
-    links_.emplace(std::move(source), std::span<uint8_t>(segment_), static_cast<UcxEvents&>(*this), kConnectTimeoutMs);
+    links_.emplace(std::move(source), std::span<uint8_t>(segment_), static_cast<RemoteEvents&>(*this),
+                   kConnectTimeoutMs);
   }
   ~LinksTest() override { links_.reset(); }
 
@@ -36,7 +37,7 @@ class LinksTest : public testing::Test, private UcxEvents {
   }
   std::string take() { return std::exchange(told_, {}); }
 
-  void onUcxConnected(ConnectionId connection, const Status& outcome) override {
+  void onRemoteConnected(ConnectionId connection, const Status& outcome) override {
     told_ += std::to_string(connection) + (outcome.ok() ? " connected; " : " not connected: " + outcome.text() + "; ");
   }
   void onPulled(uint64_t transfer, bool good, uint32_t computed) override {
@@ -45,7 +46,7 @@ class LinksTest : public testing::Test, private UcxEvents {
   void onPushed(uint64_t transfer, bool good) override {
     told_ += std::to_string(transfer) + (good ? " pushed; " : " not pushed; ");
   }
-  void onUcxLost(ConnectionId connection, const std::string& why) override {
+  void onRemoteLost(ConnectionId connection, const std::string& why) override {
     told_ += std::to_string(connection) + " lost: " + why + "; ";
   }
 

@@ -69,8 +69,8 @@ struct MapSegments {
   std::vector<AttachedSegment> segments;
 };
 
-/// Exposes new memory of so many bytes to UCX, which CopyToStaging and CopyFromStaging then use. Answered by
-/// stagingOffered().
+/// Offers memory of so many bytes to the node, by the protocol of the settings, which CopyToStaging and CopyFromStaging
+/// then use. Answered by stagingOffered().
 struct OfferStaging {
   ConnectionId connection = 0;
   uint64_t bytes = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "client/core/durations.h"
 #include "client/core/limits.h"
 #include "wire/handshake.h"
+#include "wire/staging_offer.h"
 
 namespace kvpool::client {
 
@@ -22,12 +24,20 @@ struct Config {
   wire::Identity me;                 ///< role client, any pool
   bool tcp = true;
   bool shm = true;
-  bool ucx = false;    ///< between machines, before tcp
-  std::string bootId;  ///< of this machine; a node with the same one can share memory with us
+  std::optional<RemoteProtocol> remote = {};  ///< between machines, before tcp
+  bool remoteOnly = false;  ///< nodes that it does not reach are not used; tcp carries requests, and what is not staged
+  std::string bootId;       ///< of this machine; a node with the same one can share memory with us
   int64_t connectTimeoutMs = kConnectTimeoutMs;
   int64_t transferTimeoutMs = kTransferTimeoutMs;
   int64_t idleTimeoutMs = kIdleTimeoutMs;  ///< of connections to storage nodes; the one to the master has heartbeats
   uint64_t seed = 1;                       ///< of the jitter in retries and of the order of replicas
+};
+
+/// Of one protocol that moves bytes between machines.
+struct RemoteUse {
+  uint64_t bytes = 0;
+  uint64_t lanes = 0;     ///< connections to nodes on which it was put to use, all in all
+  uint64_t refusals = 0;  ///< nodes to which it was wanted and could not be had
 };
 
 struct Statistics {
@@ -41,9 +51,8 @@ struct Statistics {
   uint64_t getBytes = 0;
   uint64_t shmBytes = 0;
   uint64_t shmRefusals = 0;  ///< tries to attach a node on this machine that failed
-  uint64_t ucxBytes = 0;
-  uint64_t ucxLanes = 0;     ///< nodes that UCX moved to or from since it was attached, all in all
-  uint64_t ucxRefusals = 0;  ///< nodes to which it was wanted and could not be had
+  RemoteUse ucx;
+  RemoteUse ascend;
   uint64_t retries = 0;
   uint64_t checksumFailures = 0;
   uint64_t leaderChanges = 0;

@@ -55,10 +55,12 @@ inline constexpr int64_t kFallOverMs = 1000;
 // there.
 inline constexpr int64_t kNodeConnectionHeartbeatMs = 5000;
 inline constexpr uint64_t kStagingBytes = 64ull << 20;
-// With UCX, values up to this length travel with their request: the node would need a round trip of its own for them.
-inline constexpr uint64_t kUcxInlineBytes = 4096;
-// Connections of one life of a node that may end while UCX is in use, before it is given up there.
-inline constexpr uint32_t kUcxLossesMax = 2;
+// Values up to this length travel with their request: UCX and CANN would need a round trip of its own for them.
+inline constexpr uint64_t kRemoteInlineBytes = 4096;
+// CANN makes channels for longer than a connection takes; a node gives up before this.
+inline constexpr int64_t kAscendAttachMs = 25000;
+// Connections of one life of a node that may end while UCX or CANN is in use, before it is given up there.
+inline constexpr uint32_t kRemoteLossesMax = 2;
 inline constexpr uint64_t kStagingAlignment = 64;
 
 // Batches.

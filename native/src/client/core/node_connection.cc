@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/core/node_connection.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace kvpool::client {
@@ -43,10 +44,10 @@ void NodeConnection::begin() {
   }
 }
 
-bool NodeConnection::goesByUcx(const Transfer& transfer) const {
+bool NodeConnection::goesByRemote(const Transfer& transfer) const {
   const bool isRead = transfer.direction == Direction::Read;
   const bool inMemory = isRead ? transfer.extent.segment == kMemorySegment : transfer.direction == Direction::Write;
-  return ucx_ && inMemory && transfer.offsets == nullptr && transfer.length > kUcxInlineBytes &&
+  return remote_ && inMemory && transfer.offsets == nullptr && transfer.length > kRemoteInlineBytes &&
          transfer.length <= kStagingBytes;
 }
 
@@ -59,7 +60,7 @@ wire::Bytes NodeConnection::readOf(const Transfer& transfer) {
 }
 
 bool NodeConnection::beginOne(const Transfer& transfer) {
-  if (goesByUcx(transfer)) {
+  if (goesByRemote(transfer)) {
     return transfer.direction == Direction::Write ? beginStagedWrite(transfer) : beginStagedRead(transfer);
   }
   switch (transfer.direction) {
@@ -233,7 +234,7 @@ void NodeConnection::finish(TransferId id, int32_t status, const ExtentRef& exte
     const bool shared = transport_ == Transport::Unix;
     if (status == KV_CHECKSUM) ++context_.statistics.checksumFailures;
     if (status == KV_OK && shared) context_.statistics.shmBytes += moving.transfer.length;
-    if (status == KV_OK && !shared && moving.staging) context_.statistics.ucxBytes += moving.transfer.length;
+    if (status == KV_OK && !shared && moving.staging) remoteUse().bytes += moving.transfer.length;
     if (status != KV_OK) context_.explain("node " + node_ + ": " + statusText(status));
     results_.push_back(
         {id, moving.transfer.batch, moving.transfer.line, incarnation_, status, shared, connection_, extent});
@@ -293,7 +294,7 @@ void NodeConnection::end(const Status& why) {
   const bool wasReady = stage_ == Stage::Ready;
   const bool attaching = stage_ == Stage::Offering || stage_ == Stage::Attaching;
   stage_ = Stage::Down;
-  loseUcx(attaching, why);
+  loseRemote(attaching, why);
   why_ = Status(why.code(), "node " + node_ + " at " + address_ + ": " + why.text());
   if (!wasReady) {
     failedForGood_ = why_.code() == KV_IDENTITY_MISMATCH;
@@ -359,7 +360,7 @@ void NodeConnection::greeted(const Reply& reply) {
     context_.act(SendStaging{connection_, shmAttach(context_.newRequest(), kStagingBytes), kStagingBytes});
     return;
   }
-  if (context_.config.ucx && !ucxGivenUp_) {
+  if (context_.config.remote && !remoteGivenUp_) {
     stage_ = Stage::Offering;
     since_ = context_.now;
     context_.act(OfferStaging{connection_, kStagingBytes});
@@ -371,26 +372,34 @@ void NodeConnection::greeted(const Reply& reply) {
 
 void NodeConnection::stagingOffered(const Result<StagingOffer>& offer) {
   if (stage_ != Stage::Offering) return;
-  if (!offer.ok()) return goWithoutUcx(offer.status().text());
+  if (!offer.ok()) return goWithoutRemote(offer.status().text());
   stage_ = Stage::Attaching;
-  context_.act(SendFrame{connection_, ucxAttach(context_.newRequest(), offer.value())});
+  context_.act(SendFrame{connection_, stagingAttach(context_.newRequest(), offer.value())});
 }
 
-void NodeConnection::attachedUcx(const Reply& reply) {
+void NodeConnection::attachedRemote(const Reply& reply) {
   const auto* attached = std::get_if<UcxAttached>(&reply);
   if (attached == nullptr) return fail(Status(KV_PROTOCOL, "the attachment was answered with something else"));
-  if (attached->status != KV_OK) return goWithoutUcx("the node says: " + attached->reason);
-  ucx_ = true;
-  ++context_.statistics.ucxLanes;
+  if (attached->status != KV_OK) return goWithoutRemote("the node says: " + attached->reason);
+  remote_ = true;
+  ++remoteUse().lanes;
   stage_ = Stage::Ready;
   begin();
 }
 
-/// By tcp alone, for the rest of this life of the node.
-void NodeConnection::goWithoutUcx(const std::string& why) {
-  ucxGivenUp_ = true;
-  ++context_.statistics.ucxRefusals;
-  const std::string sentence = "node " + node_ + " is used by tcp, not by ucx: " + why;
+RemoteUse& NodeConnection::remoteUse() const {
+  return *context_.config.remote == RemoteProtocol::Ucx ? context_.statistics.ucx : context_.statistics.ascend;
+}
+
+/// By tcp alone, for the rest of this life of the node; or not at all, until the connection has rested.
+void NodeConnection::goWithoutRemote(const std::string& why) {
+  ++remoteUse().refusals;
+  if (context_.config.remoteOnly) {
+    return fail(Status(KV_CONNECT_FAILED, std::string("is not reached by ") + remoteName() +
+                                              ", and tcp is not among the protocols, so it is not used: " + why));
+  }
+  remoteGivenUp_ = true;
+  const std::string sentence = "node " + node_ + " is used by tcp, not by " + remoteName() + ": " + why;
   context_.explain(sentence);
   context_.act(Note{sentence});
   if (stage_ != Stage::Offering && stage_ != Stage::Attaching) return;
@@ -413,7 +422,7 @@ void NodeConnection::goWithoutShm() {
 }
 
 void NodeConnection::attached(const Reply& reply) {
-  if (transport_ == Transport::Tcp) return attachedUcx(reply);
+  if (transport_ == Transport::Tcp) return attachedRemote(reply);
   const auto* attached = std::get_if<ShmAttached>(&reply);
   if (attached == nullptr) return fail(Status(KV_PROTOCOL, "the attachment was answered with something else"));
   if (attached->status != KV_OK) {
@@ -431,12 +440,13 @@ void NodeConnection::segmentsMapped(const Status& status) {
   begin();
 }
 
-/// What ends a connection can be UCX: it answers a probe and then fails with large pieces, or stops the node's answer.
+/// What ends a connection can be the protocol: UCX answers a probe and then fails with large pieces, or stops the
+/// node's answer.
 /// One that ends with nothing under way says nothing about that.
-void NodeConnection::loseUcx(bool attaching, const Status& why) {
-  const bool wasUsed = std::exchange(ucx_, false);
-  if (transport_ != Transport::Tcp || why.code() == KV_CLOSED || ucxGivenUp_) return;
-  if (attaching || (wasUsed && !moving_.empty() && ++ucxLosses_ >= kUcxLossesMax)) goWithoutUcx(why.text());
+void NodeConnection::loseRemote(bool attaching, const Status& why) {
+  const bool wasUsed = std::exchange(remote_, false);
+  if (transport_ != Transport::Tcp || why.code() == KV_CLOSED || remoteGivenUp_ || context_.config.remoteOnly) return;
+  if (attaching || (wasUsed && !moving_.empty() && ++remoteLosses_ >= kRemoteLossesMax)) goWithoutRemote(why.text());
 }
 
 // ---- what follows from time going by ----
@@ -491,9 +501,11 @@ void NodeConnection::watchUse() {
 void NodeConnection::tick() {
   if (stage_ == Stage::Down) return;
   if (stalled()) letGo();
-  if (stage_ != Stage::Ready && context_.now - since_ >= context_.config.connectTimeoutMs) {
-    return fail(
-        Status(KV_CONNECT_FAILED, "not connected within " + std::to_string(context_.config.connectTimeoutMs) + " ms"));
+  const bool makesChannel = stage_ == Stage::Attaching && context_.config.remote == RemoteProtocol::Ascend;
+  const int64_t connectMs =
+      makesChannel ? std::max(kAscendAttachMs, context_.config.connectTimeoutMs) : context_.config.connectTimeoutMs;
+  if (stage_ != Stage::Ready && context_.now - since_ >= connectMs) {
+    return fail(Status(KV_CONNECT_FAILED, "not connected within " + std::to_string(connectMs) + " ms"));
   }
   if (stage_ == Stage::Ready && !moving_.empty() && context_.now - lastProgress_ >= context_.config.transferTimeoutMs) {
     fail(Status(KV_TRANSFER_FAILED, "no progress within " + std::to_string(context_.config.transferTimeoutMs) + " ms"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One connection to one life of a storage node, and the transfers on it: dials when there is work, greets, attaches the
-// shared memory when it is a unix socket, or memory for UCX to use when that is wanted, then keeps up to
+// shared memory when it is a unix socket, or memory that UCX or CANN reaches when that is wanted, then keeps up to
 // kTransfersInFlight transfers on the way. Closes when nobody has used it for a while; the next use dials again.
 #pragma once
 
@@ -66,10 +66,10 @@ class NodeConnection {
   void dial(const PoolId& pool);
   void greeted(const Reply& reply);
   void attached(const Reply& reply);
-  void attachedUcx(const Reply& reply);
-  void goWithoutUcx(const std::string& why);
+  void attachedRemote(const Reply& reply);
+  void goWithoutRemote(const std::string& why);
   void goWithoutShm();
-  void loseUcx(bool attaching, const Status& why);
+  void loseRemote(bool attaching, const Status& why);
   void begin();
   static wire::Bytes readOf(const Transfer& transfer);
   bool beginOne(const Transfer& transfer);
@@ -78,7 +78,9 @@ class NodeConnection {
   bool beginStagedWrite(const Transfer& transfer);
   void beginInlineWrite(const Transfer& transfer);
   void ask(const Transfer& transfer, wire::Bytes frame);
-  [[nodiscard]] bool goesByUcx(const Transfer& transfer) const;
+  [[nodiscard]] bool goesByRemote(const Transfer& transfer) const;
+  [[nodiscard]] const char* remoteName() const { return toString(*context_.config.remote); }
+  [[nodiscard]] RemoteUse& remoteUse() const;
   Moving* find(TransferId id);
   void written(const WriteReply& reply);
   void readable(const ReadReply& reply);
@@ -108,10 +110,10 @@ class NodeConnection {
   Time lastSaid_ = 0;  // the last heartbeat
   Time restUntil_ = 0;
   bool failedForGood_ = false;
-  bool ucx_ = false;         // attached on this connection
-  bool ucxGivenUp_ = false;  // in this life of the node
-  uint32_t ucxLosses_ = 0;   // connections that ended with it
-  bool shmWasUsed_ = false;  // in this life of the node, as in the next
+  bool remote_ = false;         // attached on this connection
+  bool remoteGivenUp_ = false;  // in this life of the node
+  uint32_t remoteLosses_ = 0;   // connections that ended with it
+  bool shmWasUsed_ = false;     // in this life of the node, as in the next
   bool shmLossTold_ = false;
   Status why_;  // of the last failure
   StagingRing ring_{kStagingBytes};

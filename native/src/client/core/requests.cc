@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/core/requests.h"
 
+#include "dev_kvpool_wire/AscendAttach.h"
 #include "dev_kvpool_wire/CopyRequest.h"
 #include "dev_kvpool_wire/ExistsRequest.h"
 #include "dev_kvpool_wire/GrantRequest.h"
@@ -236,7 +237,13 @@ wire::Bytes partsRead(uint64_t request, const ExtentRef& extent, const ObjectId&
   });
 }
 
-wire::Bytes ucxAttach(uint64_t request, const StagingOffer& offer) {
+wire::Bytes stagingAttach(uint64_t request, const StagingOffer& offer) {
+  if (offer.protocol == RemoteProtocol::Ascend) {
+    return frameOf<sbe::AscendAttach>(textRoom(offer.worker.size()), [&](sbe::AscendAttach& message) {
+      message.requestId(request).stagingBytes(offer.bytes).stagingAddress(offer.address);
+      message.registrations(offer.registrations).putEndpoint(offer.worker);
+    });
+  }
   const size_t room = textRoom(offer.worker.size()) + textRoom(offer.key.size());
   return frameOf<sbe::UcxAttach>(room, [&](sbe::UcxAttach& message) {
     message.requestId(request).stagingBytes(offer.bytes).stagingAddress(offer.address);

@@ -109,7 +109,8 @@ wire::Bytes stagedRead(uint64_t request, const ExtentRef& extent, const ObjectId
 wire::Bytes partsRead(uint64_t request, const ExtentRef& extent, const ObjectId& object, uint64_t payloadLength,
                       uint32_t payloadCrc, std::span<const kv_piece> pieces, const uint64_t* offsets);
 wire::Bytes shmAttach(uint64_t request, uint64_t stagingBytes);
-wire::Bytes ucxAttach(uint64_t request, const StagingOffer& offer);
+/// The message of the offer's protocol.
+wire::Bytes stagingAttach(uint64_t request, const StagingOffer& offer);
 
 /// Bytes a key adds to a request, with everything that stands next to it: what the request's bound counts.
 constexpr size_t requestBytes(std::string_view key) {

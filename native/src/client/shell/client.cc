@@ -20,7 +20,11 @@ const Status kDefunct(KV_INTERNAL, "the client ended because of a defect, see th
 Client::Client(ClientSettings settings)
     : settings_(std::move(settings)),
       pending_(settings_.queueOpsMax),
-      shell_(settings_.config, settings_.busyWait, *this) {}
+      shell_(settings_.config, settings_.busyWait, *this) {
+  if (shell_.station() == nullptr) return;
+  devices_.emplace(*shell_.station());
+  memory_.acceptDevices([this](const void* memory) { return devices_->isOfDevice(memory); });
+}
 
 Client::~Client() {
   driver_.stop();
@@ -33,7 +37,11 @@ std::unique_ptr<Client> Client::begin(ClientSettings settings) {
 }
 
 Result<std::unique_ptr<Client>> Client::connect(ClientSettings settings) {
+  const bool remoteOnly = settings.config.remoteOnly;
   std::unique_ptr<Client> client = begin(std::move(settings));
+  if (const Status& problem = client->shell_.ascendProblem(); remoteOnly && !problem.ok()) {
+    return Status(problem.code(), "ascend cannot be used here, and tcp is not among the protocols: " + problem.text());
+  }
   Status ready = client->awaitLeader();
   if (!ready.ok()) return ready;
   return client;
@@ -55,6 +63,8 @@ Status Client::awaitLeader() {
 Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const BatchOptions& options) {
   LentMemory::Loans loans;
   Submission submission = submissionOf(op, table, count, options, memory_, net::steadyMs(), loans);
+  DeviceCopies::Staged staged;
+  if (devices_) devices_->stage(submission, table, staged);
   std::unique_lock lock(driver_.mutex());
   if (!driver_.running()) return kDefunct;
   const bool names =
@@ -62,6 +72,7 @@ Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const B
   Result<BatchId> taken = pending_.add(submission, table, count, std::move(loans), names ? options.objects : nullptr);
   if (!taken.ok()) return taken;
   submission.id = taken.value();
+  if (!staged.empty()) staged_.emplace(taken.value(), std::move(staged));
   driver_.submit(lock, std::move(submission), options.waits);
   return taken;
 }
@@ -94,7 +105,13 @@ int32_t Client::wait(uint64_t batch, uint32_t timeoutMs) {
   std::unique_lock lock(driver_.mutex());
   if (!pending_.has(batch)) return KV_INVALID_ARGUMENT;
   if (!driver_.await(lock, deadline, [&] { return pending_.isOver(batch); })) return KV_TIMEOUT;
-  return pending_.forget(batch);
+  const int32_t forgotten = pending_.forget(batch);
+  const auto staged = staged_.extract(batch);
+  lock.unlock();
+  if (staged) {
+    if (const Status done = devices_->collect(staged.mapped()); !done.ok()) explain(done.text());
+  }
+  return forgotten;
 }
 
 Statistics Client::statistics() const {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "net/clock.h"
+#include "ucx/exposed_memory.h"
 #include "ucx/library.h"
 
 namespace kvpool::client {
@@ -16,13 +17,19 @@ constexpr uint64_t kCopyBytesPerRound = 1 << 20;
 
 }  // namespace
 
-ClientShell::ClientShell(Config config, std::chrono::microseconds busyWait, Listener& listener)
+ClientShell::ClientShell(const Config& config, std::chrono::microseconds busyWait, Listener& listener)
     : listener_(listener),
-      core_(std::move(config)),
+      core_(config),
       resolver_(loop_),
+      remote_(config.remote),
       copier_(*this),
       busy_(std::thread::hardware_concurrency() > 1 ? busyWait : std::chrono::microseconds{0}),
-      streams_(loop_, static_cast<net::Stream::Listener&>(*this)) {}
+      streams_(loop_, static_cast<net::Stream::Listener&>(*this)) {
+  if (remote_ != RemoteProtocol::Ascend) return;
+  auto opened = AscendStaging::open(config.masters, config.me.name);
+  if (opened.ok()) ascend_ = std::move(opened.value());
+  ascendProblem_ = opened.status();
+}
 
 void ClientShell::post(Submission submission) {
   // std::function wants something that can be copied.
@@ -135,11 +142,21 @@ void ClientShell::perform(SendStaging& send) {
 }
 
 void ClientShell::perform(const OfferStaging& offer) {
-  if (streams_.find(offer.connection) != nullptr)
-    core_.stagingOffered(net::steadyMs(), offer.connection, offerStaging(offer));
+  if (streams_.find(offer.connection) == nullptr) return;
+  auto memory = offeredMemory(offer.bytes);
+  if (!memory.ok()) return core_.stagingOffered(net::steadyMs(), offer.connection, memory.status());
+  Attachment& attachment = copier_.attachment(offer.connection);
+  attachment.offered = std::move(memory.value());
+  core_.stagingOffered(net::steadyMs(), offer.connection, attachment.offered->offer());
 }
 
-Result<StagingOffer> ClientShell::offerStaging(const OfferStaging& offer) {
+Result<std::unique_ptr<OfferedMemory>> ClientShell::offeredMemory(uint64_t bytes) {
+  if (*remote_ == RemoteProtocol::Ucx) return exposedMemory(bytes);
+  if (!ascend_) return ascendProblem_;
+  return ascend_->lend(bytes, net::steadyMs());
+}
+
+Result<std::unique_ptr<OfferedMemory>> ClientShell::exposedMemory(uint64_t bytes) {
   if (!ucx_) {
     const Result<const ucx::Api*> api = ucx::load();
     if (!api.ok()) return api.status();
@@ -148,11 +165,9 @@ Result<StagingOffer> ClientShell::offerStaging(const OfferStaging& offer) {
     ucx_ = std::move(worker.value());
     loop_.add(ucx_->descriptor(), EPOLLIN, [this](uint32_t) { settleUcx(); });
   }
-  auto exposed = ucx::ExposedMemory::create(*ucx_, offer.bytes);
+  auto exposed = ucx::ExposedMemory::create(*ucx_, bytes);
   if (!exposed.ok()) return exposed.status();
-  Attachment& attachment = copier_.attachment(offer.connection);
-  attachment.exposed = std::move(exposed.value());
-  return attachment.exposed->offer();
+  return std::unique_ptr<OfferedMemory>(std::move(exposed.value()));
 }
 
 /// UCX answers nodes on our behalf, where no device does.

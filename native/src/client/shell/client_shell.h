@@ -6,14 +6,17 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/log.h"
 #include "client/core/client_core.h"
+#include "client/shell/ascend_staging.h"
 #include "client/shell/copier.h"
 #include "net/event_loop.h"
 #include "net/resolver.h"
 #include "net/streams.h"
+#include "ucx/worker.h"
 
 namespace kvpool::client {
 
@@ -36,8 +39,15 @@ class ClientShell : private net::Stream::Listener, private Copier::Listener {
     bool hopeless = false;
   };
 
-  /// `busyWait`: the longest that round() looks for something before it sleeps.
-  ClientShell(Config config, std::chrono::microseconds busyWait, Listener& listener);
+  /// Where the settings have ascend, its engine of CANN is on the device of this thread's context. `busyWait`: the
+  /// longest that round() looks for something before it sleeps.
+  ClientShell(const Config& config, std::chrono::microseconds busyWait, Listener& listener);
+
+  /// Why CANN, which is in the settings, cannot be used; OK while it can, and where it is not.
+  [[nodiscard]] const Status& ascendProblem() const { return ascendProblem_; }
+
+  /// Our engine of CANN; null without one.
+  [[nodiscard]] ascend::Station* station() { return ascend_ ? &ascend_->station() : nullptr; }
 
   // In the thread whose turn it is.
   /// Takes in a batch and does what can be done at once.
@@ -65,7 +75,8 @@ class ClientShell : private net::Stream::Listener, private Copier::Listener {
   }
   void performAll();
   void publishSnapshot();
-  Result<StagingOffer> offerStaging(const OfferStaging& offer);
+  Result<std::unique_ptr<OfferedMemory>> offeredMemory(uint64_t bytes);
+  Result<std::unique_ptr<OfferedMemory>> exposedMemory(uint64_t bytes);
   void settleUcx();
   void drop(ConnectionId id);
 
@@ -99,7 +110,11 @@ class ClientShell : private net::Stream::Listener, private Copier::Listener {
   ClientCore core_;
   net::EventLoop loop_;
   net::Resolver resolver_;
-  std::unique_ptr<ucx::Worker> ucx_;  // once a node was to be reached with it; outlives what the copier has of it
+  const std::optional<RemoteProtocol> remote_;
+  // Both outlive what the copier has of them.
+  std::unique_ptr<AscendStaging> ascend_;
+  Status ascendProblem_;
+  std::unique_ptr<ucx::Worker> ucx_;  // once a node was to be reached with it
   Copier copier_;
   net::BusyWait busy_;
   net::Streams streams_;

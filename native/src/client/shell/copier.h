@@ -14,16 +14,16 @@
 #include "client/core/actions.h"
 #include "client/shell/segment_view.h"
 #include "client/shell/staging_memory.h"
-#include "ucx/exposed_memory.h"
+#include "wire/staging_offer.h"
 
 namespace kvpool::client {
 
 /// The memory shared with one node, named by its connection.
 struct Attachment {
-  std::unique_ptr<StagingMemory> staging;       // through shared memory
-  std::unique_ptr<ucx::ExposedMemory> exposed;  // or through UCX
+  std::unique_ptr<StagingMemory> staging;  // through shared memory
+  std::unique_ptr<OfferedMemory> offered;  // or through UCX or CANN
   [[nodiscard]] uint8_t* stagingAt(uint64_t offset) const {
-    return staging ? staging->at(offset) : exposed->at(offset);
+    return staging ? staging->at(offset) : offered->at(offset);
   }
   std::map<uint16_t, std::unique_ptr<SegmentView>> segments;
 };

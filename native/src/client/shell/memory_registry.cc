@@ -8,13 +8,20 @@
 
 namespace kvpool::client {
 
+void MemoryRegistry::acceptDevices(std::function<bool(const void*)> isOfDevice) {
+  const std::lock_guard lock(mutex_);
+  isOfDevice_ = std::move(isOfDevice);
+}
+
 Status MemoryRegistry::add(const void* address, uint64_t length) {
   const auto begin = reinterpret_cast<uintptr_t>(address);
   if (begin == 0 || length == 0) return {KV_INVALID_ARGUMENT, "a region needs an address and a length above 0"};
   if (length > UINTPTR_MAX - begin) return {KV_INVALID_ARGUMENT, "a region ends behind the end of memory"};
-  Status readable = ProcessMemory().judge(begin, length);
-  if (!readable.ok()) return readable;
   const std::lock_guard lock(mutex_);
+  if (!isOfDevice_ || !isOfDevice_(address)) {
+    Status readable = ProcessMemory().judge(begin, length);
+    if (!readable.ok()) return readable;
+  }
   const auto next = regions_.lower_bound(begin);
   const bool overlapsNext = next != regions_.end() && next->first - begin < length;
   bool overlapsBefore = false;

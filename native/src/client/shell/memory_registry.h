@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,8 @@ namespace kvpool::client {
 /// overlap; one that is declared may be lent as well. Thread-safe.
 class MemoryRegistry {
  public:
+  /// From now on memory of devices, which this process cannot read, may be declared too: what `isOfDevice` says is one.
+  void acceptDevices(std::function<bool(const void*)> isOfDevice);
   /// KV_INVALID_ARGUMENT for nothing, for a range that wraps around, for memory that this process cannot read, and for
   /// an overlap.
   Status add(const void* address, uint64_t length);
@@ -33,6 +36,7 @@ class MemoryRegistry {
   mutable std::mutex mutex_;
   std::map<uintptr_t, uint64_t> regions_;
   std::vector<std::shared_ptr<const LentMemory>> lenders_;
+  std::function<bool(const void*)> isOfDevice_;
 };
 
 }  // namespace kvpool::client

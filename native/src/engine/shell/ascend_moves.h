@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "ascend/core/settings.h"
-#include "ascend/shell/transport.h"
+#include "ascend/shell/station.h"
 #include "engine/core/actions.h"
 #include "kvpool/engine.h"
 
@@ -21,24 +20,16 @@ namespace kvpool::engine {
 /// call it.
 class AscendMoves {
  public:
-  struct Terms {
-    std::string host;  ///< IP at which peers reach it
-    std::string name;  ///< of the transfer engine; the same name has the same port again, when that is free
-  };
   struct End {
     uint64_t move = 0;
     Status status;
   };
 
-  /// On the device of this thread's context, or on the first device where it has none. KV_IO says why CANN cannot be
-  /// used.
-  static Result<std::unique_ptr<AscendMoves>> open(const Terms& terms);
-  ~AscendMoves();
-  AscendMoves(const AscendMoves&) = delete;
-  AscendMoves& operator=(const AscendMoves&) = delete;
+  /// As Station::open().
+  static Result<std::unique_ptr<AscendMoves>> open(const ascend::Station::Terms& terms);
 
   /// HOST:PORT for peers.
-  [[nodiscard]] const std::string& endpoint() const { return engine_->endpoint(); }
+  [[nodiscard]] const std::string& endpoint() const { return station_->endpoint(); }
   /// Whether memory is a device's, which this process itself cannot read.
   [[nodiscard]] bool isOfDevice(uint64_t address) const;
 
@@ -52,25 +43,18 @@ class AscendMoves {
   void begin(const Move& move);
   std::vector<End> takeEnds();
   /// Afterwards all moves have ended.
-  void shutDown() { transport_->shutDown(); }
+  void shutDown() { station_->transport().shutDown(); }
 
-  [[nodiscard]] ascend::RouteCounters counters() const { return transport_->counters(); }
+  [[nodiscard]] ascend::RouteCounters counters() const { return station_->transport().counters(); }
 
  private:
-  explicit AscendMoves(const ascend::Runtime& runtime) : runtime_(runtime) {}
-  Status start(const Terms& terms);
-  Status useDevice();
-  Status listen(const Terms& terms, const ascend::Settings& settings);
+  explicit AscendMoves(std::unique_ptr<ascend::Station> station) : station_(std::move(station)) {}
 
-  const ascend::Runtime& runtime_;
   std::function<void()> ended_;
-  ascend::AclContext context_ = nullptr;
-  bool ownsContext_ = false;
-  std::unique_ptr<ascend::Engine> engine_;
-  std::unique_ptr<ascend::Transport> transport_;
   mutable std::mutex mutex_;
   std::map<uint64_t, ascend::MemoryHandle> handles_;  // by address
   std::vector<End> ends_;
+  std::unique_ptr<ascend::Station> station_;  // last: its threads end before what they tell
 };
 
 }  // namespace kvpool::engine

@@ -149,13 +149,14 @@ struct MapStaging {
   uint64_t bytes;
 };
 
-/// Reach the client's memory through UCX. Answered by ucxConnected(connection, status), unless the connection closes.
-struct ConnectUcx {
+/// Reach the memory that the client offers. Answered by remoteConnected(connection, status), unless the connection
+/// closes.
+struct ConnectRemote {
   ConnectionId connection;
   StagingOffer offer;
 };
 
-/// Copy from the client's memory into the segment through UCX. Answered by pulled(transfer, good, computed), also when
+/// Copy from the client's memory into the segment. Answered by pulled(transfer, good, computed), also when
 /// the connection closes; until then the bytes may still change.
 struct PullPayload {
   ConnectionId connection;
@@ -165,7 +166,7 @@ struct PullPayload {
   uint64_t length;
 };
 
-/// Copy from the segment into the client's memory through UCX. Answered by pushed(transfer, good), also when the
+/// Copy from the segment into the client's memory. Answered by pushed(transfer, good), also when the
 /// connection closes.
 struct PushPayload {
   ConnectionId connection;
@@ -202,7 +203,7 @@ struct Note {
 };
 
 using Action = std::variant<SendFrames, SendSegments, SendPayload, SendParts, ReceivePayload, ReceiveParts,
-                            DiscardPayload, CopyStaging, CopyStagingParts, MapStaging, ConnectUcx, PullPayload,
+                            DiscardPayload, CopyStaging, CopyStagingParts, MapStaging, ConnectRemote, PullPayload,
                             PushPayload, Close, Dial, DialSource, Note, TierWrite, TierStore, TierRead, CancelTierRead,
                             SendTierPayload, SendTierParts, DropTierPayload>;
 

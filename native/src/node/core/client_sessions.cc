@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "dev_kvpool_wire/AscendAttach.h"
 #include "dev_kvpool_wire/Heartbeat.h"
 #include "dev_kvpool_wire/Hello.h"
 #include "dev_kvpool_wire/PartsRead.h"
@@ -74,8 +75,10 @@ void ClientSessions::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
       return writeParts(id, session, readPartsWrite(body));
     case sbe::ShmAttach::SBE_TEMPLATE_ID:
       return attach(id, session, readShmAttach(body));
+    case sbe::AscendAttach::SBE_TEMPLATE_ID:
+      return attachRemote(id, session, readAscendAttach(body));
     case sbe::UcxAttach::SBE_TEMPLATE_ID:
-      return attachUcx(id, session, readUcxAttach(body));
+      return attachRemote(id, session, readUcxAttach(body));
     case sbe::StagedRead::SBE_TEMPLATE_ID:
       return readStaged(id, session, readStagedRead(body));
     case sbe::Heartbeat::SBE_TEMPLATE_ID:
@@ -151,7 +154,7 @@ void ClientSessions::write(ConnectionId id, Session& session, const WriteRequest
     const uint64_t generation = context_.directory.slot(reserved.value()).generation;
     return replyWrite(id, request.requestId, KV_OK, {kMemorySegment, reserved.value(), generation});
   }
-  if (request.staging && session.ucx) return pull(id, session, request, reserved.value());
+  if (request.staging && session.remote) return pull(id, session, request, reserved.value());
   session.write = Write{reserved.value(), request.requestId, request.authority};
   const uint64_t offset = context_.directory.slot(reserved.value()).payloadOffset();
   if (request.staging) {
@@ -216,8 +219,8 @@ void ClientSessions::writeParts(ConnectionId id, Session& session, PartsWrite re
     length = *sum;
   }
   Status judged = openWrites_.judge(id, request);
-  // Through UCX only whole payloads move.
-  const bool inStaging = !session.ucx && rangeInside(request.stagingOffset, length, 0, session.stagingBytes);
+  // In memory that is offered only whole payloads move.
+  const bool inStaging = !session.remote && rangeInside(request.stagingOffset, length, 0, session.stagingBytes);
   if (judged.ok() && request.staging && !inStaging) judged = {KV_INVALID_ARGUMENT, "outside the staging memory"};
   if (judged.ok() && request.step == PartsWrite::Step::Commit) judged = openWrites_.commit(id, request);
   if (!judged.ok()) return refuseParts(id, request, length, judged.code());
@@ -293,7 +296,7 @@ void ClientSessions::closed(ConnectionId id) {
   }
   openWrites_.closed(id);
   if (session.closing) --closing_;
-  if (session.ucx) --context_.stats.ucxClients;
+  if (session.remote) --statsOf(*session.remote).clients;
   for (const Sending& sending : session.sending) {
     if (!sending.isTier) context_.directory.unpin(sending.generation);
   }
@@ -594,36 +597,37 @@ void ClientSessions::feedStarved() {
   }
 }
 
-// ---- payloads through UCX ----
-// The node reads and writes memory that the client offers.
+// ---- payloads in memory that clients offer ----
+// The node reads and writes it, through UCX or CANN.
 
-void ClientSessions::attachUcx(ConnectionId id, Session& session, const UcxAttach& request) {
-  if (session.local) throw wire::Malformed("memory for UCX is offered by tcp only");
-  if (session.ucxAttach || session.stagingBytes > 0) throw wire::Malformed("staging memory is attached already");
-  if (request.offer.bytes == 0 || request.offer.bytes > kUcxOfferBytesMax ||
+void ClientSessions::attachRemote(ConnectionId id, Session& session, const StagingAttach& request) {
+  if (session.local) throw wire::Malformed("memory is offered by tcp only");
+  if (session.remoteAttach || session.stagingBytes > 0) throw wire::Malformed("staging memory is attached already");
+  if (request.offer.bytes == 0 || request.offer.bytes > kRemoteOfferBytesMax ||
       request.offer.bytes > UINT64_MAX - request.offer.address) {
     throw wire::Malformed("staging memory of " + std::to_string(request.offer.bytes) + " bytes is offered");
   }
-  session.ucxAttach = Attach{request.requestId, request.offer.bytes};
-  if (!context_.config.ucx) {
-    return ucxConnected(id, {KV_CONNECT_FAILED, "node " + context_.config.self.name +
-                                                    " does not offer ucx: " + context_.config.ucxProblem});
+  session.remoteAttach = RemoteAttach{request.requestId, request.offer.bytes, request.offer.protocol};
+  if (context_.config.remote != request.offer.protocol) {
+    return remoteConnected(
+        id, {KV_CONNECT_FAILED, "node " + context_.config.self.name + " does not offer " +
+                                    toString(request.offer.protocol) + ": " + context_.config.remoteProblem});
   }
-  context_.outbox.add(ConnectUcx{id, request.offer});
+  context_.outbox.add(ConnectRemote{id, request.offer});
 }
 
-void ClientSessions::ucxConnected(ConnectionId id, const Status& outcome) {
+void ClientSessions::remoteConnected(ConnectionId id, const Status& outcome) {
   const auto found = sessions_.find(id);
-  if (found == sessions_.end() || !found->second.ucxAttach) return;  // it left meanwhile
+  if (found == sessions_.end() || !found->second.remoteAttach) return;  // it left meanwhile
   Session& session = found->second;
-  const Attach attach = *session.ucxAttach;
-  session.ucxAttach.reset();
+  const RemoteAttach attach = *session.remoteAttach;
+  session.remoteAttach.reset();
   if (outcome.ok()) {
-    session.ucx = true;
+    session.remote = attach.protocol;
     session.stagingBytes = attach.bytes;
-    ++context_.stats.ucxClients;
+    ++statsOf(attach.protocol).clients;
   } else {
-    ++context_.stats.ucxRefusals;
+    ++statsOf(attach.protocol).refusals;
     context_.outbox.note(LogLevel::Warning, session.peer + " goes on by tcp: " + outcome.text());
   }
   wire::Bytes out;
@@ -633,66 +637,72 @@ void ClientSessions::ucxConnected(ConnectionId id, const Status& outcome) {
 
 void ClientSessions::readStaged(ConnectionId id, Session& session, const StagedRead& request) {
   // What lies on the SSD is sent as it comes from there, by tcp.
-  const bool inside = session.ucx && request.read.extent.segment == kMemorySegment &&
+  const bool inside = session.remote && request.read.extent.segment == kMemorySegment &&
                       rangeInside(request.stagingOffset, request.read.payloadLength, 0, session.stagingBytes);
   if (!inside) return refuseRead(id, request.read.requestId, KV_INVALID_ARGUMENT);
   read(id, session, Read{request.read, request.stagingOffset});
 }
 
-uint64_t ClientSessions::beginUcx(Session& session, const UcxTransfer& transfer) {
-  const uint64_t number = ++lastUcxTransfer_;
-  ucxTransfers_.emplace(number, transfer);
-  if (++session.ucxTransfers > kUcxTransfersMax) {
+RemoteStats& ClientSessions::statsOf(RemoteProtocol protocol) {
+  return protocol == RemoteProtocol::Ucx ? context_.stats.ucx : context_.stats.ascend;
+}
+
+uint64_t ClientSessions::beginTransfer(Session& session, const RemoteTransfer& transfer) {
+  const uint64_t number = ++lastRemoteTransfer_;
+  remoteTransfers_.emplace(number, transfer);
+  if (++session.remoteTransfers > kRemoteTransfersMax) {
     close(transfer.connection, session,
-          std::to_string(kUcxTransfersMax) + " transfers through UCX are under way, the most of one connection");
+          std::to_string(kRemoteTransfersMax) +
+              " transfers to and from the memory that it offered are under way, the most of one connection");
   }
   return number;
 }
 
-std::optional<ClientSessions::UcxTransfer> ClientSessions::endUcx(uint64_t transfer) {
-  const auto found = ucxTransfers_.find(transfer);
-  if (found == ucxTransfers_.end()) return std::nullopt;
-  const UcxTransfer ended = found->second;
-  ucxTransfers_.erase(found);
+std::optional<ClientSessions::RemoteTransfer> ClientSessions::endTransfer(uint64_t transfer) {
+  const auto found = remoteTransfers_.find(transfer);
+  if (found == remoteTransfers_.end()) return std::nullopt;
+  const RemoteTransfer ended = found->second;
+  remoteTransfers_.erase(found);
   if (const auto session = sessions_.find(ended.connection); session != sessions_.end()) {
-    --session->second.ucxTransfers;
+    --session->second.remoteTransfers;
   }
   return ended;
 }
 
 void ClientSessions::pull(ConnectionId id, Session& session, const WriteRequest& request, uint32_t slot) {
-  UcxTransfer transfer{id, request.requestId, request.payloadLength, {}, request.payloadCrc, 0};
+  RemoteTransfer transfer{id, request.requestId, *session.remote, request.payloadLength, {}, request.payloadCrc, 0};
   transfer.write = Write{slot, request.requestId, request.authority};
-  const uint64_t number = beginUcx(session, transfer);
+  const uint64_t number = beginTransfer(session, transfer);
   context_.outbox.add(PullPayload{id, number, request.stagingOffset, context_.directory.slot(slot).payloadOffset(),
                                   request.payloadLength});
 }
 
 void ClientSessions::pulled(uint64_t transfer, bool good, uint32_t computed) {
-  const std::optional<UcxTransfer> ended = endUcx(transfer);
+  const std::optional<RemoteTransfer> ended = endTransfer(transfer);
   if (!ended) throw std::logic_error("pulled a payload that was not asked for");
   if (!sessions_.contains(ended->connection)) {
     ++context_.stats.writeFailures;
     context_.directory.abort(ended->write->slot);  // only now: the bytes could still change
     return;
   }
-  if (good) context_.stats.ucxWriteBytes += ended->length;
+  if (good) statsOf(ended->protocol).writeBytes += ended->length;
   finishWrite(ended->connection, *ended->write, good ? KV_OK : KV_TRANSFER_FAILED, computed, ended->crc);
 }
 
 void ClientSessions::push(ConnectionId id, Session& session, const Read& read, const store::Slot& slot) {
-  const uint64_t number = beginUcx(session, {id, read.request.requestId, slot.payloadLength, {}, 0, slot.generation});
+  const uint64_t number =
+      beginTransfer(session, {id, read.request.requestId, *session.remote, slot.payloadLength, {}, 0, slot.generation});
   context_.directory.pin(slot.generation);
   context_.outbox.add(PushPayload{id, number, *read.stagingOffset, slot.payloadOffset(), slot.payloadLength});
 }
 
 void ClientSessions::pushed(uint64_t transfer, bool good) {
-  const std::optional<UcxTransfer> ended = endUcx(transfer);
+  const std::optional<RemoteTransfer> ended = endTransfer(transfer);
   if (!ended) throw std::logic_error("pushed a payload that was not asked for");
   context_.directory.unpin(ended->generation);
   if (!sessions_.contains(ended->connection)) return;
   if (!good) return refuseRead(ended->connection, ended->requestId, KV_TRANSFER_FAILED);
-  context_.stats.ucxReadBytes += ended->length;
+  statsOf(ended->protocol).readBytes += ended->length;
   wire::Bytes out;
   appendReadReply(out, ended->requestId, KV_OK, ended->length);
   context_.outbox.frames(ended->connection, std::move(out));

@@ -20,8 +20,9 @@ namespace kvpool::node {
 /// The connections of clients: admission, writes, reads, shared memory.
 class ClientSessions {
  public:
-  /// Transfers of one connection through UCX that may be under way; a client of ours asks for fewer.
-  static constexpr uint32_t kUcxTransfersMax = 256;
+  /// Transfers of one connection between its memory and the segment that may be under way; a client of ours asks for
+  /// fewer.
+  static constexpr uint32_t kRemoteTransfersMax = 256;
   /// Reads a client may have waiting for the wire; the shell stops listening to it long before.
   static constexpr size_t kReadsQueuedMax = 1024;
 
@@ -35,8 +36,8 @@ class ClientSessions {
   /// Of those, what the SSD reads at a time: it is faster when it is asked for several.
   static constexpr size_t kTierReadsMax = 8;
 
-  /// Memory one client may offer through UCX; it stays the client's.
-  static constexpr uint64_t kUcxOfferBytesMax = uint64_t{1} << 36;
+  /// Memory one client may offer; it stays the client's.
+  static constexpr uint64_t kRemoteOfferBytesMax = uint64_t{1} << 36;
 
   ClientSessions(CoreContext& context, Tier& tier)
       : context_(context),
@@ -56,7 +57,7 @@ class ClientSessions {
   void payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent);
   void payloadSent(ConnectionId id);
   void stagingMapped(ConnectionId id, const Status& outcome);
-  void ucxConnected(ConnectionId id, const Status& outcome);
+  void remoteConnected(ConnectionId id, const Status& outcome);
   void pulled(uint64_t transfer, bool good, uint32_t computed);
   void pushed(uint64_t transfer, bool good);
   /// The tier has read a payload, or could not.
@@ -79,10 +80,12 @@ class ClientSessions {
     Authority authority;
     std::optional<std::vector<store::Range>> parts = {};  // of an open write; nothing: the whole
   };
-  /// Of a payload that UCX moves. Outlives its connection: the bytes are touched until UCX says that they are not.
-  struct UcxTransfer {
+  /// Of a payload that UCX or CANN moves. Outlives its connection: the bytes are touched until the shell says that they
+  /// are not.
+  struct RemoteTransfer {
     ConnectionId connection = 0;
     uint64_t requestId = 0;
+    RemoteProtocol protocol = RemoteProtocol::Ucx;
     uint64_t length = 0;
     std::optional<Write> write;  // with the checksum it must have; else a read
     uint32_t crc = 0;
@@ -92,6 +95,11 @@ class ClientSessions {
     uint64_t requestId = 0;
     uint64_t bytes = 0;
   };
+  struct RemoteAttach {
+    uint64_t requestId = 0;
+    uint64_t bytes = 0;
+    RemoteProtocol protocol = RemoteProtocol::Ucx;
+  };
   struct Parts {
     uint32_t payloadCrc = 0;
     std::vector<store::Range> ranges;  // inside of the payload
@@ -99,7 +107,7 @@ class ClientSessions {
   };
   struct Read {
     ReadRequest request;
-    std::optional<uint64_t> stagingOffset = {};  // through UCX
+    std::optional<uint64_t> stagingOffset = {};  // in memory that the client offered
     std::optional<Parts> parts = {};             // nothing: the whole
 
     /// Bytes that are sent.
@@ -128,11 +136,11 @@ class ClientSessions {
     wire::VersionRange layout;  // likewise; matters when local
     bool attached = false;      // shares memory, if only to read
     uint64_t stagingBytes = 0;
-    bool ucx = false;           // reaches the staging memory
-    uint32_t ucxTransfers = 0;  // under way
+    std::optional<RemoteProtocol> remote;  // reaches the staging memory
+    uint32_t remoteTransfers = 0;          // under way
     std::optional<Write> write;
     std::optional<Attach> attach;
-    std::optional<Attach> ucxAttach;
+    std::optional<RemoteAttach> remoteAttach;
     std::deque<Sending> sending;        // in the order in which they are sent
     std::deque<Read> reads;             // of memory: the first one is being checked, the others wait behind it
     std::optional<PayloadCheck> check;  // of the first one
@@ -145,7 +153,7 @@ class ClientSessions {
     /// The first of the reads is being looked at.
     [[nodiscard]] bool checks() const { return check || sum; }
     [[nodiscard]] bool busy() const {
-      return write || attach || ucxAttach || ucxTransfers > 0 || !sending.empty() || !reads.empty() ||
+      return write || attach || remoteAttach || remoteTransfers > 0 || !sending.empty() || !reads.empty() ||
              !tierReads.empty() || !tierOps.empty();
     }
   };
@@ -174,13 +182,14 @@ class ClientSessions {
   void feedStarved();
   void refuseRead(ConnectionId id, uint64_t requestId, int32_t status);
   void attach(ConnectionId id, Session& session, const ShmAttach& request);
-  void attachUcx(ConnectionId id, Session& session, const UcxAttach& request);
+  void attachRemote(ConnectionId id, Session& session, const StagingAttach& request);
+  RemoteStats& statsOf(RemoteProtocol protocol);
   void readStaged(ConnectionId id, Session& session, const StagedRead& request);
   void readParts(ConnectionId id, Session& session, PartsRead request);
   void pull(ConnectionId id, Session& session, const WriteRequest& request, uint32_t slot);
   void push(ConnectionId id, Session& session, const Read& read, const store::Slot& slot);
-  uint64_t beginUcx(Session& session, const UcxTransfer& transfer);
-  std::optional<UcxTransfer> endUcx(uint64_t transfer);
+  uint64_t beginTransfer(Session& session, const RemoteTransfer& transfer);
+  std::optional<RemoteTransfer> endTransfer(uint64_t transfer);
   void replyWrite(ConnectionId id, uint64_t requestId, int32_t status, const ExtentRef& extent);
   void close(ConnectionId id, Session& session, const std::string& reason);
 
@@ -190,8 +199,8 @@ class ClientSessions {
   StagingBudget staging_;
   std::unordered_map<ConnectionId, Session> sessions_;
   size_t closing_ = 0;  // of them
-  std::unordered_map<uint64_t, UcxTransfer> ucxTransfers_;
-  uint64_t lastUcxTransfer_ = 0;
+  std::unordered_map<uint64_t, RemoteTransfer> remoteTransfers_;
+  uint64_t lastRemoteTransfer_ = 0;
   std::unordered_map<uint64_t, TierRead> tierReads_;  // by op
   std::vector<ConnectionId> starved_;                 // in the order in which they began to be
   std::vector<ConnectionId> checking_;                // sessions with a check

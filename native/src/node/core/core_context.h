@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "ssd/table.h"
 #include "store/directory.h"
 #include "wire/handshake.h"
+#include "wire/staging_offer.h"
 
 namespace kvpool::node {
 
@@ -24,8 +26,8 @@ struct CoreConfig {
   std::vector<std::string> masterAddresses;  // HOST:PORT of each, as told to other masters
   std::string tcp;                           // HOST:PORT clients are told
   std::string shm;                           // BOOTID:PATH clients are told; empty when shm is off
-  bool ucx = false;                          // clients may offer memory through UCX
-  std::string ucxProblem;                    // why they may not
+  std::optional<RemoteProtocol> remote;      // by which clients may offer memory
+  std::string remoteProblem;                 // why there is none, or none but that
   std::string zone;                          // failure domain; empty: unknown
   size_t clientConnectionsMax = 4096;
   uint64_t clientIdleMs = 300000;  // after which clients close what they do not use; this side does at twice the time
@@ -33,6 +35,14 @@ struct CoreConfig {
   uint64_t scrubBytesPerSecond = uint64_t{64} << 20;
   uint64_t stagingBytes = kSharedStagingBytes;  // that clients may share, all together
   std::string tierProblem;                      // why the SSD tier that was asked for is off from the start
+};
+
+/// Of one protocol by which clients offer memory.
+struct RemoteStats {
+  uint64_t clients = 0;  // connected now, with memory that it reaches
+  uint64_t readBytes = 0;
+  uint64_t writeBytes = 0;
+  uint64_t refusals = 0;  // clients whose memory it could not reach
 };
 
 struct CoreStats {
@@ -50,11 +60,9 @@ struct CoreStats {
   uint64_t scrubbedBytes = 0;
   uint64_t copiesIn = 0;
   uint64_t copiesInBytes = 0;
-  uint64_t ucxClients = 0;  // connected now, with memory that UCX reaches
-  uint64_t ucxReadBytes = 0;
-  uint64_t ucxWriteBytes = 0;
-  uint64_t ucxRefusals = 0;  // clients whose memory it could not reach
-  uint64_t demotions = 0;    // objects that became readable on the SSD
+  RemoteStats ucx;
+  RemoteStats ascend;
+  uint64_t demotions = 0;  // objects that became readable on the SSD
   uint64_t demotedBytes = 0;
   uint64_t tierReads = 0;
 };

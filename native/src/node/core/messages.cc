@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/core/messages.h"
 
+#include "base/host_port.h"
+#include "dev_kvpool_wire/AscendAttach.h"
 #include "dev_kvpool_wire/LeaderGone.h"
 #include "dev_kvpool_wire/LeaderLeaves.h"
 #include "dev_kvpool_wire/NodeInfo.h"
@@ -210,11 +212,23 @@ void appendReadReply(wire::Bytes& out, uint64_t requestId, int32_t status, uint6
       out, 0, [&](sbe::ReadReply& m) { m.requestId(requestId).status(status).payloadLength(payloadLength); });
 }
 
-UcxAttach readUcxAttach(wire::Body body) {
+StagingAttach readUcxAttach(wire::Body body) {
   wire::Reader<sbe::UcxAttach> reader(body);
-  UcxAttach attach{reader->requestId(), {reader->stagingBytes(), reader->stagingAddress(), {}, {}}};
+  StagingAttach attach{reader->requestId(), {reader->stagingBytes(), reader->stagingAddress(), {}, {}}};
   attach.offer.worker = reader.bytes(wire::kUcxBytesMax);
   attach.offer.key = reader.bytes(wire::kUcxBytesMax);
+  return attach;
+}
+
+StagingAttach readAscendAttach(wire::Body body) {
+  wire::Reader<sbe::AscendAttach> reader(body);
+  StagingAttach attach{
+      reader->requestId(),
+      {reader->stagingBytes(), reader->stagingAddress(), {}, {}, RemoteProtocol::Ascend, reader->registrations()}};
+  attach.offer.worker = reader.bytes(wire::kEndpointBytesMax);
+  const std::optional<HostPort> endpoint = parseIpPort(attach.offer.worker);
+  if (!endpoint) throw wire::Malformed("the endpoint of an engine of CANN is no IP:PORT");
+  attach.offer.worker = toString(*endpoint);
   return attach;
 }
 

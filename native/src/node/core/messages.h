@@ -103,7 +103,7 @@ struct ReadRequest {
 ReadRequest readReadRequest(wire::Body body);
 void appendReadRequest(wire::Bytes& out, const ReadRequest& request);
 
-/// A ReadRequest whose payload goes to staging memory that UCX reaches.
+/// A ReadRequest whose payload goes to staging memory of the client that the node reaches.
 struct StagedRead {
   ReadRequest read;
   uint64_t stagingOffset = 0;
@@ -148,11 +148,13 @@ ShmAttach readShmAttach(wire::Body body);
 /// `fileBytes` of the one segment; none is listed unless `status` is KV_OK.
 void appendShmAttached(wire::Bytes& out, uint64_t requestId, int32_t status, uint64_t fileBytes);
 
-struct UcxAttach {
+/// An offer by either protocol.
+struct StagingAttach {
   uint64_t requestId = 0;
   StagingOffer offer;
 };
-UcxAttach readUcxAttach(wire::Body body);
+StagingAttach readUcxAttach(wire::Body body);
+StagingAttach readAscendAttach(wire::Body body);
 /// `status` OK or why not.
 void appendUcxAttached(wire::Bytes& out, uint64_t requestId, const Status& status);
 

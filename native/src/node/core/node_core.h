@@ -59,7 +59,7 @@ class NodeCore {
   void payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent);
   void payloadSent(ConnectionId id) { clients_.payloadSent(id); }
   void stagingMapped(ConnectionId id, const Status& outcome) { clients_.stagingMapped(id, outcome); }
-  void ucxConnected(ConnectionId id, const Status& outcome) { clients_.ucxConnected(id, outcome); }
+  void remoteConnected(ConnectionId id, const Status& outcome) { clients_.remoteConnected(id, outcome); }
   /// A PullPayload is over: nothing writes to the segment for it any more. `computed` is the checksum of what is there.
   void pulled(uint64_t transfer, bool good, uint32_t computed) { clients_.pulled(transfer, good, computed); }
   /// A PushPayload is over. `good`: the bytes are in the client's memory.

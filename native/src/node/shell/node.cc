@@ -50,12 +50,13 @@ Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
   Shell::Listeners listeners;
   if (Status listening = node->listen(settings, &listeners); !listening.ok()) return listening;
   node->mastersTotal_ = static_cast<uint32_t>(settings.masters.size());
-  std::optional<UcxSource> ucx = node->openUcx(settings);
+  std::optional<RemoteSource> remote;
+  if (Status opened = node->openRemote(settings, remote); !opened.ok()) return opened;
   ssd::Table* table = node->table_ ? &*node->table_ : nullptr;
   node->core_.emplace(node->coreConfig(settings), *node->directory_, *node->state_, table);
   ssd::Device* device = node->tier_ ? node->tier_->device.get() : nullptr;
   node->shell_.emplace(node->loop_, *node->core_, settings, node->segment_, device, std::move(listeners),
-                       std::move(ucx));
+                       std::move(remote));
   node->publishStats();
 
   if (settings.prefault) node->beginPrefault();
@@ -157,19 +158,26 @@ Status Node::listen(const NodeSettings& settings, Shell::Listeners* listeners) {
   return {};
 }
 
-/// Without UCX the node serves by what else it may: clients of its pool must find their objects.
-std::optional<UcxSource> Node::openUcx(const NodeSettings& settings) {
+/// Without what was asked for the node serves by what else it may: clients of its pool must find their objects.
+Status Node::openRemote(const NodeSettings& settings, std::optional<RemoteSource>& source) {
   if (settings.shm) protocols_ |= KV_PROTOCOL_SHM;
-  if (!settings.ucx) return std::nullopt;
-  Result<UcxSource> opened = node::openUcx(segment_.mapping.bytes());
+  if (!settings.remote) return {};
+  const std::string name = toString(*settings.remote);
+  Result<RemoteSource> opened = node::openRemote(settings, segment_.mapping.bytes());
   if (opened.ok()) {
-    protocols_ |= KV_PROTOCOL_UCX;
-    log(LogLevel::Info, "node " + settings.nodeId + " serves ucx");
-    return std::move(opened.value());
+    protocols_ |= *settings.remote == RemoteProtocol::Ucx ? uint32_t{KV_PROTOCOL_UCX} : uint32_t{KV_PROTOCOL_ASCEND};
+    log(LogLevel::Info, "node " + settings.nodeId + " serves " + name);
+    source = std::move(opened.value());
+    return {};
   }
-  ucxProblem_ = opened.status().text();
-  log(LogLevel::Warning, "node " + settings.nodeId + " does not serve ucx, and goes on without: " + ucxProblem_);
-  return std::nullopt;
+  remoteProblem_ = opened.status().text();
+  if (settings.remoteRequired) {
+    return {opened.status().code(), "node " + settings.nodeId + " cannot serve " + name +
+                                        ", and tcp is not among its protocols: " + remoteProblem_};
+  }
+  log(LogLevel::Warning,
+      "node " + settings.nodeId + " does not serve " + name + ", and goes on without: " + remoteProblem_);
+  return {};
 }
 
 CoreConfig Node::coreConfig(const NodeSettings& settings) const {
@@ -183,8 +191,8 @@ CoreConfig Node::coreConfig(const NodeSettings& settings) const {
   config.tcp = toString(HostPort{settings.advertiseHost, port_});
   // With the boot, so that a client elsewhere does not try a path that means another file there.
   config.shm = socketFile_.path().empty() ? "" : bootId() + ":" + socketFile_.path();
-  config.ucx = (protocols_ & KV_PROTOCOL_UCX) != 0;
-  config.ucxProblem = settings.ucx ? ucxProblem_ : "it was not asked to";
+  if (remoteProblem_.empty()) config.remote = settings.remote;
+  config.remoteProblem = remoteProblem_.empty() ? "it was not asked to" : remoteProblem_;
   config.zone = settings.zone;
   config.clientIdleMs = settings.idleTimeoutMs;
   config.randomSeed = incarnation_;
@@ -249,15 +257,19 @@ void Node::leave() {
 
 void Node::publishStats() {
   const CoreSnapshot now = core_->snapshot();
+  const RemoteTimes times = shell_->remoteTimes();
   const std::lock_guard lock(statsMutex_);
   stats_ = now;
+  times_ = times;
 }
 
 kv_node_stats Node::stats() const {
   CoreSnapshot now;
+  RemoteTimes times;
   {
     const std::lock_guard lock(statsMutex_);
     now = stats_;
+    times = times_;
   }
   kv_node_stats out{};
   out.listen_port = port_;
@@ -295,10 +307,17 @@ kv_node_stats Node::stats() const {
   }
   out.page_bytes = segment_.memory.pageBytes;
   out.protocols = protocols_;
-  out.ucx_clients = static_cast<uint32_t>(now.counters.ucxClients);
-  out.ucx_refusals = now.counters.ucxRefusals;
-  out.ucx_write_bytes = now.counters.ucxWriteBytes;
-  out.ucx_read_bytes = now.counters.ucxReadBytes;
+  out.ucx_clients = static_cast<uint32_t>(now.counters.ucx.clients);
+  out.ascend_clients = now.counters.ascend.clients;
+  out.ascend_refusals = now.counters.ascend.refusals;
+  out.ascend_write_bytes = now.counters.ascend.writeBytes;
+  out.ascend_read_bytes = now.counters.ascend.readBytes;
+  out.ascend_transfers = times.transfers;
+  out.ascend_transfer_failures = times.failures;
+  out.ascend_transfer_us = times.us;
+  out.ucx_refusals = now.counters.ucx.refusals;
+  out.ucx_write_bytes = now.counters.ucx.writeBytes;
+  out.ucx_read_bytes = now.counters.ucx.readBytes;
   out.ssd_capacity_bytes = now.tierBytes;
   out.ssd_used_bytes = now.tierUsedBytes;
   out.ssd_objects = now.tierObjects;

@@ -37,7 +37,7 @@ class Node {
   /// A copy at most one turn of the loop old; struct_size is left alone.
   kv_node_stats stats() const;
   /// Why a protocol that was asked for is not served; empty when all are.
-  [[nodiscard]] const std::string& explanation() const { return ucxProblem_; }
+  [[nodiscard]] const std::string& explanation() const { return remoteProblem_; }
   /// False when the thread ended because of a defect.
   [[nodiscard]] bool running() const { return running_.load(std::memory_order_relaxed); }
 
@@ -52,7 +52,7 @@ class Node {
   void run();
   void settle();
   void leave();
-  std::optional<UcxSource> openUcx(const NodeSettings& settings);
+  Status openRemote(const NodeSettings& settings, std::optional<RemoteSource>& source);
   void publishStats();
 
   uint64_t incarnation_ = 0;
@@ -60,7 +60,7 @@ class Node {
   uint16_t port_ = 0;
   net::SocketFile socketFile_;
   uint32_t protocols_ = KV_PROTOCOL_TCP;
-  std::string ucxProblem_;
+  std::string remoteProblem_;
   store::Recovery recovery_;
   store::StoreGate gate_;
   store::SegmentFile segment_;
@@ -78,6 +78,7 @@ class Node {
   std::atomic<bool> running_{true};
   mutable std::mutex statsMutex_;
   CoreSnapshot stats_;
+  RemoteTimes times_;
   std::thread thread_;
 };
 

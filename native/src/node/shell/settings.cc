@@ -15,7 +15,7 @@ namespace {
 static_assert(KV_NODE_STAGING_BYTES == kSharedStagingBytes);
 
 constexpr uint64_t kScrubBytesPerSecondMax = uint64_t{1} << 40;
-constexpr uint32_t kAllProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM | KV_PROTOCOL_UCX;
+constexpr uint32_t kAllProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM | KV_PROTOCOL_UCX | KV_PROTOCOL_ASCEND;
 constexpr uint32_t kAllFlags = KV_NODE_TRANSIENT | KV_NODE_NO_PREFAULT | KV_NODE_LOCK_MEMORY;
 
 std::string_view textOf(const char* text) {
@@ -83,8 +83,13 @@ void checkStorage(const kv_node_params& params, NodeSettings& settings, Problems
   const uint32_t protocols = params.protocols == 0 ? usual : params.protocols;
   settings.tcp = (protocols & KV_PROTOCOL_TCP) != 0;
   settings.shm = (protocols & KV_PROTOCOL_SHM) != 0;
-  settings.ucx = (protocols & KV_PROTOCOL_UCX) != 0;
-  problems.unless(!settings.ucx || settings.tcp, "ucx needs tcp beside it, by which its requests go");
+  const bool ucx = (protocols & KV_PROTOCOL_UCX) != 0;
+  const bool ascend = (protocols & KV_PROTOCOL_ASCEND) != 0;
+  problems.unless(!ucx || settings.tcp, "ucx needs tcp beside it, by which its requests go");
+  problems.unless(!(ucx && ascend), "ucx and ascend exclude each other; name one of them");
+  if (ucx) settings.remote = RemoteProtocol::Ucx;
+  if (ascend) settings.remote = RemoteProtocol::Ascend;
+  settings.remoteRequired = ascend && !settings.tcp;
   problems.unless(!(settings.shm && transient), "shm needs a data_dir for its socket");
   settings.socketDir = textOf(params.socket_dir);
   const bool place = !settings.socketDir.empty();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "base/status.h"
 #include "kvpool/kvpool.h"
 #include "store/numa.h"
+#include "wire/staging_offer.h"
 
 namespace kvpool::node {
 
@@ -29,7 +31,8 @@ struct NodeSettings {
   uint16_t listenPort = 0;
   bool tcp = true;
   bool shm = false;
-  bool ucx = false;
+  std::optional<RemoteProtocol> remote = {};
+  bool remoteRequired = false;  // the node does not start without it
   uint64_t connectTimeoutMs = 3000;
   uint64_t transferTimeoutMs = 30000;
   uint64_t idleTimeoutMs = 300000;

@@ -29,7 +29,7 @@ Pieces piecesOf(std::span<uint8_t> bytes) {
 }  // namespace
 
 Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings, const store::SegmentFile& segment,
-             ssd::Device* device, Listeners listeners, std::optional<UcxSource> ucx)
+             ssd::Device* device, Listeners listeners, std::optional<RemoteSource> remote)
     : loop_(loop),
       core_(core),
       segment_(segment),
@@ -63,19 +63,21 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
     });
   }
   if (device != nullptr) workers_.emplace(*device, [this] { loop_.wake(); });
-  if (!ucx) return;
-  ucx_.emplace(std::move(*ucx), segment_.mapping.bytes(), static_cast<UcxEvents&>(*this), settings.connectTimeoutMs);
-  loop_.add(ucx_->descriptor(), EPOLLIN, [this](uint32_t) { ucx_->work(nowMs_); });
+  if (!remote) return;
+  remote_ = linksOf(std::move(*remote), segment_.mapping.bytes(), static_cast<RemoteEvents&>(*this),
+                    settings.connectTimeoutMs, [this] { loop_.wake(); });
+  if (remote_->descriptor() >= 0)
+    loop_.add(remote_->descriptor(), EPOLLIN, [this](uint32_t) { remote_->work(nowMs_); });
 }
 
 Shell::~Shell() {
-  if (ucx_) loop_.remove(ucx_->descriptor());
+  if (remote_ && remote_->descriptor() >= 0) loop_.remove(remote_->descriptor());
 }
 
 void Shell::turn() {
   nowMs_ = monotonicMs();
-  const bool waits =
-      copies_.idle() && !streams_.unsettled() && !core_.busy() && nowMs_ < nextTickMs_ && (!ucx_ || ucx_->settled());
+  const bool waits = copies_.idle() && !streams_.unsettled() && !core_.busy() && nowMs_ < nextTickMs_ &&
+                     (!remote_ || remote_->settled());
   loop_.runOnce(waits ? static_cast<int>(nextTickMs_ - nowMs_) : 0);
   nowMs_ = monotonicMs();
   takeTierDone();
@@ -85,7 +87,7 @@ void Shell::turn() {
     if (net::Stream* stream = streams_.find(id)) stream->release();
   });
   if (nowMs_ >= nextTickMs_) tick();
-  if (ucx_ && !ucx_->idle()) ucx_->work(nowMs_);
+  if (remote_ && (!remote_->idle() || !remote_->settled())) remote_->work(nowMs_);
   // What was sent can lead to more, as with the pieces of a snapshot.
   const auto endTurn = [this] {
     core_.endTurn();
@@ -145,7 +147,7 @@ void Shell::streamEnded(ConnectionId id, const net::Stream::Ending& ending) {
   copies_.forget(id);
   peers_.erase(id);
   receiving_.erase(id);
-  if (ucx_) ucx_->disconnect(id);
+  if (remote_) remote_->disconnect(id);
   core_.closed(nowMs_, id);
 }
 
@@ -164,8 +166,8 @@ void Shell::payloadReceived(ConnectionId id, uint64_t, uint32_t computed, uint32
   act();
 }
 
-void Shell::onUcxConnected(ConnectionId connection, const Status& outcome) {
-  core_.ucxConnected(connection, outcome);
+void Shell::onRemoteConnected(ConnectionId connection, const Status& outcome) {
+  core_.remoteConnected(connection, outcome);
   act();
 }
 
@@ -179,9 +181,9 @@ void Shell::onPushed(uint64_t transfer, bool good) {
   act();
 }
 
-void Shell::onUcxLost(ConnectionId connection, const std::string& why) {
+void Shell::onRemoteLost(ConnectionId connection, const std::string& why) {
   if (net::Stream* stream = streams_.find(connection)) {
-    stream->end({net::Stream::Ending::How::Lost, "UCX lost it: " + why});
+    stream->end({net::Stream::Ending::How::Lost, "what reaches its memory lost it: " + why});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,9 +17,9 @@
 #include "net/streams.h"
 #include "node/core/node_core.h"
 #include "node/shell/dialer.h"
+#include "node/shell/remote_source.h"
 #include "node/shell/settings.h"
 #include "node/shell/staging_copies.h"
-#include "node/shell/ucx_links.h"
 #include "ssd/workers.h"
 #include "store/segment_file.h"
 #include "store/segment_guard.h"
@@ -36,21 +37,22 @@ class SegmentLost : public std::exception {
 };
 
 /// What the core acts through: listeners, connections, dials. All of it in one thread, the one that calls turn().
-class Shell final : private net::Stream::Listener, private UcxEvents {
+class Shell final : private net::Stream::Listener, private RemoteEvents {
  public:
   struct Listeners {
     Fd tcp;
     Fd local;  // invalid when shm is off
   };
 
-  /// `device` is the SSD tier's, null without one; `ucx` may be null: then no client may offer memory.
+  /// `device` is the SSD tier's, null without one; without `remote` no client may offer memory.
   Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings, const store::SegmentFile& segment,
-        ssd::Device* device, Listeners listeners, std::optional<UcxSource> ucx);
+        ssd::Device* device, Listeners listeners, std::optional<RemoteSource> remote);
   ~Shell() override;
 
   /// Waits for something to happen, at most until the next tick, and does what follows from it. Throws SegmentLost
   /// before anything is sent that could follow from missing bytes.
   void turn();
+  [[nodiscard]] RemoteTimes remoteTimes() const { return remote_ ? remote_->times() : RemoteTimes{}; }
 
  private:
   void streamEnded(ConnectionId id, const net::Stream::Ending& ending) override;
@@ -65,10 +67,10 @@ class Shell final : private net::Stream::Listener, private UcxEvents {
     if (guard_.lost()) checkSegment();
   }
 
-  void onUcxConnected(ConnectionId connection, const Status& outcome) override;
+  void onRemoteConnected(ConnectionId connection, const Status& outcome) override;
   void onPulled(uint64_t transfer, bool good, uint32_t computed) override;
   void onPushed(uint64_t transfer, bool good) override;
-  void onUcxLost(ConnectionId connection, const std::string& why) override;
+  void onRemoteLost(ConnectionId connection, const std::string& why) override;
 
   ConnectionId add(Fd socket, bool local, const std::string& peer, const net::Stream::Limits& limits);
   void accepted(Fd socket, bool local, const std::string& peer);
@@ -92,9 +94,9 @@ class Shell final : private net::Stream::Listener, private UcxEvents {
   void perform(const CopyStaging& action);
   void perform(const CopyStagingParts& action);
   void perform(const MapStaging& action);
-  void perform(const ConnectUcx& action) { ucx_->connect(action, nowMs_); }
-  void perform(const PullPayload& action) { ucx_->pull(action); }
-  void perform(const PushPayload& action) { ucx_->push(action); }
+  void perform(const ConnectRemote& action) { remote_->connect(action, nowMs_); }
+  void perform(const PullPayload& action) { remote_->pull(action); }
+  void perform(const PushPayload& action) { remote_->push(action); }
   void perform(const Close& action);
   void perform(const Dial& action) { masterDialer_.dial(action.master, masters_.at(action.master), nowMs_); }
   void perform(const DialSource& action);
@@ -123,7 +125,7 @@ class Shell final : private net::Stream::Listener, private UcxEvents {
   net::Streams streams_;
   StagingCopies copies_;
   std::deque<net::Acceptor> acceptors_;
-  std::optional<UcxLinks> ucx_;
+  std::unique_ptr<RemoteLinks> remote_;
   std::unordered_map<uint64_t, ssd::BlockBuffer> tierPayloads_;
   std::optional<ssd::Workers> workers_;  // last: their threads end before what they notify
 };

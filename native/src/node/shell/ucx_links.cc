@@ -15,7 +15,7 @@ constexpr int kLastRounds = 100000;
 
 }  // namespace
 
-UcxLinks::UcxLinks(UcxSource source, std::span<uint8_t> segment, UcxEvents& events, uint64_t connectTimeoutMs)
+UcxLinks::UcxLinks(UcxSource source, std::span<uint8_t> segment, RemoteEvents& events, uint64_t connectTimeoutMs)
     : worker_(std::move(source.worker)),
       registration_(source.segment),
       segment_(segment),
@@ -48,7 +48,7 @@ Result<UcxSource> openUcx(std::span<uint8_t> segment) {
   return source;
 }
 
-void UcxLinks::connect(const ConnectUcx& wanted, uint64_t nowMs) {
+void UcxLinks::connect(const ConnectRemote& wanted, uint64_t nowMs) {
   settled_ = false;
   auto opened = ucx::RemoteMemory::open(*worker_, wanted.offer);
   if (!opened.ok()) {
@@ -97,7 +97,7 @@ void UcxLinks::disconnect(ConnectionId connection) {
 void UcxLinks::work(uint64_t nowMs) {
   settled_ = worker_->settle();
   for (const auto& [connection, why] : std::exchange(refused_, {}))
-    events_.onUcxConnected(connection, why);
+    events_.onRemoteConnected(connection, why);
   for (const auto& completion : std::exchange(ended_, {}))
     completed(completion);
   std::vector<ConnectionId> all;
@@ -120,7 +120,7 @@ void UcxLinks::look(ConnectionId connection, Link& link, uint64_t nowMs) {
       completed(completion);
     } else if (completion.good) {
       link.probe.clear();
-      events_.onUcxConnected(connection, {});
+      events_.onRemoteConnected(connection, {});
     }
   }
   const bool late = !link.probe.empty() && nowMs >= link.probeUntilMs;
@@ -131,8 +131,8 @@ void UcxLinks::look(ConnectionId connection, Link& link, uint64_t nowMs) {
 void UcxLinks::giveUp(ConnectionId connection, Link& link, const std::string& why) {
   const bool reached = link.probe.empty();
   disconnect(connection);
-  if (reached) return events_.onUcxLost(connection, why);
-  events_.onUcxConnected(connection, {KV_CONNECT_FAILED, "UCX does not reach the client: " + why});
+  if (reached) return events_.onRemoteLost(connection, why);
+  events_.onRemoteConnected(connection, {KV_CONNECT_FAILED, "UCX does not reach the client: " + why});
 }
 
 void UcxLinks::completed(const ucx::RemoteMemory::Completion& completion) {

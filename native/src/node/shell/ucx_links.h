@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "base/block_sums.h"
-#include "base/status.h"
-#include "node/core/actions.h"
+#include "node/shell/remote_links.h"
 #include "ucx/remote_memory.h"
 #include "ucx/worker.h"
 
@@ -25,47 +24,22 @@ struct UcxSource {
 /// The reason why UCX cannot be had is a sentence for people.
 Result<UcxSource> openUcx(std::span<uint8_t> segment);
 
-/// What the shell is told by its UCX links, from work() alone.
-class UcxEvents {
+class UcxLinks final : public RemoteLinks {
  public:
-  virtual ~UcxEvents() = default;
-  virtual void onUcxConnected(ConnectionId connection, const Status& outcome) = 0;
-  virtual void onPulled(uint64_t transfer, bool good, uint32_t computed) = 0;
-  virtual void onPushed(uint64_t transfer, bool good) = 0;
-  /// UCX lost the client; nothing more can be moved to or from it.
-  virtual void onUcxLost(ConnectionId connection, const std::string& why) = 0;
-};
-
-/// The memories of clients that UCX reaches, one for each connection, and the payloads on their way. One thread.
-class UcxLinks {
- public:
-  /// Checksummed by one call of work() at most.
-  static constexpr uint64_t kTurnBytes = uint64_t{1} << 20;
-  /// Bytes read to see whether a client is really reached.
-  static constexpr size_t kProbeBytes = 64;
-
   /// `connectTimeoutMs`: a client that is not reached by then goes on by tcp.
-  UcxLinks(UcxSource source, std::span<uint8_t> segment, UcxEvents& events, uint64_t connectTimeoutMs);
-  /// Cancels what is under way; afterwards nothing touches the segment.
-  ~UcxLinks();
-  UcxLinks(const UcxLinks&) = delete;
-  UcxLinks& operator=(const UcxLinks&) = delete;
+  UcxLinks(UcxSource source, std::span<uint8_t> segment, RemoteEvents& events, uint64_t connectTimeoutMs);
+  ~UcxLinks() override;
 
-  /// To be waited for when settled.
-  [[nodiscard]] int descriptor() const { return worker_->descriptor(); }
-
-  void connect(const ConnectUcx& wanted, uint64_t nowMs);
-  void pull(const PullPayload& wanted);
-  void push(const PushPayload& wanted);
-  /// What is under way still ends with its event.
-  void disconnect(ConnectionId connection);
-
-  /// Lets UCX work and tells what came of it.
-  void work(uint64_t nowMs);
-  /// Whether work() has nothing to do before the descriptor is readable.
-  [[nodiscard]] bool settled() const { return settled_; }
-  /// Nobody is connected or about to be; work() is due only when the descriptor is readable.
-  [[nodiscard]] bool idle() const { return links_.empty() && closing_.empty() && refused_.empty() && ended_.empty(); }
+  [[nodiscard]] int descriptor() const override { return worker_->descriptor(); }
+  void connect(const ConnectRemote& wanted, uint64_t nowMs) override;
+  void pull(const PullPayload& wanted) override;
+  void push(const PushPayload& wanted) override;
+  void disconnect(ConnectionId connection) override;
+  void work(uint64_t nowMs) override;
+  [[nodiscard]] bool settled() const override { return settled_; }
+  [[nodiscard]] bool idle() const override {
+    return links_.empty() && closing_.empty() && refused_.empty() && ended_.empty();
+  }
 
  private:
   struct Link {
@@ -89,7 +63,7 @@ class UcxLinks {
   std::unique_ptr<ucx::Worker> worker_;
   ucx::MemoryHandle* registration_;
   std::span<uint8_t> segment_;
-  UcxEvents& events_;
+  RemoteEvents& events_;
   uint64_t connectTimeoutMs_;
   bool settled_ = true;
   std::unordered_map<ConnectionId, Link> links_;

@@ -21,7 +21,7 @@ client::Config configFor(std::vector<std::string> masters, bool shm, bool ucx, b
   config.me.product = "0.1.0";
   config.tcp = tcp;
   config.shm = shm;
-  config.ucx = ucx;
+  if (ucx) config.remote = RemoteProtocol::Ucx;
   config.bootId = kBootId;
   return config;
 }

@@ -186,14 +186,14 @@ TEST_F(IdleShmConnection, ReadsThatTheNodeDoesNotSeeAreToldToItNowAndThen) {
 TEST_F(IdleUcxConnection, AnEndWithNothingUnderWayIsNoReasonToGiveUcxUp) {
   uint64_t batch = beginPut();
   ConnectionId connection = attachUcx();
-  for (uint32_t i = 0; i <= client::kUcxLossesMax; ++i) {
+  for (uint32_t i = 0; i <= client::kRemoteLossesMax; ++i) {
     put(connection, batch);
     h.cut(connection);
     batch = beginPut();
     connection = attachUcx();
   }
   put(connection, batch);
-  EXPECT_EQ(h.core.statistics().ucxRefusals, 0u);
+  EXPECT_EQ(h.core.statistics().ucx.refusals, 0u);
 }
 
 }  // namespace

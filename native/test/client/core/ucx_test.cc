@@ -9,7 +9,7 @@
 namespace kvpool::test {
 namespace {
 
-constexpr size_t kLarge = client::kUcxInlineBytes + 1;
+constexpr size_t kLarge = client::kRemoteInlineBytes + 1;
 
 class UcxConnection : public testing::Test {
  protected:
@@ -75,8 +75,8 @@ TEST_F(UcxConnection, APutIsStagedAndTheNodeFetchesIt) {
   EXPECT_EQ(write.payloadCrc, 0xABCDu);
   finishPut(connection, write.requestId);
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
-  EXPECT_EQ(h.core.statistics().ucxBytes, kLarge);
-  EXPECT_EQ(h.core.statistics().ucxLanes, 1u);
+  EXPECT_EQ(h.core.statistics().ucx.bytes, kLarge);
+  EXPECT_EQ(h.core.statistics().ucx.lanes, 1u);
 }
 
 TEST_F(UcxConnection, AGetIsCopiedOutOfWhereTheNodePutIt) {
@@ -95,7 +95,7 @@ TEST_F(UcxConnection, AGetIsCopiedOutOfWhereTheNodePutIt) {
   EXPECT_EQ(copy->stagingOffset, read.stagingOffset);
   h.core.copiedFromSegment(h.now, connection, copy->transfer, KV_OK, crc32c(value.data(), value.size()));
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
-  EXPECT_EQ(h.core.statistics().ucxBytes, kLarge);
+  EXPECT_EQ(h.core.statistics().ucx.bytes, kLarge);
 }
 
 TEST_F(UcxConnection, WrongBytesAreNotReturned) {
@@ -114,7 +114,7 @@ TEST_F(UcxConnection, WrongBytesAreNotReturned) {
 
 TEST_F(UcxConnection, SmallAndVeryLargeValuesTravelWithTheirRequests) {
   ConnectionId connection = 0;
-  for (const size_t length : {size_t{0}, size_t{client::kUcxInlineBytes}, size_t{client::kStagingBytes + 1}}) {
+  for (const size_t length : {size_t{0}, size_t{client::kRemoteInlineBytes}, size_t{client::kStagingBytes + 1}}) {
     const uint64_t batch = beginPut(length, std::to_string(length));
     if (connection == 0) connection = attach();
     const auto write = h.expectWrite(connection);
@@ -123,7 +123,7 @@ TEST_F(UcxConnection, SmallAndVeryLargeValuesTravelWithTheirRequests) {
     EXPECT_EQ(h.expectStatus(batch), KV_OK);
   }
   EXPECT_FALSE(h.next<client::CopyToStaging>());
-  EXPECT_EQ(h.core.statistics().ucxBytes, 0u);
+  EXPECT_EQ(h.core.statistics().ucx.bytes, 0u);
 }
 
 TEST_F(UcxConnection, WithoutALibraryEverythingGoesByTcpAndTheReasonIsTold) {
@@ -137,7 +137,7 @@ TEST_F(UcxConnection, WithoutALibraryEverythingGoesByTcpAndTheReasonIsTold) {
   ASSERT_TRUE(note);
   EXPECT_EQ(note->text, "node node-1 is used by tcp, not by ucx: libucp.so.0 cannot be used");
   EXPECT_EQ(h.core.explanation(), note->text);
-  EXPECT_EQ(h.core.statistics().ucxRefusals, 1u);
+  EXPECT_EQ(h.core.statistics().ucx.refusals, 1u);
 }
 
 TEST_F(UcxConnection, ANodeThatRefusesIsNotAskedAgainInItsLife) {
@@ -160,18 +160,18 @@ TEST_F(UcxConnection, AnOfferThatIsNeverAnsweredEndsInTcp) {
   const auto connection = offer();
   h.pass(client::kConnectTimeoutMs);
   EXPECT_TRUE(h.closes(connection));
-  EXPECT_EQ(h.core.statistics().ucxRefusals, 1u);
+  EXPECT_EQ(h.core.statistics().ucx.refusals, 1u);
 }
 
 TEST_F(UcxConnection, ConnectionsThatBreakWithUcxAgainAndAgainGoOnWithoutIt) {
-  for (uint32_t loss = 0; loss < client::kUcxLossesMax; ++loss) {
+  for (uint32_t loss = 0; loss < client::kRemoteLossesMax; ++loss) {
     beginPut(kLarge, "k" + std::to_string(loss));
     const auto connection = attach();
     ASSERT_TRUE(h.next<client::CopyToStaging>());
     h.cut(connection);
     ASSERT_TRUE(h.nextBody(leader)) << "the write is given back";
   }
-  EXPECT_EQ(h.core.statistics().ucxRefusals, 1u);
+  EXPECT_EQ(h.core.statistics().ucx.refusals, 1u);
   beginPut(kLarge, "after");
   const auto plain = greet();
   EXPECT_FALSE(h.next<client::OfferStaging>());

@@ -20,8 +20,8 @@ constexpr uint64_t kOffered = 1 << 20;
 class UcxCoreTest : public testing::Test {
  protected:
   explicit UcxCoreTest(bool offered = true) {
-    node.config.ucx = offered;
-    node.config.ucxProblem = "there is none in this test";
+    if (offered) node.config.remote = RemoteProtocol::Ucx;
+    node.config.remoteProblem = "there is none in this test";
     node.restart();
     node.connectMaster(kMaster);
     node.fence(kMaster, kLeader);
@@ -32,12 +32,12 @@ class UcxCoreTest : public testing::Test {
     node.frame(client, [&](wire::Bytes& out) { out = frame; });
   }
   void offer(uint64_t bytes = kOffered, uint64_t address = 4096) {
-    send(client::ucxAttach(7, {bytes, address, "worker", "key"}));
+    send(client::stagingAttach(7, {bytes, address, "worker", "key"}));
   }
   void attach() {
     offer();
-    ASSERT_EQ(std::get<ConnectUcx>(node.others.back()).offer.worker, "worker");
-    node.core->ucxConnected(kClient, {});
+    ASSERT_EQ(std::get<ConnectRemote>(node.others.back()).offer.worker, "worker");
+    node.core->remoteConnected(kClient, {});
     node.act();
   }
   bool beginPull(uint64_t counter, uint64_t offset, uint64_t length, uint32_t crc) {
@@ -66,7 +66,7 @@ TEST_F(WithoutUcx, ANodeThatDoesNotOfferItSaysWhyAndGoesOn) {
   EXPECT_EQ(reply.request, 7u);
   EXPECT_EQ(reply.status, KV_CONNECT_FAILED);
   EXPECT_EQ(reply.reason, "node node-0 does not offer ucx: there is none in this test");
-  EXPECT_EQ(node.core->snapshot().counters.ucxRefusals, 1u);
+  EXPECT_EQ(node.core->snapshot().counters.ucx.refusals, 1u);
   EXPECT_EQ(node.write(kClient, kLeader, {5, 1}, "key", "value").status, KV_OK);
 }
 
@@ -80,7 +80,7 @@ TEST_F(UcxCoreTest, APulledPayloadIsCommittedWhenItsChecksumIsRight) {
   node.act();
   EXPECT_EQ(written().status, KV_OK);
   EXPECT_EQ(node.core->snapshot().objects, 1u);
-  EXPECT_EQ(node.core->snapshot().counters.ucxWriteBytes, 1000u);
+  EXPECT_EQ(node.core->snapshot().counters.ucx.writeBytes, 1000u);
 }
 
 TEST_F(UcxCoreTest, ManyPayloadsArePulledAtATimeAndEndInAnyOrder) {
@@ -195,12 +195,12 @@ TEST_F(UcxCoreTest, OffersThatMakeNoSenseEndTheConnection) {
   ConnectionId client = 20;
   for (const StagingOffer& wrong : offers) {
     node.connectClient(++client);
-    send(client::ucxAttach(7, wrong), client);
+    send(client::stagingAttach(7, wrong), client);
     EXPECT_TRUE(node.closeReasons.contains(client)) << client;
     EXPECT_TRUE(node.others.empty());
   }
   node.connectClient(++client, true);
-  send(client::ucxAttach(7, {4096, 4096, "worker", "key"}), client);
+  send(client::stagingAttach(7, {4096, 4096, "worker", "key"}), client);
   EXPECT_NE(node.closeReasons[client].find("by tcp only"), std::string::npos);
   ASSERT_NO_FATAL_FAILURE(attach());
   offer();
@@ -211,19 +211,19 @@ TEST_F(UcxCoreTest, OffersThatMakeNoSenseEndTheConnection) {
 TEST_F(UcxCoreTest, TransfersOfOneConnectionAreBounded) {
   ASSERT_NO_FATAL_FAILURE(attach());
   const WriteReply object = node.write(kClient, kLeader, {5, 1}, "key", "value");
-  for (uint32_t i = 0; i < ClientSessions::kUcxTransfersMax; ++i)
+  for (uint32_t i = 0; i < ClientSessions::kRemoteTransfersMax; ++i)
     send(client::stagedRead(100 + i, object.extent, {5, 1}, 5, 0));
   EXPECT_TRUE(node.closeReasons.empty());
   send(client::stagedRead(99, object.extent, {5, 1}, 5, 0));
-  EXPECT_NE(node.closeReasons[kClient].find("256 transfers through UCX"), std::string::npos);
+  EXPECT_NE(node.closeReasons[kClient].find("256 transfers to and from the memory that it offered"), std::string::npos);
 }
 
 TEST_F(UcxCoreTest, AClientThatLeavesWhileItIsReachedForIsForgotten) {
   offer();
   node.core->closed(node.nowMs, kClient);
-  node.core->ucxConnected(kClient, {});
+  node.core->remoteConnected(kClient, {});
   node.act();
-  EXPECT_EQ(node.core->snapshot().counters.ucxClients, 0u);
+  EXPECT_EQ(node.core->snapshot().counters.ucx.clients, 0u);
   node.connectClient(12);
   EXPECT_EQ(node.core->snapshot().clientsConnected, 1u);
 }

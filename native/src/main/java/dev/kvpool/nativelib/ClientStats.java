@@ -24,6 +24,9 @@ import java.time.Duration;
  * @param shmRefusals tries to share memory with a node on this machine that failed; the log says why
  * @param putTime sum of the durations of batches of puts
  * @param getTime sum of the durations of batches of gets
+ * @param ascendBytes of the bytes put and read, those that CANN moved
+ * @param ascendLanes connections to nodes on which CANN was put to use
+ * @param ascendRefusals nodes to which CANN was wanted and could not be had
  */
 public record ClientStats(
         boolean leaderKnown,
@@ -43,7 +46,10 @@ public record ClientStats(
         long ucxRefusals,
         long shmRefusals,
         Duration putTime,
-        Duration getTime) {
+        Duration getTime,
+        long ascendBytes,
+        long ascendLanes,
+        long ascendRefusals) {
 
     static ClientStats of(Struct stats) {
         return new ClientStats(
@@ -64,6 +70,9 @@ public record ClientStats(
                 stats.u64("ucx_refusals"),
                 stats.u64("shm_refusals"),
                 Duration.ofNanos(stats.u64("put_batch_us") * 1000),
-                Duration.ofNanos(stats.u64("get_batch_us") * 1000));
+                Duration.ofNanos(stats.u64("get_batch_us") * 1000),
+                stats.u64("ascend_bytes"),
+                stats.u64("ascend_lanes"),
+                stats.u64("ascend_refusals"));
     }
 }

@@ -100,7 +100,14 @@ final class Layouts {
             u64("damaged_files_set_aside"),
             u64("foreign_files_set_aside"),
             u64("set_aside_bytes"),
-            u64("replaced_layout"));
+            u64("replaced_layout"),
+            u64("ascend_clients"),
+            u64("ascend_refusals"),
+            u64("ascend_write_bytes"),
+            u64("ascend_read_bytes"),
+            u64("ascend_transfers"),
+            u64("ascend_transfer_failures"),
+            u64("ascend_transfer_us"));
 
     static final StructLayout CLIENT_PARAMS = struct(
             "kv_client_params",
@@ -172,7 +179,10 @@ final class Layouts {
             u64("get_batches_in_10ms"),
             u64("get_batches_in_100ms"),
             u64("get_batches_in_1s"),
-            u64("get_batches_longer"));
+            u64("get_batches_longer"),
+            u64("ascend_bytes"),
+            u64("ascend_lanes"),
+            u64("ascend_refusals"));
 
     static final StructLayout AGENT_PARAMS = struct(
             "kv_agent_params",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.nativelib;
 
+import java.time.Duration;
 import java.util.Set;
 
 /**
@@ -46,6 +47,7 @@ import java.util.Set;
  * @param ssd the SSD tier
  * @param setAside files that the node could not use and did not delete
  * @param replacedLayout layout of an emptied segment that this build cannot read and made its own of at this start; 0: none
+ * @param ascend what CANN moves
  */
 public record NodeStats(
         int listenPort,
@@ -87,7 +89,8 @@ public record NodeStats(
         long ucxReadBytes,
         Ssd ssd,
         SetAside setAside,
-        long replacedLayout) {
+        long replacedLayout,
+        Ascend ascend) {
 
     public NodeStats {
         protocols = Set.copyOf(protocols);
@@ -128,6 +131,37 @@ public record NodeStats(
                     stats.u64("damaged_files_set_aside"),
                     stats.u64("foreign_files_set_aside"),
                     stats.u64("set_aside_bytes"));
+        }
+    }
+
+    /**
+     * Payloads between the node and memory that CANN reaches.
+     *
+     * @param clients connected clients whose memory it reaches
+     * @param refusals clients that wanted it and did not get it
+     * @param writeBytes payload bytes written
+     * @param readBytes payload bytes read
+     * @param transfers that CANN ended well, with those that look whether a client is reached
+     * @param failures transfers that it did not
+     * @param time sum of the durations of both, with the wait for a channel
+     */
+    public record Ascend(
+            long clients,
+            long refusals,
+            long writeBytes,
+            long readBytes,
+            long transfers,
+            long failures,
+            Duration time) {
+        private static Ascend of(Struct stats) {
+            return new Ascend(
+                    stats.u64("ascend_clients"),
+                    stats.u64("ascend_refusals"),
+                    stats.u64("ascend_write_bytes"),
+                    stats.u64("ascend_read_bytes"),
+                    stats.u64("ascend_transfers"),
+                    stats.u64("ascend_transfer_failures"),
+                    Duration.ofNanos(stats.u64("ascend_transfer_us") * 1000));
         }
     }
 
@@ -172,6 +206,7 @@ public record NodeStats(
                 stats.u64("ucx_read_bytes"),
                 Ssd.of(stats),
                 SetAside.of(stats),
-                stats.u64("replaced_layout"));
+                stats.u64("replaced_layout"),
+                Ascend.of(stats));
     }
 }

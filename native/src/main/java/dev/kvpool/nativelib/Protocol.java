@@ -10,7 +10,9 @@ public enum Protocol {
     TCP(1),
     SHM(2),
     /** By UCX between machines, beside tcp, which carries the requests. */
-    UCX(4);
+    UCX(4),
+    /** By CANN; without tcp beside it, peers without CANN are not used. */
+    ASCEND(8);
 
     private final int bit;
 

@@ -65,6 +65,7 @@ class LayoutTest {
                 Map.entry("value.KV_PROTOCOL_TCP", (long) Protocol.TCP.bit()),
                 Map.entry("value.KV_PROTOCOL_SHM", (long) Protocol.SHM.bit()),
                 Map.entry("value.KV_PROTOCOL_UCX", (long) Protocol.UCX.bit()),
+                Map.entry("value.KV_PROTOCOL_ASCEND", (long) Protocol.ASCEND.bit()),
                 Map.entry("value.KV_NODE_NO_PREFAULT", (long) NodeParameters.NO_PREFAULT),
                 Map.entry("value.KV_NODE_LOCK_MEMORY", (long) NodeParameters.LOCK_MEMORY),
                 Map.entry("value.KV_OP_PUT", (long) OpCode.PUT.code()),

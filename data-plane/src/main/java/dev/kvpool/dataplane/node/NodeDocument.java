@@ -51,6 +51,13 @@ final class NodeDocument {
                 .put("refusals", stats.ucxRefusals())
                 .put("writeBytes", stats.ucxWriteBytes())
                 .put("readBytes", stats.ucxReadBytes());
+        root.putObject("ascend")
+                .put("clients", stats.ascend().clients())
+                .put("refusals", stats.ascend().refusals())
+                .put("writeBytes", stats.ascend().writeBytes())
+                .put("readBytes", stats.ascend().readBytes())
+                .put("transfers", stats.ascend().transfers())
+                .put("failures", stats.ascend().failures());
         root.putObject("copiesIn").put("objects", stats.copiesIn()).put("bytes", stats.copiesInBytes());
         root.putObject("ssd")
                 .put("capacityBytes", stats.ssd().capacityBytes())

@@ -58,6 +58,34 @@ final class NodeMetrics extends SampledMetrics<NodeStats> {
         counter("kvpool.node.ucx.refusals", "Clients that asked for UCX and got tcp.", NodeStats::ucxRefusals);
         counter("kvpool.node.ucx.write.bytes", "Payload bytes written through UCX.", NodeStats::ucxWriteBytes);
         counter("kvpool.node.ucx.read.bytes", "Payload bytes read through UCX.", NodeStats::ucxReadBytes);
+        gauge(
+                "kvpool.node.ascend.clients",
+                "Clients whose memory CANN reaches.",
+                s -> s.ascend().clients());
+        counter(
+                "kvpool.node.ascend.refusals",
+                "Clients that asked for ascend and did not get it.",
+                s -> s.ascend().refusals());
+        counter(
+                "kvpool.node.ascend.write.bytes",
+                "Payload bytes written through CANN.",
+                s -> s.ascend().writeBytes());
+        counter(
+                "kvpool.node.ascend.read.bytes",
+                "Payload bytes read through CANN.",
+                s -> s.ascend().readBytes());
+        counter(
+                "kvpool.node.ascend.transfers",
+                "Transfers that CANN ended well.",
+                s -> s.ascend().transfers());
+        counter(
+                "kvpool.node.ascend.transfer.failures",
+                "Transfers that CANN did not end well.",
+                s -> s.ascend().failures());
+        counter(
+                "kvpool.node.ascend.transfer.seconds",
+                "Time that transfers through CANN took, with the wait for a channel.",
+                s -> s.ascend().time().toNanos() / 1e9);
         counter("kvpool.node.writes", "Objects written.", NodeStats::writes);
         counter("kvpool.node.write.bytes", "Payload bytes written.", NodeStats::writeBytes);
         counter("kvpool.node.write.failures", "Writes refused or aborted.", NodeStats::writeFailures);

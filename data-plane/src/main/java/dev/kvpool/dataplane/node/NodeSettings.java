@@ -65,7 +65,8 @@ public final class NodeSettings {
             "protocols",
             Formats.wordsOf("PROTOCOL", Protocol.class),
             "shm,tcp",
-            "Protocols offered to clients: shm, tcp, and ucx, which needs libucp.so.0 and tcp as well.");
+            "Protocols offered to clients: shm, tcp, and ucx, which needs libucp.so.0 and tcp as well, or ascend,"
+                    + " which needs CANN and an NPU; with tcp beside it the node serves without them too.");
 
     public static final Setting<Duration> CONNECT_TIMEOUT =
             Setting.withDefault("connect-timeout", TIMEOUTS, "3s", "Timeout of one attempt to connect to a master.");

@@ -20,6 +20,8 @@ class NodeDocumentTest {
                         + "\"pageBytes\":4096,\"prefault\":{\"bytes\":26,\"doneBytes\":27},"
                         + "\"protocols\":{\"served\":[\"tcp\",\"shm\"],\"problem\":\"ucx is not here\"},"
                         + "\"ucx\":{\"clients\":28,\"refusals\":29,\"writeBytes\":30,\"readBytes\":31},"
+                        + "\"ascend\":{\"clients\":42,\"refusals\":43,\"writeBytes\":44,\"readBytes\":45,"
+                        + "\"transfers\":46,\"failures\":47},"
                         + "\"copiesIn\":{\"objects\":23,\"bytes\":24},"
                         + "\"ssd\":{\"capacityBytes\":32,\"usedBytes\":33,\"objects\":34,\"off\":true},"
                         + "\"setAside\":{\"damaged\":38,\"foreign\":39,\"bytes\":40},\"replacedLayout\":41}");

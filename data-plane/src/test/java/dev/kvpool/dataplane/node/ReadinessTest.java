@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.nativelib.NodeStats;
 import dev.kvpool.nativelib.Protocol;
+import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -82,7 +83,8 @@ class ReadinessTest {
                     31,
                     new NodeStats.Ssd(32, 33, 34, 35, 36, 37, true),
                     new NodeStats.SetAside(38, 39, 40),
-                    41);
+                    41,
+                    new NodeStats.Ascend(42, 43, 44, 45, 46, 47, Duration.ofMillis(48)));
         }
     }
 }

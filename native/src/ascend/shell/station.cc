@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ascend/shell/station.h"
+
+#include <cstdlib>
+
+#include "ascend/cann/copier.h"
+#include "base/host_port.h"
+#include "net/socket.h"
+
+namespace kvpool::ascend {
+namespace {
+
+std::optional<std::string> variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Station>> Station::open(const Terms& terms) {
+  const Loading loading = loadRuntime();
+  if (loading.runtime == nullptr) return {KV_IO, loading.text};
+  std::unique_ptr<Station> station(new Station(*loading.runtime));
+  const Result<Settings> settings = Settings::of(variable);
+  if (!settings.ok()) return settings.status();
+  station->settings_ = settings.value();
+  if (Status device = station->useDevice(); !device.ok()) return device;
+  if (Status listening = station->listen(terms); !listening.ok()) return listening;
+  return station;
+}
+
+Status Station::useDevice() {
+  const Acl& acl = runtime_.acl;
+  if (acl.getCurrentContext(&context_) == kAclOk && context_ != nullptr) return {};
+  const AclError set = acl.setDevice(0);
+  if (set != kAclOk) return {KV_IO, acl.problem("the first NPU cannot be used, aclrtSetDevice", set)};
+  const AclError made = acl.createContext(&context_, 0);
+  if (made != kAclOk) return {KV_IO, acl.problem("the first NPU cannot be used, aclrtCreateContext", made)};
+  ownsContext_ = true;
+  return {};
+}
+
+Status Station::listen(const Terms& terms) {
+  const ContextScope scope(runtime_.acl, context_);
+  int32_t device = 0;
+  int32_t physical = 0;
+  if (const AclError error = runtime_.acl.getDevice(&device); error != kAclOk)
+    return {KV_IO, runtime_.acl.problem("aclrtGetDevice", error)};
+  if (runtime_.acl.physicalDevice(device, &physical) != kAclOk) physical = device;
+  const Result<PortSlot> slot = portSlot(settings_.basePort, physical);
+  if (!slot.ok()) return slot.status();
+  const Capabilities capabilities{runtime_.adxl.has(Feature::AutoConnect),
+                                  runtime_.adxl.has(Feature::ClientServerComm)};
+  const Result<bool> byItself = connectsByItself(settings_, capabilities);
+  if (!byItself.ok()) return byItself.status();
+
+  const uint32_t ports = static_cast<uint32_t>(slot.value().last - slot.value().first) + 1;
+  const uint32_t preferred = preferredPort(slot.value(), terms.name) - slot.value().first;
+  for (uint32_t i = 0; i < ports && !engine_; ++i) {
+    const auto port = static_cast<uint16_t>(slot.value().first + (preferred + i) % ports);
+    // CANN does not say that a port is taken.
+    if (const Result<Fd> free = net::listenTcp(terms.host, port); !free.ok()) continue;
+    const std::string endpoint = toString(HostPort{terms.host, port});
+    auto opened =
+        Engine::open(runtime_, {context_, endpoint, optionsOf(settings_, capabilities, runtime_.adxl.optionPrefix)});
+    if (!opened.ok()) return opened.status();
+    engine_ = std::move(opened.value());
+  }
+  if (!engine_) {
+    return {KV_IO, "none of the " + std::to_string(ports) + " ports from " + std::to_string(slot.value().first) +
+                       " to " + std::to_string(slot.value().last) + ", which are those of NPU " +
+                       std::to_string(physical) + ", is free at " + terms.host +
+                       "; end processes that listen there, or set ASCEND_BASE_PORT"};
+  }
+  Transport::Terms transport;
+  transport.routes.connectTimeoutMs = settings_.connectTimeoutMs;
+  transport.routes.transferTimeoutMs = settings_.transferTimeoutMs;
+  transport.routes.connectsByItself = byItself.value();
+  transport.routes.shortConnections = settings_.shortConnections;
+  transport.threads = settings_.threads;
+  transport.async = settings_.async && engine_->hasAsync();
+  transport_ = std::make_unique<Transport>(*engine_, transport);
+  return {};
+}
+
+Station::~Station() {
+  transport_.reset();
+  engine_.reset();
+  if (context_ != nullptr && !memory_.empty()) {
+    const ContextScope scope(runtime_.acl, context_);
+    for (void* memory : memory_)
+      (void)runtime_.acl.freeHost(memory);
+  }
+  if (ownsContext_) (void)runtime_.acl.destroyContext(context_);
+}
+
+bool Station::isOfDevice(const void* memory) const {
+  const ContextScope scope(runtime_.acl, context_);
+  return locate(runtime_.acl, memory) == Location::Device;
+}
+
+Status Station::copy(std::span<const Copy> copies) {
+  if (copies.empty()) return {};
+  const ContextScope scope(runtime_.acl, context_);
+  return Copier(runtime_.acl, settings_.transferTimeoutMs).copy(copies);
+}
+
+Result<uint8_t*> Station::hostMemory(uint64_t bytes) {
+  void* memory = nullptr;
+  {
+    const ContextScope scope(runtime_.acl, context_);
+    const AclError error = runtime_.acl.mallocHost(&memory, bytes);
+    if (error != kAclOk) {
+      return {KV_NO_SPACE,
+              runtime_.acl.problem(std::to_string(bytes) + " bytes of host memory, aclrtMallocHost", error)};
+    }
+  }
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  const auto registered = engine_->registerMemory(address, bytes, MemoryType::Host);
+  const std::lock_guard lock(mutex_);
+  memory_.push_back(memory);  // also what CANN refused: at the end is early enough
+  if (!registered.ok()) return registered.status();
+  transport_->registered();
+  return static_cast<uint8_t*>(memory);
+}
+
+}  // namespace kvpool::ascend

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// An engine of CANN at a port of this machine, with the device it is on and its transport.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ascend/core/copy_plan.h"
+#include "ascend/core/settings.h"
+#include "ascend/shell/transport.h"
+
+namespace kvpool::ascend {
+
+/// Any thread may call it.
+class Station {
+ public:
+  struct Terms {
+    std::string host;  ///< IP at which peers reach it
+    std::string name;  ///< of its owner; the same name has the same port again, when that is free
+  };
+
+  /// On the device of this thread's context, or on the first device where it has none; as the environment says.
+  /// KV_IO says why CANN cannot be used, KV_INVALID_ARGUMENT which variable is wrong.
+  static Result<std::unique_ptr<Station>> open(const Terms& terms);
+  /// Ends all transfers, then gives back the memory that it made.
+  ~Station();
+  Station(const Station&) = delete;
+  Station& operator=(const Station&) = delete;
+
+  /// HOST:PORT for peers.
+  [[nodiscard]] const std::string& endpoint() const { return engine_->endpoint(); }
+  [[nodiscard]] Engine& engine() { return *engine_; }
+  [[nodiscard]] Transport& transport() { return *transport_; }
+  /// Whether memory is a device's, which this process itself cannot read.
+  [[nodiscard]] bool isOfDevice(const void* memory) const;
+  /// Copies within the machine, all of them or a failure; see Copier.
+  Status copy(std::span<const Copy> copies);
+  /// Within which a transfer ends, with the channel that it may need first.
+  [[nodiscard]] Time patienceMs() const { return Time{settings_.connectTimeoutMs} + settings_.transferTimeoutMs; }
+
+  /// Memory of the host, registered with the engine, until the station ends. KV_NO_SPACE when there is none, KV_IO when
+  /// CANN does not register it.
+  Result<uint8_t*> hostMemory(uint64_t bytes);
+
+ private:
+  explicit Station(const Runtime& runtime) : runtime_(runtime) {}
+  Status useDevice();
+  Status listen(const Terms& terms);
+
+  const Runtime& runtime_;
+  Settings settings_;
+  AclContext context_ = nullptr;
+  bool ownsContext_ = false;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Transport> transport_;
+  std::mutex mutex_;
+  std::vector<void*> memory_;
+};
+
+}  // namespace kvpool::ascend

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ascend/shell/station.h"
+#include "base/status.h"
+#include "client/core/actions.h"
+#include "wire/staging_offer.h"
+
+namespace kvpool::client {
+
+/// Staging memory that nodes reach by CANN: registered once, and then lent to one connection after the other, since
+/// what is registered stays known to the channels of nodes.
+class AscendStaging {
+ public:
+  /// Connections to nodes at the same time, each with memory of its own; CANN registers at most 256 regions.
+  static constexpr size_t kBlocksMax = 64;
+  /// A connection may have ended before its node learns of it, or while CANN moves bytes for it: its memory is lent
+  /// again after more time than a node gives a transfer and the end of its channel.
+  static constexpr Time kRestMs = 30000;
+
+  /// On the device of this thread's context, or on the first device where it has none. `masters` (HOST:PORT) tell which
+  /// address of this machine nodes reach, unless HCCL_IF_IP does.
+  static Result<std::unique_ptr<AscendStaging>> open(const std::vector<std::string>& masters, const std::string& name);
+
+  /// KV_NO_SPACE when there is none. It goes back when it ends, before this does.
+  Result<std::unique_ptr<OfferedMemory>> lend(uint64_t bytes, Time now);
+
+  [[nodiscard]] ascend::Station& station() { return *station_; }
+
+ private:
+  class Lent;
+  struct Block {
+    uint8_t* at = nullptr;
+    uint64_t bytes = 0;
+    Time rests = 0;  // until then
+  };
+
+  explicit AscendStaging(std::unique_ptr<ascend::Station> station);
+
+  std::unique_ptr<ascend::Station> station_;
+  size_t blocks_ = 0;
+  uint64_t registrations_;
+  std::deque<Block> free_;  // the one that rests longest last
+};
+
+}  // namespace kvpool::client

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ascend/shell/station.h"
+#include "base/block_sums.h"
+#include "node/shell/remote_links.h"
+#include "store/allocator.h"
+
+namespace kvpool::node {
+
+/// An engine of CANN, and memory that is registered with it.
+struct AscendSource {
+  std::unique_ptr<ascend::Station> station;
+  std::span<uint8_t> staging;
+};
+/// The reason why CANN cannot be had is a sentence for people.
+Result<AscendSource> openAscend(const ascend::Station::Terms& terms);
+
+/// Moves by CANN between clients and staging memory of the node, and copies between that and the segment: what CANN may
+/// still touch after a failure is never part of an object.
+class AscendLinks final : public RemoteLinks {
+ public:
+  /// The staging memory.
+  static constexpr uint64_t kStagingBytes = uint64_t{256} << 20;
+  /// Of it, what transfers of one connection hold, at most: a client that hangs leaves room for others. No larger
+  /// payload is moved.
+  static constexpr uint64_t kConnectionBytesMax = kStagingBytes / 4;
+
+  /// `wake` ends a wait of the loop; any thread calls it.
+  AscendLinks(AscendSource source, std::span<uint8_t> segment, RemoteEvents& events, std::function<void()> wake);
+  ~AscendLinks() override;
+
+  void connect(const ConnectRemote& wanted, uint64_t nowMs) override;
+  void pull(const PullPayload& wanted) override;
+  void push(const PushPayload& wanted) override;
+  void disconnect(ConnectionId connection) override;
+  void work(uint64_t nowMs) override;
+  [[nodiscard]] bool settled() const override;
+  [[nodiscard]] RemoteTimes times() const override { return times_; }
+  [[nodiscard]] bool idle() const override { return links_.empty() && operations_.empty() && refused_.empty(); }
+
+ private:
+  using Number = uint64_t;
+  enum class Kind { Probe, Pull, Push };
+  struct Link {
+    ascend::Place place;
+    uint64_t address = 0;
+    uint64_t bytes = 0;
+    uint64_t held = 0;  // of the staging memory
+    bool reached = false;
+    bool probedAgain = false;
+    std::deque<Number> waiting;  // for room
+  };
+  struct Operation {
+    Kind kind = Kind::Probe;
+    ConnectionId connection = 0;
+    uint64_t transfer = 0;
+    uint64_t remote = 0;         // address
+    std::span<uint8_t> payload;  // in the segment
+    store::Range room = {};      // in the staging memory; of no length: none yet
+    uint64_t copied = 0;
+    std::chrono::steady_clock::time_point began = {};
+    RunningSum sum = {};  // of a pull
+  };
+  struct End {
+    Number operation = 0;
+    Status status;
+  };
+
+  void begin(Operation operation);
+  void beginWaiting();
+  bool beginNext(Link& link);
+  void move(Number number, Operation& operation);
+  void moved(const End& end);
+  void measure(const Operation& operation, const Status& status);
+  void copy();
+  /// Whether it is whole.
+  bool copyPart(Operation& operation, uint64_t& budget);
+  void finish(Number number, bool good);
+
+  AscendSource source_;
+  std::span<uint8_t> segment_;
+  RemoteEvents& events_;
+  const std::function<void()> wake_;
+  store::Allocator room_;
+  Number last_ = 0;
+  std::map<ConnectionId, Link> links_;
+  std::unordered_map<Number, Operation> operations_;
+  std::deque<Number> copying_;                        // in turns
+  std::vector<std::pair<Number, bool>> finished_;     // without CANN; not told yet
+  std::unordered_map<ConnectionId, Status> refused_;  // likewise
+  RemoteTimes times_;
+  mutable std::mutex mutex_;
+  std::vector<End> ends_;  // guarded
+};
+
+}  // namespace kvpool::node

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real pool whose payloads go by CANN, which is the fake of test/ascend/fake, and what is used when CANN is missing
+// on one side.
+#include "pool/pool.h"
+
+#include <cstdlib>
+
+#include "ascend/fake_cann.h"
+
+namespace kvpool::test {
+namespace {
+
+constexpr uint32_t kAscend = KV_PROTOCOL_ASCEND | KV_PROTOCOL_TCP;
+/// Of the fake: CANN is there, and cannot be used.
+constexpr const char* kClosed = "set closed_devices 0";
+constexpr const char* kClosedText = "the first NPU cannot be used";
+
+/// For the time of one test, or a part of it.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) {
+    const char* before = std::getenv(name);
+    if (before != nullptr) before_ = before;
+    ::setenv(name, value, 1);
+  }
+  ~Environment() {
+    if (before_) {
+      ::setenv(name_, before_->c_str(), 1);
+    } else {
+      ::unsetenv(name_);
+    }
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+int32_t startAscendNode(const std::string& masters, const std::string& directory, uint32_t protocols, NodeHandle& node,
+                        std::string* why = nullptr) {
+  kv_node_params params{};
+  params.struct_size = sizeof params;
+  params.pool_id = kPoolText;
+  params.node_id = "node-0";
+  params.masters = masters.c_str();
+  params.listen_host = "127.0.0.1";
+  params.advertise_host = "127.0.0.1";
+  params.data_dir = directory.c_str();
+  params.segment_bytes = 160 << 20;
+  params.protocols = protocols;
+  params.connect_timeout_ms = 5000;
+  char err[2048] = "";
+  kv_node* started = nullptr;
+  const int32_t status = kv_node_start(&params, &started, err, sizeof err);
+  node.reset(started);
+  if (why != nullptr) *why = err;
+  return status;
+}
+
+int32_t connectAscend(const std::string& masters, uint32_t protocols, ClientHandle& client,
+                      std::string* why = nullptr) {
+  kv_client_params params{};
+  params.struct_size = sizeof params;
+  params.protocols = protocols;
+  params.masters = masters.c_str();
+  params.connect_timeout_ms = 30000;
+  char err[2048] = "";
+  kv_client* connected = nullptr;
+  const int32_t status = kv_client_create(&params, &connected, err, sizeof err);
+  client.reset(connected);
+  if (why != nullptr) *why = err;
+  return status;
+}
+
+class AscendPool : public testing::Test {
+ protected:
+  void SetUp() override {
+    (void)ascend::runtime();
+    ascend::functionOf<void (*)()>("fake_ascend_reset")();
+  }
+  void TearDown() override {
+    client_.reset();
+    node_.reset();
+    for (const char* kind : {"engine", "channel", "region", "request", "host_memory", "device_memory", "context"})
+      EXPECT_EQ(ascend::live(kind), 0U) << kind;
+  }
+  void startNode(uint32_t protocols = kAscend) {
+    std::string why;
+    ASSERT_EQ(startAscendNode(master_.address(), directory_.path(), protocols, node_, &why), KV_OK) << why;
+    ASSERT_TRUE(master_.awaitNodes(1));
+  }
+  void start(uint32_t ofNode = kAscend, uint32_t ofClient = kAscend) {
+    ASSERT_NO_FATAL_FAILURE(startNode(ofNode));
+    std::string why;
+    ASSERT_EQ(connectAscend(master_.address(), ofClient, client_, &why), KV_OK) << why;
+  }
+
+  /// Puts and reads one value, and says how many of its bytes CANN moved.
+  uint64_t roundTrip(const std::string& key, size_t length) {
+    const uint64_t before = statsOf(client_.get()).ascend_bytes;
+    const std::string value = pattern(length, length);
+    EXPECT_EQ(put(client_.get(), key, value), KV_OK) << explain(client_.get());
+    const Got got = get(client_.get(), key, length + 1);
+    EXPECT_EQ(got.status, KV_OK) << explain(client_.get());
+    EXPECT_TRUE(got.value == value) << length;
+    return statsOf(client_.get()).ascend_bytes - before;
+  }
+
+  TemporaryDirectory directory_;
+  TestMaster master_;
+  NodeHandle node_;
+  ClientHandle client_;
+};
+
+TEST_F(AscendPool, ValuesOfAllSizesComeBackAsTheyWerePut) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  EXPECT_EQ(statsOf(node_.get()).protocols, kAscend);
+  for (const size_t length : {0u, 1u, 4096u})
+    EXPECT_EQ(roundTrip("inline-" + std::to_string(length), length), 0u);
+  for (const size_t length : {4097u, 65536u, 1048577u, 5000001u})
+    EXPECT_EQ(roundTrip("moved-" + std::to_string(length), length), 2 * length);
+  EXPECT_EQ(roundTrip("as large as staging memory", 64 << 20), uint64_t{2} * (64 << 20));
+
+  const kv_client_stats client = statsOf(client_.get());
+  EXPECT_EQ(client.ascend_lanes, 1u);
+  EXPECT_EQ(client.ascend_refusals, 0u);
+  EXPECT_EQ(client.ucx_bytes, 0u);
+  EXPECT_EQ(client.checksum_failures, 0u);
+  ASSERT_TRUE(eventually([&] { return statsOf(node_.get()).ascend_read_bytes == client.ascend_bytes / 2; }));
+  const kv_node_stats node = statsOf(node_.get());
+  EXPECT_EQ(node.ascend_write_bytes, client.ascend_bytes / 2);
+  EXPECT_EQ(node.ascend_clients, 1u);
+  EXPECT_EQ(node.ascend_refusals, 0u);
+}
+
+TEST_F(AscendPool, LargeBatchesShareTheStagingMemory) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  constexpr size_t kLines = 200;
+  std::vector<std::string> keys;
+  std::vector<std::string> values;
+  std::vector<std::string> memory(kLines, std::string(160000, '\0'));
+  for (uint64_t i = 0; i < kLines; ++i) {
+    keys.push_back("key/" + std::to_string(i));
+    values.push_back(pattern(i, 3000 + (i * 977) % 150000));
+  }
+  std::vector<kv_op> puts;
+  std::vector<kv_op> gets;
+  for (size_t i = 0; i < kLines; ++i) {
+    puts.push_back(line(keys[i], values[i].data(), values[i].size()));
+    gets.push_back(line(keys[i], memory[i].data(), memory[i].size()));
+  }
+  run(client_.get(), KV_OP_PUT, puts);
+  for (const kv_op& op : puts)
+    ASSERT_EQ(op.status, KV_OK) << explain(client_.get());
+  run(client_.get(), KV_OP_GET, gets);
+  for (size_t i = 0; i < kLines; ++i) {
+    ASSERT_EQ(gets[i].status, KV_OK) << explain(client_.get());
+    ASSERT_TRUE(memory[i].substr(0, gets[i].result_length) == values[i]) << keys[i];
+  }
+  EXPECT_GT(statsOf(client_.get()).ascend_bytes, 0u);
+}
+
+TEST_F(AscendPool, ARestartedNodeIsAttachedAgain) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  EXPECT_GT(roundTrip("before", 100000), 0u);
+  node_.reset();
+  ASSERT_TRUE(master_.awaitNodes(0));
+  ASSERT_NO_FATAL_FAILURE(startNode());
+  EXPECT_TRUE(get(client_.get(), "before").value == pattern(100000, 100000)) << explain(client_.get());
+  EXPECT_GT(roundTrip("after", 100000), 0u);
+  EXPECT_EQ(statsOf(client_.get()).ascend_lanes, 2u);
+}
+
+TEST_F(AscendPool, ManyClientsComeAndGo) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  for (int round = 0; round < 4; ++round) {
+    const std::string key = "of client " + std::to_string(round);
+    ClientHandle other;
+    ASSERT_EQ(connectAscend(master_.address(), kAscend, other), KV_OK);
+    ASSERT_EQ(put(other.get(), key, pattern(7, 70000)), KV_OK) << explain(other.get());
+    EXPECT_EQ(statsOf(other.get()).ascend_bytes, 70000u);
+    ASSERT_TRUE(get(client_.get(), key).value == pattern(7, 70000)) << explain(client_.get());
+  }
+  EXPECT_TRUE(eventually([&] { return statsOf(node_.get()).ascend_clients == 1; }));
+}
+
+// ---- without CANN on one side ----
+
+TEST_F(AscendPool, ANodeWithoutCannIsUsedByTcpAndBothSaySo) {
+  ascend::control(kClosed);
+  ASSERT_NO_FATAL_FAILURE(startNode());
+  ascend::control("");
+  EXPECT_EQ(statsOf(node_.get()).protocols, uint32_t{KV_PROTOCOL_TCP});
+  ASSERT_EQ(connectAscend(master_.address(), kAscend, client_), KV_OK);
+  EXPECT_EQ(roundTrip("k", 100000), 0u);
+  EXPECT_EQ(statsOf(client_.get()).ascend_refusals, 1u);
+  const std::string why = explain(client_.get());
+  EXPECT_NE(why.find("node node-0 is used by tcp, not by ascend"), std::string::npos) << why;
+  EXPECT_NE(why.find(kClosedText), std::string::npos) << why;
+  EXPECT_EQ(statsOf(node_.get()).ascend_refusals, 1u);
+}
+
+TEST_F(AscendPool, AClientWithoutCannUsesTcpAndSaysSo) {
+  ASSERT_NO_FATAL_FAILURE(startNode());
+  const Environment wrong("ASCEND_TRANSFER_TIMEOUT", "soon");
+  ASSERT_EQ(connectAscend(master_.address(), kAscend, client_), KV_OK);
+  EXPECT_EQ(roundTrip("k", 100000), 0u);
+  EXPECT_EQ(statsOf(client_.get()).ascend_refusals, 1u);
+  EXPECT_EQ(statsOf(client_.get()).ascend_lanes, 0u);
+  const std::string why = explain(client_.get());
+  EXPECT_NE(why.find("node node-0 is used by tcp, not by ascend"), std::string::npos) << why;
+  EXPECT_NE(why.find("ASCEND_TRANSFER_TIMEOUT"), std::string::npos) << why;
+}
+
+TEST_F(AscendPool, WithAscendAloneAClientWithoutCannDoesNotConnect) {
+  ascend::control(kClosed);
+  std::string why;
+  EXPECT_EQ(connectAscend(master_.address(), KV_PROTOCOL_ASCEND, client_, &why), KV_IO);
+  EXPECT_NE(why.find("tcp is not among the protocols"), std::string::npos) << why;
+  EXPECT_NE(why.find(kClosedText), std::string::npos) << why;
+}
+
+TEST_F(AscendPool, WithAscendAloneANodeWithoutCannDoesNotStart) {
+  ascend::control(kClosed);
+  std::string why;
+  EXPECT_EQ(startAscendNode(master_.address(), directory_.path(), KV_PROTOCOL_ASCEND, node_, &why), KV_IO);
+  EXPECT_NE(why.find("node node-0 cannot serve ascend"), std::string::npos) << why;
+  EXPECT_NE(why.find(kClosedText), std::string::npos) << why;
+}
+
+TEST_F(AscendPool, WithAscendAloneANodeThatDoesNotServeItIsNotUsed) {
+  ASSERT_NO_FATAL_FAILURE(start(KV_PROTOCOL_TCP, KV_PROTOCOL_ASCEND));
+  kv_batch_options options{};
+  options.struct_size = sizeof options;
+  options.timeout_ms = 2000;
+  const std::string value = pattern(1, 100000);
+  std::vector<kv_op> puts{line("k", value.data(), value.size())};
+  run(client_.get(), KV_OP_PUT, puts, &options);
+  EXPECT_NE(puts[0].status, KV_OK);
+  const std::string why = explain(client_.get());
+  EXPECT_NE(why.find("is not reached by ascend, and tcp is not among the protocols"), std::string::npos) << why;
+  EXPECT_NE(why.find("it was not asked to"), std::string::npos) << why;
+}
+
+TEST_F(AscendPool, WithAscendAloneItIsUsed) {
+  ASSERT_NO_FATAL_FAILURE(start(KV_PROTOCOL_ASCEND, KV_PROTOCOL_ASCEND));
+  EXPECT_EQ(roundTrip("k", 100000), 200000u);
+}
+
+TEST_F(AscendPool, UcxAndAscendExcludeEachOther) {
+  std::string why;
+  EXPECT_EQ(connectAscend(master_.address(), kAscend | KV_PROTOCOL_UCX, client_, &why), KV_INVALID_ARGUMENT);
+  EXPECT_NE(why.find("exclude each other"), std::string::npos) << why;
+  EXPECT_EQ(startAscendNode(master_.address(), directory_.path(), kAscend | KV_PROTOCOL_UCX, node_, &why),
+            KV_INVALID_ARGUMENT);
+  EXPECT_NE(why.find("exclude each other"), std::string::npos) << why;
+}
+
+// ---- memory of NPUs ----
+
+/// Of the device of this thread's context.
+class NpuMemory {
+ public:
+  explicit NpuMemory(const std::string& bytes) : size_(bytes.size()) {
+    void* at = nullptr;
+    EXPECT_EQ(ascend::functionOf<ascend::AclError (*)(void**, size_t, int)>("aclrtMalloc")(&at, size_, 0),
+              ascend::kAclOk);
+    at_ = static_cast<uint8_t*>(at);
+    EXPECT_EQ(ascend::runtime().acl.memcpy(at_, size_, bytes.data(), size_, ascend::CopyKind::HostToDevice),
+              ascend::kAclOk);
+  }
+  ~NpuMemory() { EXPECT_EQ(ascend::functionOf<ascend::AclError (*)(void*)>("aclrtFree")(at_), ascend::kAclOk); }
+  NpuMemory(const NpuMemory&) = delete;
+  NpuMemory& operator=(const NpuMemory&) = delete;
+
+  [[nodiscard]] uint8_t* at(size_t offset = 0) const { return at_ + offset; }
+  [[nodiscard]] std::string bytes() const {
+    std::string copy(size_, '\0');
+    EXPECT_EQ(ascend::runtime().acl.memcpy(copy.data(), size_, at_, size_, ascend::CopyKind::DeviceToHost),
+              ascend::kAclOk);
+    return copy;
+  }
+
+ private:
+  size_t size_;
+  uint8_t* at_ = nullptr;
+};
+
+class NpuPool : public AscendPool {
+ protected:
+  void SetUp() override {
+    AscendPool::SetUp();
+    device_.emplace();
+  }
+  void TearDown() override {
+    client_.reset();
+    node_.reset();
+    device_.reset();
+    AscendPool::TearDown();
+  }
+  /// Puts values of an NPU's memory, in one run and in pieces, and reads them into another.
+  void roundTripOfNpu() {
+    const std::string value = pattern(3, 300000);
+    const NpuMemory from(value);
+    const NpuMemory into(std::string(value.size(), 'x'));
+    for (const NpuMemory* memory : {&from, &into})
+      ASSERT_EQ(kv_client_register(client_.get(), memory->at(), value.size()), KV_OK) << explain(client_.get());
+    kv_batch_options options{};
+    options.struct_size = sizeof options;
+    options.flags = KV_BATCH_REGISTERED;
+    std::vector<kv_op> lines{line("whole", from.at(), value.size())};
+    run(client_.get(), KV_OP_PUT, lines, &options);
+    ASSERT_EQ(lines[0].status, KV_OK) << explain(client_.get());
+    lines = {line("whole", into.at(), value.size())};
+    run(client_.get(), KV_OP_GET, lines, &options);
+    ASSERT_EQ(lines[0].status, KV_OK) << explain(client_.get());
+    EXPECT_EQ(lines[0].result_length, value.size());
+    EXPECT_TRUE(into.bytes() == value);
+    EXPECT_TRUE(get(client_.get(), "whole", value.size()).value == value) << "into memory of the host";
+
+    // Of the host and of the NPU, in turn.
+    std::string host = pattern(4, 5000);
+    std::vector<kv_piece> pieces{{from.at(100000), 7000}, {host.data(), host.size()}, {from.at(), 100}};
+    const std::string expected = value.substr(100000, 7000) + host + value.substr(0, 100);
+    options.flags = KV_BATCH_PIECES;
+    lines = {line("pieces", pieces.data(), pieces.size())};
+    run(client_.get(), KV_OP_PUT, lines, &options);
+    ASSERT_EQ(lines[0].status, KV_OK) << explain(client_.get());
+    EXPECT_TRUE(get(client_.get(), "pieces", expected.size()).value == expected);
+    std::string read(5000, '\0');
+    pieces = {{into.at(), 7000}, {read.data(), read.size()}, {into.at(10000), 1000}};
+    lines = {line("pieces", pieces.data(), pieces.size())};
+    run(client_.get(), KV_OP_GET, lines, &options);
+    ASSERT_EQ(lines[0].status, KV_OK) << explain(client_.get());
+    EXPECT_EQ(read, host);
+    EXPECT_TRUE(into.bytes().substr(0, 7000) == expected.substr(0, 7000));
+    EXPECT_TRUE(into.bytes().substr(10000, 100) == expected.substr(12000, 100));
+    EXPECT_TRUE(into.bytes().substr(10100, 900) == value.substr(10100, 900)) << "no byte behind the value";
+  }
+
+  std::optional<ascend::Device> device_;
+};
+
+TEST_F(NpuPool, ItsMemoryIsPutAndRead) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  ASSERT_NO_FATAL_FAILURE(roundTripOfNpu());
+  EXPECT_GT(statsOf(client_.get()).ascend_bytes, 600000u);
+  EXPECT_EQ(statsOf(client_.get()).checksum_failures, 0u);
+}
+
+TEST_F(NpuPool, ItsMemoryIsPutAndReadByTcpWhereTheNodeHasNoCann) {
+  ASSERT_NO_FATAL_FAILURE(start(KV_PROTOCOL_TCP));
+  ASSERT_NO_FATAL_FAILURE(roundTripOfNpu());
+  EXPECT_EQ(statsOf(client_.get()).ascend_bytes, 0u);
+}
+
+TEST_F(NpuPool, ItsMemoryIsPutAndReadThroughSharedMemory) {
+  ASSERT_NO_FATAL_FAILURE(start(kAscend | KV_PROTOCOL_SHM, kAscend | KV_PROTOCOL_SHM));
+  ASSERT_NO_FATAL_FAILURE(roundTripOfNpu());
+  EXPECT_GT(statsOf(client_.get()).shm_bytes, 600000u);
+}
+
+TEST_F(NpuPool, ACopyThatFailsIsAFailureOfItsLine) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  const std::string value = pattern(3, 100000);
+  const NpuMemory memory(value);
+  ASSERT_EQ(put(client_.get(), "there", value), KV_OK);
+  ascend::control("fail aclrtMemcpyBatch * 507011");
+  std::vector<kv_op> lines{line("k", memory.at(), value.size()), line("of the host", value.data(), value.size())};
+  run(client_.get(), KV_OP_PUT, lines);
+  EXPECT_EQ(lines[0].status, KV_TRANSFER_FAILED);
+  EXPECT_NE(explain(client_.get()).find("aclrtMemcpyBatch"), std::string::npos) << explain(client_.get());
+  EXPECT_EQ(lines[1].status, KV_OK);
+  lines = {line("there", memory.at(), value.size())};
+  run(client_.get(), KV_OP_GET, lines);
+  EXPECT_EQ(lines[0].status, KV_TRANSFER_FAILED);
+  ascend::control("");
+  EXPECT_EQ(exists(client_.get(), "k"), KV_NOT_FOUND);
+}
+
+// ---- what fails ----
+
+/// Whatever CANN does, a value is there as it was put, or not at all.
+class FailingAscend : public AscendPool, public testing::WithParamInterface<const char*> {};
+
+TEST_P(FailingAscend, ValuesAreWholeOrMissing) {
+  const Environment transfer("ASCEND_TRANSFER_TIMEOUT", "300");
+  const Environment connect("ASCEND_CONNECT_TIMEOUT", "1000");
+  ASSERT_NO_FATAL_FAILURE(start());
+  ASSERT_GT(roundTrip("before", 100000), 0u);
+  ascend::control(GetParam());
+  for (int round = 0; round < 4; ++round) {
+    const std::string key = "key/" + std::to_string(round);
+    const std::string value = pattern(static_cast<uint64_t>(round), 300000);
+    const int32_t status = put(client_.get(), key, value);
+    const Got got = get(client_.get(), key, value.size());
+    if (status == KV_OK) {
+      EXPECT_EQ(got.status, KV_OK) << explain(client_.get());
+    }
+    if (got.status == KV_OK) {
+      EXPECT_TRUE(got.value == value) << key;
+    }
+  }
+  ascend::control("");
+  EXPECT_TRUE(get(client_.get(), "before", 100000).value == pattern(100000, 100000)) << explain(client_.get());
+  (void)roundTrip("after", 100000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, FailingAscend,
+                         testing::Values("fail transfer 1 503900", "fail transfer * 503900",
+                                         "fail TransferSync 2 103901", "partial transfer * 1000 503900",
+                                         "hang transfer 1", "hang transfer *", "fail Disconnect * 103904"));
+
+TEST_F(AscendPool, AClientThatCannIsNotReachedAtIsUsedByTcp) {
+  ASSERT_NO_FATAL_FAILURE(startNode());
+  ascend::control("fail TransferSync * 103901");
+  ASSERT_EQ(connectAscend(master_.address(), kAscend, client_), KV_OK);
+  EXPECT_EQ(roundTrip("k", 100000), 0u);
+  const std::string why = explain(client_.get());
+  EXPECT_NE(why.find("CANN does not reach the client"), std::string::npos) << why;
+}
+
+}  // namespace
+}  // namespace kvpool::test
