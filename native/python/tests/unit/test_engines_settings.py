@@ -61,7 +61,7 @@ def test_everything_can_be_said() -> None:
         ({"masters": ""}, "masters is '': '' is no HOST:PORT"),
         ({"masters": []}, "masters is \\[\\]: name at least one master"),
         ({"masters": 7}, "masters is 7: write 'HOST:PORT,HOST:PORT' or a list"),
-        ({**MASTERS, "protocols": "rdma"}, "protocols is 'rdma': write one or more of shm, ucx, tcp"),
+        ({**MASTERS, "protocols": "rdma"}, "protocols is 'rdma': write one or more of shm, ascend, ucx, tcp"),
         ({**MASTERS, "lookup_timeout": 5}, "lookup_timeout is 5: write a whole number with a unit ms, s or m"),
         ({**MASTERS, "load_timeout": "0s"}, "load_timeout is '0s': write"),
         ({**MASTERS, "replicas": True}, "replicas is True: write a number from 0"),

@@ -26,6 +26,23 @@ def test_a_store_takes_the_protocol_of_the_environment(protocol: str, instead_of
 
 
 @pytest.mark.parametrize(
+    ("environment", "protocols", "instead_of"),
+    [
+        ({}, ("ascend",), None),
+        ({"KVPOOL_PROTOCOLS": "shm,tcp"}, ("ascend",), None),
+        ({"KVPOOL_PROTOCOLS": "shm,ascend,tcp"}, ("shm", "ascend", "tcp"), None),
+        ({"KVPOOL_PROTOCOLS": "shm,ascend,tcp", **OVERRIDE}, ("shm", "ascend", "tcp"), None),
+        ({"KVPOOL_PROTOCOLS": "tcp", **OVERRIDE}, ("tcp",), "ascend"),
+    ],
+)
+def test_a_store_that_asks_for_ascend(
+    environment: dict[str, str], protocols: tuple[str, ...], instead_of: str | None
+) -> None:
+    settings = read_settings({**BASE, "protocol": "ascend"}, environment)
+    assert (settings.client.protocols, settings.instead_of) == (protocols, instead_of)
+
+
+@pytest.mark.parametrize(
     ("protocol", "used", "instead_of"),
     [
         ("ascend", ("tcp",), "ascend"),
@@ -58,14 +75,16 @@ def test_an_empty_variable_is_none() -> None:
     assert read_override({}) is None
 
 
-def test_ascend_without_it_is_refused_with_what_there_is_and_the_remedy(
+def test_what_is_not_here_is_refused_with_what_there_is_and_the_remedy(
     fake: Fake, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert TransferEngine().initialize("h", "P2PHANDSHAKE", "ascend", "") == -1
-    assert MooncakeDistributedStore().setup({**BASE, "protocol": "ascend"}) == -600
+    assert MooncakeDistributedStore().setup({**BASE, "protocol": "rdma"}) == -600
     for_engine, for_store = caplog.messages
     assert "Transfer engines of this build of kvpool have ascend, where CANN and an NPU are, and tcp" in for_engine
-    assert "protocol is 'ascend', but this build of kvpool has tcp and, on one machine, shared memory" in for_store
+    assert (
+        "protocol is 'rdma', but this build of kvpool has tcp, ascend and, on one machine, shared memory" in for_store
+    )
     for line in (for_engine, for_store):
         assert 'set it to "tcp"' in line and "KVPOOL_PROTOCOL_OVERRIDE=tcp" in line
 

@@ -40,7 +40,9 @@ Result<std::unique_ptr<Client>> Client::connect(ClientSettings settings) {
   const bool remoteOnly = settings.config.remoteOnly;
   std::unique_ptr<Client> client = begin(std::move(settings));
   if (const Status& problem = client->shell_.ascendProblem(); remoteOnly && !problem.ok()) {
-    return Status(problem.code(), "ascend cannot be used here, and tcp is not among the protocols: " + problem.text());
+    return Status(problem.code(),
+                  "ascend cannot be used here, and tcp is not among the protocols; add it if it may be used instead: " +
+                      problem.text());
   }
   Status ready = client->awaitLeader();
   if (!ready.ok()) return ready;

@@ -12,7 +12,7 @@ from typing import Any
 _TIME = re.compile(r"([1-9]\d{0,8})(ms|s|m)", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 _ADDRESS = re.compile(r"[^\s,]+:\d{1,5}")
-_PROTOCOLS = ("shm", "ucx", "tcp")
+_PROTOCOLS = ("shm", "ascend", "ucx", "tcp")
 _VARIABLES = {
     "masters": "MOONCAKE_MASTER",
     "protocols": "KVPOOL_PROTOCOLS",

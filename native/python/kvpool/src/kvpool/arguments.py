@@ -15,6 +15,7 @@ _PROTOCOLS = {
     "tcp": _kvpool.KV_PROTOCOL_TCP,
     "shm": _kvpool.KV_PROTOCOL_SHM,
     "ucx": _kvpool.KV_PROTOCOL_UCX,
+    "ascend": _kvpool.KV_PROTOCOL_ASCEND,
 }
 _MAX_MS = 2**32 - 1
 

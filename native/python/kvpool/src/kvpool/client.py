@@ -37,8 +37,10 @@ class Client:
     Args:
         masters: "HOST:PORT[,HOST:PORT...]" or a list of such addresses, in any order; the leader is found.
         name: shown in the logs of masters and nodes. Default: the host's name.
-        protocols: of "shm", "ucx" and "tcp". Shared memory is used where a storage node is on this machine, then ucx
-            where both sides have it, which needs tcp beside it; what is not used where it was wanted says explain().
+        protocols: of "shm", "ucx" or "ascend", and "tcp". Shared memory is used where a storage node is on this machine,
+            then ucx or ascend where both sides have it; what is not used where it was wanted says explain(). ucx needs
+            tcp beside it. Without tcp beside ascend, nodes without Huawei's CANN are not used, and a client without it
+            is not made. With ascend, memory of NPUs may be named wherever memory is: it goes through the host's.
         timeout: seconds a call may take, unless the call names its own.
         connect_timeout: seconds to connect to one peer.
         transfer_timeout: seconds after which a transfer that makes no progress fails.

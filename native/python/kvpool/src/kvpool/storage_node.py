@@ -30,7 +30,7 @@ class StorageNode:
         port: 0 takes any free port; see `port`.
         node_id: default random.
         pool_id: UUID of the only pool to join. Default: whichever the masters serve.
-        protocols: of "tcp" and "shm".
+        protocols: of "tcp", "ucx" and "ascend"; without CANN a node with "ascend" alone is not made.
         idle_timeout: seconds after which clients close what they do not use; at twice the time this side does.
 
     Raises:

@@ -160,9 +160,11 @@ class MooncakeDistributedStore(ParallelTensorMethods):
             local_buffer_size: 0: only registered memory is served, by put_from(), get_into() and their like; what needs
                 staging in the reference (put(), get(), their like) fails with -600 or is empty. Any other size serves
                 everything and is no bound: values are sent from where they are.
-            protocol: "tcp" (or ""): tcp, and shared memory where the storage node is on this machine. "rdma" and
-                "ascend" are refused: this build does not have them, and falls back to nothing in silence; on purpose it
-                does where the environment variable KVPOOL_PROTOCOL_OVERRIDE is "tcp".
+            protocol: "tcp" (or ""): tcp, and shared memory where the storage node is on this machine. "ascend": by
+                Huawei's CANN alone, which this process, its storage nodes and an NPU must have, unless the environment
+                variable KVPOOL_PROTOCOLS names ascend with what else may be used; registered memory may be an NPU's.
+                "rdma" is refused: this build does not have it, and falls back to nothing in silence; on purpose it does
+                where the environment variable KVPOOL_PROTOCOL_OVERRIDE is "tcp", and so does "ascend".
             rdma_devices: accepted and not used.
             master_server_addr: "HOST:PORT[,HOST:PORT...]", all masters of the pool in any order.
             engine: what get_engine() of a mooncake.engine.TransferEngine returns. Memory that is registered there, before

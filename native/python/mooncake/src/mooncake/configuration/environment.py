@@ -12,7 +12,7 @@ from dataclasses import dataclass
 _TIME = re.compile(r"([1-9]\d{0,8})(ms|s|m)", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 _PROTOCOLS = ("shm", "tcp")
-_KNOWN_PROTOCOLS = {"shm", "ucx", "tcp"}
+_KNOWN_PROTOCOLS = {"shm", "ascend", "ucx", "tcp"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def parse_time(text: str) -> float:
 def parse_protocols(text: str) -> tuple[str, ...]:
     names = tuple(text.split(","))
     if not set(names) <= _KNOWN_PROTOCOLS or len(set(names)) != len(names):
-        raise ValueError(f"is {text!r}, but must name one or more of shm, ucx and tcp, separated by commas")
+        raise ValueError(f"is {text!r}, but must name one or more of shm, ascend, ucx and tcp, separated by commas")
     return names
 
 

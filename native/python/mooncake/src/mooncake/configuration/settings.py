@@ -3,7 +3,7 @@
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kvpool import MIN_SEGMENT_BYTES, TransferEngine
 from mooncake.configuration.environment import ClientOptions, read_environment
@@ -11,7 +11,8 @@ from mooncake.configuration.protocols import REMEDY, read_override
 from mooncake.configuration.sizes import parse_size
 from mooncake.transfers.transfer_types import inner_engine
 
-_SERVED_PROTOCOLS = ("", "tcp", "shm")
+_SERVED_PROTOCOLS = ("", "tcp", "shm", "ascend")
+_ASCEND = "ascend"
 _MASTERS_VARIABLE = "MOONCAKE_MASTER"
 _MASTERS_DEFAULT = "127.0.0.1:50051"
 _REQUIRED = ("local_hostname", "metadata_server")
@@ -101,7 +102,6 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
     masters, masters_notes = _masters(named, environment)
     if not masters.strip(" ,"):
         problems.append("master_server_addr is empty, but must be HOST:PORT[,HOST:PORT...]")
-    instead_of = _instead_of(str(values["protocol"]), environment, problems)
     engine = None
     try:
         engine = inner_engine(values["engine"])
@@ -109,6 +109,10 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
         problems.append(f"engine {problem}")
     client, client_problems = read_environment(environment)
     problems += client_problems
+    protocol = str(values["protocol"])
+    instead_of = _instead_of(protocol, client, environment, problems)
+    if protocol == _ASCEND and instead_of is None and _ASCEND not in client.protocols:
+        client = replace(client, protocols=(_ASCEND,))
     if problems:
         raise BadSettings(problems)
     segment_bytes, size_notes = _segment(sizes["global_segment_size"])
@@ -155,18 +159,21 @@ def _masters(named: Mapping[str, object], environment: Mapping[str, str]) -> tup
     return _MASTERS_DEFAULT, [f"{missing} names a master: {_MASTERS_DEFAULT} is tried"]
 
 
-def _instead_of(protocol: str, environment: Mapping[str, str], problems: list[str]) -> str | None:
+def _instead_of(
+    protocol: str, client: ClientOptions, environment: Mapping[str, str], problems: list[str]
+) -> str | None:
     """The protocol itself where the environment has another one used; whatever is wrong is added to the problems."""
     try:
         override = read_override(environment)
     except ValueError as problem:
         problems.append(str(problem))
         return None
-    if protocol in _SERVED_PROTOCOLS:
+    overridden = protocol == _ASCEND and override is not None and _ASCEND not in client.protocols
+    if protocol in _SERVED_PROTOCOLS and not overridden:
         return None
     if override is None:
         problems.append(
-            f"protocol is {protocol!r}, but this build of kvpool has tcp and, on one machine, shared memory, and falls "
+            f"protocol is {protocol!r}, but this build of kvpool has tcp, ascend and, on one machine, shared memory, and falls "
             f"back to nothing in silence: {REMEDY}"
         )
     return protocol

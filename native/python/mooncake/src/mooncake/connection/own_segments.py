@@ -30,10 +30,13 @@ class OwnSegment:
 class OwnSegments:
     """What this process gives to the pool, for any number of threads. It is gone from the pool with close()."""
 
-    def __init__(self, masters: str, advertise_host: str, logger: logging.Logger) -> None:
+    def __init__(
+        self, masters: str, advertise_host: str, logger: logging.Logger, protocols: tuple[str, ...] = ("tcp",)
+    ) -> None:
         self._masters = masters
         self._advertise_host = advertise_host
         self._logger = logger
+        self._protocols = protocols
         self._lock = threading.Lock()
         self._nodes: dict[str, StorageNode] = {}
         self._leaving: dict[str, threading.Timer] = {}
@@ -47,7 +50,14 @@ class OwnSegments:
             # Random, and not the host's name alone: in containers many hosts have the same name.
             node_id = f"{self._advertise_host}:{port}-{uuid.uuid4().hex[:8]}"
             try:
-                node = StorageNode(self._masters, size, advertise_host=self._advertise_host, port=port, node_id=node_id)
+                node = StorageNode(
+                    self._masters,
+                    size,
+                    advertise_host=self._advertise_host,
+                    port=port,
+                    node_id=node_id,
+                    protocols=self._protocols,
+                )
             except KvpoolError as error:
                 if error.status != Status.IO:
                     raise

@@ -22,6 +22,13 @@ from mooncake.ranges.range_reads import RangeReads
 from mooncake.ranges.session_memory import SESSION_BYTES_MAX, SessionMemory
 
 
+def _protocols_of_segments(of_client: tuple[str, ...]) -> tuple[str, ...]:
+    """What this process's memory serves: ascend where its client uses it, with tcp where that does too."""
+    if "ascend" not in of_client:
+        return ("tcp",)
+    return ("ascend", "tcp") if "tcp" in of_client else ("ascend",)
+
+
 class Pool:
     """An open client and what came with it: memory of this process in the pool, or the memory of setup_dummy().
     Raises KvpoolError when any of it cannot be had."""
@@ -86,7 +93,12 @@ class Pool:
         self.stages = settings.local_buffer_bytes > 0
         self._engine = settings.engine  # open until we are closed, even if its application drops it
         try:
-            self.segments = OwnSegments(settings.masters, settings.advertise_host, self._logger)
+            self.segments = OwnSegments(
+                settings.masters,
+                settings.advertise_host,
+                self._logger,
+                _protocols_of_segments(settings.client.protocols),
+            )
             own = self.segments.add(settings.segment_bytes) if settings.segment_bytes > 0 else None
             if own is not None:
                 self._name_after(own, settings)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""setup(protocol="ascend") with memory of NPUs, between processes that give memory to a pool and read from each other. CANN
+is the fake of native/test/ascend/fake."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from local_pool import LocalPool
+
+SIZE = 300_000
+# A store whose registered memory is an NPU's; one that gives has memory of its own in the pool, and puts there.
+PROGRAM = """
+import ctypes, os, random, sys, zlib
+from mooncake.store import MooncakeDistributedStore, ReplicateConfig
+role, masters, key, size = *sys.argv[1:4], int(sys.argv[4])
+acl = ctypes.CDLL(os.environ["KVPOOL_ASCEND_LIBRARY_DIR"] + "/libascendcl.so", ctypes.RTLD_GLOBAL)
+acl.aclrtMalloc.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+memory = ctypes.c_void_p()
+assert acl.aclInit(None) == acl.aclrtSetDevice(0) == acl.aclrtMalloc(ctypes.byref(memory), size, 0) == 0
+there = (ctypes.c_char * size).from_address(memory.value)  # the fake's can be read
+store = MooncakeDistributedStore()
+code = store.setup("127.0.0.1", "P2PHANDSHAKE", (64 << 20) if role == "give" else 0, 0, "ascend", "", masters)
+if code != 0:
+    sys.exit(f"setup: {code}")
+assert store.register_buffer(memory.value, size) == 0
+if role == "give":
+    ctypes.memmove(memory.value, random.Random(1).randbytes(size), size)
+    config = ReplicateConfig()
+    config.preferred_segment = store.get_hostname()
+    result = store.put_from(key, memory.value, size, config)
+else:
+    result = store.get_into(key, memory.value, size)
+print(result, zlib.crc32(there), store._pool.client.stats()["ascend_bytes"], flush=True)
+sys.stdin.read()
+store.close()
+"""
+
+
+@pytest.fixture
+def cann(tmp_path: Path) -> dict[str, str]:
+    """Variables of a process with CANN, in which remote memory of hosts can be reached."""
+    return {
+        "KVPOOL_ASCEND_LIBRARY_DIR": os.environ["FAKE_CANN_DIRECTORY"] + "/cann",
+        "HCCL_INTRA_ROCE_ENABLE": "1",
+        "FAKE_ASCEND_LEDGER": str(tmp_path / "ledger"),
+    }
+
+
+@pytest.fixture
+def run(pool: LocalPool, prefix: str) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Programs that live until the test ends."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(role: str, variables: dict[str, str]) -> subprocess.Popen[str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, role, pool.masters, prefix, str(SIZE)],
+            env={**kept, **variables},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        process.communicate()
+
+
+def answer(process: subprocess.Popen[str]) -> list[int]:
+    """What the call returned, the checksum of its memory, the bytes that CANN moved."""
+    line = process.stdout.readline()
+    assert line, process.communicate()[1]
+    return [int(word) for word in line.split()]
+
+
+def test_memory_of_an_npu_goes_to_another_process_by_cann(
+    run: Callable[..., subprocess.Popen[str]], cann: dict[str, str]
+) -> None:
+    result, put, moved = answer(run("give", cann))
+    assert (result, moved) == (0, SIZE)
+    result, got, moved = answer(run("take", cann))
+    assert (result, got, moved) == (SIZE, put, SIZE)
+    ledger = Path(cann["FAKE_ASCEND_LEDGER"]).read_text()
+    assert len(re.findall(r"^\d+ \d+ aclrtMemcpyBatch 0\b", ledger, re.MULTILINE)) == 2, "to the host, and from it"
+
+
+def test_where_cann_does_not_reach_a_client_it_goes_by_tcp_if_that_is_allowed(
+    run: Callable[..., subprocess.Popen[str]], cann: dict[str, str]
+) -> None:
+    both = {**cann, "KVPOOL_PROTOCOLS": "ascend,tcp"}
+    result, put, moved = answer(run("give", {**both, "FAKE_ASCEND_RULES": "fail TransferSync * 503900"}))
+    assert (result, moved) == (0, 0)
+    assert answer(run("take", both)) == [SIZE, put, 0]
+
+
+def test_without_cann_setup_says_why(run: Callable[..., subprocess.Popen[str]], cann: dict[str, str]) -> None:
+    process = run("take", {**cann, "FAKE_ASCEND_RULES": "fail Initialize * 103900"})
+    _, said = process.communicate()
+    assert process.returncode == 1
+    assert "ascend cannot be used here, and tcp is not among the protocols" in said
+    assert "add it if it may be used instead" in said
