@@ -4,6 +4,7 @@
 // of its bytes: with every connection closed and every object freed nothing is allocated.
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -25,7 +26,10 @@ void require(bool ok) {
 
 class Player {
  public:
-  Player() : node_(2, false, 4) {}
+  Player() : node_(2, false, 4) {
+    node_.config.remote = RemoteProtocol::Ascend;
+    node_.restart();
+  }
 
   void play(Input& input) {
     while (!input.empty())
@@ -44,6 +48,8 @@ class Player {
 
   void step(Input& input) {
     const uint8_t what = input.byte();
+    for (const node::ConnectionId reached : std::exchange(reaching_, {}))
+      node_.core->remoteConnected(reached, what % 8 == 0 ? Status(KV_CONNECT_FAILED, "refused") : Status());
     const node::ConnectionId id = 1 + (what >> 5);
     const auto peer = peers_.find(id);
     if (peer == peers_.end()) return connect(id, what);
@@ -106,7 +112,11 @@ class Player {
         return read(id, object, extent, input);
       case 5:
         if (peer.kind == Kind::Source) return frame(id, sourceWelcome);
-        if (const uint8_t bytes = input.byte(); bytes < 128) {
+        if (const uint8_t bytes = input.byte(); bytes < 16) {
+          return offer(id, bytes, input);
+        } else if (bytes >= 224) {
+          return moveStaged(id, authority, object, extent, bytes, input);
+        } else if (bytes < 128) {
           return frame(id, [&](wire::Bytes& out) { test::appendShmAttach(out, 1, bytes); });
         }
         return writeParts(id, object, extent, input);
@@ -115,11 +125,49 @@ class Player {
           --peer.sending;
           return node_.core->payloadSent(id);
         }
+        if (!moving_.empty()) return endMove(input.byte());
         node_.nowMs += input.byte() * 20U;
         return node_.core->tick(node_.nowMs);
       default:
         return close(id);
     }
+  }
+
+  /// Of memory to the node, which mostly makes sense.
+  void offer(node::ConnectionId id, uint8_t what, Input& input) {
+    const uint64_t bytes = uint64_t{input.byte()} << (what % 4 == 0 ? input.byte() % 50 : 4);
+    const auto named = input.bytes(what % 8 == 1 ? input.byte() % 70U : 0);
+    const std::string endpoint = what % 8 == 1 ? std::string(named.begin(), named.end()) : "10.0.0.7:20000";
+    frame(id, [&](wire::Bytes& out) {
+      out = client::stagingAttach(
+          1, {bytes, what == 3 ? UINT64_MAX - 100 : 4096, endpoint, {}, RemoteProtocol::Ascend, 1});
+    });
+  }
+
+  /// A write from the memory that was offered, or a read into it; both may lie outside.
+  void moveStaged(node::ConnectionId id, const Authority& authority, const ObjectId& object, const ExtentRef& named,
+                  uint8_t what, Input& input) {
+    const uint64_t length = input.byte();
+    const uint64_t at = what % 8 == 0 ? UINT64_MAX - input.byte() : input.byte();
+    if (what < 240) {
+      const std::string key(1 + input.byte() % 3, 'k');
+      return frame(id, [&](wire::Bytes& out) {
+        out = client::stagedWrite(1, {key, authority, object, length, {}}, {at, what % 4U});
+      });
+    }
+    ExtentRef extent = named;
+    if (extent.slot < node_.segment.directory->slotsTouched()) {
+      extent.generation = node_.segment.directory->slot(extent.slot).generation;
+    }
+    frame(id, [&](wire::Bytes& out) { out = client::stagedRead(1, extent, object, length, at); });
+  }
+
+  /// The one that was begun first; connections may be gone by then.
+  void endMove(uint8_t how) {
+    const Moving moving = moving_.front();
+    moving_.pop_front();
+    if (moving.isPull) return node_.core->pulled(moving.transfer, how % 4 != 0, how % 2);
+    node_.core->pushed(moving.transfer, how % 4 != 0);
   }
 
   /// Of all of it, or of parts, which may lie outside.
@@ -250,6 +298,17 @@ class Player {
       } else if (const auto* parts = std::get_if<node::SendParts>(&action)) {
         inside(parts->parts, parts->length);
         ++peers_.at(parts->connection).sending;
+      } else if (const auto* reach = std::get_if<node::ConnectRemote>(&action)) {
+        reaching_.push_back(reach->connection);
+        offered_[reach->connection] = reach->offer.bytes;
+      } else if (const auto* pull = std::get_if<node::PullPayload>(&action)) {
+        inside(pull->offset, pull->length);
+        require(rangeInside(pull->stagingOffset, pull->length, 0, offered_.at(pull->connection)));
+        moving_.push_back({true, pull->transfer});
+      } else if (const auto* push = std::get_if<node::PushPayload>(&action)) {
+        inside(push->offset, push->length);
+        require(rangeInside(push->stagingOffset, push->length, 0, offered_.at(push->connection)));
+        moving_.push_back({false, push->transfer});
       } else if (const auto* map = std::get_if<node::MapStaging>(&action)) {
         peers_.at(map->connection).wantsMapping = true;
       }
@@ -280,6 +339,8 @@ class Player {
   void finish() {
     while (!peers_.empty())
       close(peers_.begin()->first);
+    while (!moving_.empty())
+      endMove(1);
     store::Directory& directory = *node_.segment.directory;
     for (uint32_t number = 0; number < directory.slotsTouched(); ++number) {
       const store::Slot slot = directory.slot(number);
@@ -296,6 +357,13 @@ class Player {
   std::map<node::ConnectionId, Peer> peers_;
   std::map<node::ConnectionId, size_t> masterOf_;
   std::set<size_t> busyMasters_;
+  struct Moving {
+    bool isPull = false;
+    uint64_t transfer = 0;
+  };
+  std::deque<Moving> moving_;  // by CANN
+  std::vector<node::ConnectionId> reaching_;
+  std::map<node::ConnectionId, uint64_t> offered_;
 };
 
 }  // namespace

@@ -107,3 +107,4 @@ def test_without_cann_setup_says_why(run: Callable[..., subprocess.Popen[str]], 
     assert process.returncode == 1
     assert "ascend cannot be used here, and tcp is not among the protocols" in said
     assert "add it if it may be used instead" in said
+    assert "KVPOOL_PROTOCOL_OVERRIDE=tcp" in said

@@ -10,7 +10,6 @@
 #include "frames.h"
 
 namespace kvpool::test {
-namespace {
 
 client::Config configFor(std::vector<std::string> masters, bool shm, bool ucx, bool tcp) {
   client::Config config;
@@ -26,6 +25,8 @@ client::Config configFor(std::vector<std::string> masters, bool shm, bool ucx, b
   return config;
 }
 
+namespace {
+
 bool isHeartbeat(const wire::Bytes& frame) {
   return wire::templateOf(bodyOf(frame)) == wire::sbe::Heartbeat::sbeTemplateId();
 }
@@ -38,7 +39,9 @@ client::NodeAddress nodeAddress(uint64_t number, bool local) {
 }
 
 CoreHarness::CoreHarness(std::vector<std::string> masters, bool shm, bool ucx, bool tcp)
-    : core(configFor(std::move(masters), shm, ucx, tcp)) {
+    : CoreHarness(configFor(std::move(masters), shm, ucx, tcp)) {}
+
+CoreHarness::CoreHarness(client::Config config) : core(std::move(config)) {
   core.tick(now);
 }
 

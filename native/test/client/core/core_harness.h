@@ -30,8 +30,11 @@ inline client::Operation operation(std::string_view key, void* data, uint64_t le
   return {key, Pieces(data, length), length, refused};
 }
 
+client::Config configFor(std::vector<std::string> masters, bool shm, bool ucx, bool tcp);
+
 class CoreHarness {
  public:
+  explicit CoreHarness(client::Config config);
   explicit CoreHarness(std::vector<std::string> masters = {"master-0:1"}, bool shm = false, bool ucx = false,
                        bool tcp = true);
 

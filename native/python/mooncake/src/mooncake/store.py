@@ -25,7 +25,7 @@ from mooncake.buffer_pool import (
     RegisteredBufferPool,
 )
 from mooncake.configuration.agent_settings import read_agent_settings
-from mooncake.configuration.protocols import override_log
+from mooncake.configuration.protocols import REMEDY, override_log
 from mooncake.configuration.settings import AgentSettings, BadSettings, Settings, read_settings
 from mooncake.connection.own_segments import OwnSegment
 from mooncake.connection.pool import Pool
@@ -118,6 +118,10 @@ PENDING, PROCESSING, FAILED, SUCCESS = TaskStatus
 _ABSENT = frozenset((int(ErrorCode.OBJECT_NOT_FOUND), int(ErrorCode.REPLICA_IS_NOT_READY)))
 
 _REQUIRED: Any = object()
+
+
+def _needs_ascend(settings: Settings | AgentSettings) -> bool:
+    return isinstance(settings, Settings) and settings.client.protocols == ("ascend",)
 
 
 class MooncakeDistributedStore(ParallelTensorMethods):
@@ -231,7 +235,8 @@ class MooncakeDistributedStore(ParallelTensorMethods):
                 self._pool = Pool(settings, logger)
             except KvpoolError as error:
                 where = settings.socket if isinstance(settings, AgentSettings) else settings.masters
-                return self._setup_failed(method, code_of(error.status), f"{peers} {where}: {error}")
+                remedy = f"; {REMEDY}" if _needs_ascend(settings) else ""
+                return self._setup_failed(method, code_of(error.status), f"{peers} {where}: {error}{remedy}")
             except (BadSettings, ValueError, OSError) as error:
                 return self._setup_failed(method, INVALID_PARAMS, str(error))
         return 0
