@@ -161,6 +161,11 @@ typedef struct kv_node_params {
   uint32_t reserved;
   uint64_t staging_bytes; /* bound of the memory that all clients together share with the node for writing by shm; pages that
                            * they never wrote count as this process's once it reads them. Default KV_NODE_STAGING_BYTES */
+  const char *memory_path; /* with KV_NODE_TRANSIENT: an existing file on tmpfs or hugetlbfs of which segment_bytes from
+                            * memory_offset on are the segment, instead of memory of this process's own. What is there is
+                            * overwritten. Until the node is destroyed others must not write there; a file that is cut off
+                            * ends the node. The range is locked against other nodes. NULL or "": none */
+  uint64_t memory_offset;  /* in that file, a multiple of its pages */
 } kv_node_params;
 
 /* Opens or creates the segment, verifies its records, listens and dials the masters (and goes on dialling for ever).

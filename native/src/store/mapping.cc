@@ -22,9 +22,10 @@ Mapping::~Mapping() {
   if (data_ != nullptr) ::munmap(data_, length_);
 }
 
-Result<Mapping> Mapping::map(int fd, uint64_t length, bool writable) {
+Result<Mapping> Mapping::map(int fd, uint64_t length, bool writable, uint64_t offset) {
   if (length == 0) return Mapping();
-  void* data = ::mmap(nullptr, length, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+  const int access = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* data = ::mmap(nullptr, length, access, MAP_SHARED, fd, static_cast<off_t>(offset));
   if (data == MAP_FAILED) return systemError("cannot map " + std::to_string(length) + " bytes", errno);
   return Mapping(static_cast<uint8_t*>(data), length);
 }

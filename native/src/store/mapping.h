@@ -17,8 +17,8 @@ class Mapping {
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();
 
-  /// Maps the first `length` bytes, for reading only or for reading and writing.
-  static Result<Mapping> map(int fd, uint64_t length, bool writable);
+  /// Maps `length` bytes from `offset` on, for reading only or for reading and writing.
+  static Result<Mapping> map(int fd, uint64_t length, bool writable, uint64_t offset = 0);
 
   [[nodiscard]] std::span<uint8_t> bytes() const { return {data_, length_}; }
 

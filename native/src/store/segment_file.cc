@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/checked.h"
 #include "store/file_lock.h"
 #include "store/segment_memory.h"
 #include "store/set_aside.h"
@@ -80,6 +81,28 @@ Result<SegmentFile> create(const std::string& path, const Plan& plan, StoreGate&
   }
   if (!segment.ok()) ::unlink(unfinished.c_str());
   return segment;
+}
+
+/// KV_INVALID_ARGUMENT when that part of the file is none, or none that a segment can lie in.
+Status checkLent(const LentMemory& lent, uint64_t bytes, uint64_t fileBytes, const Memory& memory) {
+  const auto refuse = [&](const std::string& why) { return Status(KV_INVALID_ARGUMENT, lent.path + why); };
+  if (memory.kind != MemoryKind::Tmpfs && memory.kind != MemoryKind::HugePages) {
+    return refuse(std::string(" lies on ") + nameOf(memory.kind) + "; memory must be a file on tmpfs or hugetlbfs");
+  }
+  const std::optional<uint64_t> end = checkedAdd(lent.offset, bytes);
+  if (!end || *end > fileBytes) {
+    return refuse(" has " + sizeText(fileBytes) + ", but " + sizeText(bytes) + " from " + std::to_string(lent.offset) +
+                  " on were asked for; make the file longer first");
+  }
+  if (lent.offset % memory.pageBytes != 0 || bytes % memory.pageBytes != 0) {
+    return refuse(" has pages of " + sizeText(memory.pageBytes) + ", and neither an offset of " +
+                  std::to_string(lent.offset) + " nor a size of " + std::to_string(bytes) + " may cut one");
+  }
+  if (!planGeometry(bytes)) {
+    return refuse(": a segment of " + sizeText(bytes) + " is not possible; it must have " + sizeText(kSegmentBytesMin) +
+                  " to " + sizeText(kSegmentBytesMax));
+  }
+  return {};
 }
 
 /// What may be in it nobody else may have: only its own version, or a person, can tell.
@@ -169,6 +192,31 @@ Result<SegmentFile> anonymousSegment(const SegmentIdentity& identity, uint64_t s
   Fd file(::memfd_create("kvpool-segment", MFD_CLOEXEC));
   if (!file.valid()) return systemError("memfd_create", errno);
   return formatted(std::move(file), Memory{}, "in memory", {identity, segmentBytes, numa}, gate);
+}
+
+Result<SegmentFile> lentSegment(const LentMemory& lent, const SegmentIdentity& identity, uint64_t segmentBytes,
+                                StoreGate& gate) {
+  if (lent.path.ends_with(std::string("/") + kSegmentFileName)) {
+    return Status(KV_INVALID_ARGUMENT, lent.path + " is the segment of a storage node, which would be overwritten");
+  }
+  Fd file(::open(lent.path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) return systemError("cannot open " + lent.path, errno);
+  const Result<uint64_t> size = sizeOf(file.get(), lent.path);
+  if (!size.ok()) return size.status();
+  const Result<Memory> memory = memoryOf(file.get());
+  if (!memory.ok()) return memory.status();
+  if (Status fits = checkLent(lent, segmentBytes, size.value(), memory.value()); !fits.ok()) return fits;
+  if (Status locked = lockRange(file.get(), lent.offset, segmentBytes, lent.path); !locked.ok()) return locked;
+  if (Status there = allocateAll(file.get(), segmentBytes, lent.path, lent.offset); !there.ok()) return there;
+  Result<Mapping> mapping = Mapping::map(file.get(), segmentBytes, true, lent.offset);
+  if (!mapping.ok()) return mapping.status();
+  if (Status made = formatAgain(mapping.value().bytes(), identity, gate); !made.ok()) return made;
+  Result<SegmentFile> segment =
+      finish(std::move(file), std::move(mapping.value()), *planGeometry(segmentBytes), memory.value());
+  if (!segment.ok()) return segment;
+  segment.value().created = true;
+  segment.value().offset = lent.offset;
+  return segment;
 }
 
 }  // namespace kvpool::store

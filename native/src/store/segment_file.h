@@ -22,6 +22,7 @@ struct SegmentFile {
   Fd readOnly;  // another open file of it, to be given to clients: it cannot be mapped for writing
   Mapping mapping;
   Geometry geometry;
+  uint64_t offset = 0;  // of its first byte in the file
   Memory memory;
   bool created = false;
   uint16_t replacedLayout = 0;        // of the emptied segment in whose place this one was made; 0: none
@@ -48,5 +49,16 @@ Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdent
 /// A segment in anonymous memory, for a transient node.
 Result<SegmentFile> anonymousSegment(const SegmentIdentity& identity, uint64_t segmentBytes, StoreGate& gate,
                                      const NumaPlacement& numa = {});
+
+/// Where a segment of memory that somebody else made begins.
+struct LentMemory {
+  std::string path;
+  uint64_t offset = 0;
+};
+
+/// A segment in a part of an existing file on tmpfs or hugetlbfs, for a transient node: what was there is lost.
+/// KV_SEGMENT_IN_USE when another node has it, KV_INVALID_ARGUMENT when it is no such file, or no such part of one.
+Result<SegmentFile> lentSegment(const LentMemory& lent, const SegmentIdentity& identity, uint64_t segmentBytes,
+                                StoreGate& gate);
 
 }  // namespace kvpool::store

@@ -44,10 +44,10 @@ uint64_t possibleBytes(uint64_t bytes, const Memory& memory) {
   return checkedAlignUp(bytes, memory.pageBytes).value_or(bytes);  // nobody has a file of a size that overflows
 }
 
-Status allocateAll(int file, uint64_t bytes, const std::string& path) {
+Status allocateAll(int file, uint64_t bytes, const std::string& path, uint64_t offset) {
   int error = EINTR;
   while (error == EINTR)
-    error = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
+    error = ::posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   if (error == 0) return {};
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
     return {KV_IO, "no room for the segment file " + path + " of " + sizeText(bytes) + ": " +

@@ -17,8 +17,9 @@ namespace kvpool::store {
 Result<Mapping> makeMemory(int file, const Memory& memory, uint64_t bytes, const NumaPlacement& numa,
                            const std::string& path);
 
-/// Every page now, so that a full file system fails here with a sentence and not later with a SIGBUS.
-Status allocateAll(int file, uint64_t bytes, const std::string& path);
+/// Every page of `bytes` from `offset` on now, so that a full file system fails here with a sentence and not later with
+/// a SIGBUS.
+Status allocateAll(int file, uint64_t bytes, const std::string& path, uint64_t offset = 0);
 
 /// Rounded up to what a file there can have: whole pages on hugetlbfs.
 uint64_t possibleBytes(uint64_t bytes, const Memory& memory);

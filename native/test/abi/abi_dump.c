@@ -108,6 +108,8 @@ static void dump_node_params(void) {
   FIELD(kv_node_params, idle_timeout_ms);
   FIELD(kv_node_params, reserved);
   FIELD(kv_node_params, staging_bytes);
+  FIELD(kv_node_params, memory_path);
+  FIELD(kv_node_params, memory_offset);
 }
 
 static void dump_node_stats(void) {

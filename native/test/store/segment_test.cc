@@ -248,6 +248,106 @@ TEST_F(SegmentFileTest, ALeftoverOfACrashedCreationIsReplaced) {
   EXPECT_EQ(files(), 1u);
 }
 
+class LentSegment : public testing::Test {
+ protected:
+  static constexpr uint64_t kPart = kSegmentBytesMin;
+
+  LentSegment() {
+    const Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    EXPECT_EQ(::ftruncate(file.get(), static_cast<off_t>(3 * kPart)), 0);
+  }
+
+  Result<SegmentFile> lend(uint64_t offset, uint64_t bytes = kPart) {
+    return lentSegment({path, offset}, identity, bytes, gate);
+  }
+  void expectRefused(uint64_t offset, uint64_t bytes, const char* why) {
+    const Result<SegmentFile> refused = lend(offset, bytes);
+    ASSERT_FALSE(refused.ok()) << why;
+    EXPECT_EQ(refused.status().code(), KV_INVALID_ARGUMENT);
+    EXPECT_NE(refused.status().text().find(why), std::string::npos) << refused.status().text();
+  }
+
+  test::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/memory";
+  const SegmentIdentity identity{{}, "transient-1", 0};
+  StoreGate gate;
+};
+
+TEST_F(LentSegment, LiesInItsPartOfTheFileAndNowhereElse) {
+  {
+    const std::string ones(3 * kPart, '1');
+    std::ofstream(path, std::ios::in | std::ios::out) << ones;
+  }
+  {
+    const Result<SegmentFile> segment = lend(kPart);
+    ASSERT_TRUE(segment.ok()) << segment.status().text();
+    EXPECT_EQ(segment.value().offset, kPart);
+    EXPECT_EQ(segment.value().mapping.bytes().size(), kPart);
+    EXPECT_EQ(checkHeader(segment.value().mapping.bytes(), identity).verdict, HeaderVerdict::Fits);
+    EXPECT_TRUE(saysEmptied(segment.value().mapping.bytes()));
+  }
+  std::ifstream file(path);
+  std::string found((std::istreambuf_iterator<char>(file)), {});
+  ASSERT_EQ(found.size(), 3 * kPart);
+  EXPECT_EQ(found.substr(0, kPart), std::string(kPart, '1'));
+  EXPECT_EQ(found.substr(2 * kPart), std::string(kPart, '1'));
+}
+
+TEST_F(LentSegment, HasNothingOfTheOneBeforeInItsPlace) {
+  {
+    Result<SegmentFile> segment = lend(0);
+    ASSERT_TRUE(segment.ok());
+    StatePages(segment.value().mapping.bytes(), gate).update([](SegmentState& state) { state.purgeEpoch = 7; });
+  }
+  Result<SegmentFile> again = lend(0);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(StatePages(again.value().mapping.bytes(), gate).get().purgeEpoch, 0U);
+}
+
+TEST_F(LentSegment, BelongsToOneNodeAndOtherPartsToOthers) {
+  const Result<SegmentFile> first = lend(0);
+  ASSERT_TRUE(first.ok());
+  EXPECT_TRUE(lend(kPart).ok());
+  EXPECT_EQ(lend(0).status().code(), KV_SEGMENT_IN_USE);
+  EXPECT_EQ(lend(kPart - 4096).status().code(), KV_SEGMENT_IN_USE);
+}
+
+TEST_F(LentSegment, IsNotTakenFromAStorageNode) {
+  const std::string own = directory.path() + "/" + kSegmentFileName;
+  const Result<SegmentFile> node = openSegment(directory.path(), identity, kPart, "20260101T000000Z", 1, gate);
+  ASSERT_TRUE(node.ok());
+  EXPECT_EQ(lentSegment({own, 0}, identity, kPart, gate).status().code(), KV_INVALID_ARGUMENT);
+  fs::create_symlink(own, directory.path() + "/other-name");
+  EXPECT_EQ(lentSegment({directory.path() + "/other-name", 0}, identity, kPart, gate).status().code(),
+            KV_SEGMENT_IN_USE);
+}
+
+TEST_F(LentSegment, WhatIsNoPartOfTheFileIsRefused) {
+  expectRefused(100, kPart, "has pages of");
+  expectRefused(0, kPart + 1, "has pages of");
+  expectRefused(0, 4 * kPart, "make the file longer");
+  expectRefused(3 * kPart, kPart, "make the file longer");
+  expectRefused(UINT64_MAX - 4095, kPart, "make the file longer");
+  expectRefused(0, 4096, "is not possible");
+  EXPECT_EQ(lentSegment({directory.path() + "/none", 0}, identity, kPart, gate).status().code(), KV_IO);
+  EXPECT_EQ(lentSegment({directory.path(), 0}, identity, kPart, gate).status().code(), KV_IO);
+  EXPECT_EQ(lentSegment({"/dev/null", 0}, identity, kPart, gate).status().code(), KV_IO);
+}
+
+TEST_F(LentSegment, NeedsAFileOfMemory) {
+  const std::string beside = fs::current_path().string() + "/lent-segment-test";
+  bool isOnDisk = false;
+  {
+    const Fd file(::open(beside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_EQ(::ftruncate(file.get(), static_cast<off_t>(kPart)), 0);
+    isOnDisk = memoryOf(file.get()).value().kind == MemoryKind::Disk;  // a build may lie in memory
+  }
+  const Status status = lentSegment({beside, 0}, identity, kPart, gate).status();
+  fs::remove(beside);
+  EXPECT_EQ(status.code(), isOnDisk ? KV_INVALID_ARGUMENT : KV_OK);
+  EXPECT_EQ(status.text().find("tmpfs or hugetlbfs") != std::string::npos, isOnDisk) << status.text();
+}
+
 TEST(AnonymousSegment, IsASegmentWithoutAFile) {
   StoreGate gate;
   const Result<SegmentFile> segment = anonymousSegment({{}, "transient-1", 0}, kSegmentBytesMin, gate);

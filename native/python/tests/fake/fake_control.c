@@ -84,9 +84,9 @@ struct kv_node {
 };
 
 KV_API int32_t kv_node_start(const kv_node_params* p, kv_node** out, char* err, uint32_t err_size) {
-  snprintf(fake.last_call, sizeof(fake.last_call), "%s|%s|%s|%llu|%u|%u|%u", p->masters, p->advertise_host,
+  snprintf(fake.last_call, sizeof(fake.last_call), "%s|%s|%s|%llu|%u|%u|%u|%s|%llu", p->masters, p->advertise_host,
            p->node_id == NULL ? "" : p->node_id, (unsigned long long)p->segment_bytes, p->listen_port, p->flags,
-           p->protocols);
+           p->protocols, p->memory_path == NULL ? "" : p->memory_path, (unsigned long long)p->memory_offset);
   if (fake.node_failures > 0) {
     fake.node_failures--;
     fake_say(err, err_size);

@@ -8,6 +8,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 
@@ -249,6 +250,35 @@ def test_memory_joins_after_setup(pool: LocalPool, prefix: str) -> None:
     )
     assert store.unmount_and_free_segment([segment]) == 0
     eventually(lambda: store.is_exist(prefix) == 0, "the object left with it")
+    store.close()
+
+
+def test_memory_that_a_file_has(pool: LocalPool, prefix: str) -> None:
+    def states(segment: str) -> list[str]:
+        return [node["state"] for node in pool.view()["nodes"] if node["id"] == segment]
+
+    store, size, value = open_store(pool), 16 << 20, b"in the file" * 1000
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+        file.write(b"1" * size)
+        file.truncate(2 * size)
+        mounted = store.mount_segment(file.name, size, size)
+        assert mounted["ret"] == 0
+        [segment] = mounted["segment_ids"]
+        eventually(lambda: states(segment) == ["ready"], "it counts")
+        assert store.put(prefix, value, ReplicateConfig(preferred_segment=segment)) == 0
+        assert store.get(prefix) == value
+        file.seek(0)
+        content = file.read()
+        found = content.find(value, size), content.count(b"1", 0, size)
+        assert found[0] > 0 and found[1] == size, "in its part of the file, and nowhere else"
+        for wrong in ((size, size), (size, 4095), (3 * size,), (4096,)):
+            assert store.mount_segment(file.name, *wrong)["ret"] < 0
+        assert store.unmount_segment([segment]) == 0
+        eventually(lambda: store.is_exist(prefix) == 0, "the object left with it")
+        again = store.mount_segment(file.name, 2 * size)
+        assert again["ret"] == 0
+        os.truncate(file.name, size)
+        eventually(lambda: states(again["segment_ids"][0]) != ["ready"], "a node whose file was cut off leaves")
     store.close()
 
 

@@ -36,6 +36,7 @@ MODULES = (
             "objects/structure",
         ),
     ),
+    ("mooncake.dataproto_catalog", MOONCAKE, ("objects/catalog", "objects/catalog_transfer")),
     ("mooncake.mooncake_config", MOONCAKE, ("mooncake_config",)),
     ("mooncake.async_store", MOONCAKE, ("async_store",)),
     (

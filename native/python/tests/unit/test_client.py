@@ -336,7 +336,7 @@ def test_stats_and_explain(client: Client, fake: Fake) -> None:
 
 def test_storage_node(fake: Fake) -> None:
     with kvpool.StorageNode("h:1", 32 << 20, advertise_host="10.0.0.9", node_id="me") as node:
-        assert fake.last_call == ["h:1", "10.0.0.9", "me", str(32 << 20), "0", "1", "1"]
+        assert fake.last_call == ["h:1", "10.0.0.9", "me", str(32 << 20), "0", "1", "1", "", "0"]
         assert node.port == 14000
         assert node.wait_ready(1)
         fake.state.not_fenced = 1

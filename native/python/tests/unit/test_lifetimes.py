@@ -249,7 +249,7 @@ def test_imports_without_numpy_and_torch() -> None:
 
 
 def test_nothing_leaks(client: Client) -> None:
-    """References exactly, and memory that a hundred thousand calls do not add to."""
+    """References exactly, and memory that twenty thousand calls do not add to."""
     key, value, room, missing = "key/" + "x" * 20, b"v" * 5000, bytearray(5000), "none"
     wrong: object = 7
     client.put(key, value)
@@ -272,7 +272,7 @@ def test_nothing_leaks(client: Client) -> None:
     calls(1000)
     gc.collect()
     first = tracemalloc.get_traced_memory()[0]
-    calls(15_000)
+    calls(3_000)
     gc.collect()
     grown = tracemalloc.get_traced_memory()[0] - first
     tracemalloc.stop()

@@ -3,8 +3,10 @@
 
 import inspect
 import logging
+import os
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from conftest import Fake
@@ -398,6 +400,39 @@ def test_memory_that_cannot_join(store: MooncakeDistributedStore, fake: Fake, mo
     monkeypatch.setattr("mooncake.connection.own_segments._ADMISSION_SECONDS", 0.05)
     fake.state.not_fenced = 1
     assert store.allocate_and_mount_segment(1) == {"ret": -901, **none}
+    assert fake.state.nodes == 0
+
+
+def test_memory_that_a_file_has(store: MooncakeDistributedStore, fake: Fake, tmp_path: Path) -> None:
+    path, size = tmp_path / "memory", 1 << 24
+    assert store.mount_segment(str(path), size) == {"ret": -1, "segment_ids": []}
+    assert store.setup("h", "", 0, 0, "tcp", "", "m:1") == 0
+    assert store.mount_segment(str(path), size) == {"ret": -1, "segment_ids": []}, "there is no such file"
+    path.touch()
+    os.truncate(path, 2 * size)
+    mounted = store.mount_segment(str(path), size, offset=size, protocol="", location="cpu")
+    assert (
+        fake.last_call[:2] == ["m:1", "h"]
+        and fake.last_call[3] == str(size)
+        and fake.last_call[7:] == [str(path), str(size)]
+    )
+    assert mounted == {"ret": 0, "segment_ids": [fake.last_call[2]]} and fake.state.nodes == 1
+    none = {"ret": -1, "segment_ids": []}
+    for wrong in (
+        (0,),
+        (size, size + 1),
+        (2 * size + 1,),
+        (1 << 70,),
+        (size, -1),
+        (size, 0, "rdma"),
+        (size, 0, "tcp", "npu:0"),
+    ):
+        assert store.mount_segment(str(path), *wrong) == none
+    for wrong in (str(tmp_path), "", "\0", "/dev/zero"):
+        assert store.mount_segment(wrong, size) == none
+    fake.state.node_failures, fake.state.node_status = 1, Status.SEGMENT_IN_USE
+    assert store.mount_segment(str(path), size)["ret"] < 0
+    assert store.unmount_segment(mounted["segment_ids"]) == 0
     assert fake.state.nodes == 0
 
 

@@ -28,6 +28,7 @@ ABOVE = {
     *(
         "async_store",
         "buffer_pool",
+        "dataproto_catalog",
         "engine",
         "http_metadata_server",
         "mooncake_config",

@@ -67,6 +67,7 @@ def test_the_command_prints_what_a_file_says(
         (b'{"cpu:0": [[5], []]}', "no topology"),
         (b" " * (1 << 20) + b"{}", "more than"),
     ],
+    ids=["empty", "bytes", "cut off", "deep", "list", "one list", "number", "huge"],
 )
 def test_what_is_no_topology(tmp_path: Path, content: bytes, wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "topology.json"

@@ -28,6 +28,18 @@ std::string utcTimestamp() {
   return {text.data(), length};
 }
 
+Result<store::SegmentFile> openSegment(const NodeSettings& settings, const store::SegmentIdentity& identity,
+                                       uint64_t boot, store::StoreGate& gate) {
+  if (!settings.isTransient()) {
+    return store::openSegment(settings.dataDir, identity, settings.segmentBytes, utcTimestamp(), boot, gate,
+                              settings.numa);
+  }
+  if (settings.memoryPath.empty()) {
+    return store::anonymousSegment(identity, settings.segmentBytes, gate, settings.numa);
+  }
+  return store::lentSegment({settings.memoryPath, settings.memoryOffset}, identity, settings.segmentBytes, gate);
+}
+
 void reportRecovery(const NodeSettings& settings, const store::Recovery& recovery) {
   const std::string what = "segment of node " + settings.nodeId + ": " + std::to_string(recovery.restored) +
                            " objects and " + std::to_string(recovery.tombstones) + " tombstones restored, " +
@@ -76,10 +88,7 @@ Node::~Node() {
 Status Node::open(const NodeSettings& settings) {
   const store::SegmentIdentity identity{settings.poolId, settings.nodeId, 0};
   const uint64_t boot = bootNumber();
-  Result<store::SegmentFile> opened =
-      settings.isTransient() ? store::anonymousSegment(identity, settings.segmentBytes, gate_, settings.numa)
-                             : store::openSegment(settings.dataDir, identity, settings.segmentBytes, utcTimestamp(),
-                                                  boot, gate_, settings.numa);
+  Result<store::SegmentFile> opened = openSegment(settings, identity, boot, gate_);
   if (!opened.ok()) return opened.status();
   segment_ = std::move(opened.value());
   for (const std::string& warning : segment_.warnings)

@@ -75,6 +75,11 @@ void checkStorage(const kv_node_params& params, NodeSettings& settings, Problems
   settings.dataDir = textOf(params.data_dir);
   problems.unless(transient == settings.dataDir.empty(),
                   transient ? "data_dir must be NULL for a transient node" : "data_dir is missing");
+  settings.memoryPath = textOf(params.memory_path);
+  settings.memoryOffset = params.memory_offset;
+  const bool lent = !settings.memoryPath.empty();
+  problems.unless(transient || !lent, "memory_path is for transient nodes; others have a data_dir");
+  problems.unless(lent || settings.memoryOffset == 0, "memory_offset without a memory_path");
   settings.segmentBytes = params.segment_bytes;
   problems.unless(store::planGeometry(params.segment_bytes).has_value(),
                   "segment_bytes " + std::to_string(params.segment_bytes) + " is not between 16 MiB and 32 TiB");
@@ -109,6 +114,8 @@ void checkStorage(const kv_node_params& params, NodeSettings& settings, Problems
   const Result<store::NumaPlacement> numa = store::parseNumaPlacement(textOf(params.numa));
   problems.unless(numa.ok(), numa.status().text());
   if (numa.ok()) settings.numa = numa.value();
+  problems.unless(!lent || textOf(params.numa).empty(),
+                  "numa is for memory that the node makes itself, not for memory_path");
 }
 
 }  // namespace

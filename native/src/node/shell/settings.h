@@ -39,6 +39,8 @@ struct NodeSettings {
   std::string product = KVPOOL_PRODUCT_VERSION;
   std::string zone;
   uint64_t scrubBytesPerSecond = uint64_t{64} << 20;
+  std::string memoryPath;  // empty: memory of its own; for a transient node
+  uint64_t memoryOffset = 0;
   store::NumaPlacement numa;
   bool prefault = true;
   bool lockMemory = false;

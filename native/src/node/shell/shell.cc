@@ -112,11 +112,10 @@ void Shell::tick() {
 /// Whoever cuts the file short takes objects away; with the guard's zeros in their place nothing may be answered.
 void Shell::checkSegment() const {
   struct stat info {};
-  const bool whole =
-      ::fstat(segment_.lock.get(), &info) == 0 && static_cast<uint64_t>(info.st_size) >= segment_.geometry.fileBytes;
+  const uint64_t end = segment_.offset + segment_.geometry.fileBytes;
+  const bool whole = ::fstat(segment_.lock.get(), &info) == 0 && static_cast<uint64_t>(info.st_size) >= end;
   if (whole && !guard_.lost()) return;
-  throw SegmentLost("the segment file was cut to " + std::to_string(info.st_size) + " of " +
-                    std::to_string(segment_.geometry.fileBytes) +
+  throw SegmentLost("the segment file was cut to " + std::to_string(info.st_size) + " of " + std::to_string(end) +
                     " bytes by somebody else; start the node again: it sets the file aside and begins an empty one");
 }
 

@@ -155,6 +155,8 @@ class Node:
         connect_ms: int,
         transfer_ms: int,
         idle_ms: int,
+        memory_path: str | None,
+        memory_offset: int,
         /,
     ) -> Node: ...
     def close(self) -> None: ...

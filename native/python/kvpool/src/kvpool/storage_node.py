@@ -32,6 +32,10 @@ class StorageNode:
         pool_id: UUID of the only pool to join. Default: whichever the masters serve.
         protocols: of "tcp", "ucx" and "ascend"; without CANN a node with "ascend" alone is not made.
         idle_timeout: seconds after which clients close what they do not use; at twice the time this side does.
+        memory_path: an existing file on tmpfs or hugetlbfs of which segment_size bytes are the memory, in place of memory of
+            this process's own. What is there is overwritten. Until close() others must not write there; the node leaves
+            the pool when the file is made shorter.
+        memory_offset: where in that file they begin; a multiple of its pages.
 
     Raises:
         KvpoolError: the memory or the port could not be had.
@@ -53,11 +57,15 @@ class StorageNode:
         connect_timeout: float = 3.0,
         transfer_timeout: float = 30.0,
         idle_timeout: float = 300.0,
+        memory_path: str | None = None,
+        memory_offset: int = 0,
     ) -> None:
         if not MIN_SEGMENT_BYTES <= segment_size < 2**63:
             raise ValueError(f"segment_size is {segment_size}, but must be {MIN_SEGMENT_BYTES} bytes at least")
         if not 0 <= port <= 65535:
             raise ValueError(f"port is {port}, but must be 0 to 65535")
+        if not 0 <= memory_offset < 2**63:
+            raise ValueError(f"memory_offset is {memory_offset}, but must be 0 or more")
         self._raw = _kvpool.Node(
             master_list(masters),
             advertise_host,
@@ -70,6 +78,8 @@ class StorageNode:
             milliseconds(connect_timeout, "connect_timeout"),
             milliseconds(transfer_timeout, "transfer_timeout"),
             milliseconds(idle_timeout, "idle_timeout"),
+            memory_path,
+            memory_offset,
         )
         close_at_exit(self)
 

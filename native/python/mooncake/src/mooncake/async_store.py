@@ -83,6 +83,7 @@ class MooncakeDistributedStoreAsync(MooncakeDistributedStore):
     async_get_hostname = _at_once(MooncakeDistributedStore.get_hostname)
     async_health_check = _at_once(MooncakeDistributedStore.health_check)
 
+    async_mount_segment = _in_thread(MooncakeDistributedStore.mount_segment)
     async_allocate_and_mount_segment = _in_thread(MooncakeDistributedStore.allocate_and_mount_segment)
     async_unmount_and_free_segment = _in_thread(MooncakeDistributedStore.unmount_and_free_segment)
     async_unmount_segment = _in_thread(MooncakeDistributedStore.unmount_segment)

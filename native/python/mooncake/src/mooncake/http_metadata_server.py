@@ -24,6 +24,7 @@ KEY_BYTES_MAX = 1024
 VALUE_BYTES_MAX = 1 << 20
 KEYS_MAX = 100_000
 CONNECTIONS_MAX = 256
+_CLOSE_SECONDS = 0.1  # how long close() may take
 _STOP_SECONDS = 5.0
 
 
@@ -55,7 +56,9 @@ class KVBootstrapServer:
         """Begins to serve; when it returns, `port` answers. OSError when it cannot listen there."""
         self._server = _Server(self.host, self.port)
         self.port = self._server.server_address[1]
-        self.thread = threading.Thread(target=self._server.serve_forever, name="mooncake-metadata", daemon=True)
+        self.thread = threading.Thread(
+            target=self._server.serve_forever, args=(_CLOSE_SECONDS,), name="mooncake-metadata", daemon=True
+        )
         self.thread.start()
         return self.thread
 

@@ -27,7 +27,7 @@ from mooncake.buffer_pool import (
 from mooncake.configuration.agent_settings import read_agent_settings
 from mooncake.configuration.protocols import REMEDY, override_log
 from mooncake.configuration.settings import AgentSettings, BadSettings, Settings, read_settings
-from mooncake.connection.own_segments import OwnSegment
+from mooncake.connection.own_segments import OwnSegment, OwnSegments
 from mooncake.connection.pool import Pool
 from mooncake.memory.buffer_handle import BufferHandle
 from mooncake.memory.host_memory import MooncakeHostMemAllocator, get_alloc_func_addr, get_free_func_addr
@@ -294,6 +294,47 @@ class MooncakeDistributedStore(ParallelTensorMethods):
             {"ret": 0, "segment_ids": [ID], "allocated_size": BYTES}, where ID is a preferred_segment too; or in "ret" the code
             of what failed, without segments.
         """
+        code, mounted = self._mount("allocate_and_mount_segment", size, protocol, location, lambda own: own.add(size))
+        return {
+            "ret": code,
+            "segment_ids": [own.node_id for own in mounted],
+            "allocated_size": sum(own.size for own in mounted),
+        }
+
+    def mount_segment(
+        self, path: str, size: int, offset: int = 0, protocol: str = "tcp", location: str = ""
+    ) -> dict[str, Any]:
+        """Gives a part of an existing file to the pool as memory, until unmount_segment() or close(). What is there is
+        overwritten, and others must not write there meanwhile; the file stays.
+
+        Args:
+            path: of a file on tmpfs or hugetlbfs, as in /dev/shm.
+            size: bytes, 16 MiB at least; whole pages of that file.
+            offset: where in the file they begin; a multiple of its pages.
+            protocol: "tcp", or "" for it.
+            location: "", "*" or "cpu"; accepted, as the pages are where they are.
+
+        Returns:
+            {"ret": 0, "segment_ids": [ID]}, where ID is a preferred_segment too; or in "ret" the code of what failed, without
+            segments: -1 when that part of the file cannot be had.
+        """
+
+        def lend(own: OwnSegments) -> OwnSegment:
+            try:
+                if offset < 0:
+                    raise ValueError(f"offset {offset}")
+                return own.lend(path, size, offset)
+            except OSError as problem:
+                raise ValueError(str(problem)) from problem
+
+        code, mounted = self._mount("mount_segment", size, protocol, location, lend)
+        if code == int(ErrorCode.INVALID_PARAMS):
+            code = int(ErrorCode.INTERNAL_ERROR)
+        return {"ret": code, "segment_ids": [own.node_id for own in mounted]}
+
+    def _mount(
+        self, method: str, size: int, protocol: str, location: str, join: Callable[[OwnSegments], OwnSegment]
+    ) -> tuple[int, list[OwnSegment]]:
         mounted: list[OwnSegment] = []
 
         def mount(pool: Pool) -> None:
@@ -301,16 +342,14 @@ class MooncakeDistributedStore(ParallelTensorMethods):
                 raise ValueError("a store that goes through an agent has no memory of its own in the pool")
             if size <= 0 or protocol not in ("", "tcp") or location not in ("", "*", "cpu"):
                 raise ValueError(f"size {size}, protocol {protocol!r}, location {location!r}: tcp and cpu are served")
-            own = pool.segments.add(size)
+            own = join(pool.segments)
             pool.segments.await_admission(own.node_id)
             mounted.append(own)
 
         if self._pool is None:
-            self._without_pool("allocate_and_mount_segment")
-            return {"ret": int(ErrorCode.INTERNAL_ERROR), "segment_ids": [], "allocated_size": 0}
-        code = self._calls.once(self._pool, "allocate_and_mount_segment", mount)
-        ids, sizes = [own.node_id for own in mounted], [own.size for own in mounted]
-        return {"ret": code, "segment_ids": ids, "allocated_size": sum(sizes)}
+            self._without_pool(method)
+            return int(ErrorCode.INTERNAL_ERROR), []
+        return self._calls.once(self._pool, method, mount), mounted
 
     def unmount_and_free_segment(self, segment_ids: Sequence[str], grace_period_seconds: int = 0) -> int:
         """Takes memory of this process back out of the pool, at once or after a time; what lies there alone is gone then, so

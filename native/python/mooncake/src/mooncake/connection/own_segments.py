@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import random
+import stat
 import threading
 import uuid
 from collections.abc import Iterable
@@ -44,7 +46,16 @@ class OwnSegments:
 
     def add(self, size: int) -> OwnSegment:
         """Memory that joins, 16 MiB of it at least. Raises KvpoolError when it cannot be had."""
-        size = max(size, MIN_SEGMENT_BYTES)
+        return self._join(max(size, MIN_SEGMENT_BYTES), None, 0)
+
+    def lend(self, path: str, size: int, offset: int) -> OwnSegment:
+        """A part of a file on tmpfs or hugetlbfs that joins. Raises KvpoolError, OSError or ValueError when it cannot."""
+        there = os.stat(path)
+        if not stat.S_ISREG(there.st_mode) or offset + size > there.st_size:
+            raise ValueError(f"{path} is no file of {offset + size} bytes")
+        return self._join(size, path, offset)
+
+    def _join(self, size: int, path: str | None, offset: int) -> OwnSegment:
         last: KvpoolError | None = None
         for port in random.sample(_PORTS, _PORT_TRIES):
             # Random, and not the host's name alone: in containers many hosts have the same name.
@@ -57,6 +68,8 @@ class OwnSegments:
                     port=port,
                     node_id=node_id,
                     protocols=self._protocols,
+                    memory_path=path,
+                    memory_offset=offset,
                 )
             except KvpoolError as error:
                 if error.status != Status.IO:

@@ -48,7 +48,9 @@ final class Layouts {
             pointer("socket_dir"),
             u32("idle_timeout_ms"),
             u32("reserved"),
-            u64("staging_bytes"));
+            u64("staging_bytes"),
+            pointer("memory_path"),
+            u64("memory_offset"));
 
     static final StructLayout NODE_STATS = struct(
             "kv_node_stats",
