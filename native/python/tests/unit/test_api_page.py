@@ -42,7 +42,7 @@ MODULES = (
     (
         "mooncake.engine",
         MOONCAKE,
-        ("engine", "transfers/transfer_types", "messages/rpc_interface", "messages/received"),
+        ("engine", "transfers/transfer_types", "memory/shared_segment", "messages/rpc_interface", "messages/received"),
     ),
     ("mooncake.http_metadata_server", MOONCAKE, ("http_metadata_server",)),
     ("kvpool", KVPOOL, ("client", "keep", "storage_node", "transfer_engine")),

@@ -19,6 +19,7 @@ from kvpool import TransferEngine as Engine
 from mooncake.configuration.engine_settings import SERVED, EngineSettings, read_engine_settings
 from mooncake.configuration.protocols import REMEDY, override_log
 from mooncake.configuration.settings import BadSettings
+from mooncake.memory.shared_segment import SharedSegment
 from mooncake.messages.received import ReceivedData, ReceivedTensor
 from mooncake.messages.rpc_interface import CoroRPCInterface, RpcInterface, create_rpc_client, create_rpc_server
 from mooncake.transfers import topology
@@ -40,6 +41,7 @@ __all__ = [
     "ReceivedData",
     "ReceivedTensor",
     "RpcInterface",
+    "SharedSegment",
     "TransferEngine",
     "TransferNotify",
     "TransferOpcode",
