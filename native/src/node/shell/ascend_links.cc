@@ -93,14 +93,14 @@ bool AscendLinks::settled() const {
 
 // ---- transfers ----
 
-void AscendLinks::begin(Operation operation) {
+void AscendLinks::begin(const Operation& operation) {
   const Number number = ++last_;
   const auto link = links_.find(operation.connection);
   const uint64_t bytes = operation.payload.size();
   const bool moves =
       link != links_.end() && bytes <= kConnectionBytesMax && (bytes > 0 || operation.kind == Kind::Probe);
   if (!moves) finished_.emplace_back(number, link != links_.end() && bytes == 0);
-  operations_.emplace(number, std::move(operation));
+  operations_.emplace(number, operation);
   if (!moves) return;
   link->second.waiting.push_back(number);
   while (beginNext(link->second)) {

@@ -80,7 +80,7 @@ class AscendLinks final : public RemoteLinks {
     Status status;
   };
 
-  void begin(Operation operation);
+  void begin(const Operation& operation);
   void beginWaiting();
   bool beginNext(Link& link);
   void move(Number number, Operation& operation);
