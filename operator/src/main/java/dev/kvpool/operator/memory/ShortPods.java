@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.deser.BeanDeserializerModifier;
 import com.fasterxml.jackson.databind.deser.std.DelegatingDeserializer;
 import com.fasterxml.jackson.databind.module.SimpleModule;
+import dev.kvpool.operator.pool.ascend.DeviceNeeds;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerState;
 import io.fabric8.kubernetes.api.model.ContainerStateBuilder;
@@ -87,6 +88,19 @@ public final class ShortPods extends BeanDeserializerModifier {
             status.setPodIP(whole.getPodIP());
             status.setConditions(each(whole.getConditions(), condition -> condition));
             status.setContainerStatuses(each(whole.getContainerStatuses(), Shortening::shortened));
+            status.setInitContainerStatuses(each(whole.getInitContainerStatuses(), it -> it).stream()
+                    .filter(it -> DeviceNeeds.CONTAINER.equals(it.getName()))
+                    .map(Shortening::answering)
+                    .toList());
+            return status;
+        }
+
+        /** Of the init container whose message is read. */
+        private static ContainerStatus answering(ContainerStatus whole) {
+            ContainerStatus status = new ContainerStatus();
+            status.setName(whole.getName());
+            status.setState(whole.getState());
+            status.setLastState(whole.getLastState());
             return status;
         }
 

@@ -12,7 +12,8 @@ public enum ConditionType {
     STORAGE_READY("StorageReady"),
     VERSION_COMPATIBLE("VersionCompatible"),
     UPGRADE_BLOCKED("UpgradeBlocked"),
-    DRAINING("Draining");
+    DRAINING("Draining"),
+    ASCEND_RUNTIME_READY("AscendRuntimeReady");
 
     private final String text;
 

@@ -4,6 +4,7 @@ package dev.kvpool.operator.status;
 import static dev.kvpool.api.v1alpha1.status.ConditionStatus.FALSE;
 import static dev.kvpool.api.v1alpha1.status.ConditionStatus.TRUE;
 import static dev.kvpool.api.v1alpha1.status.ConditionStatus.UNKNOWN;
+import static dev.kvpool.operator.status.ConditionType.ASCEND_RUNTIME_READY;
 import static dev.kvpool.operator.status.ConditionType.AVAILABLE;
 import static dev.kvpool.operator.status.ConditionType.DRAINING;
 import static dev.kvpool.operator.status.ConditionType.LEADER_ELECTED;
@@ -404,7 +405,40 @@ public enum Reason {
             "Leftovers",
             "A storage node that is being emptied holds objects that fit nowhere else. It stays until they do, or"
                     + " until spec.drain.onLeftovers is Drop, or, on a cordoned Kubernetes node, until spec.drain.nodeTimeout"
-                    + " has passed.");
+                    + " has passed."),
+
+    RUNTIME_FOUND(
+            ASCEND_RUNTIME_READY,
+            TRUE,
+            "RuntimeFound",
+            "Storage pods found CANN and their NPUs when they started. The message says what else they may lack. The condition is"
+                    + " there only in pools whose storage nodes open NPUs."),
+    CANN_LIBRARY_NOT_FOUND(
+            ASCEND_RUNTIME_READY,
+            FALSE,
+            "CannLibraryNotFound",
+            "A library of CANN, or one of the driver that it needs, is missing in storage pods. The message has the paths that were"
+                    + " tried. The storage nodes use their other protocols."),
+    SYMBOL_MISSING(
+            ASCEND_RUNTIME_READY,
+            FALSE,
+            "SymbolMissing",
+            "CANN in storage pods lacks a function: it is older than 8.3, or not whole. The storage nodes use their other protocols."),
+    DRIVER_TOO_OLD(
+            ASCEND_RUNTIME_READY,
+            FALSE,
+            "DriverTooOld",
+            "The driver of a Kubernetes node is older than the transfer engine's accelerator needs. The message has both versions."),
+    NO_DEVICE(
+            ASCEND_RUNTIME_READY,
+            FALSE,
+            "NoDevice",
+            "Storage pods have no NPU, or cannot open theirs. The message says why. The storage nodes use their other protocols."),
+    DEVICES_NOT_CHECKED(
+            ASCEND_RUNTIME_READY,
+            UNKNOWN,
+            "DevicesNotChecked",
+            "Storage pods have not looked for their NPUs yet, or were made by an operator that had no such check.");
 
     private final ConditionType type;
     private final ConditionStatus status;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.DeviceCheck;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -59,6 +60,20 @@ class ShortPodsTest {
                 .matches(seen ->
                         seen.running().equals("sha256:0") && seen.pullSecrets().equals(List.of("pull")))
                 .matches(seen -> seen.ip().equals("10.0.0.7") && seen.node().equals("node-1"));
+    }
+
+    @Test
+    void whatThePodFoundOfItsDevicesIsKeptAndOtherInitContainersAreNot() {
+        String status = """
+                {"initContainerStatuses": [{"name": "host-files", "state": {"terminated": {"message": "none"}}},
+                  {"name": "devices", "state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {"terminated": {"exitCode": 1,
+                    "message": "{\\"reason\\":\\"NoDevice\\",\\"blocking\\":true,\\"npus\\":[],\\"findings\\":[]}"}}}]}""";
+
+        Pod read = brief.unmarshal(pod(status), Pod.class);
+
+        assertThat(ObservedPod.of(read)).isEqualTo(ObservedPod.of(whole.unmarshal(pod(status), Pod.class)));
+        assertThat(ObservedPod.of(read).devices()).map(DeviceCheck::reason).contains("NoDevice");
+        assertThat(read.getStatus().getInitContainerStatuses()).hasSize(1);
     }
 
     @Test

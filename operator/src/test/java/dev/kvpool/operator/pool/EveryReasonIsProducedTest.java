@@ -24,6 +24,7 @@ import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.gone.GonePoolSketch;
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.DeviceCheck;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.Outcome;
@@ -189,6 +190,9 @@ class EveryReasonIsProducedTest {
             case MAY_BE_EVICTED -> of(evictable());
             case DRAIN_CANCELLED ->
                 of(whole(ALL_READY).status(PoolSketch.statusWith(List.of(drain(StepState.UNDER_WAY, 1)))));
+            case RUNTIME_FOUND -> of(found(""));
+            case CANN_LIBRARY_NOT_FOUND, SYMBOL_MISSING, DRIVER_TOO_OLD, NO_DEVICE -> of(found(reason.text()));
+            case DEVICES_NOT_CHECKED -> of(withNpus("", "1Gi"));
             case NOT_USED -> of(EngineSketch.status());
             case ENGINE_READY -> of(EngineSketch.status(EngineSketch.pool(1, 1, "shm", "tcp")));
             case NODES_MISSING -> of(EngineSketch.status(EngineSketch.pool(0, 1, "shm", "tcp")));
@@ -265,6 +269,11 @@ class EveryReasonIsProducedTest {
     private static PoolSketch withNpus(String more, String set) {
         return new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: %s}]}".formatted(set))
                 .engine("{protocols: [ascend, tcp], accelerator: {chip: A3%s}}".formatted(more));
+    }
+
+    private static PoolSketch found(String reason) {
+        DeviceCheck check = new DeviceCheck(reason, false, List.of(0), "", "");
+        return withNpus("", "1Gi").pod(PoolSketch.checked("demo-a-0", "a", check));
     }
 
     private static String withResources(String resources) {

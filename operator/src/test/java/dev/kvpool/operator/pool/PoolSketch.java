@@ -21,6 +21,7 @@ import dev.kvpool.operator.pool.naming.NodePorts;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.Workloads;
+import dev.kvpool.operator.pool.observation.DeviceCheck;
 import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.observation.ObservedNode;
 import dev.kvpool.operator.pool.observation.ObservedPod;
@@ -384,6 +385,18 @@ public final class PoolSketch {
 
     private static ObservedPod pod(
             String name, String role, String set, boolean started, String node, boolean perNode, String settings) {
+        return pod(name, role, set, started, node, perNode, settings, Optional.empty());
+    }
+
+    private static ObservedPod pod(
+            String name,
+            String role,
+            String set,
+            boolean started,
+            String node,
+            boolean perNode,
+            String settings,
+            Optional<DeviceCheck> devices) {
         return new ObservedPod(
                 name,
                 "uid-" + name,
@@ -406,7 +419,13 @@ public final class PoolSketch {
                 Optional.empty(),
                 started ? Optional.of(NOON.minusSeconds(60)) : Optional.empty(),
                 started ? IMAGE : "",
-                List.of());
+                List.of(),
+                devices);
+    }
+
+    /** A running storage pod that found this of its NPUs. */
+    public static ObservedPod checked(String name, String set, DeviceCheck found) {
+        return pod(name, PoolLabels.ROLE_STORAGE, set, true, "worker", false, "new", Optional.of(found));
     }
 
     /** The same pod, on its way up or broken. */
@@ -479,7 +498,8 @@ public final class PoolSketch {
                 ended,
                 runningSince,
                 pod.running(),
-                pod.pullSecrets());
+                pod.pullSecrets(),
+                pod.devices());
     }
 
     public static PoolReport leader(List<PoolReport.Node> nodes) {

@@ -42,6 +42,7 @@ import java.util.Optional;
  * @param runningSince since when its container runs, to the second; empty while it does not
  * @param running id of the image its container runs or ran last, as a name may have been given to another image; empty while none has run
  * @param pullSecrets Secrets with which its images are pulled
+ * @param devices what its init container found of NPUs; empty where it has none, or that has not ended
  */
 public record ObservedPod(
         String name,
@@ -65,7 +66,8 @@ public record ObservedPod(
         Optional<Ended> ended,
         Optional<Instant> runningSince,
         String running,
-        List<String> pullSecrets) {
+        List<String> pullSecrets,
+        Optional<DeviceCheck> devices) {
 
     /** How the trouble of a pod begins for which there is no node. */
     private static final String NO_NODE = "cannot be scheduled: ";
@@ -114,7 +116,8 @@ public record ObservedPod(
                 own.flatMap(ObservedPod::ended),
                 own.flatMap(ObservedPod::runningSince),
                 own.map(ContainerStatus::getImageID).orElse(""),
-                pullSecrets(pod));
+                pullSecrets(pod),
+                DeviceCheck.of(status));
     }
 
     /** True when it is being deleted. */

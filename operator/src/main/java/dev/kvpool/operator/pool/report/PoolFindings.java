@@ -19,6 +19,7 @@ import dev.kvpool.operator.pool.plan.RollViews;
 import dev.kvpool.operator.pool.validate.AcceleratorCheck;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -44,7 +45,7 @@ public final class PoolFindings {
         this.ofEngines = isOfEngines(seen, plan);
     }
 
-    /** In the order the conditions have in the status, Ready first. */
+    /** In the order the conditions have in the status, Ready first; AscendRuntimeReady only where storage nodes open NPUs. */
     public List<Finding> all(List<Finding> problems, Outcome outcome) {
         Finding leader = leader();
         Finding storage = storage();
@@ -57,7 +58,7 @@ public final class PoolFindings {
                 outcome,
                 plan.transitions().deferred(),
                 settings.rollout());
-        return List.of(
+        List<Finding> findings = new ArrayList<>(List.of(
                 Completeness.ready(available, progressing, applied),
                 available,
                 progressing,
@@ -67,7 +68,9 @@ public final class PoolFindings {
                 storage,
                 version(),
                 plan.roll().finding(),
-                plan.transitions().draining());
+                plan.transitions().draining()));
+        AscendRuntime.of(seen).ifPresent(findings::add);
+        return findings;
     }
 
     private Finding available(Finding leader, Finding storage) {

@@ -308,7 +308,8 @@ final class RandomCluster {
                 Optional.empty(),
                 pod.up ? Optional.of(pod.since) : Optional.empty(),
                 pod.running.isEmpty() ? "" : "id of " + pod.running,
-                List.of());
+                List.of(),
+                Optional.empty());
     }
 
     private static String trouble(Pod pod) {

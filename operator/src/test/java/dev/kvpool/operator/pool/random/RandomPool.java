@@ -257,7 +257,8 @@ final class RandomPool {
                 Optional.of(new ObservedPod.Ended(0, message)),
                 Optional.empty(),
                 of,
-                List.of());
+                List.of(),
+                Optional.empty());
     }
 
     /** Whether everything is as the spec says, and nothing goes on. */

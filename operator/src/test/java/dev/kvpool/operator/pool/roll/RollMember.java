@@ -266,7 +266,8 @@ final class RollMember {
                 Optional.empty(),
                 Optional.empty(),
                 started ? imageId() : "",
-                List.of());
+                List.of(),
+                Optional.empty());
         return new Member(
                 observed,
                 master,

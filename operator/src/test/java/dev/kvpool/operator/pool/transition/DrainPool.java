@@ -401,7 +401,8 @@ final class DrainPool {
                 Optional.empty(),
                 Optional.empty(),
                 "",
-                List.of());
+                List.of(),
+                Optional.empty());
     }
 
     private PoolReport report() {

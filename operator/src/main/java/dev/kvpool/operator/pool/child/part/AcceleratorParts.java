@@ -6,6 +6,7 @@ import dev.kvpool.api.v1alpha1.engine.AcceleratorMode;
 import dev.kvpool.api.v1alpha1.engine.AcceleratorSpec;
 import dev.kvpool.api.v1alpha1.engine.DriverSource;
 import dev.kvpool.operator.pool.ascend.AscendEnvironment;
+import dev.kvpool.operator.pool.ascend.DeviceNeeds;
 import dev.kvpool.operator.pool.ascend.HostCopies;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.sizing.Sizing;
@@ -38,6 +39,9 @@ final class AcceleratorParts {
             DRIVER + "/lib64/driver",
             "/usr/local/Ascend/cann/lib64",
             "/usr/local/Ascend/ascend-toolkit/latest/lib64");
+
+    /** The default of Kubernetes, said so that both sides of it are. */
+    private static final String MESSAGES = "/dev/termination-log";
 
     private static final String SHM_VOLUME = "shm";
     private static final String DRIVER_VOLUME = "host-driver";
@@ -141,6 +145,28 @@ final class AcceleratorParts {
                         .build())
                 .withSecurityContext(PodSecurity.container())
                 .withVolumeMounts(copies.mountsOfCopying())
+                .build();
+    }
+
+    /** Looks, before the storage node starts and with the same devices, whether it finds what it needs. */
+    Container checking(PoolBlueprint pool, String protocols) {
+        ContainerResources resources = new ContainerResources()
+                .request("cpu", new Quantity("10m"))
+                // The libraries of CANN and the driver, which it loads; the storage node needs more than that.
+                .exactly("memory", new Quantity("1Gi"));
+        addTo(resources);
+        List<EnvVar> environment = new ArrayList<>(PodIdentity.environment());
+        environment.addAll(environment());
+        return new ContainerBuilder()
+                .withName(DeviceNeeds.CONTAINER)
+                .withImage(pool.storageImage())
+                .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
+                .withArgs(DeviceNeeds.arguments(spec, protocols, MESSAGES))
+                .withEnv(environment)
+                .withResources(resources.build())
+                .withSecurityContext(PodSecurity.container(true))
+                .withTerminationMessagePath(MESSAGES)
+                .withVolumeMounts(mounts())
                 .build();
     }
 

@@ -74,7 +74,7 @@ public final class StoragePod {
         NodeSockets.owner(pool, engine(), PodSecurity.user(set.podTemplate())).ifPresent(pod::addToInitContainers);
         HostNetwork.apply(pod, engine());
         accelerator.ifPresent(parts -> pod.addAllToVolumes(parts.volumes())
-                .addToInitContainers(parts.copying(pool))
+                .addToInitContainers(parts.copying(pool), parts.checking(pool, words(engine().protocolsOfNodes())))
                 .editSecurityContext()
                 .addToSupplementalGroups(parts.group())
                 .endSecurityContext());

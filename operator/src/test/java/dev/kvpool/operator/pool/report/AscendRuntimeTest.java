@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.operator.pool.PoolSketch;
+import dev.kvpool.operator.pool.observation.DeviceCheck;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Condition AscendRuntimeReady says what storage pods found, and is there only where they open NPUs. */
+class AscendRuntimeTest {
+    private static final DeviceCheck WELL = new DeviceCheck("", false, List.of(0), "", "");
+    private static final DeviceCheck WITHOUT_CANN =
+            new DeviceCheck("CannLibraryNotFound", false, List.of(0), "libascendcl.so is not there. Use CANN.", "");
+    private static final DeviceCheck WITHOUT_DEVICE =
+            new DeviceCheck("NoDevice", false, List.of(), "there is no /dev/davinciN. Look.", "only 8 MiB. Raise it.");
+
+    @Test
+    void aPoolWithoutNpusHasNoSuchCondition() {
+        assertThat(AscendRuntime.of(new PoolSketch("{storage: [{name: a, capacity: 1Gi}]}")
+                        .set("a", 1)
+                        .observation()))
+                .isEmpty();
+        assertThat(AscendRuntime.of(new PoolSketch("{transferEngine: demo, storage: []}")
+                        .engine("{protocols: [ascend, tcp], accelerator: {chip: A3, mode: Embedded}}")
+                        .observation()))
+                .isEmpty();
+    }
+
+    @Test
+    void allThatFoundTheirsAreTrue() {
+        assertThat(finding(WELL, WELL))
+                .contains(new Finding(
+                        Reason.RUNTIME_FOUND,
+                        "All storage pods of set a found CANN and their NPUs when they started."));
+    }
+
+    @Test
+    void warningsAreSaidWithoutBeingAReason() {
+        DeviceCheck warned = new DeviceCheck("", false, List.of(0), "", "only 8 MiB. Raise it.");
+
+        Finding finding = finding(WELL, warned).orElseThrow();
+
+        assertThat(finding.reason()).isEqualTo(Reason.RUNTIME_FOUND);
+        assertThat(finding.message()).endsWith("But: Set a, demo-a-1 on node worker: only 8 MiB. Raise it.");
+    }
+
+    @Test
+    void setNodePodsAndRemedyAreNamedOnceForPodsThatLackTheSame() {
+        assertThat(finding(WITHOUT_CANN, WITHOUT_CANN))
+                .contains(new Finding(
+                        Reason.CANN_LIBRARY_NOT_FOUND,
+                        "Set a, demo-a-0 on node worker, demo-a-1 on node worker: libascendcl.so is not there. Use CANN. They move"
+                                + " bytes by their other protocols. Pods that are created again look again."));
+    }
+
+    @Test
+    void whatIsMissingFirstOnTheWayToADeviceIsTheReason() {
+        assertThat(finding(WITHOUT_DEVICE, WITHOUT_CANN).map(Finding::reason)).contains(Reason.CANN_LIBRARY_NOT_FOUND);
+        assertThat(finding(WITHOUT_DEVICE, WELL).map(Finding::reason)).contains(Reason.NO_DEVICE);
+    }
+
+    @Test
+    void podsThatDoNotStartAreSaidToBe() {
+        DeviceCheck blocking = new DeviceCheck("SymbolMissing", true, List.of(), "CANN is 8.2.", "");
+
+        assertThat(finding(blocking, WELL).orElseThrow().message()).endsWith(" They do not start before that.");
+    }
+
+    @Test
+    void onePodThatHasNotLookedLeavesItUnknownUnlessAnotherLacksSomething() {
+        PoolSketch pool = pool().set("a", 2);
+        pool.pod(PoolSketch.checked("demo-a-0", "a", WELL));
+        assertThat(AscendRuntime.of(pool.observation()))
+                .contains(new Finding(Reason.DEVICES_NOT_CHECKED, "demo-a-1: not looked for NPUs yet."));
+
+        pool.pod(PoolSketch.checked("demo-a-0", "a", WITHOUT_CANN));
+        assertThat(AscendRuntime.of(pool.observation()).map(Finding::reason)).contains(Reason.CANN_LIBRARY_NOT_FOUND);
+    }
+
+    @Test
+    void withoutPodsItIsUnknown() {
+        assertThat(AscendRuntime.of(pool().observation()))
+                .contains(new Finding(
+                        Reason.DEVICES_NOT_CHECKED, "No storage pod of set a is there that could look for its NPUs."));
+    }
+
+    private static PoolSketch pool() {
+        return new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi, replicas: 2}]}")
+                .engine("{protocols: [ascend, tcp], accelerator: {chip: A3}}");
+    }
+
+    private static Optional<Finding> finding(DeviceCheck... checks) {
+        PoolSketch pool = pool();
+        for (int i = 0; i < checks.length; i++) {
+            pool.pod(PoolSketch.checked("demo-a-" + i, "a", checks[i]));
+        }
+        return AscendRuntime.of(pool.observation());
+    }
+}
