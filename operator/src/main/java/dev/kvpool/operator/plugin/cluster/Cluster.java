@@ -2,6 +2,7 @@
 package dev.kvpool.operator.plugin.cluster;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.kvpool.api.v1alpha1.ApiGroup;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.pool.cluster.PoolReader;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -9,7 +10,6 @@ import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
-import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -22,9 +22,6 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.fabric8.kubernetes.client.utils.Serialization;
-import java.security.GeneralSecurityException;
-import java.security.KeyPairGenerator;
-import java.security.spec.ECGenParameterSpec;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
@@ -88,21 +85,9 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /**
-     * Begins what every command will need and what takes long the first time, beside what else is done: reading a kubeconfig, and keys on
-     * the curve of which Java offers one to each server.
-     */
+    /** Begins to learn how to read a kubeconfig, which every command will need, beside what else is done. */
     public static void getReady() {
         beside("kubeconfig", () -> Serialization.unmarshal("{}", io.fabric8.kubernetes.api.model.Config.class));
-        beside("keys", () -> {
-            try {
-                KeyPairGenerator keys = KeyPairGenerator.getInstance("EC");
-                keys.initialize(new ECGenParameterSpec("secp256r1"));
-                keys.generateKeyPair();
-            } catch (GeneralSecurityException e) {
-                // Then the connection will say what is wrong.
-            }
-        });
     }
 
     /** Learns how to read a kind: for the first object of a kind that takes longer than the request for it. */
@@ -144,11 +129,9 @@ public final class Cluster implements AutoCloseable {
 
     /** The same as the API server writes them, for what needs little of each: to learn the whole kind takes longer than to read it so. */
     public List<JsonNode> poolsAsWritten() {
-        String answer = client.raw("/apis/%s/namespaces/%s/%s"
-                .formatted(
-                        HasMetadata.getApiVersion(KvCachePool.class),
-                        namespace,
-                        HasMetadata.getPlural(KvCachePool.class)));
+        // Fabric8 would read the same of the class's annotations, for each of which Java makes a class.
+        String answer = client.raw(
+                "/apis/%s/%s/namespaces/%s/kvcachepools".formatted(ApiGroup.GROUP, ApiGroup.VERSION, namespace));
         if (answer == null) {
             throw new PluginException("the cluster has no kind KvCachePool; kvpool is not installed there");
         }
