@@ -195,7 +195,7 @@ int main(int argc, char** argv) {
   try {
     const uint64_t bytes = mebibytes << 20;
     const store::SegmentIdentity identity{{1, 2}, "bench", 0};
-    Result<ssd::TierFile> tier = ssd::openTier(argv[1], 2 * bytes, identity, "bench", 1);
+    Result<ssd::TierFile> tier = ssd::openTier({argv[1], 2 * bytes, identity, "bench", 1, std::nullopt});
     if (!tier.ok()) throw std::runtime_error(tier.status().text());
     if (!tier.value().direct) throw std::runtime_error("no O_DIRECT here; choose a directory on a disk");
     const std::string path = tier.value().shown;

@@ -166,6 +166,9 @@ typedef struct kv_node_params {
                             * overwritten. Until the node is destroyed others must not write there; a file that is cut off
                             * ends the node. The range is locked against other nodes. NULL or "": none */
   uint64_t memory_offset;  /* in that file, a multiple of its pages */
+  const char *ssd_key_file; /* the SSD tier is encrypted (AES-256-XTS) with what this file has: 32 bytes, or 64 hexadecimal
+                             * digits. With another key, a first one, or none any more, the tier begins empty. When it cannot
+                             * be read, the node goes on without the tier. NULL or "": not encrypted */
 } kv_node_params;
 
 /* Opens or creates the segment, verifies its records, listens and dials the masters (and goes on dialling for ever).

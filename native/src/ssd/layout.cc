@@ -26,7 +26,8 @@ uint32_t crcOf(const TierHeader& header) {
 bool isIntact(const TierHeader& header, uint64_t offset) {
   return header.crc == crcOf(header) && header.headerBytes == sizeof header &&
          header.recordBytes == sizeof(TierRecord) && header.nodeIdLength <= store::kNodeIdBytesMax &&
-         header.number != 0 && headerOffset(header) == offset && planTier(header.tierBytes) == geometryOf(header);
+         header.sealing <= static_cast<uint32_t>(Sealing::Aes256Xts) && header.number != 0 &&
+         headerOffset(header) == offset && planTier(header.tierBytes) == geometryOf(header);
 }
 
 bool isPossible(const TierRecord& record, const TierGeometry& geometry) {
@@ -151,6 +152,31 @@ TierHeader newHeader(const TierGeometry& geometry, const store::SegmentIdentity&
   header.nodeIdLength = static_cast<uint32_t>(identity.nodeId.size());
   std::memcpy(header.nodeId.data(), identity.nodeId.data(), identity.nodeId.size());
   return header;
+}
+
+namespace {
+
+/// A secret that is copied into the header of another tier does not open there.
+std::string ownerOf(const TierHeader& header) {
+  return toString(PoolId{header.poolHigh, header.poolLow}) + "/" +
+         std::string(header.nodeId.data(), header.nodeIdLength);
+}
+
+}  // namespace
+
+Status sealHeader(TierHeader& header, const SealKey& key) {
+  const Result<TierSecret> secret = randomSecret();
+  if (!secret.ok()) return secret.status();
+  const Result<WrappedSecret> wrapped = wrap(secret.value(), key, ownerOf(header));
+  if (!wrapped.ok()) return wrapped.status();
+  header.sealing = static_cast<uint32_t>(Sealing::Aes256Xts);
+  header.secret = wrapped.value();
+  return {};
+}
+
+std::optional<TierSecret> secretOf(const TierHeader& header, const SealKey& key) {
+  if (header.sealing == static_cast<uint32_t>(Sealing::None)) return std::nullopt;
+  return unwrap(header.secret, key, ownerOf(header));
 }
 
 TierHeader nextHeader(TierHeader header, const ObjectId& purgeId) {

@@ -21,6 +21,8 @@
 
 #include "base/ids.h"
 #include "base/retention.h"
+#include "base/status.h"
+#include "ssd/sealing.h"
 #include "store/allocator.h"
 #include "store/segment_header.h"
 
@@ -41,6 +43,9 @@ inline constexpr size_t kTierKeyBytesMax = 424;
 /// A payload is read whole into memory beside the segment, and only then sent. Masters know this number.
 inline constexpr uint64_t kTierPayloadBytesMax = uint64_t{128} << 20;
 
+/// How all behind the headers is encrypted.
+enum class Sealing : uint32_t { None = 0, Aes256Xts = 1 };
+
 /// A new one is written over the older of the two, so that one of them is intact whatever write is cut. crc covers all
 /// bytes before it.
 struct TierHeader {
@@ -60,10 +65,12 @@ struct TierHeader {
   uint32_t number;       // random, not 0: names this tier in the state of the segment beside it
   uint32_t nodeIdLength;
   std::array<char, 256> nodeId;
+  uint32_t sealing;      // Sealing
+  WrappedSecret secret;  // zeros without
   uint32_t reserved;
   uint32_t crc;
 };
-static_assert(sizeof(TierHeader) == 360 && offsetof(TierHeader, crc) == 356);
+static_assert(sizeof(TierHeader) == 456 && offsetof(TierHeader, crc) == 452);
 static_assert(std::is_trivially_copyable_v<TierHeader>);
 
 enum class RecordState : uint32_t { Free = 0, Committed = 1 };
@@ -168,6 +175,10 @@ struct TierCheck {
 TierCheck checkTier(std::span<const uint8_t> blocks, uint64_t tierBytes, const store::SegmentIdentity& expected);
 /// Of a tier that is empty, and not written yet.
 TierHeader newHeader(const TierGeometry& geometry, const store::SegmentIdentity& identity, uint32_t number);
+/// Gives it a secret of its own, which only `key` opens. KV_IO without random numbers.
+Status sealHeader(TierHeader& header, const SealKey& key);
+/// Its secret, if it has one and this is the key.
+std::optional<TierSecret> secretOf(const TierHeader& header, const SealKey& key);
 /// What a header becomes that names this purge id; it goes over the older copy.
 TierHeader nextHeader(TierHeader header, const ObjectId& purgeId);
 /// The block of a header, which lies at headerOffset().

@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <span>
 #include <utility>
 
+#include "ssd/sealed_device.h"
 #include "store/file_lock.h"
 #include "store/set_aside.h"
 
@@ -109,10 +111,32 @@ Status allocateAll(int file, uint64_t bytes, const std::string& path, std::vecto
   return {};
 }
 
+/// The device of a tier whose header this is becomes what its reader sees. Why that is not possible, as half a
+/// sentence.
+std::string unlock(std::unique_ptr<Device>& device, const TierHeader& header, const std::optional<SealKey>& key) {
+  const bool sealed = header.sealing != static_cast<uint32_t>(Sealing::None);
+  if (!sealed && !key) return "";
+  if (!sealed) return "what it held was not encrypted, and is to be";
+  if (!key) return "it was encrypted, and no key was given";
+  const std::optional<TierSecret> secret = secretOf(header, *key);
+  if (!secret) return "it was encrypted with another key";
+  device = std::make_unique<SealedDevice>(std::move(device), *secret);
+  return "";
+}
+
+/// Makes an empty tier there.
+Status make(std::unique_ptr<Device>& device, TierHeader& header, const std::optional<SealKey>& key) {
+  if (key) {
+    if (Status sealed = sealHeader(header, *key); !sealed.ok()) return sealed;
+  }
+  if (Status made = formatTier(*device, header); !made.ok()) return made;
+  const std::string why = unlock(device, header, key);
+  return why.empty() ? Status() : Status(KV_IO, "the new SSD tier cannot be read: " + why);
+}
+
 /// Under another name until the header is in it, so that a crash leaves no half-made tier under the real one.
-Result<TierFile> create(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
-                        uint32_t number) {
-  const Result<TierGeometry> geometry = plan(bytes);
+Result<TierFile> create(const std::string& path, const TierWish& wish) {
+  const Result<TierGeometry> geometry = plan(wish.bytes);
   if (!geometry.ok()) return geometry.status();
   const std::string unfinished = path + ".new";
   ::unlink(unfinished.c_str());
@@ -121,10 +145,10 @@ Result<TierFile> create(const std::string& path, uint64_t bytes, const store::Se
   const int file = opened.value().file.get();
   TierFile tier;
   Status made = store::lockFile(file, unfinished);
-  if (made.ok()) made = allocateAll(file, bytes, path, tier.warnings);
+  if (made.ok()) made = allocateAll(file, wish.bytes, path, tier.warnings);
   tier.device = std::make_unique<FileDevice>(std::move(opened.value().file), path);
-  tier.header = newHeader(geometry.value(), identity, number);
-  if (made.ok()) made = formatTier(*tier.device, tier.header);
+  tier.header = newHeader(geometry.value(), wish.identity, wish.number);
+  if (made.ok()) made = make(tier.device, tier.header, wish.key);
   if (made.ok() && ::rename(unfinished.c_str(), path.c_str()) != 0) {
     made = systemError("cannot rename " + unfinished, errno);
   }
@@ -184,24 +208,32 @@ Result<Looked> lookAt(Result<Opened> opened, const std::string& path, const stor
   return Looked{std::move(opened.value()), std::move(device), size.value(), check.value()};
 }
 
-Result<TierFile> openInDirectory(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
-                                 const std::string& timestamp, uint32_t number) {
-  if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return create(path, bytes, identity, number);
-  Result<Looked> looked = lookAt(openFile(path, 0), path, identity);
+Result<TierFile> openInDirectory(const std::string& path, const TierWish& wish) {
+  if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return create(path, wish);
+  Result<Looked> looked = lookAt(openFile(path, 0), path, wish.identity);
   if (!looked.ok()) return looked.status();
   auto& [opened, device, size, check] = looked.value();
   if (check.verdict == TierVerdict::Fits) {
+    const std::string locked = unlock(device, check.header, wish.key);
+    if (!locked.empty()) {
+      // Its room is needed for the next one, and comes back when the file is closed.
+      if (::unlink(path.c_str()) != 0) return systemError("cannot delete " + path, errno);
+      device.reset();
+      Result<TierFile> fresh = create(path, wish);
+      if (fresh.ok()) fresh.value().warnings.push_back(path + " was emptied because " + locked);
+      return fresh;
+    }
     TierFile tier = found(std::move(opened), std::move(device), check.header, path);
-    if (tier.header.tierBytes != bytes) {
-      tier.warnings.push_back(keepsItsSize(tier, bytes) + "with a new file");
+    if (tier.header.tierBytes != wish.bytes) {
+      tier.warnings.push_back(keepsItsSize(tier, wish.bytes) + "with a new file");
     }
     return tier;
   }
   const store::AsideReason reason =
       check.verdict == TierVerdict::Foreign ? store::AsideReason::Foreign : store::AsideReason::Damaged;
-  const Result<std::string> aside = store::setAside(path, reason, timestamp);
+  const Result<std::string> aside = store::setAside(path, reason, wish.timestamp);
   if (!aside.ok()) return aside.status();
-  Result<TierFile> fresh = create(path, bytes, identity, number);
+  Result<TierFile> fresh = create(path, wish);
   if (fresh.ok()) {
     const std::string why = check.why.empty() ? "nothing is in it" : check.why;
     fresh.value().warnings.push_back(path + " was set aside as " + aside.value() + " because " + why +
@@ -220,29 +252,50 @@ Status checkUnused(Device& device, uint64_t bytes, const std::string& path) {
   return leftAlone(path, "something is in its first " + std::to_string(kUnusedBytes) + " bytes");
 }
 
-Result<TierFile> openOnDevice(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
-                              uint32_t number) {
-  Result<Looked> looked = lookAt(openDevice(path), path, identity);
+/// What an earlier tier left is to be unreadable, and its table is not to be taken for damaged records of the next one.
+Status wipe(const std::string& path, const TierHeader& old, std::vector<std::string>& warnings) {
+  const Fd device(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!device.valid()) return systemError("cannot open " + path, errno);
+  std::array<uint64_t, 2> all{0, old.tierBytes / kBlockBytes * kBlockBytes};
+  if (::ioctl(device.get(), BLKDISCARD, all.data()) != 0 && old.sealing == static_cast<uint32_t>(Sealing::None)) {
+    warnings.push_back(path + " cannot forget what lies there: it can be read until it is overwritten");
+  }
+  std::array<uint64_t, 2> table{kTableOffset, old.dataOffset - kTableOffset};
+  return ::ioctl(device.get(), BLKZEROOUT, table.data()) == 0 ? Status()
+                                                              : systemError("cannot overwrite " + path, errno);
+}
+
+Result<TierFile> openOnDevice(const TierWish& wish) {
+  const std::string& path = wish.path;
+  Result<Looked> looked = lookAt(openDevice(path), path, wish.identity);
   if (!looked.ok()) return looked.status();
   auto& [opened, device, size, check] = looked.value();
-  const Result<TierGeometry> geometry = plan(std::min(bytes, size));
+  const Result<TierGeometry> geometry = plan(std::min(wish.bytes, size));
   if (!geometry.ok()) return geometry.status();
+  std::vector<std::string> warnings;
   if (check.verdict == TierVerdict::Fits) {
-    TierFile tier = found(std::move(opened), std::move(device), check.header, path);
-    if (tier.header.tierBytes != std::min(bytes, size)) {
-      tier.warnings.push_back(keepsItsSize(tier, bytes) + "once its first " + std::to_string(kUnusedBytes) +
-                              " bytes are overwritten with zeros, which empties it");
+    const std::string locked = unlock(device, check.header, wish.key);
+    if (locked.empty()) {
+      TierFile tier = found(std::move(opened), std::move(device), check.header, path);
+      if (tier.header.tierBytes != std::min(wish.bytes, size)) {
+        tier.warnings.push_back(keepsItsSize(tier, wish.bytes) + "once its first " + std::to_string(kUnusedBytes) +
+                                " bytes are overwritten with zeros, which empties it");
+      }
+      return tier;
     }
-    return tier;
+    warnings.push_back(path + " was emptied because " + locked);
+    if (Status wiped = wipe(path, check.header, warnings); !wiped.ok()) return wiped;
+  } else {
+    if (check.verdict != TierVerdict::Empty) return leftAlone(path, check.why);
+    if (Status unused = checkUnused(*device, size, path); !unused.ok()) return unused;
   }
-  if (check.verdict != TierVerdict::Empty) return leftAlone(path, check.why);
-  if (Status unused = checkUnused(*device, size, path); !unused.ok()) return unused;
-  TierHeader header = newHeader(geometry.value(), identity, number);
-  if (Status made = formatTier(*device, header); !made.ok()) return made;
+  TierHeader header = newHeader(geometry.value(), wish.identity, wish.number);
+  if (Status made = make(device, header, wish.key); !made.ok()) return made;
   TierFile tier = found(std::move(opened), std::move(device), header, path);
   tier.created = true;
-  if (size < bytes) {
-    tier.warnings.push_back(path + " has " + std::to_string(size) + " bytes; " + std::to_string(bytes) +
+  tier.warnings = std::move(warnings);
+  if (size < wish.bytes) {
+    tier.warnings.push_back(path + " has " + std::to_string(size) + " bytes; " + std::to_string(wish.bytes) +
                             " were asked for");
   }
   return tier;
@@ -250,13 +303,11 @@ Result<TierFile> openOnDevice(const std::string& path, uint64_t bytes, const sto
 
 }  // namespace
 
-Result<TierFile> openTier(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
-                          const std::string& timestamp, uint32_t number) {
+Result<TierFile> openTier(const TierWish& wish) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return systemError("cannot look at " + path, errno);
-  Result<TierFile> tier = S_ISBLK(info.st_mode)
-                              ? openOnDevice(path, bytes, identity, number)
-                              : openInDirectory(path + "/" + kTierFileName, bytes, identity, timestamp, number);
+  if (::stat(wish.path.c_str(), &info) != 0) return systemError("cannot look at " + wish.path, errno);
+  Result<TierFile> tier =
+      S_ISBLK(info.st_mode) ? openOnDevice(wish) : openInDirectory(wish.path + "/" + kTierFileName, wish);
   if (tier.ok() && !tier.value().direct) {
     tier.value().warnings.push_back(tier.value().shown +
                                     " cannot be opened with O_DIRECT: the page cache lies in between and takes memory");

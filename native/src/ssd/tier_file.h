@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,14 +25,23 @@ struct TierFile {
   std::vector<std::string> warnings;
 };
 
+/// Which tier a node wants.
+struct TierWish {
+  std::string path;  // a directory, or a block device
+  uint64_t bytes = 0;
+  store::SegmentIdentity identity;
+  std::string timestamp;       // in names of files that are set aside
+  uint32_t number = 0;         // random, not 0, of a new tier
+  std::optional<SealKey> key;  // encrypts it
+};
+
 /// Opens the tier at `path`: a directory, in which it is the file ssd-0.kvt, or a block device. A file is made when
 /// there is none and allocated whole, so that a full disk shows now and not later. A damaged or foreign file is renamed
 /// to ssd-0.kvt.set-aside-REASON-TIMESTAMP. A device is taken when it has a tier of this node or nothing in its first
-/// MiB, whole when it has less than `bytes`, and refused otherwise. KV_SEGMENT_IN_USE (also of a device that is
-/// mounted), KV_SEGMENT_LAYOUT, KV_INVALID_ARGUMENT, KV_SEGMENT_FOREIGN, KV_IO, each with a sentence. `number` is a
-/// random one for a new tier.
-Result<TierFile> openTier(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
-                          const std::string& timestamp, uint32_t number);
+/// MiB, whole when it has less than `bytes`, and refused otherwise. With another key, with a key where there was none
+/// and without one where there was, what is there is lost and a new tier takes its place. KV_SEGMENT_IN_USE (also of a
+/// device that is mounted), KV_SEGMENT_LAYOUT, KV_INVALID_ARGUMENT, KV_SEGMENT_FOREIGN, KV_IO, each with a sentence.
+Result<TierFile> openTier(const TierWish& wish);
 
 /// Makes the device the empty tier of this header, which is changed to what is there then. Whatever an earlier tier
 /// left there counts no more, if the header begins with its sequence; a crash leaves the one or the other.

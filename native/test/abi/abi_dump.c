@@ -110,6 +110,7 @@ static void dump_node_params(void) {
   FIELD(kv_node_params, staging_bytes);
   FIELD(kv_node_params, memory_path);
   FIELD(kv_node_params, memory_offset);
+  FIELD(kv_node_params, ssd_key_file);
 }
 
 static void dump_node_stats(void) {

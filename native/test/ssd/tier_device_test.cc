@@ -10,6 +10,7 @@
 
 #include "ssd/loop_device.h"
 #include "ssd/small_tier.h"
+#include "ssd/table.h"
 #include "ssd/tier_file.h"
 #include "temporary_directory.h"
 
@@ -28,7 +29,7 @@ class TierDeviceTest : public ::testing::Test {
   }
 
   Result<TierFile> open(const store::SegmentIdentity& identity = kIdentity, uint64_t bytes = kDeviceTier) const {
-    return openTier(device.path(), bytes, identity, "20260101T000000Z", kNumber);
+    return openTier({device.path(), bytes, identity, "20260101T000000Z", kNumber, std::nullopt});
   }
 
   void write(uint64_t at, const std::string& what) const {
@@ -96,7 +97,7 @@ TEST_F(TierDeviceTest, IsFoundByTheLinksThatDisksGoBy) {
   const test::TemporaryDirectory directory;
   const std::string link = directory.path() + "/by-id";
   std::filesystem::create_symlink(device.path(), link);
-  const Result<TierFile> made = openTier(link, kDeviceTier, kIdentity, "", kNumber);
+  const Result<TierFile> made = openTier({link, kDeviceTier, kIdentity, "", kNumber, std::nullopt});
   ASSERT_TRUE(made.ok()) << made.status().text();
   EXPECT_TRUE(made.value().created);
 }
@@ -139,9 +140,29 @@ TEST_F(TierDeviceTest, WhatFileSystemsLeaveThereIsLeftAlone) {
 TEST_F(TierDeviceTest, ATooSmallOneIsRefused) {
   const test::LoopDevice small{kDeviceTier / 2};
   ASSERT_TRUE(small.valid());
-  const Status refused = openTier(small.path(), kDeviceTier, kIdentity, "", kNumber).status();
+  const Status refused = openTier({small.path(), kDeviceTier, kIdentity, "", kNumber, std::nullopt}).status();
   EXPECT_EQ(refused.code(), KV_INVALID_ARGUMENT);
   EXPECT_NE(refused.text().find("it must have 16 MiB"), std::string::npos) << refused.text();
+}
+
+TEST_F(TierDeviceTest, WhatLayOpenIsGoneWhenItIsToBeEncrypted) {
+  const std::string known = "bytes that a look at the device would find";
+  {
+    const Result<TierFile> plain = open();
+    ASSERT_TRUE(plain.ok()) << plain.status().text();
+    write(plain.value().header.dataOffset, known);
+    write(kTableOffset, known);
+  }
+  for (const bool created : {true, false}) {
+    Result<TierFile> sealed = openTier({device.path(), kDeviceTier, kIdentity, "", kNumber + 2, test::kKey});
+    ASSERT_TRUE(sealed.ok()) << sealed.status().text();
+    EXPECT_EQ(sealed.value().created, created);
+    ASSERT_EQ(sealed.value().warnings.size(), created ? 1u : 0u);
+    Table table(sealed.value().header);
+    const auto alive = [](const ObjectId&, std::string_view) { return Table::Fate::Alive; };
+    EXPECT_EQ(loadTable(*sealed.value().device, table, alive).value().dropped(), 0u) << "records of the one before";
+  }
+  EXPECT_EQ(read(0, 2 * kDeviceTier).find(known), std::string::npos);
 }
 
 }  // namespace

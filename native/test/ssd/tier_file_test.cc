@@ -12,8 +12,12 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/crc32c.h"
 #include "ssd/small_tier.h"
@@ -32,7 +36,7 @@ constexpr uint64_t kBytes = kTierBytesMin;
 class TierFileTest : public ::testing::Test {
  protected:
   Result<TierFile> open(const store::SegmentIdentity& identity = kIdentity, uint64_t bytes = kBytes) {
-    return openTier(directory.path(), bytes, identity, "20260101T000000Z", kNumber);
+    return openTier({directory.path(), bytes, identity, "20260101T000000Z", kNumber, std::nullopt});
   }
   [[nodiscard]] std::string file() const { return directory.path() + "/ssd-0.kvt"; }
   [[nodiscard]] std::string aside(const std::string& reason) const {
@@ -154,9 +158,90 @@ TEST_F(TierFileTest, ALimitOfTheFileSystemIsFoundAtTheStartAndNotLater) {
 }
 
 TEST_F(TierFileTest, AMissingDirectoryIsNamed) {
-  const Status missing = openTier(directory.path() + "/none", kBytes, kIdentity, "", kNumber).status();
+  const Status missing = openTier({directory.path() + "/none", kBytes, kIdentity, "", kNumber, std::nullopt}).status();
   EXPECT_EQ(missing.code(), KV_IO);
   EXPECT_NE(missing.text().find("/none"), std::string::npos);
+}
+
+/// What an object leaves on the medium, and whether a look at all of its bytes finds it.
+class TierAtRest : public TierFileTest {
+ protected:
+  static constexpr SealKey kOtherKey{3, 2, 1};
+
+  Result<TierFile> openWith(const std::optional<SealKey>& key) const {
+    return openTier({directory.path(), kBytes, kIdentity, "", kNumber, key});
+  }
+  static uint64_t restored(TierFile& tier) {
+    Table table(tier.header);
+    const auto alive = [](const ObjectId&, std::string_view) { return Table::Fate::Alive; };
+    const Result<TierRecovery> recovery = loadTable(*tier.device, table, alive);
+    EXPECT_TRUE(recovery.ok()) << recovery.status().text();
+    EXPECT_EQ(recovery.value().dropped(), 0u);
+    return recovery.value().restored;
+  }
+  static void put(TierFile& tier) {
+    Table table(tier.header);
+    const std::string& value = kValue;
+    const std::span payload(reinterpret_cast<const uint8_t*>(value.data()), value.size());
+    const uint32_t slot = table.begin({1, 1}, kKnownKey, value.size(), crc32c(value), {}).value();
+    const uint64_t at = table.slot(slot).object.extent.offset;
+    EXPECT_TRUE(perform(*tier.device, WritePayload{1, payload, at, crc32c(value)}).status.ok());
+    table.written(slot);
+    const auto batch = std::make_shared<const Table::Batch>(table.takeDirty(16));
+    EXPECT_TRUE(perform(*tier.device, StoreBlocks{batch}).status.ok());
+    const Done read = perform(*tier.device, ReadPayload{2, at, value.size(), crc32c(value)});
+    EXPECT_TRUE(read.status.ok()) << read.status.text();
+  }
+  [[nodiscard]] bool shows(std::string_view known) const {
+    std::ifstream in(file(), std::ios::binary);
+    const std::string all{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_EQ(all.size(), kBytes);
+    return all.find(known) != std::string::npos;
+  }
+
+  static constexpr std::string_view kKnownKey = "a key that a look at the disk would find";
+  static inline const std::string kValue = std::string(5000, '-') + "bytes that a look at the disk would find";
+  static inline const std::string_view kKnownBytes = std::string_view(kValue).substr(5000);
+};
+
+TEST_F(TierAtRest, NeitherKeysNorBytesLieOnTheDeviceAndTheKeyFindsThem) {
+  {
+    Result<TierFile> plain = openWith(std::nullopt);
+    put(plain.value());
+    ASSERT_TRUE(shows(kKnownKey) && shows(kKnownBytes)) << "without encryption a look at it finds them";
+  }
+  {
+    Result<TierFile> sealed = openWith(test::kKey);
+    ASSERT_TRUE(sealed.ok()) << sealed.status().text();
+    EXPECT_TRUE(sealed.value().created);
+    EXPECT_EQ(lastWarning(sealed.value()),
+              file() + " was emptied because what it held was not encrypted, and is to be");
+    EXPECT_FALSE(shows(kKnownKey) || shows(kKnownBytes)) << "what was there before";
+    EXPECT_EQ(restored(sealed.value()), 0u);
+    put(sealed.value());
+    EXPECT_FALSE(shows(kKnownKey) || shows(kKnownBytes));
+  }
+  Result<TierFile> again = openWith(test::kKey);
+  ASSERT_TRUE(again.ok()) << again.status().text();
+  EXPECT_FALSE(again.value().created);
+  EXPECT_EQ(lastWarning(again.value()), "");
+  EXPECT_EQ(restored(again.value()), 1u);
+}
+
+TEST_F(TierAtRest, WithAnotherKeyOrNoneItIsEmpty) {
+  for (const auto& [key, why] : {std::pair{std::optional<SealKey>(kOtherKey), "it was encrypted with another key"},
+                                 std::pair{std::optional<SealKey>(), "it was encrypted, and no key was given"}}) {
+    {
+      Result<TierFile> sealed = openWith(test::kKey);
+      ASSERT_TRUE(sealed.ok()) << sealed.status().text();
+      put(sealed.value());
+    }
+    Result<TierFile> other = openWith(key);
+    ASSERT_TRUE(other.ok()) << other.status().text();
+    EXPECT_TRUE(other.value().created);
+    EXPECT_EQ(lastWarning(other.value()), file() + " was emptied because " + why);
+    EXPECT_EQ(restored(other.value()), 0u);
+  }
 }
 
 /// A tier over the real file, worked by threads.

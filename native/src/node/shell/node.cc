@@ -119,7 +119,14 @@ Status Node::open(const NodeSettings& settings) {
 Status Node::openTier(const NodeSettings& settings) {
   const store::SegmentIdentity identity{settings.poolId, settings.nodeId, 0};
   const auto fresh = static_cast<uint32_t>(randomNumber() | 1U);
-  Result<ssd::TierFile> opened = ssd::openTier(settings.ssdPath, settings.ssdBytes, identity, utcTimestamp(), fresh);
+  std::optional<ssd::SealKey> key;
+  if (!settings.ssdKeyFile.empty()) {
+    const Result<ssd::SealKey> read = ssd::readSealKey(settings.ssdKeyFile);
+    if (!read.ok()) return read.status();
+    key = read.value();
+  }
+  Result<ssd::TierFile> opened =
+      ssd::openTier({settings.ssdPath, settings.ssdBytes, identity, utcTimestamp(), fresh, key});
   if (!opened.ok()) return opened.status();
   tier_ = std::move(opened.value());
   for (const std::string& warning : tier_->warnings)
@@ -135,7 +142,7 @@ Status Node::openTier(const NodeSettings& settings) {
   table_.emplace(std::move(start.value().table));
   log(recovery.dropped() == 0 ? LogLevel::Info : LogLevel::Warning,
       "SSD tier of node " + settings.nodeId + " in " + tier_->shown + ": " + std::to_string(tier_->header.dataBytes) +
-          " bytes, " + std::to_string(recovery.restored) + " objects restored, " + std::to_string(recovery.dead) +
+          (key ? " bytes, encrypted, " : " bytes, ") + std::to_string(recovery.restored) + " objects restored, " + std::to_string(recovery.dead) +
           " removed since, dropped " + std::to_string(recovery.torn) + " torn, " + std::to_string(recovery.invalid) +
           " invalid and " + std::to_string(recovery.overlapping) + " overlapping records, and " +
           std::to_string(recovery.above) + " of an epoch that no leader had");

@@ -106,8 +106,10 @@ void checkStorage(const kv_node_params& params, NodeSettings& settings, Problems
   settings.prefault = (params.flags & KV_NODE_NO_PREFAULT) == 0;
   settings.ssdPath = textOf(params.ssd_path);
   settings.ssdBytes = params.ssd_bytes;
+  settings.ssdKeyFile = textOf(params.ssd_key_file);
   const bool ssd = !settings.ssdPath.empty();
   problems.unless(ssd || settings.ssdBytes == 0, "ssd_bytes without an ssd_path");
+  problems.unless(ssd || settings.ssdKeyFile.empty(), "ssd_key_file without an ssd_path");
   problems.unless(!ssd || !transient, "a transient node has no SSD tier: its objects go with the process");
   problems.unless(!ssd || ssd::planTier(settings.ssdBytes).has_value(),
                   "ssd_bytes " + std::to_string(settings.ssdBytes) + " is not between 16 MiB and 32 TiB");

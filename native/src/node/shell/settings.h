@@ -46,6 +46,7 @@ struct NodeSettings {
   bool lockMemory = false;
   std::string ssdPath;  // empty: no SSD tier
   uint64_t ssdBytes = 0;
+  std::string ssdKeyFile;  // empty: the tier is not encrypted
   uint64_t stagingBytes = kSharedStagingBytes;
   [[nodiscard]] bool isTransient() const { return dataDir.empty(); }
 };

@@ -50,7 +50,8 @@ final class Layouts {
             u32("reserved"),
             u64("staging_bytes"),
             pointer("memory_path"),
-            u64("memory_offset"));
+            u64("memory_offset"),
+            pointer("ssd_key_file"));
 
     static final StructLayout NODE_STATS = struct(
             "kv_node_stats",

@@ -36,6 +36,7 @@ import java.util.UUID;
  * @param ssdBytes what the tier may take there; 0 for none
  * @param socketDir existing directory, as an absolute path, for the shared-memory socket; empty for {@code dataDir}
  * @param stagingBytes bound of the memory that all clients together share with the node; 0 for the default
+ * @param ssdKeyFile file with the key, 32 bytes or 64 hexadecimal digits, that the SSD tier is encrypted with; empty for none
  */
 public record NodeParameters(
         UUID poolId,
@@ -59,7 +60,8 @@ public record NodeParameters(
         String ssdPath,
         long ssdBytes,
         String socketDir,
-        long stagingBytes) {
+        long stagingBytes,
+        String ssdKeyFile) {
 
     /** KV_NODE_NO_PREFAULT of kvpool.h. */
     static final int NO_PREFAULT = 2;
@@ -77,6 +79,7 @@ public record NodeParameters(
         Objects.requireNonNull(numa, "numa");
         Objects.requireNonNull(ssdPath, "ssdPath");
         Objects.requireNonNull(socketDir, "socketDir");
+        Objects.requireNonNull(ssdKeyFile, "ssdKeyFile");
         protocols = Set.copyOf(protocols);
     }
 
@@ -101,6 +104,7 @@ public record NodeParameters(
                 .text("ssd_path", Arguments.text("path of the SSD tier", ssdPath.isEmpty() ? null : ssdPath))
                 .u64("ssd_bytes", Arguments.bytes("size of the SSD tier", ssdBytes))
                 .text("socket_dir", Arguments.text("directory of the socket", socketDir.isEmpty() ? null : socketDir))
-                .u64("staging_bytes", Arguments.bytes("staging memory", stagingBytes));
+                .u64("staging_bytes", Arguments.bytes("staging memory", stagingBytes))
+                .text("ssd_key_file", Arguments.text("key of the SSD tier", ssdKeyFile.isEmpty() ? null : ssdKeyFile));
     }
 }

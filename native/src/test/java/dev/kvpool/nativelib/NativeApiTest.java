@@ -227,7 +227,8 @@ class NativeApiTest {
                     "/mnt/ssd",
                     1L << 30,
                     "",
-                    1L << 28);
+                    1L << 28,
+                    "/etc/key");
         }
     }
 }

@@ -158,6 +158,7 @@ class NativeNodeTest {
                 "",
                 0,
                 "",
-                0);
+                0,
+                "");
     }
 }

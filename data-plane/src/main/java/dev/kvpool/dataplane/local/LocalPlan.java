@@ -151,7 +151,9 @@ final class LocalPlan {
                         NodeSettings.SSD_PATH.flag(),
                         path.toString(),
                         NodeSettings.SSD_SIZE.flag(),
-                        Long.toString(settings.get(NodeSettings.SSD_SIZE)))));
+                        Long.toString(settings.get(NodeSettings.SSD_SIZE)),
+                        NodeSettings.SSD_KEY_FILE.flag(),
+                        settings.get(NodeSettings.SSD_KEY_FILE))));
         return new ChildSpec(name, Role.NODE, port, adminPort, jvm("-Xmx64m", "-XX:TieredStopAtLevel=1"), arguments);
     }
 

@@ -97,6 +97,7 @@ final class LocalSettings {
                             READY_TIMEOUT,
                             SSD_DIR,
                             NodeSettings.SSD_SIZE,
+                            NodeSettings.SSD_KEY_FILE,
                             NodeSettings.NUMA,
                             NodeSettings.PREFAULT,
                             NodeSettings.LOCK_MEMORY,

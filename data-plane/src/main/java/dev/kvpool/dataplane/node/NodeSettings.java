@@ -125,6 +125,18 @@ public final class NodeSettings {
             "0",
             "Space that the node may use there, at least 16MiB.");
 
+    public static final Setting<String> SSD_KEY_FILE = Setting.withDefault(
+            "ssd-key-file",
+            new Format<>(
+                    "FILE",
+                    "nothing or a file",
+                    text -> text.isEmpty()
+                            ? text
+                            : Path.of(text).toAbsolutePath().toString()),
+            "",
+            "Encrypt the SSD tier with the key in this file: 32 bytes, or 64 hexadecimal digits as `openssl rand -hex 32` prints"
+                    + " them. With another key than before, the tier starts empty. Default: not encrypted.");
+
     public static final Setting<String> SOCKET_DIR = Setting.withDefault(
             "socket-dir",
             new Format<>(
@@ -165,6 +177,7 @@ public final class NodeSettings {
             LOCK_MEMORY,
             SSD_PATH,
             SSD_SIZE,
+            SSD_KEY_FILE,
             SOCKET_DIR,
             STAGING_SIZE);
 
@@ -200,6 +213,7 @@ public final class NodeSettings {
                 settings.get(SSD_PATH),
                 settings.get(SSD_SIZE),
                 settings.get(SOCKET_DIR),
-                settings.get(STAGING_SIZE));
+                settings.get(STAGING_SIZE),
+                settings.get(SSD_KEY_FILE));
     }
 }

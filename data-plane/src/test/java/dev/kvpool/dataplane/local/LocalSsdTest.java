@@ -17,6 +17,8 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -60,8 +62,9 @@ class LocalSsdTest {
     private Path ssd;
 
     @Test
-    void aPoolHoldsMoreThanItsMemoryAlsoWhenItsNodeIsKilled() throws Exception {
-        try (LocalRun local = start(SSD_SIZE);
+    void aPoolHoldsMoreThanItsMemoryAlsoWhenItsNodeIsKilledAndItsDiskTellsNothing() throws Exception {
+        Path key = Files.writeString(ssd.resolve("key"), "0123456789abcdef".repeat(4) + "\n");
+        try (LocalRun local = start(SSD_SIZE, "--ssd-key-file", key.toString());
                 NativeClient client = connect(local)) {
             fill(local, client, 240);
             assertThat(node(local).path("ssd").path("objects").asInt()).isGreaterThan(100);
@@ -75,6 +78,11 @@ class LocalSsdTest {
             awaitAllReadBack(client);
             assertThat(client.exists(removed, TIMEOUT)).containsOnly(Status.NOT_FOUND);
         }
+        // One byte is one character, so that a search of the text is one of the bytes.
+        String disk = Files.readString(ssd.resolve("node-0").resolve("ssd-0.kvt"), StandardCharsets.ISO_8859_1);
+        assertThat(disk).doesNotContain("key-");
+        assertThat(put.values())
+                .noneMatch(value -> disk.contains(new String(value, 0, 16, StandardCharsets.ISO_8859_1)));
     }
 
     @Test
@@ -133,8 +141,9 @@ class LocalSsdTest {
                 .anyMatch("kvpool_node_ssd_off 1.0"::equals);
     }
 
-    private LocalRun start(String ssdSize) throws Exception {
+    private LocalRun start(String ssdSize, String... more) throws Exception {
         List<String> flags = new ArrayList<>(FLAGS);
+        flags.addAll(List.of(more));
         flags.addAll(List.of("--ssd-size", ssdSize, "--ssd-dir", ssd.toString()));
         return LocalRun.start(Kvpool.class, flags.toArray(new String[0])).awaitLines("ready ", 1);
     }
