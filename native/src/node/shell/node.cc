@@ -142,10 +142,10 @@ Status Node::openTier(const NodeSettings& settings) {
   table_.emplace(std::move(start.value().table));
   log(recovery.dropped() == 0 ? LogLevel::Info : LogLevel::Warning,
       "SSD tier of node " + settings.nodeId + " in " + tier_->shown + ": " + std::to_string(tier_->header.dataBytes) +
-          (key ? " bytes, encrypted, " : " bytes, ") + std::to_string(recovery.restored) + " objects restored, " + std::to_string(recovery.dead) +
-          " removed since, dropped " + std::to_string(recovery.torn) + " torn, " + std::to_string(recovery.invalid) +
-          " invalid and " + std::to_string(recovery.overlapping) + " overlapping records, and " +
-          std::to_string(recovery.above) + " of an epoch that no leader had");
+          (key ? " bytes, encrypted, " : " bytes, ") + std::to_string(recovery.restored) + " objects restored, " +
+          std::to_string(recovery.dead) + " removed since, dropped " + std::to_string(recovery.torn) + " torn, " +
+          std::to_string(recovery.invalid) + " invalid and " + std::to_string(recovery.overlapping) +
+          " overlapping records, and " + std::to_string(recovery.above) + " of an epoch that no leader had");
   return {};
 }
 

@@ -20,7 +20,7 @@ import java.util.UUID;
  * @param dataDir existing directory on tmpfs or hugetlbfs for the segment file and, without a {@code socketDir}, the
  *     shared-memory socket
  * @param segmentBytes size of a new segment file; an existing one keeps its size
- * @param protocols transports to serve; empty for all
+ * @param protocols transports to serve; empty for tcp and shared memory
  * @param connectTimeout bound of a connection attempt to a master
  * @param transferTimeout a connection that makes no progress for this long ends
  * @param idleTimeout clients close a connection that they do not use for this long, the node does at twice the time; null

@@ -134,7 +134,7 @@ class NativeNodeTest {
     }
 
     private static NodeParameters parameters(String id, String masters, Path dir, long segmentBytes, int port) {
-        Set<Protocol> protocols = EnumSet.allOf(Protocol.class);
+        Set<Protocol> protocols = EnumSet.of(Protocol.TCP, Protocol.SHM);
         Duration timeout = Duration.ofSeconds(1);
         return new NodeParameters(
                 POOL,
