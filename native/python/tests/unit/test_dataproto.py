@@ -381,6 +381,22 @@ def test_handles_that_are_none() -> None:
         transfer.get({**good, "batch_size": 1}, non_tensor_fields=["o"])
 
 
+def test_rows_that_a_member_does_not_have(transfer: MooncakeBundleTransfer, torch: ModuleType) -> None:
+    """The handle, which a peer wrote, says that there are more."""
+    given = {"batch": {"a": numpy.ones((2, 3)), "t": tensor_of(torch, "int16", (2, 40))}}
+    handle = {**export_ref(transfer.put(given)), "batch_size": 1000}
+    for name in ("a", "t"):
+        for rows in ([2], [0, 999], [-1], slice(0, 3), range(1, 4)):
+            with pytest.raises(ValueError, match=rf"'batch.{name}' has 2 rows, and none of number"):
+                transfer.get(handle, fields=[name], rows=rows)
+        assert len(transfer.get(handle, fields=[name], rows=[1, 0])["batch"][name].shape) == 2
+    empty = {"batch": {"a": numpy.empty((0, 10**12), "int8")}}
+    handle = {**export_ref(transfer.put(empty)), "batch_size": 1 << 20}
+    with pytest.raises(ValueError, match="has 0 rows"):
+        transfer.get(handle, rows=[5] * 100)
+    assert transfer.get(handle, rows=[])["batch"]["a"].shape == (0, 10**12)
+
+
 def test_manifests_with_earlier_bundles_that_are_none() -> None:
     plain = Plain()
     transfer = MooncakeBundleTransfer(plain)

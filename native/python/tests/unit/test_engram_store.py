@@ -59,15 +59,81 @@ def test_only_the_rows_that_are_wanted_are_read(
     assert asked == [([[[0, 32], [16, 48]]], [[[1584, 80], [0, 3184]]], [[[16, 16], [16, 16]]])]
 
 
-def test_what_is_there_stays(store: MooncakeDistributedStore, fake: Fake) -> None:
+def test_of_two_that_populate_one_does(store: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second comes when the first has seen that there is nothing."""
+    first, second = EngramStore(1, config_of(2, 3), store), EngramStore(1, config_of(2, 3), store)
+    others = [table + 1 for table in tables_of(2, 3)]
+    exist = store.batch_is_exist
+    told: list[str] = []
+
+    def exist_and_second_comes(keys: list[str]) -> list[int]:
+        found = exist(keys)
+        monkeypatch.setattr(store, "batch_is_exist", exist)
+        try:
+            second.populate(others)
+        except RuntimeError as problem:
+            told.append(str(problem))
+        return found
+
+    for put_h1_fails in (True, False):
+        told.clear()
+        monkeypatch.setattr(store, "batch_is_exist", exist_and_second_comes)
+        with monkeypatch.context() as of_first:
+            if put_h1_fails:
+                put = store.put
+                of_first.setattr(
+                    store, "put", lambda key, *value, put=put: put(key, *value) if key[-1] != "1" else -200
+                )
+                with pytest.raises(RuntimeError, match="'engram:l1:h1' was not stored"):
+                    first.populate(tables_of(2, 3))
+            else:
+                first.populate(tables_of(2, 3))
+        assert len(told) == 1 and "another populates the layer" in told[0]
+    assert [store.get(key) for key in first.get_store_keys()] == [table.tobytes() for table in tables_of(2, 3)]
+    assert first.remove_from_store() == 2
+    assert store.remove_all() == 0, "no claim stays"
+
+
+def test_a_claim_that_was_left_and_one_that_was_lost(
+    store: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engram = EngramStore(1, config_of(2, 3), store)
+    assert store.put("engram:l1:claim", b"of a process that ended") == 0
+    with pytest.raises(RuntimeError, match=r"'engram:l1:claim'.*remove_from_store"):
+        engram.populate(tables_of(2, 3))
+    assert engram.remove_from_store() == 0
+    put = store.put
+
+    def put_and_lose(key: str, *value: Any) -> int:
+        if key == "engram:l1:h1":
+            store.remove("engram:l1:claim", True)
+            put("engram:l1:claim", b"of another")
+        return put(key, *value)
+
+    monkeypatch.setattr(store, "put", put_and_lose)
+    with pytest.raises(RuntimeError, match=r"'engram:l1:claim' was lost.*remove_from_store"):
+        engram.populate(tables_of(2, 3))
+    assert store.get("engram:l1:claim") == b"of another"
+    monkeypatch.setattr(store, "put", put)
+    assert engram.remove_from_store() == 2
+    engram.populate(tables_of(2, 3))
+    assert engram.remove_from_store() == 2
+
+
+def test_what_is_there_stays(store: MooncakeDistributedStore, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     engram = EngramStore(1, config_of(2, 3), store)
     engram.populate(tables_of(2, 3))
     with pytest.raises(RuntimeError, match="remove_from_store"):
         engram.populate(tables_of(2, 3))
     assert store.get("engram:l1:h1") == tables_of(2, 3)[1].tobytes()
     fake.fail(PUT, Status.NO_SPACE)
-    with pytest.raises(RuntimeError, match=r"'engram:l2:h0' was not stored: -200"):
+    with pytest.raises(RuntimeError, match=r"'engram:l2:claim' was not stored: -200"):
         EngramStore(2, config_of(2, 3), store).populate(tables_of(2, 3))
+    put = store.put
+    monkeypatch.setattr(store, "put", lambda key, *value: -200 if key == "engram:l2:h1" else put(key, *value))
+    with pytest.raises(RuntimeError, match=r"'engram:l2:h1' was not stored: -200"):
+        EngramStore(2, config_of(2, 3), store).populate(tables_of(2, 3))
+    assert store.batch_is_exist(["engram:l2:h0", "engram:l2:h1", "engram:l2:claim", "engram:l1:claim"]) == [0] * 4
     fake.fail(PUT, Status.OK, lines=0)
     fake.state.leases = 1
     engram.lookup([[[0, 0]]])

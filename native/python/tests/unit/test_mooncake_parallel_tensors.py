@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from conftest import GET, PUT, Fake
 from torch_stand_in import Tensor, tensor_of
+from unreadable import Unreadable
 
 from kvpool import Status
 from mooncake.store import MooncakeDistributedStore, ParallelAxis, ReadTarget, ReplicateConfig, TensorParallelism
@@ -175,6 +176,32 @@ def test_memory_that_is_too_small_or_not_registered(
     assert either.put_tensor_with_parallelism_from("x", memory.at, 4096, writer_partition=Partition(0, 2, 0)) == -600
     assert either.batch_get_tensor_with_parallelism_into(["k"], [memory.at], [], [FULL]) == [None]
     assert either.batch_put_tensor_with_parallelism_from(["k"], [memory.at], []) == [-600]
+
+
+def test_registered_memory_of_a_device_is_not_touched(
+    either: MooncakeDistributedStore, torch: ModuleType, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory, tensor = Memory(either), tensor_of(torch, "float32", (4, 6))
+    put_parts(either, "k", tensor, 2)
+    assert either.put_tensor("whole", tensor) == 0
+    with Unreadable(1 << 16) as device:
+        assert either.register_buffer(device.address, device.size) == 0, "as the library does for an NPU's"
+        for at in (device.address, device.address + 5000):
+            assert either.put_tensor_from("x", at, 136) == either.upsert_tensor_from("whole", at, 136) == -600
+            assert either.put_tensor_with_tp_from("x", at, 136, 0, 2) == -600
+            assert either.put_tensor_with_parallelism_from("x", at, 136, tp(0, 2)) == -600
+            assert either.put_tensor_with_parallelism_from("x", at, 136, writer_partition=Partition(0, 2, 0)) == -600
+            assert either.batch_get_tensor_into(["whole"] * 2, [memory.at, at], [136] * 2) == [None] * 2
+            assert either.get_tensor_with_parallelism_into("k", at, 4096, FULL) is None
+            assert either.get_tensor_with_parallelism_into("whole", at, 4096) is None
+        assert "is a device's" in caplog.text
+        assert either.is_exist("x") == 0 and either.get_tensor("whole") == tensor
+        assert either.unregister_buffer(device.address) == 0
+        device.make_readable()
+        assert either.register_buffer(device.address, device.size) == 0
+        assert either.get_tensor_into("whole", device.address, 136) == tensor
+        assert either.put_tensor_from("x", device.address, 136) == 0
+        assert either.unregister_buffer(device.address) == 0
 
 
 def test_parts_that_do_not_belong_together_are_refused(

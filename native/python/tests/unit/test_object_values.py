@@ -10,6 +10,7 @@ import numpy
 import pytest
 from torch_stand_in import tensor_of
 
+from mooncake.objects import values
 from mooncake.objects.values import decode, encode
 
 
@@ -43,6 +44,7 @@ def same(one: Any, other: Any) -> bool:
             {"a": {1: [b"x"]}},
         ),
         *(numpy.float32(1.5), numpy.bool_(True), numpy.str_("s"), numpy.datetime64("2026-01-02")),
+        *(numpy.str_(""), numpy.array(["", ""]), numpy.array(["a", ""])[1]),
         *(
             numpy.arange(6, dtype="int16").reshape(2, 3).T,
             numpy.empty((0, 3)),
@@ -67,12 +69,27 @@ def test_tensors_and_what_was_read_may_be_written_to(torch: ModuleType) -> None:
 def test_images() -> None:
     from PIL import Image
 
-    for mode in ("RGB", "L", "RGBA", "1", "F"):
-        image = Image.frombytes(mode, (8, 3), random.Random(mode).randbytes(len(Image.new(mode, (8, 3)).tobytes())))
-        found = decode(encode([image]))[0]
-        assert (found.mode, found.size, found.tobytes()) == (mode, (8, 3), image.tobytes())
+    for mode in values._MODES:
+        for size in ((8, 3), (13, 5), (0, 3), (3, 0)):
+            image = Image.new(mode, size)
+            image.frombytes(random.Random(mode).randbytes(len(image.tobytes())))
+            found = decode(encode([image]))[0]
+            assert (found.mode, found.size, found.tobytes()) == (mode, size, image.tobytes())
     with pytest.raises(TypeError, match=r"mode 'P'.*convert"):
         encode(Image.new("P", (2, 2)))
+    with pytest.raises(ValueError, match="no pixels"):
+        encode(Image.new("L", (0, 1 << 17)))
+
+
+def test_an_image_takes_no_memory_before_all_its_bytes_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    from PIL import Image
+
+    asked: list[Any] = []
+    monkeypatch.setattr(Image, "frombytes", lambda *arguments: asked.append(arguments))
+    for mode, width, height in (("RGB", 1 << 30, 1 << 30), ("L", 1 << 31, 4), ("F", 1, 4), ("L", 1, 2)):
+        with pytest.raises(ValueError, match="bytes are no image"):
+            decode(b"I" + encode((mode, width, height)) + encode(b"xxx"))
+    assert asked == []
 
 
 def test_what_cannot_be_stored() -> None:
@@ -115,6 +132,12 @@ def test_what_cannot_be_stored() -> None:
             b"I" + encode(("P", 1, 1)) + encode(b"x"),
         ),
         *(b"I" + encode(("L", 2, 2)) + encode(b"x"), b"I" + encode(("L", -2, 1)) + encode(b"xx")),
+        *(b"I" + encode(("L", 2, 2.0)) + encode(b"1234"), b"I" + encode(("L", True, 1)) + encode(b"x")),
+        *(b"I" + encode(("1", 9, 2)) + encode(b"123"), b"I" + encode((["L"], 1, 1)) + encode(b"x")),
+        *(b"I" + encode(("L", 0, 1 << 30)) + encode(b""), b"I" + encode(("L", 1 << 70, 0)) + encode(b"")),
+        *(b"a" + encode(["|S0", 5]) + encode(b""), b"a" + encode(["<U0", 1 << 40]) + encode(b"")),
+        *(b"g" + encode(["<U0"]) + encode(b""), b"a" + encode(["<U00", 5]) + encode(b"")),
+        *(b"a" + encode(["<i4", 0, 1 << 70]) + encode(b""), b"a" + encode(["<i4", *[0] * 70]) + encode(b"")),
     ],
 )
 def test_bytes_that_are_no_value(torch: ModuleType, data: bytes) -> None:

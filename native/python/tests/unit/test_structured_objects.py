@@ -340,6 +340,35 @@ def test_metadata_and_members_that_are_none() -> None:
     assert transfer.get_object(transfer.put_bundle(b"", {"m": b"v"})) == {"m": b"v"}
 
 
+def test_members_of_a_shape_without_bytes() -> None:
+    transfer = MooncakeBundleTransfer(Plain())
+
+    def member(dtype: str, shape: list[int]) -> Any:
+        fields = {"encoding": "ndarray", "dtype": dtype, "shape": shape}
+        meta = json.dumps({"__mooncake_structured_fields__": {"m": fields}}).encode()
+        return transfer.get_object(transfer.put_bundle(meta, {"m": b""}))["m"]
+
+    for dtype in ("|S0", "<U0", "|V0"):
+        for shape in ([5], [1 << 40], [0], []):
+            with pytest.raises(ValueError, match="'m' is no array"):
+                member(dtype, shape)
+    assert member("<i4", [0, 10**12]).shape == (0, 10**12)
+    with pytest.raises(TypeError, match="have no bytes"):
+        transfer.put_object({"m": numpy.empty(3, "V0")})
+
+
+def test_a_part_behind_the_end_of_a_value_is_not_copied() -> None:
+    """A store of the fewest methods reads whole values, of which parts are copied here."""
+    parts, source = bundles.Bundles(Plain(), "bundle", 10), memoryview(b"0123456789abcde")
+    bundle = parts.find(parts.put(memoryview(b""), {"m": source}, "p", None, BundleTransferPolicy(), None))
+    memory = (ctypes.c_char * 20)()
+    parts.read_into(bundle, "m", [(8, 0, 7)], ctypes.addressof(memory), 20)
+    assert memory.raw == b"89abcde" + bytes(13)
+    for beyond in ((8, 0, 8), (15, 0, 1), (19, 0, 1)):
+        with pytest.raises(RuntimeError, match="of 5 bytes"):
+            parts.read_into(bundle, "m", [beyond], ctypes.addressof(memory), 20)
+
+
 def test_batches_of_a_put_are_bounded(store: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundles, "_BATCH_BYTES", 25)
     sizes: list[int] = []

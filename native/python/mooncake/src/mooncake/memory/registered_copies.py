@@ -18,7 +18,7 @@ Copy = tuple[int, int, int]  # address of the application's, address here, bytes
 
 
 class RegisteredCopies:
-    """All copies of a call, or none when one of them leaves registered memory."""
+    """All copies of a call, or none when one of them leaves registered memory, or goes to that of a device."""
 
     def __init__(self, *registered: RegisteredRanges) -> None:
         self._registered = registered
@@ -28,6 +28,14 @@ class RegisteredCopies:
 
     def from_application(self, copies: Sequence[Copy]) -> bool:
         return self._run(copies, lambda theirs, ours, size: _memmove(ours, theirs, size))
+
+    def is_of_device(self, address: int) -> bool:
+        """Whether it is registered memory that this process cannot touch."""
+        for ranges in self._registered:
+            with ranges.lock:
+                if ranges.is_of_device(address):
+                    return True
+        return False
 
     def _run(self, copies: Iterable[Copy], copy: Callable[[int, int, int], object]) -> bool:
         with ExitStack() as held:

@@ -310,6 +310,8 @@ class TensorMethods(RangeMethods):
         self, method: str, keys: Sequence[str], addresses: Sequence[int], sizes: Sequence[int], upsert: bool
     ) -> list[int]:
         """The reference's callers count a longer header: what lies behind the tensor is not stored."""
+        if (why := self._of_device(addresses)) is not None:
+            return self._refuse(method, len(keys), why)
         pool = self._pool
         if pool is not None and len(keys) == len(addresses) == len(sizes):
             sizes = [bytes_at(pool, *line) for line in zip(addresses, sizes, strict=True)]
@@ -372,11 +374,22 @@ class TensorMethods(RangeMethods):
     def _get_tensors_into(
         self, keys: Sequence[str], addresses: Sequence[int], sizes: Sequence[int], layouts: Sequence[Layout | None]
     ) -> list[torch.Tensor | None]:
+        if (why := self._of_device(addresses)) is not None:
+            self._refuse("get_tensor_into", len(keys), why)
+            return [None] * len(keys)
         lengths = self._read_memory("get_tensor_into", keys, addresses, sizes)
         return [
             self._tensor(key, None if length < 0 else (ctypes.c_char * length).from_address(address), layout)
             for key, address, length, layout in zip(keys, addresses, lengths, layouts, strict=False)
         ]
+
+    def _of_device(self, addresses: Sequence[int]) -> str | None:
+        """Why tensors cannot be there: their headers are read and written by the processor."""
+        pool = self._pool
+        for address in addresses:
+            if pool is not None and pool.copies.is_of_device(address):
+                return f"the memory at {address} is a device's: tensors with their headers go to and from the host's memory"
+        return None
 
     def _tensor(self, key: str, value: Buffer | None, layout: Layout | None = None) -> torch.Tensor | None:
         """None for what is no tensor, or a part of one in another layout."""

@@ -312,6 +312,8 @@ class Bundles:
         for key, parts in by_key.items():
             value = self._checked(key, self._store.get(key), slices[key])
             for at, to, size in parts:
+                if at + size > len(value):
+                    raise RuntimeError(f"a part of {key!r} was not read: it ends at {at + size} of {len(value)} bytes")
                 ctypes.memmove(address + to, value[at : at + size], size)
 
     @staticmethod

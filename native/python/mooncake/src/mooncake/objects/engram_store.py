@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import operator
+import uuid
 from collections.abc import Sequence
 from typing import Any
+
+from mooncake.replicas.replicate_config import ReplicateConfig
 
 _ABSENT = -704
 
@@ -60,6 +63,7 @@ class EngramStore:
         if store is not None and not hasattr(store, "get_into_ranges"):
             raise RuntimeError(f"a {type(store).__name__} is no store")
         self._keys = [f"engram:l{operator.index(layer_id)}:h{head}" for head in range(len(sizes))]
+        self._claim_key = f"engram:l{operator.index(layer_id)}:claim"
         self._sizes, self._width, self._store = sizes, width, store
 
     def get_table_vocab_sizes(self) -> list[int]:
@@ -79,13 +83,15 @@ class EngramStore:
         return self._width
 
     def populate(self, embedding_buffers: list[Any]) -> None:
-        """Stores all tables of the layer, none of which may be there: remove_from_store() first.
+        """Stores all tables of the layer, none of which may be there: remove_from_store() first. Of several that do it at a
+        time, in any processes, at most one stores its tables.
 
         Args:
             embedding_buffers: an array of numpy for each table, of as many rows and numbers as the config says.
 
         Raises:
-            RuntimeError: they do not fit, a table is there already, or the store failed; nothing was stored then.
+            RuntimeError: they do not fit, a table is there already, another populates the layer (or ended while it did), or the
+                store failed; nothing was stored then. Or the layer was removed meanwhile: remove it again, and repeat.
         """
         import numpy  # type: ignore[import-not-found, unused-ignore]
 
@@ -101,6 +107,34 @@ class EngramStore:
             ):
                 raise RuntimeError(f"table {head} takes an array of numpy of shape {(rows, self._width)}")
             tables.append(numpy.ascontiguousarray(given, "float32"))
+        claim = uuid.uuid4().hex.encode()
+        self._take_claim(store, claim)
+        try:
+            self._put_absent(store, tables)
+        finally:
+            # The claim of another, who could take it as ours was removed, stays.
+            is_ours = store.get(self._claim_key) == claim
+            if is_ours:
+                store.remove(self._claim_key, True)
+        if not is_ours:
+            raise RuntimeError(
+                f"the claim {self._claim_key!r} was lost while the layer was populated; remove_from_store() and try again"
+            )
+
+    def _take_claim(self, store: Any, claim: bytes) -> None:
+        """A put of a key that is there answers 0 and stores nothing, so what is there then says whose it is."""
+        # Not evicted, however large the tables are.
+        code = store.put(self._claim_key, claim, ReplicateConfig(with_hard_pin=True))
+        if code != 0:
+            raise RuntimeError(f"{self._claim_key!r} was not stored: {code}")
+        if store.get(self._claim_key) != claim:
+            raise RuntimeError(
+                f"another populates the layer, by its claim {self._claim_key!r}; if it ended before it was done, "
+                "remove_from_store() first"
+            )
+
+    def _put_absent(self, store: Any, tables: Sequence[Any]) -> None:
+        """Under a claim: what is there then was there before."""
         there = store.batch_is_exist(self._keys)
         if wrong := [f"{key}: {code}" for key, code in zip(self._keys, there, strict=True) if code != 0]:
             raise RuntimeError(
@@ -156,6 +190,8 @@ class EngramStore:
         codes = self._needed("remove_from_store").batch_remove(self._keys, force)
         if failed := [code for code in codes if code not in (0, _ABSENT)]:
             raise RuntimeError(f"{len(failed)} of {len(codes)} tables were not removed: {failed[0]}")
+        if (code := self._store.remove(self._claim_key, True)) not in (0, _ABSENT):
+            raise RuntimeError(f"{self._claim_key!r} was not removed: {code}")
         return list(codes).count(0)
 
     def _needed(self, call: str) -> Any:

@@ -74,6 +74,8 @@ def encode(value: Any) -> tuple[dict[str, Any], memoryview]:
     if numpy is not None and isinstance(value, numpy.ndarray):
         if value.dtype.hasobject:
             raise TypeError("an array of Python objects has no bytes")
+        if not value.dtype.itemsize:
+            raise TypeError(f"the elements of an array of {value.dtype.str} have no bytes")
         array = numpy.ascontiguousarray(value).reshape(value.shape)
         return {"encoding": "ndarray", "dtype": array.dtype.str, "shape": list(array.shape)}, _bytes_of(array, numpy)
     view = memoryview(value)
@@ -146,6 +148,9 @@ def decode_rows(
     encoding, shape = spec.get("encoding"), _shape(name, spec) if spec.get("encoding") != "bytes" else ()
     if encoding not in ("ndarray", "torch_tensor") or not shape:
         raise ValueError(f"{name!r} has no rows")
+    # They were counted by what the batch says of itself.
+    if rows and max(rows) >= shape[0]:
+        raise ValueError(f"{name!r} has {shape[0]} rows, and none of number {max(rows)}")
     made = (len(rows), *shape[1:])
     if encoding == "ndarray":
         import numpy
@@ -188,7 +193,8 @@ def _kind(name: str, dtype: str, shape: tuple[int, ...], length: int) -> Any:
     import numpy
 
     kind = numpy.dtype(dtype)
-    if kind.hasobject or length != kind.itemsize * math.prod(shape):
+    # Elements without bytes would let any shape pass.
+    if kind.hasobject or not kind.itemsize or length != kind.itemsize * math.prod(shape):
         raise ValueError(f"{name!r} is no array of {dtype} and shape {shape} in {length} bytes")
     return kind
 

@@ -19,17 +19,20 @@ from mooncake.methods.tensor_values import tensor_of, value_of
 _DEPTH_MAX = 64
 _COUNT = struct.Struct("<Q")
 # Types of numpy that are what their name says: no structures, no objects, no types of other libraries.
-_DTYPE = re.compile(r"[<>|=][biufcmMSU][0-9]{1,9}(\[[0-9]{0,9}[a-zA-Z]+\])?")
+_DTYPE = re.compile(r"[<>|=][biufcmMSU][1-9][0-9]{0,8}(\[[0-9]{0,9}[a-zA-Z]+\])?")
 _FLOAT = struct.Struct("<d")
 _COMPLEX = struct.Struct("<dd")
-# Modes of images that are their pixels and nothing else, such as a palette.
-_MODES = frozenset(
-    ("1", "L", "LA", "La", "RGB", "RGBA", "RGBX", "RGBa", "CMYK", "YCbCr", "LAB", "HSV", "I", "F", "I;16")
+# Modes of images that are their pixels and nothing else, such as a palette; with the bits of a pixel. Rows are whole bytes.
+_MODES = {"1": 1, "L": 8, "LA": 16, "La": 16, "I;16": 16, "RGB": 24, "YCbCr": 24, "LAB": 24, "HSV": 24} | dict.fromkeys(
+    ("RGBA", "RGBX", "RGBa", "CMYK", "I", "F"), 32
 )
+# An image without pixels has no bytes that bound its sides, and Pillow keeps an address for each row.
+_SIDE_WITHOUT_PIXELS_MAX = 1 << 16
 
 
 def encode(value: Any) -> bytes:
-    """TypeError for what has no bytes here, ValueError for what is nested too deeply."""
+    """TypeError for what has no bytes here, ValueError for what is nested too deeply, and for images of no pixels and a side
+    of more than 65536."""
     out = bytearray()
     _write(out, value, 0)
     return bytes(out)
@@ -88,6 +91,7 @@ def _write(out: bytearray, value: Any, depth: int) -> None:
     elif is_image(value):
         if value.mode not in _MODES:
             raise TypeError(f"an image of mode {value.mode!r}: convert() it to one of {', '.join(sorted(_MODES))}")
+        _bytes_of_image(value.mode, *value.size)
         out += b"I"
         _write(out, (value.mode, *value.size), depth + 1)
         _text(out, b"b", value.tobytes())
@@ -107,13 +111,24 @@ def _write_of_numpy(out: bytearray, value: Any, depth: int) -> None:
         for one in value.flat:
             _write(out, one, depth + 1)
         return
+    letter = b"a" if isinstance(value, numpy.ndarray) else b"g"
+    if value.dtype.kind in "SU" and not value.dtype.itemsize:  # numpy.str_("") and its like
+        value = numpy.asarray(value, f"{value.dtype.kind}1")
     if not _DTYPE.fullmatch(value.dtype.str):
         raise TypeError(
             f"an array of {value.dtype} cannot be stored: give its columns one by one, or a view of another type"
         )
-    out += b"a" if isinstance(value, numpy.ndarray) else b"g"
+    out += letter
     _write(out, [value.dtype.str, *value.shape], depth + 1)
     _text(out, b"b", value.tobytes())
+
+
+def _bytes_of_image(mode: str, width: Any, height: Any) -> int:
+    if not all(type(side) is int and side >= 0 for side in (width, height)):
+        raise ValueError(f"an image of {width!r} x {height!r}")
+    if not (width and height) and max(width, height) > _SIDE_WITHOUT_PIXELS_MAX:
+        raise ValueError(f"an image of {width} x {height}, which is no pixels")
+    return (width * _MODES[mode] + 7) // 8 * height
 
 
 def _text(out: bytearray, letter: bytes, data: bytes) -> None:
@@ -190,6 +205,9 @@ class _Reader:
         data = self.value(depth + 1)
         if mode not in _MODES or type(data) is not bytes:
             raise ValueError(f"an image of mode {mode!r}")
+        # Before Pillow takes memory for all pixels.
+        if len(data) != _bytes_of_image(mode, width, height):
+            raise ValueError(f"{len(data)} bytes are no image of mode {mode} and {width} x {height}")
         from PIL import Image  # type: ignore[import-not-found, unused-ignore]
 
         return Image.frombytes(mode, (width, height), data)
