@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "base/crc32c.h"
@@ -60,6 +62,9 @@ Done perform(Device& device, const Job& job) {
     if (const auto* read = std::get_if<ReadPayload>(&job)) done.status = readPayload(device, *read, done.payload);
   } catch (const std::bad_alloc&) {
     done.status = Status(KV_OUT_OF_MEMORY, "no memory for a buffer of the SSD tier");
+  } catch (const std::runtime_error& failure) {
+    done.status =
+        Status(KV_IO, std::string("the SSD tier: ") + failure.what());  // a cipher's, where that has no memory
   }
   return done;
 }

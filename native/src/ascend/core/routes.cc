@@ -63,13 +63,14 @@ void Routes::transferred(Time now, TransferId id, TransportStatus status) {
     conclude(id, status);
     if (settings_.shortConnections && route.state == State::Ready && route.underWay == 0 && route.waiting.empty())
       route.state = State::Ending;
-  } else if (settings_.connectsByItself) {
+  } else if (settings_.connectsByItself && status != kTransportTimeout) {
     // CANN has ended the channel. Others that are under way may have it made again, without memory that comes later.
     // Where the peer could not be told, CANN has kept it: no transfer by it succeeds any more.
     suspects_.insert(transfers_.at(id).wanted.place.endpoint);
-    route.state = route.underWay == 0 ? State::None : State::Ending;
+    route.state = route.underWay == 0 && route.broken.empty() ? State::None : State::Ending;
     conclude(id, status);
   } else {
+    // Of a timeout CANN itself may know nothing.
     route.broken.push_back({id, status});
     route.state = State::Ending;
   }
@@ -108,6 +109,11 @@ void Routes::resume(Time now) {
 
 bool Routes::hasChannels() const {
   return std::ranges::any_of(routes_, [](const auto& entry) { return entry.second.state != State::None; });
+}
+
+bool Routes::isLost(const std::string& endpoint) const {
+  const auto found = routes_.find(endpoint);
+  return closed_ || (found != routes_.end() && !found->second.broken.empty());
 }
 
 void Routes::shutDown() {

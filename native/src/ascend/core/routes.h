@@ -66,6 +66,9 @@ class Routes {
   void resume(Time now);
   /// Whether there is a channel, or one is about to be made or ended.
   [[nodiscard]] bool hasChannels() const;
+  /// Whether a transfer that was begun, and that CANN was not asked for yet, had better not be: its channel is about to
+  /// end, or all is.
+  [[nodiscard]] bool isLost(const std::string& endpoint) const;
   /// Ends all that waits with KV_CLOSED; what is under way ends so when it is answered. Nothing begins any more.
   void shutDown();
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ascend/shell/station.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <mutex>
+#include <set>
 
 #include "ascend/cann/copier.h"
 #include "base/host_port.h"
@@ -14,6 +17,32 @@ std::optional<std::string> variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
+
+/// Contexts that stations made. The thread that opened one, or worked for it, may have its context still, and no other
+/// station may take it for the caller's: it ends with the one that made it.
+class OwnContexts {
+ public:
+  static OwnContexts& instance() {
+    static OwnContexts all;
+    return all;
+  }
+  void add(AclContext context) {
+    const std::lock_guard lock(mutex_);
+    contexts_.insert(context);
+  }
+  void remove(AclContext context) {
+    const std::lock_guard lock(mutex_);
+    contexts_.erase(context);
+  }
+  bool has(AclContext context) {
+    const std::lock_guard lock(mutex_);
+    return contexts_.count(context) > 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<AclContext> contexts_;
+};
 
 }  // namespace
 
@@ -31,12 +60,17 @@ Result<std::unique_ptr<Station>> Station::open(const Terms& terms) {
 
 Status Station::useDevice() {
   const Acl& acl = runtime_.acl;
-  if (acl.getCurrentContext(&context_) == kAclOk && context_ != nullptr) return {};
+  AclContext current = nullptr;
+  if (acl.getCurrentContext(&current) == kAclOk && current != nullptr && !OwnContexts::instance().has(current)) {
+    context_ = current;
+    return {};
+  }
   const AclError set = acl.setDevice(0);
   if (set != kAclOk) return {KV_IO, acl.problem("the first NPU cannot be used, aclrtSetDevice", set)};
   const AclError made = acl.createContext(&context_, 0);
   if (made != kAclOk) return {KV_IO, acl.problem("the first NPU cannot be used, aclrtCreateContext", made)};
   ownsContext_ = true;
+  OwnContexts::instance().add(context_);
   return {};
 }
 
@@ -86,12 +120,16 @@ Status Station::listen(const Terms& terms) {
 Station::~Station() {
   transport_.reset();
   engine_.reset();
-  if (context_ != nullptr && !memory_.empty()) {
+  if (context_ != nullptr && !(memory_.empty() && unregistered_.empty())) {
     const ContextScope scope(runtime_.acl, context_);
     for (void* memory : memory_)
       (void)runtime_.acl.freeHost(memory);
+    for (const auto& [memory, bytes] : unregistered_)
+      (void)runtime_.acl.freeHost(memory);
   }
-  if (ownsContext_) (void)runtime_.acl.destroyContext(context_);
+  if (!ownsContext_) return;
+  OwnContexts::instance().remove(context_);
+  (void)runtime_.acl.destroyContext(context_);
 }
 
 bool Station::isOfDevice(const void* memory) const {
@@ -105,9 +143,18 @@ Status Station::copy(std::span<const Copy> copies) {
   return Copier(runtime_.acl, settings_.transferTimeoutMs).copy(copies);
 }
 
+void* Station::takeUnregistered(uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(unregistered_, bytes, &std::pair<void*, uint64_t>::second);
+  if (found == unregistered_.end()) return nullptr;
+  void* memory = found->first;
+  unregistered_.erase(found);
+  return memory;
+}
+
 Result<uint8_t*> Station::hostMemory(uint64_t bytes) {
-  void* memory = nullptr;
-  {
+  void* memory = takeUnregistered(bytes);
+  if (memory == nullptr) {
     const ContextScope scope(runtime_.acl, context_);
     const AclError error = runtime_.acl.mallocHost(&memory, bytes);
     if (error != kAclOk) {
@@ -118,8 +165,11 @@ Result<uint8_t*> Station::hostMemory(uint64_t bytes) {
   const auto address = reinterpret_cast<uintptr_t>(memory);
   const auto registered = engine_->registerMemory(address, bytes, MemoryType::Host);
   const std::lock_guard lock(mutex_);
-  memory_.push_back(memory);  // also what CANN refused: at the end is early enough
-  if (!registered.ok()) return registered.status();
+  if (!registered.ok()) {
+    unregistered_.emplace_back(memory, bytes);
+    return registered.status();
+  }
+  memory_.push_back(memory);
   transport_->registered();
   return static_cast<uint8_t*>(memory);
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ascend/core/copy_plan.h"
@@ -48,6 +49,9 @@ class Station {
  private:
   explicit Station(const Runtime& runtime) : runtime_(runtime) {}
   Status useDevice();
+  /// Memory that CANN did not register, which it may know in part all the same: it is tried again, and given back at
+  /// the end.
+  void* takeUnregistered(uint64_t bytes);
   Status listen(const Terms& terms);
 
   const Runtime& runtime_;
@@ -58,6 +62,7 @@ class Station {
   std::unique_ptr<Transport> transport_;
   std::mutex mutex_;
   std::vector<void*> memory_;
+  std::vector<std::pair<void*, uint64_t>> unregistered_;
 };
 
 }  // namespace kvpool::ascend

@@ -104,7 +104,11 @@ void Transport::perform(std::unique_lock<std::mutex>& lock, const Action& action
     --open_;
     routes_.disconnected(now(), disconnect->endpoint, status);
   } else if (const auto* wanted = std::get_if<Transfer>(&action)) {
-    transfer(lock, *wanted);
+    // One that waited for a thread behind others that hang would hang as they do, and keep the threads from other
+    // peers.
+    if (!routes_.isLost(wanted->endpoint)) return transfer(lock, *wanted);
+    --open_;
+    routes_.transferred(now(), wanted->id, kTransportFailed);
   }
 }
 

@@ -199,6 +199,21 @@ TEST_P(TransportTest, ATransferThatHangsTimesOutAndTheNextHasAnotherChannel) {
   EXPECT_EQ(transport_->counters().timeouts, 1U);
 }
 
+TEST_P(TransportTest, WhatWaitsBehindTransfersThatHangDoesNotHangToo) {
+  begin({.connectTimeoutMs = 1000, .transferTimeoutMs = 300});
+  EXPECT_TRUE(move(Direction::Write, {piece(0, 64)}).ok());
+  const uint64_t before = calls("TransferSync");
+  control("hang transfer *");
+  std::vector<std::future<Status>> ends;
+  for (int i = 0; i < 40; ++i)
+    ends.push_back(start(Direction::Write, {piece(0, 64)}));
+  for (auto& end : ends)
+    EXPECT_FALSE(end.get().ok());
+  control("");
+  EXPECT_EQ(calls("TransferSync") - before, GetParam() ? 0U : 4U) << "one for each thread";
+  EXPECT_TRUE(move(Direction::Write, {piece(0, 64)}).ok());
+}
+
 TEST_P(TransportTest, HalfATransferIsAFailure) {
   here_->memory().fill(6);
   control("partial transfer 1 1000 503900");

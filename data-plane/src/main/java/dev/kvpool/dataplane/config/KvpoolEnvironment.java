@@ -31,6 +31,7 @@ public record KvpoolEnvironment(
             "KVPOOL_BUSY_WAIT",
             "KVPOOL_COMMAND",
             "KVPOOL_CONNECT_TIMEOUT",
+            "KVPOOL_DEVICE_HEALTH_ENABLED",
             "KVPOOL_DRAIN_TAINTS",
             "KVPOOL_IDLE_TIMEOUT",
             "KVPOOL_IMAGE",

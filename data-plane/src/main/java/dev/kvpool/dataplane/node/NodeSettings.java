@@ -127,24 +127,14 @@ public final class NodeSettings {
 
     public static final Setting<String> SSD_KEY_FILE = Setting.withDefault(
             "ssd-key-file",
-            new Format<>(
-                    "FILE",
-                    "nothing or a file",
-                    text -> text.isEmpty()
-                            ? text
-                            : Path.of(text).toAbsolutePath().toString()),
+            placeOrNothing("FILE", "nothing or a file"),
             "",
             "Encrypt the SSD tier with the key in this file: 32 bytes, or 64 hexadecimal digits as `openssl rand -hex 32` prints"
                     + " them. With another key than before, the tier starts empty. Default: not encrypted.");
 
     public static final Setting<String> SOCKET_DIR = Setting.withDefault(
             "socket-dir",
-            new Format<>(
-                    "DIR",
-                    "nothing or an existing directory",
-                    text -> text.isEmpty()
-                            ? text
-                            : Path.of(text).toAbsolutePath().toString()),
+            placeOrNothing("DIR", "nothing or an existing directory"),
             "",
             "Directory of the shm socket, which is named after the node; nodes may share it. Containers that mount it"
                     + " at the same path can share memory. Default: shm.sock in the data directory.");
@@ -182,6 +172,13 @@ public final class NodeSettings {
             STAGING_SIZE);
 
     private NodeSettings() {}
+
+    private static Format<String> placeOrNothing(String symbol, String accepted) {
+        return new Format<>(
+                symbol,
+                accepted,
+                text -> text.isEmpty() ? text : Path.of(text).toAbsolutePath().toString());
+    }
 
     private static String requireNuma(String text) {
         if (!text.matches("|local|interleave|[0-9]{1,4}")) {
