@@ -13,6 +13,7 @@ REFUSED = [
     ("watchNamespaces={Not_A_Name}", "watchNamespaces"),
     ("watchNamespaces={a,a}", "watchNamespaces"),
     ("drainTaints={a/b/c}", "drainTaints"),
+    ("deviceHealth.enabled=perhaps", "enabled"),
     ("platformUser=perhaps", "platformUser"),
     ("rollout.pools=0", "pools"),
     ("rollout.storageVolumes=perhaps", "storageVolumes"),

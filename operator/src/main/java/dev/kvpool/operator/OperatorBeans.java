@@ -57,6 +57,7 @@ public class OperatorBeans {
                 config.leaderElectionNamespace(),
                 config.drainTaints().orElse(List.of()),
                 config.platformUser(),
+                config.deviceHealth().enabled(),
                 new OperatorSettings.RolloutTerms(
                         config.rollout().pools(), config.rollout().storageVolumes()));
     }

@@ -32,6 +32,16 @@ public interface OperatorConfig {
     @WithDefault("false")
     boolean platformUser();
 
+    /** Whether storage nodes on NPUs that are not well are emptied. */
+    DeviceHealth deviceHealth();
+
+    /** KVPOOL_DEVICE_HEALTH_ENABLED. */
+    interface DeviceHealth {
+        /** Whether the ConfigMaps of Ascend's device plugin are read. */
+        @WithDefault("false")
+        boolean enabled();
+    }
+
     /** How pools are brought to what this operator makes of specs that an earlier one made other pods of. */
     Rollout rollout();
 

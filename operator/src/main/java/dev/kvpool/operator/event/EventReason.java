@@ -67,6 +67,10 @@ public enum EventReason {
             "ObjectsDropped",
             true,
             "A storage node is removed, or its pod may be evicted, with objects that fit nowhere else."),
+    ASCEND_RUNTIME_NOT_READY(
+            "AscendRuntimeNotReady",
+            true,
+            "Storage pods lack what their NPUs need, or an NPU is not well: condition AscendRuntimeReady."),
     DIRECTORY_GOES(
             "DirectoryGoes",
             false,

@@ -67,7 +67,7 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
             InstantSource clock,
             PollInterval interval) {
         this.masters = masters;
-        this.observer = new PoolObserver(masters, clock);
+        this.observer = new PoolObserver(masters, clock, settings.deviceHealth());
         this.planner = new PoolPlanner(settings);
         this.rollout = new Rollout(settings.rollout().pools(), clock);
         this.status = new PoolStatus(settings, clock);

@@ -434,6 +434,12 @@ public enum Reason {
             FALSE,
             "NoDevice",
             "Storage pods have no NPU, or cannot open theirs. The message says why. The storage nodes use their other protocols."),
+    DEVICE_UNHEALTHY(
+            ASCEND_RUNTIME_READY,
+            FALSE,
+            "DeviceUnhealthy",
+            "Ascend's device plugin says that an NPU of a storage pod is not well. Condition Draining shows how far that storage node is"
+                    + " emptied; it takes part again when the NPU is well."),
     DEVICES_NOT_CHECKED(
             ASCEND_RUNTIME_READY,
             UNKNOWN,

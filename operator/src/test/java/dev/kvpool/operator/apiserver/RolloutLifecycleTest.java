@@ -44,6 +44,7 @@ class RolloutLifecycleTest {
             OperatorUnderTest.SETTINGS.namespace(),
             OperatorUnderTest.SETTINGS.drainTaints(),
             true,
+            false,
             new RolloutTerms(AT_A_TIME, false));
 
     @RegisterExtension

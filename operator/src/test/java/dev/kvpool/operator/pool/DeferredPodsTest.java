@@ -50,6 +50,7 @@ class DeferredPodsTest {
             NOW.namespace(),
             NOW.drainTaints(),
             NOW.platformUser(),
+            false,
             new RolloutTerms(3, true));
 
     @Test

@@ -27,6 +27,7 @@ import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.DeviceCheck;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.observation.SickNpus;
 import dev.kvpool.operator.pool.plan.Outcome;
 import dev.kvpool.operator.pool.report.PoolFindings;
 import dev.kvpool.operator.pool.report.PoolNotices;
@@ -192,6 +193,7 @@ class EveryReasonIsProducedTest {
                 of(whole(ALL_READY).status(PoolSketch.statusWith(List.of(drain(StepState.UNDER_WAY, 1)))));
             case RUNTIME_FOUND -> of(found(""));
             case CANN_LIBRARY_NOT_FOUND, SYMBOL_MISSING, DRIVER_TOO_OLD, NO_DEVICE -> of(found(reason.text()));
+            case DEVICE_UNHEALTHY -> of(found("").node("worker", sick()));
             case DEVICES_NOT_CHECKED -> of(withNpus("", "1Gi"));
             case NOT_USED -> of(EngineSketch.status());
             case ENGINE_READY -> of(EngineSketch.status(EngineSketch.pool(1, 1, "shm", "tcp")));
@@ -249,6 +251,7 @@ class EveryReasonIsProducedTest {
             case DRAIN_HANDED_BACK -> takenBack(StepCause.CORDON);
             case DRAIN_LEFTOVERS -> drains(StepState.LEFTOVERS);
             case OBJECTS_DROPPED -> drains(StepState.DROPPED);
+            case ASCEND_RUNTIME_NOT_READY -> after(ready(), found("NoDevice"));
             case DIRECTORY_GOES -> GonePoolSketch.notices(directory());
             case DIRECTORY_REMAINS -> GonePoolSketch.notices(directory(), "Failed");
         };
@@ -269,6 +272,10 @@ class EveryReasonIsProducedTest {
     private static PoolSketch withNpus(String more, String set) {
         return new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: %s}]}".formatted(set))
                 .engine("{protocols: [ascend, tcp], accelerator: {chip: A3%s}}".formatted(more));
+    }
+
+    private static SickNpus sick() {
+        return SickNpus.of(Map.of("ManuallySeparateNPU", "Ascend910-0"));
     }
 
     private static PoolSketch found(String reason) {

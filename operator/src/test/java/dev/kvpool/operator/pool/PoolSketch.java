@@ -29,6 +29,7 @@ import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.observation.PortClaim;
+import dev.kvpool.operator.pool.observation.SickNpus;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.plan.PoolPlanner;
 import dev.kvpool.operator.pool.transition.Action;
@@ -62,7 +63,7 @@ public final class PoolSketch {
 
     /** As on OpenShift. */
     public static final OperatorSettings PLATFORM_USER = new OperatorSettings(
-            SETTINGS.image(), SETTINGS.version(), SETTINGS.namespace(), List.of(), true, RolloutTerms.DEFAULT);
+            SETTINGS.image(), SETTINGS.version(), SETTINGS.namespace(), List.of(), true, false, RolloutTerms.DEFAULT);
 
     public static final String IMAGE = SETTINGS.image();
     public static final String UID = "11111111-2222-3333-4444-555555555555";
@@ -205,6 +206,12 @@ public final class PoolSketch {
     public PoolSketch pod(ObservedPod pod) {
         pods.removeIf(known -> known.name().equals(pod.name()));
         pods.add(pod);
+        return this;
+    }
+
+    /** A node of the cluster with NPUs that are not well. */
+    public PoolSketch node(String name, SickNpus npus) {
+        nodes.add(new ObservedNode(name, Map.of(), List.of(), false, true, 0, npus));
         return this;
     }
 

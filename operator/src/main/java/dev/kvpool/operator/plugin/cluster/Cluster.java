@@ -222,6 +222,8 @@ public final class Cluster implements AutoCloseable {
                 deployment.getMetadata().getNamespace(),
                 List.of(variable(deployment, "KVPOOL_DRAIN_TAINTS").split(",", -1)),
                 Boolean.parseBoolean(variable(deployment, "KVPOOL_PLATFORM_USER")),
+                // Users may not read what the device plugin says of NPUs.
+                false,
                 new OperatorSettings.RolloutTerms(
                         Integer.parseInt(variable(deployment, "KVPOOL_ROLLOUT_POOLS")),
                         Boolean.parseBoolean(variable(deployment, "KVPOOL_ROLLOUT_STORAGE_VOLUMES"))));

@@ -41,10 +41,18 @@ public final class PoolObserver {
     private final MasterClient masters;
     private final InstantSource clock;
     private final ApiContact contact;
+    private final boolean deviceHealth;
+    private final NodeNpus npus = new NodeNpus();
 
-    public PoolObserver(MasterClient masters, InstantSource clock) {
+    /**
+     * Makes one.
+     *
+     * @param deviceHealth whether it asks which NPUs are not well
+     */
+    public PoolObserver(MasterClient masters, InstantSource clock, boolean deviceHealth) {
         this.masters = masters;
         this.clock = clock;
+        this.deviceHealth = deviceHealth;
         this.contact = new ApiContact(clock);
     }
 
@@ -67,13 +75,28 @@ public final class PoolObserver {
                 engines,
                 children,
                 pods,
-                nodes(pool, children, pods, context),
+                withNpus(nodes(pool, children, pods, context), pods, context.getClient(), now),
                 onHostNetwork(engines) ? portClaims(context) : List.of(),
                 Leadership.among(children, pool),
                 podSecurity(pool, engines, context.getClient()),
                 ask(pods),
                 watchedSince,
                 now);
+    }
+
+    /** Asked of nodes where pods of this pool looked for NPUs of theirs. */
+    private List<ObservedNode> withNpus(
+            List<ObservedNode> nodes, List<ObservedPod> pods, KubernetesClient client, Instant now) {
+        if (!deviceHealth) {
+            return nodes;
+        }
+        Set<String> concerned = pods.stream()
+                .filter(pod -> pod.devices().isPresent())
+                .map(ObservedPod::node)
+                .collect(Collectors.toSet());
+        return nodes.stream()
+                .map(node -> concerned.contains(node.name()) ? node.with(npus.of(node.name(), client, now)) : node)
+                .toList();
     }
 
     private static boolean onHostNetwork(List<TransferEngine> engines) {

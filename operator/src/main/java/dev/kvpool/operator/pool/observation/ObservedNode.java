@@ -21,6 +21,7 @@ import java.util.Optional;
  * @param cordoned true when no pod shall come to it any more, as before its maintenance
  * @param ready false when nobody has heard of its kubelet for a while, or that is not well
  * @param memoryBytes memory that it has for pods, whether they are there already or not; 0 while it has not said
+ * @param npus those of its NPUs that are not well, as far as that is asked for
  */
 public record ObservedNode(
         String name,
@@ -28,7 +29,8 @@ public record ObservedNode(
         List<Taint> taints,
         boolean cordoned,
         boolean ready,
-        long memoryBytes) {
+        long memoryBytes,
+        SickNpus npus) {
     private static final String ZONE = "topology.kubernetes.io/zone";
 
     private static final String READY = "Ready";
@@ -39,6 +41,21 @@ public record ObservedNode(
     public ObservedNode {
         labels = Map.copyOf(labels);
         taints = List.copyOf(taints);
+    }
+
+    /** One whose NPUs are well, or of no interest. */
+    public ObservedNode(
+            String name,
+            Map<String, String> labels,
+            List<Taint> taints,
+            boolean cordoned,
+            boolean ready,
+            long memoryBytes) {
+        this(name, labels, taints, cordoned, ready, memoryBytes, SickNpus.NONE);
+    }
+
+    public ObservedNode with(SickNpus others) {
+        return new ObservedNode(name, labels, taints, cordoned, ready, memoryBytes, others);
     }
 
     public static ObservedNode of(Node node) {

@@ -11,6 +11,7 @@ import java.util.List;
  * @param namespace the operator's own namespace, from which it asks masters
  * @param drainTaints keys of taints by which autoscalers say that a Kubernetes node is about to go; it counts as cordoned then
  * @param platformUser whether the cluster gives pods their user, group and file system group, as OpenShift does
+ * @param deviceHealth whether storage nodes on NPUs that are not well are emptied
  * @param rollout how pools are brought to what this operator makes of specs that an earlier one made other pods of
  */
 public record OperatorSettings(
@@ -19,6 +20,7 @@ public record OperatorSettings(
         String namespace,
         List<String> drainTaints,
         boolean platformUser,
+        boolean deviceHealth,
         RolloutTerms rollout) {
 
     /**
@@ -41,6 +43,6 @@ public record OperatorSettings(
 
     /** With the taints of the autoscalers that are known. */
     public OperatorSettings(String image, String version, String namespace) {
-        this(image, version, namespace, DRAIN_TAINTS, false, RolloutTerms.DEFAULT);
+        this(image, version, namespace, DRAIN_TAINTS, false, false, RolloutTerms.DEFAULT);
     }
 }

@@ -108,6 +108,15 @@ public record PoolObservation(
                 .toList();
     }
 
+    /** NPUs of a pod that are not well, as "NPU 3, which is unhealthy"; empty where all are, or nothing is known of them. */
+    public Optional<String> sickNpus(ObservedPod pod) {
+        return pod.devices()
+                .flatMap(devices -> nodes.stream()
+                        .filter(node -> node.name().equals(pod.node()))
+                        .findFirst()
+                        .flatMap(node -> node.npus().among(devices.npus())));
+    }
+
     /** The StatefulSets or DaemonSets of storage sets, also of sets that are no longer in the spec. */
     public <W extends HasMetadata> List<W> storageWorkloads(Class<W> kind) {
         return children.stream()

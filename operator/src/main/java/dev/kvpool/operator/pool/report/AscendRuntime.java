@@ -27,10 +27,12 @@ final class AscendRuntime {
     private static final List<Reason> MISSING =
             List.of(Reason.CANN_LIBRARY_NOT_FOUND, Reason.SYMBOL_MISSING, Reason.DRIVER_TOO_OLD, Reason.NO_DEVICE);
 
+    private final PoolObservation seen;
     private final Set<String> sets;
     private final List<ObservedPod> pods;
 
-    private AscendRuntime(Set<String> sets, List<ObservedPod> pods) {
+    private AscendRuntime(PoolObservation seen, Set<String> sets, List<ObservedPod> pods) {
+        this.seen = seen;
         this.sets = sets;
         this.pods = pods;
     }
@@ -48,7 +50,7 @@ final class AscendRuntime {
                 .filter(pod -> sets.contains(pod.set()) && !pod.leaving())
                 .sorted(Comparator.comparing(ObservedPod::name))
                 .toList();
-        return sets.isEmpty() ? Optional.empty() : Optional.of(new AscendRuntime(sets, pods).finding());
+        return sets.isEmpty() ? Optional.empty() : Optional.of(new AscendRuntime(seen, sets, pods).finding());
     }
 
     private Finding finding() {
@@ -61,6 +63,17 @@ final class AscendRuntime {
             if (!without.isEmpty()) {
                 return new Finding(reason, sentences(without, DeviceCheck::missing) + meanwhile(without));
             }
+        }
+        List<String> sick = pods.stream()
+                .flatMap(pod -> seen.sickNpus(pod).stream()
+                        .map(npus -> "set %s, %s on node %s has %s".formatted(pod.set(), pod.name(), pod.node(), npus)))
+                .toList();
+        if (!sick.isEmpty()) {
+            return new Finding(
+                    Reason.DEVICE_UNHEALTHY,
+                    ("Of %s. What is there is moved to other storage nodes, and it takes part again when the NPU is well. A pod that is"
+                                    + " empty can be deleted, to come back with another NPU.")
+                            .formatted(NameList.of(sick)));
         }
         List<ObservedPod> unchecked =
                 pods.stream().filter(pod -> pod.devices().isEmpty()).toList();

@@ -94,6 +94,9 @@ public final class PoolNotices {
         if (refused && condition.type().equals(ConditionType.VERSION_COMPATIBLE.text())) {
             return Optional.of(EventReason.VERSION_MISMATCH);
         }
+        if (refused && condition.type().equals(ConditionType.ASCEND_RUNTIME_READY.text())) {
+            return Optional.of(EventReason.ASCEND_RUNTIME_NOT_READY);
+        }
         return Optional.empty();
     }
 

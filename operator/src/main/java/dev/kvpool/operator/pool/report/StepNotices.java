@@ -101,12 +101,13 @@ final class StepNotices {
             case WAITING, FAILED ->
                 new Notice(
                         EventReason.DRAIN_WAITS,
-                        "%s is on %s, which is cordoned, and cannot be emptied now%s."
+                        "%s is to hold nothing on %s, and cannot be emptied now%s."
                                 .formatted(step.of(), host, why(step)));
             case UNDER_WAY ->
                 new Notice(
                         EventReason.DRAIN_STARTED,
-                        "%s is being emptied, because its node %s is cordoned.".formatted(step.of(), host));
+                        "%s is being emptied, because it is to hold nothing on its node %s."
+                                .formatted(step.of(), host));
             case EMPTY ->
                 new Notice(
                         EventReason.DRAIN_FINISHED,

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** Which storage nodes are on cordoned Kubernetes nodes, and so shall not stay there with what they hold. Pure. */
+/** Which storage nodes are on cordoned Kubernetes nodes, or on NPUs that are not well, and so shall not stay there with what they hold. Pure. */
 final class Cordons {
     private Cordons() {}
 
@@ -32,6 +32,9 @@ final class Cordons {
                 .forEach(pod -> cordons.put(
                         pod.nodeId(),
                         new Cordon(pod.node(), taints.get(pod.node()), !pod.perNode(), Members.outlives(pod, seen))));
+        seen.pods(PoolLabels.ROLE_STORAGE)
+                .forEach(pod -> seen.sickNpus(pod)
+                        .ifPresent(sick -> cordons.putIfAbsent(pod.nodeId(), Cordon.ofNpus(pod.node(), sick))));
         return cordons;
     }
 }

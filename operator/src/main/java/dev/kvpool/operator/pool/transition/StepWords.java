@@ -148,10 +148,9 @@ final class StepWords {
             ways.add("or take the change back");
         } else {
             ways.add(left.stream()
-                    .map(this::taint)
-                    .filter(taint -> !taint.isEmpty())
+                    .flatMap(step -> view.cordon(step.of()).stream())
+                    .map(Cordon::remedy)
                     .findFirst()
-                    .map("remove taint %s from the node"::formatted)
                     .orElse("uncordon the node"));
             ways.add("or wait for spec.drain.nodeTimeout, after which the pod may be evicted with what is left");
         }
@@ -250,13 +249,9 @@ final class StepWords {
                 : " is being emptied to be recreated%s%s".formatted(left(step), why);
     }
 
-    private String taint(StepStatus step) {
-        return view.cordon(step.of()).map(Cordon::taint).orElse("");
-    }
-
     private String onCordoned(StepStatus step, String why) {
         String host = step.machine();
-        String how = taint(step).isEmpty() ? "is cordoned" : "has taint " + taint(step);
+        String how = view.cordon(step.of()).map(Cordon::how).orElse("is cordoned");
         return switch (step.state()) {
             case WAITING, FAILED -> " is on %s, which %s, and waits%s".formatted(host, how, why);
             case UNDER_WAY -> " is being emptied, because its node %s %s%s%s".formatted(host, how, left(step), why);

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.observation.DeviceCheck;
+import dev.kvpool.operator.pool.observation.SickNpus;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -69,6 +71,28 @@ class AscendRuntimeTest {
         DeviceCheck blocking = new DeviceCheck("SymbolMissing", true, List.of(), "CANN is 8.2.", "");
 
         assertThat(finding(blocking, WELL).orElseThrow().message()).endsWith(" They do not start before that.");
+    }
+
+    @Test
+    void anNpuThatIsNotWellIsNamedWithSetNodeAndPod() {
+        SickNpus sick = SickNpus.of(Map.of(
+                "DeviceInfoCfg",
+                "{\"DeviceInfo\":{\"DeviceList\":{\"huawei.com/Ascend910-NetworkUnhealthy\":\"Ascend910-0\"}}}"));
+        PoolSketch pool = pool().pod(PoolSketch.checked("demo-a-0", "a", WELL)).node("worker", sick);
+
+        Finding finding = AscendRuntime.of(pool.observation()).orElseThrow();
+
+        assertThat(finding.reason()).isEqualTo(Reason.DEVICE_UNHEALTHY);
+        assertThat(finding.message())
+                .startsWith("Of set a, demo-a-0 on node worker has NPU 0, which is without network.");
+    }
+
+    @Test
+    void anNpuOfOtherPodsIsNoMatter() {
+        SickNpus sick = SickNpus.of(Map.of("ManuallySeparateNPU", "Ascend910-1"));
+        PoolSketch pool = pool().pod(PoolSketch.checked("demo-a-0", "a", WELL)).node("worker", sick);
+
+        assertThat(AscendRuntime.of(pool.observation()).map(Finding::reason)).contains(Reason.RUNTIME_FOUND);
     }
 
     @Test

@@ -6,11 +6,13 @@ import dev.kvpool.api.v1alpha1.pod.ExtraVolume;
 import dev.kvpool.api.v1alpha1.pod.ExtraVolumeMount;
 import dev.kvpool.api.v1alpha1.pod.PodTemplate;
 import dev.kvpool.operator.duration.ApiDuration;
+import dev.kvpool.operator.pool.ascend.DeviceNeeds;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.Affinity;
 import io.fabric8.kubernetes.api.model.AffinityBuilder;
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.EnvVarBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
@@ -105,18 +107,29 @@ public final class TemplatedPod {
                 .withSecurityContext(PodSecurity.merge(pod.getSecurityContext(), wish.securityContext()))
                 .withTerminationGracePeriodSeconds(
                         given(wish.terminationGracePeriodSeconds(), pod.getTerminationGracePeriodSeconds()))
+                .withInitContainers(
+                        pod.getInitContainers().stream().map(this::ofSameTerms).toList())
                 .withContainers(over(pod.getContainers().getFirst()))
                 .addAllToVolumes(
                         wish.volumes().stream().map(TemplatedPod::volume).toList())
                 .build();
     }
 
-    private Container over(Container own) {
-        var container = own.toBuilder()
+    /** The container that looks for devices must find what the one that uses them does. */
+    private Container ofSameTerms(Container init) {
+        return DeviceNeeds.CONTAINER.equals(init.getName()) ? wished(init).build() : init;
+    }
+
+    private ContainerBuilder wished(Container own) {
+        return own.toBuilder()
                 .withEnv(environment(own.getEnv()))
                 .withSecurityContext(PodSecurity.merge(own.getSecurityContext(), wish.containerSecurityContext()))
                 .addAllToVolumeMounts(
                         wish.volumeMounts().stream().map(TemplatedPod::mount).toList());
+    }
+
+    private Container over(Container own) {
+        ContainerBuilder container = wished(own);
         if (wish.startupLimit() != null) {
             container.withStartupProbe(
                     Probes.startup((int) ApiDuration.of(wish.startupLimit()).toSeconds()));
