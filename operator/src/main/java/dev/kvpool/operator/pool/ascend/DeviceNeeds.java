@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.ascend;
 
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.api.v1alpha1.engine.AcceleratorChip;
 import dev.kvpool.api.v1alpha1.engine.AcceleratorLink;
 import dev.kvpool.api.v1alpha1.engine.AcceleratorMode;
 import dev.kvpool.api.v1alpha1.engine.AcceleratorSpec;
+import dev.kvpool.api.v1alpha1.engine.Protocol;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,6 +17,13 @@ public final class DeviceNeeds {
     public static final String CONTAINER = "devices";
 
     private DeviceNeeds() {}
+
+    /** Whether storage nodes of this engine open NPUs to move bytes by them. Where they only hold them, there is nothing to look for. */
+    public static boolean areOf(TransferEngineSpec engine) {
+        return engine.accelerator() != null
+                && engine.accelerator().opensDevices()
+                && engine.protocolsOfNodes().contains(Protocol.ASCEND);
+    }
 
     /**
      * Arguments of the command.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.report;
 
-import dev.kvpool.api.v1alpha1.engine.AcceleratorSpec;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.operator.pool.ascend.DeviceNeeds;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.DeviceCheck;
@@ -41,9 +41,7 @@ final class AscendRuntime {
     static Optional<Finding> of(PoolObservation seen) {
         PoolEngines engines = seen.engineSpecs();
         Set<String> sets = seen.spec().storage().stream()
-                .filter(set -> Optional.ofNullable(engines.of(set).accelerator())
-                        .filter(AcceleratorSpec::opensDevices)
-                        .isPresent())
+                .filter(set -> DeviceNeeds.areOf(engines.of(set)))
                 .map(StorageSetSpec::name)
                 .collect(Collectors.toSet());
         List<ObservedPod> pods = seen.pods(PoolLabels.ROLE_STORAGE).stream()

@@ -7,6 +7,7 @@ import dev.kvpool.api.v1alpha1.engine.Protocol;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.storage.VolumeType;
 import dev.kvpool.operator.duration.ApiDuration;
+import dev.kvpool.operator.pool.ascend.DeviceNeeds;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.sizing.Sizing;
@@ -74,10 +75,13 @@ public final class StoragePod {
         NodeSockets.owner(pool, engine(), PodSecurity.user(set.podTemplate())).ifPresent(pod::addToInitContainers);
         HostNetwork.apply(pod, engine());
         accelerator.ifPresent(parts -> pod.addAllToVolumes(parts.volumes())
-                .addToInitContainers(parts.copying(pool), parts.checking(pool, words(engine().protocolsOfNodes())))
+                .addToInitContainers(parts.copying(pool))
                 .editSecurityContext()
                 .addToSupplementalGroups(parts.group())
                 .endSecurityContext());
+        accelerator
+                .filter(parts -> DeviceNeeds.areOf(engine()))
+                .ifPresent(parts -> pod.addToInitContainers(parts.checking(pool, words(engine().protocolsOfNodes()))));
         return pod;
     }
 
