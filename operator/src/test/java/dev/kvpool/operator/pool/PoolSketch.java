@@ -209,7 +209,7 @@ public final class PoolSketch {
         return this;
     }
 
-    /** A node of the cluster with NPUs that are not well. */
+    /** A Kubernetes node with NPUs that are not well. */
     public PoolSketch node(String name, SickNpus npus) {
         nodes.add(new ObservedNode(name, Map.of(), List.of(), false, true, 0, npus));
         return this;
