@@ -2,6 +2,8 @@
 package dev.kvpool.dataplane;
 
 import dev.kvpool.dataplane.agent.AgentCommand;
+import dev.kvpool.dataplane.cert.CertInitCommand;
+import dev.kvpool.dataplane.cert.CertIssueCommand;
 import dev.kvpool.dataplane.cli.Command;
 import dev.kvpool.dataplane.cli.CommandRunner;
 import dev.kvpool.dataplane.cli.Console;
@@ -15,7 +17,7 @@ import dev.kvpool.dataplane.prepare.PrepareCommand;
 import dev.kvpool.dataplane.version.VersionCommand;
 import java.util.List;
 
-/** The command line: {@code kvpool master | node | agent | local | doctor | preflight | prepare | version}. */
+/** The command line: {@code kvpool master | node | agent | local | doctor | cert | preflight | prepare | version}. */
 public final class Kvpool {
     /** Every subcommand, in the order of the help. */
     public static final List<Command> COMMANDS = List.of(
@@ -24,6 +26,8 @@ public final class Kvpool {
             new AgentCommand(),
             new LocalCommand(Kvpool.class),
             new DoctorCommand(),
+            new CertInitCommand(),
+            new CertIssueCommand(),
             new PreflightCommand(),
             new PrepareCommand(List.of(new MasterCommand(), new NodeCommand())),
             new VersionCommand());

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -35,43 +36,63 @@ final class CommandLineParser {
     CommandLineParser(List<Command> commands) {
         this.commands = commands;
         CommandSpec root = spec("kvpool", "Runs the processes of a kvpool KV-cache pool.");
-        commands.forEach(command -> root.addSubcommand(command.name(), spec(command)));
+        commands.forEach(command -> add(root, command));
         picocli = new CommandLine(root).setUnmatchedArgumentsAllowed(true).setUsageHelpAutoWidth(true);
-        picocli.getCommandSpec().parser().collectErrors(true);
-        picocli.getSubcommands()
-                .values()
-                .forEach(sub -> sub.getCommandSpec().parser().collectErrors(true));
+        collectErrors(picocli);
+    }
+
+    /** A name of two words is a command of a group, which the first word names. */
+    private static void add(CommandSpec root, Command command) {
+        String[] words = command.name().split(" ", 2);
+        if (words.length == 1) {
+            root.addSubcommand(command.name(), spec(command));
+            return;
+        }
+        if (!root.subcommands().containsKey(words[0])) {
+            root.addSubcommand(words[0], spec(words[0], "Commands that begin with " + words[0] + "."));
+        }
+        root.subcommands()
+                .get(words[0])
+                .getCommandSpec()
+                .addSubcommand(words[1], spec(command).name(words[1]));
+    }
+
+    private static void collectErrors(CommandLine line) {
+        line.getCommandSpec().parser().collectErrors(true);
+        line.getSubcommands().values().forEach(CommandLineParser::collectErrors);
     }
 
     Parsed parse(String... arguments) {
-        ParseResult root = picocli.parseArgs(arguments);
-        ParseResult result = root.hasSubcommand() ? root.subcommand() : root;
+        List<ParseResult> path = path(picocli.parseArgs(arguments));
+        ParseResult result = path.getLast();
         CommandLine line = result.commandSpec().commandLine();
         if (result.hasMatchedOption(HELP)) {
             return new Parsed(Optional.empty(), Map.of(), List.of(), Optional.of(line.getUsageMessage()));
         }
+        Optional<Command> command = byName(
+                path.stream().skip(1).map(part -> part.commandSpec().name()).collect(Collectors.joining(" ")));
         List<String> problems = new ArrayList<>();
         result.errors().forEach(error -> problems.add(error.getMessage()));
-        unmatched(root, result).forEach(argument -> problems.add(unknown(argument, root.hasSubcommand(), line)));
-        if (!root.hasSubcommand()) {
-            if (problems.isEmpty()) {
-                problems.add("no command given; there are " + commandNames());
-            }
-            return new Parsed(Optional.empty(), Map.of(), problems, Optional.empty());
+        path.stream()
+                .flatMap(part -> part.unmatched().stream())
+                .forEach(argument -> problems.add(unknown(argument, command.isPresent(), line)));
+        if (command.isEmpty() && problems.isEmpty()) {
+            problems.add("no command given; there are " + commandNames());
         }
         Map<String, String> flags = new HashMap<>();
         for (OptionSpec option : result.matchedOptions()) {
             flags.put(option.longestName().substring(2), option.getValue());
         }
-        return new Parsed(byName(result.commandSpec().name()), flags, problems, Optional.empty());
+        return new Parsed(command, flags, problems, Optional.empty());
     }
 
-    private static List<String> unmatched(ParseResult root, ParseResult result) {
-        List<String> arguments = new ArrayList<>(root.unmatched());
-        if (root.hasSubcommand()) {
-            arguments.addAll(result.unmatched());
+    /** The program, then the command, in its group if it has one. */
+    private static List<ParseResult> path(ParseResult root) {
+        List<ParseResult> path = new ArrayList<>(List.of(root));
+        while (path.getLast().hasSubcommand()) {
+            path.add(path.getLast().subcommand());
         }
-        return arguments;
+        return path;
     }
 
     private String unknown(String argument, boolean inCommand, CommandLine line) {

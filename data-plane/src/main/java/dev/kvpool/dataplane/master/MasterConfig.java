@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.secure.TlsPlace;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ import java.util.UUID;
  * @param cacheRulesFile a file with some of them, which need not be there, read again when it changes
  * @param evictionLog where evictions are written down, if they are
  * @param warmUp the longest time to practise at the start; nothing = not at all
+ * @param tls whether connections are encrypted, and by which certificates
  */
 public record MasterConfig(
         UUID poolId,
@@ -40,7 +42,8 @@ public record MasterConfig(
         Optional<Path> cacheRulesFile,
         Optional<EvictionLog.Place> evictionLog,
         ElectionTimes times,
-        Duration warmUp) {
+        Duration warmUp,
+        TlsPlace tls) {
     /** Checks the whole configuration and reports everything that is wrong with it at once. */
     public MasterConfig {
         expectedNodes = Set.copyOf(expectedNodes);

@@ -20,6 +20,8 @@ import dev.kvpool.dataplane.master.file.FileWatch;
 import dev.kvpool.dataplane.master.warmup.WarmUp;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
 import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.secure.PeerRole;
+import dev.kvpool.dataplane.secure.TlsIdentity;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -31,6 +33,7 @@ import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -74,6 +77,7 @@ public final class MasterProcess implements AutoCloseable {
     private final CoreSettings settings;
     private final EarlyTakeover early;
     private final HandingOver handingOver;
+    private final Optional<TlsIdentity> identity;
     private final BehindTimes behind = new BehindTimes();
     private volatile PoolStatus status;
     private volatile boolean closing;
@@ -114,6 +118,7 @@ public final class MasterProcess implements AutoCloseable {
         this.leases = leases;
         SecureRandom secure = new SecureRandom();
         self = new Handshake.Self(config.name(), config.poolId(), nonZero(secure), versions);
+        identity = identity(config);
         follower = new RulesFollower(config);
         settings = new CoreSettings(
                 config.name(),
@@ -238,6 +243,7 @@ public final class MasterProcess implements AutoCloseable {
         }
         closing = true;
         hangs.close();
+        identity.ifPresent(TlsIdentity::close);
         if (warmUp != null) {
             warmUp.close();
         }
@@ -252,6 +258,16 @@ public final class MasterProcess implements AutoCloseable {
         }
         group.shutdownGracefully(0, CLOSE_MS_MAX, TimeUnit.MILLISECONDS).awaitUninterruptibly();
         evictionLog.ifPresent(MasterProcess::close);
+    }
+
+    private static Optional<TlsIdentity> identity(MasterConfig config) throws IOException {
+        Optional<Path> directory = config.tls().used();
+        return directory.isEmpty()
+                ? Optional.empty()
+                : Optional.of(TlsIdentity.open(
+                        directory.get(),
+                        TlsIdentity.member(PeerRole.MASTER, config.name(), config.poolId()),
+                        InstantSource.system()));
     }
 
     private static void close(EvictionLog log) {

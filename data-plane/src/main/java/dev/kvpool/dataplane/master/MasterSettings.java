@@ -13,6 +13,7 @@ import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Consistency;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.secure.TlsSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -96,7 +97,8 @@ final class MasterSettings {
                         settings.get(CacheSettings.LEASE_DURATION).toMillis(),
                         settings.get(CacheSettings.RENEW_DEADLINE).toMillis(),
                         settings.get(CacheSettings.RETRY_PERIOD).toMillis()),
-                settings.get(WARM_UP));
+                settings.get(WARM_UP),
+                TlsSettings.place(settings));
     }
 
     private static CacheRules cacheRules(Settings settings) {
@@ -126,6 +128,7 @@ final class MasterSettings {
                 EXPECTED_NODES_FILE,
                 CACHE_RULES_FILE,
                 WARM_UP));
+        all.addAll(TlsSettings.ALL);
         all.addAll(EvictionLogSettings.ALL);
         all.addAll(CacheSettings.ALL);
         return List.copyOf(all);
@@ -133,6 +136,7 @@ final class MasterSettings {
 
     private static List<Rule> rules() {
         List<Rule> rules = new ArrayList<>(CacheSettings.RULES);
+        rules.addAll(TlsSettings.RULES);
         rules.add(new Rule(
                 List.of(EXPECTED_NODES, EXPECTED_NODES_FILE),
                 values -> values.find(EXPECTED_NODES).isPresent()

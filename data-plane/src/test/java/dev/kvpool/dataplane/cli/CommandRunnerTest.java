@@ -55,6 +55,24 @@ class CommandRunnerTest {
     }
 
     @Test
+    void aCommandOfAGroupIsNamedByTwoWords() {
+        assertThat(run(Map.of(), "paint", "wall", "--port", "7")).isEqualTo(ExitCode.OK);
+        assertThat(out()).isEqualTo("port 7 fast false\n");
+        assertThat(run(Map.of(), "paint", "door", "--porrt", "7")).isEqualTo(ExitCode.USAGE);
+        assertThat(err()).contains("unknown flag '--porrt'").contains("kvpool paint door --help");
+    }
+
+    @Test
+    void aGroupAloneIsNoCommand() {
+        assertThat(run(Map.of(), "paint")).isEqualTo(ExitCode.USAGE);
+        assertThat(err()).contains("no command given; there are serve, fail, paint wall, paint door");
+        assertThat(run(Map.of(), "paint", "roof")).isEqualTo(ExitCode.USAGE);
+        assertThat(err()).contains("unknown command 'roof'");
+        assertThat(run(Map.of(), "paint", "--help")).isEqualTo(ExitCode.OK);
+        assertThat(out()).contains("wall").contains("door");
+    }
+
+    @Test
     void aFlagWithoutValueOrGivenTwiceIsRefused() {
         assertThat(run(Map.of(), "serve", "--port")).isEqualTo(ExitCode.USAGE);
         assertThat(err()).contains("--port");
@@ -137,7 +155,11 @@ class CommandRunnerTest {
                 new PrintStream(out, true, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),
                 new StopSignal());
-        return new CommandRunner(List.of(new Serve(), new Fail()), environment, console).run(arguments);
+        return new CommandRunner(
+                        List.of(new Serve("serve"), new Fail(), new Serve("paint wall"), new Serve("paint door")),
+                        environment,
+                        console)
+                .run(arguments);
     }
 
     private String out() {
@@ -149,11 +171,7 @@ class CommandRunnerTest {
     }
 
     /** Prints its settings. */
-    private static final class Serve implements Command {
-        @Override
-        public String name() {
-            return "serve";
-        }
+    private record Serve(String name) implements Command {
 
         @Override
         public String summary() {

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.secure.TlsPlace;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -18,29 +19,34 @@ public record LoopbackMaster(
         Path lease,
         Set<String> nodes,
         Optional<Path> nodesFile,
-        ElectionTimes times) {
+        ElectionTimes times,
+        TlsPlace tls) {
     public static final CacheRules RULES =
             new CacheRules(10_000, EvictionRules.between(0.85, 0.9), 1, 30_000, 1L << 28);
 
     /** With its Lease in this folder, without nodes, and with the times that are usual. */
     public LoopbackMaster(UUID poolId, String name, Path folder) {
-        this(poolId, name, 0, folder.resolve("lease"), Set.of(), Optional.empty(), ElectionTimes.DEFAULT);
+        this(poolId, name, 0, folder.resolve("lease"), Set.of(), Optional.empty(), ElectionTimes.DEFAULT, TlsPlace.OFF);
     }
 
     LoopbackMaster at(int onPort) {
-        return new LoopbackMaster(poolId, name, onPort, lease, nodes, nodesFile, times);
+        return new LoopbackMaster(poolId, name, onPort, lease, nodes, nodesFile, times, tls);
     }
 
     LoopbackMaster expecting(String... ids) {
-        return new LoopbackMaster(poolId, name, port, lease, Set.of(ids), nodesFile, times);
+        return new LoopbackMaster(poolId, name, port, lease, Set.of(ids), nodesFile, times, tls);
     }
 
     LoopbackMaster reading(Path expectedNodes) {
-        return new LoopbackMaster(poolId, name, port, lease, nodes, Optional.of(expectedNodes), times);
+        return new LoopbackMaster(poolId, name, port, lease, nodes, Optional.of(expectedNodes), times, tls);
     }
 
     LoopbackMaster timed(ElectionTimes by) {
-        return new LoopbackMaster(poolId, name, port, lease, nodes, nodesFile, by);
+        return new LoopbackMaster(poolId, name, port, lease, nodes, nodesFile, by, tls);
+    }
+
+    LoopbackMaster secured(TlsPlace by) {
+        return new LoopbackMaster(poolId, name, port, lease, nodes, nodesFile, times, by);
     }
 
     MasterConfig config() {
@@ -57,6 +63,7 @@ public record LoopbackMaster(
                 nodesFile.map(file -> file.resolveSibling("cache-rules")),
                 Optional.empty(),
                 times,
-                Duration.ZERO);
+                Duration.ZERO,
+                tls);
     }
 }

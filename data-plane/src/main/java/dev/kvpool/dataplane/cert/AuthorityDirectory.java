@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.cert;
+
+import dev.kvpool.dataplane.secure.Pem;
+import dev.kvpool.dataplane.secure.RefusedCertificateException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.security.PrivateKey;
+import java.security.cert.CertificateParsingException;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+
+/** A CA in files: {@code ca.crt}, which everybody may read, and {@code ca.key}, which only its owner may. */
+public final class AuthorityDirectory {
+    static final String CERTIFICATE_FILE = "ca.crt";
+    static final String KEY_FILE = "ca.key";
+    private static final int BYTES_MAX = 1 << 20;
+
+    private AuthorityDirectory() {}
+
+    /**
+     * Writes a new CA. One that is there is never overwritten: all its certificates would be worthless.
+     *
+     * @throws IOException when there is one, or the directory cannot be written; the message names the file
+     */
+    public static void write(Path directory, CertificateAuthority authority) throws IOException {
+        Path certificate = directory.resolve(CERTIFICATE_FILE);
+        Path key = directory.resolve(KEY_FILE);
+        for (Path file : List.of(certificate, key)) {
+            if (Files.exists(file)) {
+                throw new IOException(file
+                        + " exists already, and is not overwritten: certificates that it has issued would be refused;"
+                        + " choose another directory, or remove it");
+            }
+        }
+        PrivateFiles.directory(directory);
+        PrivateFiles.writePrivate(key, Pem.encodeKey(authority.key()));
+        PrivateFiles.writePublic(certificate, Pem.encode(authority.certificate()));
+    }
+
+    /**
+     * Reads a CA.
+     *
+     * @throws RefusedCertificateException with the file, the cause and how to fix it
+     */
+    public static CertificateAuthority read(Path directory, Instant now) throws RefusedCertificateException {
+        Path certificateFile = directory.resolve(CERTIFICATE_FILE);
+        Path keyFile = directory.resolve(KEY_FILE);
+        String certificateText = text(certificateFile);
+        String keyText = text(keyFile);
+        X509Certificate certificate;
+        try {
+            certificate = Pem.certificates(certificateText).getFirst();
+        } catch (IllegalArgumentException e) {
+            throw new RefusedCertificateException(certificateFile + ": " + e.getMessage(), e);
+        }
+        UUID poolId = poolId(certificateFile, certificate);
+        PrivateKey key;
+        try {
+            key = Pem.privateKey(keyText);
+        } catch (IllegalArgumentException e) {
+            throw new RefusedCertificateException(keyFile + ": " + e.getMessage(), e);
+        }
+        if (!Pem.isPair(certificate, key)) {
+            throw new RefusedCertificateException(keyFile + ": the key does not belong to the first certificate of "
+                    + CERTIFICATE_FILE + "; restore both from one backup");
+        }
+        if (now.isAfter(certificate.getNotAfter().toInstant())) {
+            throw new RefusedCertificateException(certificateFile + ": the CA expired at "
+                    + certificate.getNotAfter().toInstant()
+                    + "; make a new one with `kvpool cert init` in another directory");
+        }
+        return new CertificateAuthority(poolId, certificate, key);
+    }
+
+    private static UUID poolId(Path file, X509Certificate certificate) throws RefusedCertificateException {
+        try {
+            Collection<List<?>> names = certificate.getSubjectAlternativeNames();
+            if (names != null && names.size() == 1) {
+                String uri = names.iterator().next().get(1).toString();
+                UUID poolId = UUID.fromString(uri.substring(uri.lastIndexOf('/') + 1));
+                if (uri.equals(CertificateAuthority.trustDomain(poolId))) {
+                    return poolId;
+                }
+            }
+        } catch (CertificateParsingException | IllegalArgumentException e) {
+            throw new RefusedCertificateException(notOurs(file), e);
+        }
+        throw new RefusedCertificateException(notOurs(file));
+    }
+
+    private static String notOurs(Path file) {
+        return file + ": its first certificate is no CA of a pool; `kvpool cert init` makes one";
+    }
+
+    private static String text(Path file) throws RefusedCertificateException {
+        try (var in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(BYTES_MAX + 1);
+            if (bytes.length > BYTES_MAX) {
+                throw new RefusedCertificateException(file + " has more than " + BYTES_MAX + " bytes");
+            }
+            return new String(bytes, StandardCharsets.ISO_8859_1);
+        } catch (NoSuchFileException e) {
+            throw new RefusedCertificateException(file + " is missing; `kvpool cert init` makes a CA", e);
+        } catch (RefusedCertificateException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new RefusedCertificateException("cannot read " + file + ": " + e, e);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.secure;
+
+import java.security.cert.CertificateParsingException;
+import java.security.cert.X509Certificate;
+import java.util.Collection;
+import java.util.List;
+
+/** Finds the name in a certificate. Other SANs (DNS names, for HTTP clients) and the CN say nothing about who a peer is. */
+public final class PeerNames {
+    private static final int URI = 6;
+
+    private PeerNames() {}
+
+    /**
+     * The name of a certificate whose signatures were checked.
+     *
+     * @throws IllegalArgumentException when it has not exactly one URI SAN, or one that is no name of kvpool
+     */
+    public static PeerName of(X509Certificate certificate) {
+        List<String> uris = uris(certificate);
+        if (uris.size() != 1) {
+            throw new IllegalArgumentException(
+                    "the certificate has " + uris.size() + " URI SANs where exactly one must say who it is for");
+        }
+        return PeerName.parse(uris.getFirst());
+    }
+
+    /** Who has shown this certificate. */
+    public static Principal principal(X509Certificate certificate) {
+        return new Principal(
+                of(certificate), certificate.getNotAfter().toInstant().toEpochMilli());
+    }
+
+    private static List<String> uris(X509Certificate certificate) {
+        try {
+            Collection<List<?>> names = certificate.getSubjectAlternativeNames();
+            return names == null
+                    ? List.of()
+                    : names.stream()
+                            .filter(name -> name.get(0).equals(URI))
+                            .map(name -> (String) name.get(1))
+                            .toList();
+        } catch (CertificateParsingException e) {
+            throw new IllegalArgumentException("the names of the certificate cannot be read: " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.secure;
+
+import java.util.Locale;
+
+/** Whether a process speaks TLS on its TCP ports. */
+public enum TlsMode {
+    /** Plain connections only. */
+    OFF,
+    /** Listeners take plain and TLS connections, this process dials TLS; its admin HTTP stays plain. */
+    PERMISSIVE,
+    /** TLS with certificates of both sides only; admin HTTP is HTTPS. */
+    REQUIRED;
+
+    /** As the flag {@code --tls} has it. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}
