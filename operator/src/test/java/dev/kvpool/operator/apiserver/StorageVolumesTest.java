@@ -72,6 +72,7 @@ class StorageVolumesTest {
                 "name: disk, capacity: 1Gi, volume: {type: persistentVolumeClaim, storageClassName: a}, ssd: {capacity: 1Gi} | the ssd of a set whose volume outlives its pods cannot be changed",
                 "name: ssd, capacity: 1Gi, volume: {type: persistentVolumeClaim}, ssd: {capacity: 2Gi} | the ssd of a set whose volume outlives its pods cannot be changed",
                 "name: ssd, capacity: 1Gi, volume: {type: persistentVolumeClaim}, ssd: {capacity: 1Gi, volumeMode: Block} | the ssd of a set whose volume outlives its pods cannot be changed",
+                "name: ssd, capacity: 1Gi, volume: {type: persistentVolumeClaim}, ssd: {capacity: 1Gi, encryption: {keySecret: key}} | the ssd of a set whose volume outlives its pods cannot be changed",
                 "name: ssd, capacity: 1Gi, volume: {type: persistentVolumeClaim} | the ssd of a set whose volume outlives its pods cannot be changed",
             })
     void aSetKeepsItsVolume(String set, String sentence) {
@@ -86,6 +87,7 @@ class StorageVolumesTest {
         patch("name: more, capacity: 2Gi, volume: {type: persistentVolumeClaim, storageClassName: b}");
         patch("name: memory, capacity: 2Gi");
         patch("name: memory, capacity: 1Gi, ssd: {capacity: 1Gi}");
+        patch("name: memory, capacity: 1Gi, ssd: {capacity: 1Gi, encryption: {keySecret: key}}");
     }
 
     /** As the API server would take it: nothing is stored. */

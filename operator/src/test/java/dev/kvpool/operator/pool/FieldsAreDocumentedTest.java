@@ -41,7 +41,7 @@ class FieldsAreDocumentedTest {
 
     /** Refused by the same kind of rules where the volume outlives pods, and carried out elsewhere. */
     private static final Set<String> UNCHANGEABLE_ON_LASTING_VOLUMES =
-            Set.of("spec.storage.capacity", "spec.storage.ssd.capacity");
+            Set.of("spec.storage.capacity", "spec.storage.ssd.capacity", "spec.storage.ssd.encryption.keySecret");
 
     /** Of its row, which changes it alone, the other mode is for pools without storage nodes. */
     private static final FieldChange MODE = new FieldChange(

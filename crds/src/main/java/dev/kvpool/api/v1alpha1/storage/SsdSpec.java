@@ -43,7 +43,10 @@ public record SsdSpec(
         @ValidationRule(value = PathRule.FORMAT, message = PathRule.MESSAGE)
         @ValidationRule(value = PathRule.OUTSIDE_POOLS, message = PathRule.OUTSIDE_POOLS_MESSAGE)
         @Size(max = 256)
-        String path) {
+        String path,
+
+        @JsonPropertyDescription("Encryption of what is on the disk. Default: none.")
+        SsdEncryptionSpec encryption) {
     /** Whether each storage node has a device and not a directory. */
     public boolean onDevice() {
         return volumeMode == VolumeMode.BLOCK;

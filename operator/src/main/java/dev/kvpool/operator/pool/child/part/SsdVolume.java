@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.api.model.VolumeDevice;
 import io.fabric8.kubernetes.api.model.VolumeDeviceBuilder;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -72,10 +73,13 @@ public final class SsdVolume {
     }
 
     static List<String> arguments(StorageSetSpec set) {
-        return set.ssd() == null
-                ? List.of()
-                : List.of(
-                        "--ssd-path=" + (set.ssd().onDevice() ? DEVICE : DIRECTORY), "--ssd-size=" + bytes(set.ssd()));
+        if (set.ssd() == null) {
+            return List.of();
+        }
+        List<String> arguments = new ArrayList<>(
+                List.of("--ssd-path=" + (set.ssd().onDevice() ? DEVICE : DIRECTORY), "--ssd-size=" + bytes(set.ssd())));
+        SsdKey.argument(set).ifPresent(arguments::add);
+        return arguments;
     }
 
     private static long bytes(SsdSpec ssd) {

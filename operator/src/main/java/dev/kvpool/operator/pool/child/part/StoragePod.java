@@ -71,6 +71,7 @@ public final class StoragePod {
             }
         }
         SsdVolume.volume(pool, set).ifPresent(pod::addToVolumes);
+        SsdKey.volume(set).ifPresent(pod::addToVolumes);
         NodeSockets.volume(pool, engine()).ifPresent(pod::addToVolumes);
         NodeSockets.owner(pool, engine(), PodSecurity.user(set.podTemplate())).ifPresent(pod::addToInitContainers);
         HostNetwork.apply(pod, engine());
@@ -125,6 +126,7 @@ public final class StoragePod {
                 .addToVolumeMounts(segment(), ScratchVolume.mount())
                 .addAllToVolumeMounts(SsdVolume.mounts(set))
                 .addAllToVolumeDevices(SsdVolume.devices(set));
+        SsdKey.mount(set).ifPresent(container::addToVolumeMounts);
         NodeSockets.mount(pool, engine()).ifPresent(container::addToVolumeMounts);
         accelerator.ifPresent(parts -> container.addAllToVolumeMounts(parts.mounts()));
         return container.build();
