@@ -75,7 +75,7 @@ KV_API void kv_agent_destroy(kv_agent *agent);
 
 typedef struct kv_attach_params {
   uint32_t struct_size;
-  uint32_t ready_timeout_ms; /* how long attach waits for an agent with a serving leader; default 10000 */
+  uint32_t ready_timeout_ms; /* how long attach waits for an agent with a serving leader; default 20000 */
   const char *socket_path;   /* of the agent */
   const char *name;          /* shown in the agent's log; default: host name */
   const char *product;

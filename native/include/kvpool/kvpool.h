@@ -253,7 +253,7 @@ typedef struct kv_client_params {
   const char *name;             /* shown in logs of masters and nodes; default: host name */
   uint32_t connect_timeout_ms;  /* default 3000 */
   uint32_t transfer_timeout_ms; /* a transfer that makes no progress for this long fails; default 30000 */
-  uint32_t ready_timeout_ms;    /* how long create waits for a serving leader; default 10000 */
+  uint32_t ready_timeout_ms;    /* how long create waits for a serving leader; default 20000 */
   uint32_t queue_ops_max;       /* bound of operations in flight; default KV_BATCH_MAX */
   const char *product;
   uint32_t busy_wait_us; /* a thread that waits for its batch looks for answers for at most this long before it sleeps,

@@ -96,7 +96,7 @@ def test_vllm_ascend_runs_over_tcp_on_purpose(start_engine: Callable[..., Engine
 
 def test_an_engine_that_reaches_no_master_says_so(start_engine: Callable[..., Engine]) -> None:
     """LMCache goes on and takes -600 for a hit, as it does with the reference, but says that the load failed; the others do not
-    start. All at the same time, as each waits ten seconds."""
+    start. All at the same time, as each waits twenty seconds."""
     address = f"127.0.0.1:{free_ports(1)}"
     engines = {name: start_engine(name, address) for name in ENGINES}
 

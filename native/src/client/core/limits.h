@@ -69,6 +69,7 @@ inline constexpr uint32_t kConnectTimeoutMs = 3000;
 inline constexpr uint32_t kTransferTimeoutMs = 30000;
 // A connection to a storage node that nobody used for this long is closed; the node does it at twice the time.
 inline constexpr uint32_t kIdleTimeoutMs = 300000;
-inline constexpr uint32_t kReadyTimeoutMs = 10000;
+// Longer than a leader waits for storage nodes that do not come (10 s), and the pool for a leader.
+inline constexpr uint32_t kReadyTimeoutMs = 20000;
 
 }  // namespace kvpool::client

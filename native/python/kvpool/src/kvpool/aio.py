@@ -86,7 +86,7 @@ class Client:
         timeout: float = 30.0,
         connect_timeout: float = 3.0,
         transfer_timeout: float = 30.0,
-        ready_timeout: float = 10.0,
+        ready_timeout: float = 20.0,
         idle_timeout: float = 300.0,
         busy_wait: bool = True,
     ) -> Client:
@@ -115,7 +115,7 @@ class Client:
         name: str | None = None,
         staging_bytes: int = 64 << 20,
         timeout: float = 30.0,
-        ready_timeout: float = 10.0,
+        ready_timeout: float = 20.0,
     ) -> Client:
         """kvpool.Client.through_agent(). Cancelled, it closes what it opens."""
         return await cls._open(

@@ -64,7 +64,7 @@ class Client:
         timeout: float = 30.0,
         connect_timeout: float = 3.0,
         transfer_timeout: float = 30.0,
-        ready_timeout: float = 10.0,
+        ready_timeout: float = 20.0,
         idle_timeout: float = 300.0,
         busy_wait: bool = True,
     ) -> None:
@@ -90,7 +90,7 @@ class Client:
         name: str | None = None,
         staging_bytes: int = 64 << 20,
         timeout: float = 30.0,
-        ready_timeout: float = 10.0,
+        ready_timeout: float = 20.0,
     ) -> Client:
         """A client that has its work done by the `kvpool agent` of this machine, and no connections of its own.
 

@@ -13,7 +13,7 @@ import java.util.Set;
  * @param protocols transports to use; empty for all, shared memory preferred
  * @param connectTimeout bound of a connection attempt; null for 3 s
  * @param transferTimeout a transfer without progress for this long fails; null for 30 s
- * @param readyTimeout how long connecting waits for a serving leader; null for 10 s
+ * @param readyTimeout how long connecting waits for a serving leader; null for 20 s
  * @param idleTimeout a connection to a storage node that nobody used for this long ends, until the next use; null for
  *     5 min
  * @param product product version told to peers; null for that of the library
