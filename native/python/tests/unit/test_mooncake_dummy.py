@@ -69,7 +69,7 @@ def test_every_problem_is_told_at_once() -> None:
 
 def test_the_store_goes_through_the_agent(store: MooncakeDistributedStore, fake: Fake) -> None:
     assert store.setup_dummy(1 << 20, 16 << 20, "unix:/run/kvpool") == 0
-    assert fake.last_call == ["attach", "/run/kvpool/agent.sock", "", str(16 << 20), "10000"]
+    assert fake.last_call == ["attach", "/run/kvpool/agent.sock", "", str(16 << 20), "20000"]
     assert store.put("key", b"value") == 0
     assert store.get("key") == b"value"
     assert store.health_check() == 0
