@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# include_rules.sh SRC: which folder may include which: abi -> node, engine, agent -> client -> ssd, net, ucx -> store -> wire -> base.
+# include_rules.sh SRC: which folder may include which: abi -> node, engine, agent -> client -> ssd, net, ucx -> store, secure -> wire -> base.
 # A core is a state machine: it includes no shell and nothing that does I/O, asks a clock or knows threads. The public header
 # includes <stdint.h> only.
 set -euo pipefail
@@ -8,7 +8,8 @@ src=$1
 declare -A may=(
     [base]="kvpool"
     [wire]="base kvpool dev_kvpool_wire"
-    [net]="base wire kvpool"
+    [secure]="base kvpool"
+    [net]="base wire secure kvpool"
     [store]="base wire kvpool"
     [ssd]="base store kvpool"
     [ucx]="base wire kvpool"

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is at the other end of an authenticated connection. State machines see this, never a certificate.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace kvpool {
+
+/// What the certificate of a peer says.
+struct Principal {
+  enum class Role : uint8_t { Master, Node, Agent, Operator, Monitor, Admin, Tenant };
+
+  Role role = Role::Tenant;
+  std::string name;                // empty for the operator and the monitor
+  std::string tenant = "default";  // of a Tenant
+  bool readsOnly = false;          // likewise
+  int64_t notAfterMs = 0;          // when its certificate ends, in milliseconds of 1970
+
+  /// What a client may be.
+  [[nodiscard]] bool isClient() const { return role == Role::Tenant || role == Role::Agent || role == Role::Admin; }
+};
+
+/// The path of its name: "node/a", "tenant/t/ro/b".
+std::string toString(const Principal& principal);
+
+}  // namespace kvpool

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure/certificates.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "base/fd.h"
+#include "base/log.h"
+
+namespace kvpool::secure {
+namespace {
+
+constexpr size_t kFileBytesMax = size_t{256} << 10;
+
+Result<std::string> readFile(const std::string& path) {
+  const std::string remedy = "; the directory must have tls.crt, tls.key and ca.crt that this process may read";
+  // Without waiting: it may be a fifo.
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) return Status(KV_IO, systemError("cannot open " + path, errno).text() + remedy);
+  std::string content;
+  std::array<char, 4096> block;
+  for (;;) {
+    const ssize_t count = ::read(file.get(), block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Status(KV_IO, systemError("cannot read " + path, errno).text() + remedy);
+    if (count == 0) return content;
+    content.append(block.data(), static_cast<size_t>(count));
+    if (content.size() > kFileBytesMax) {
+      return Status(KV_INVALID_ARGUMENT, path + " has more than 256 KiB; is it what it should be?");
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Certificates>> Certificates::open(const std::string& directory) {
+  std::unique_ptr<Certificates> certificates(new Certificates(directory));
+  if (Status read = certificates->read(); !read.ok()) return read;
+  return certificates;
+}
+
+Status Certificates::read() {
+  PemTriple triple;
+  for (const auto& [name, into] : {std::pair{"tls.crt", &triple.certificates}, std::pair{"tls.key", &triple.key},
+                                   std::pair{"ca.crt", &triple.roots}}) {
+    Result<std::string> content = readFile(directory_ + "/" + name);
+    if (!content.ok()) return content.status();
+    *into = std::move(content.value());
+  }
+  if (current_ && triple == seen_) return {};
+  auto parsed = Credentials::parse(triple, directory_);
+  if (!parsed.ok()) return parsed.status();
+  seen_ = std::move(triple);
+  current_ = std::move(parsed.value());
+  return {};
+}
+
+void Certificates::look(int64_t nowMs) {
+  if (nowMs < nextLookMs_) return;
+  nextLookMs_ = nowMs + kLookEveryMs;
+  const std::shared_ptr<const Credentials> before = current_;
+  const Status outcome = read();
+  if (current_ != before) {
+    log(LogLevel::Info, "new connections use the certificate that is now in " + directory_);
+  }
+  if (!outcome.ok() && outcome.text() != problem_) {
+    log(LogLevel::Warning, outcome.text() + "; the certificate from before stays in use");
+  }
+  problem_ = outcome.text();
+}
+
+}  // namespace kvpool::secure

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process shows of itself and whom it trusts: a certificate, its key and roots, checked together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "secure/names.h"
+
+struct ssl_ctx_st;
+struct x509_st;
+
+namespace kvpool::secure {
+
+/// Contents of the three files of a certificate directory.
+struct PemTriple {
+  std::string certificates;  // tls.crt: the process's own first, then what leads to a root
+  std::string key;           // tls.key: PKCS#8, EC P-256 or RSA
+  std::string roots;         // ca.crt
+  friend bool operator==(const PemTriple&, const PemTriple&) = default;
+};
+
+/// Immutable; sessions share it, and outlive its successor. From any thread.
+class Credentials {
+ public:
+  /// KV_INVALID_ARGUMENT names the file, what is wrong with it and what to do. `directory` is for these sentences.
+  static Result<std::shared_ptr<const Credentials>> parse(const PemTriple& triple, const std::string& directory);
+  ~Credentials();
+  Credentials(const Credentials&) = delete;
+  Credentials& operator=(const Credentials&) = delete;
+
+  /// With the end of the certificate.
+  [[nodiscard]] const PeerName& self() const { return self_; }
+  /// Of OpenSSL; for both ends of connections.
+  [[nodiscard]] ssl_ctx_st* context() const { return context_; }
+
+ private:
+  Credentials(ssl_ctx_st* context, PeerName self) : context_(context), self_(std::move(self)) {}
+
+  ssl_ctx_st* context_;
+  PeerName self_;
+};
+
+/// The one name of a certificate, with its end. KV_INVALID_ARGUMENT when it has none, several, or one that is
+/// malformed.
+Result<PeerName> nameOf(x509_st* certificate);
+
+/// Why a certificate does not do, by the number that OpenSSL has for it, and what to do.
+std::string verificationProblem(int error);
+
+}  // namespace kvpool::secure

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names in certificates: spiffe://POOL-ID/ROLE[/...], of which a certificate has exactly one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/principal.h"
+#include "base/status.h"
+
+namespace kvpool::secure {
+
+struct PeerName {
+  PoolId pool;
+  Principal principal;  // without the end of its certificate
+};
+
+/// The URI of a certificate. KV_INVALID_ARGUMENT with what is wrong and the forms that there are.
+Result<PeerName> parseName(std::string_view uri);
+
+/// Whom one end of a connection takes for its peer.
+struct Expected {
+  std::vector<Principal::Role> roles = {};  // none: any
+  std::string node = {};                    // of a peer that is a storage node; empty: any
+
+  [[nodiscard]] bool admits(const Principal& peer) const;
+};
+/// As people read it: "a master", "node/a or a tenant".
+std::string toString(const Expected& expected);
+
+}  // namespace kvpool::secure

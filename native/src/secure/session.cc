@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure/session.h"
+
+#include <openssl/err.h>
+#include <openssl/sslerr.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "secure/openssl.h"
+
+namespace kvpool::secure {
+namespace {
+
+/// Plaintext of one record; smaller pieces are put together.
+constexpr size_t kRecordBytes = size_t{16} << 10;
+/// What a connection that waits for nothing keeps of its buffers.
+constexpr size_t kKeptBytesMax = size_t{16} << 10;
+
+/// One large buffer for each thread goes from connection to connection: only those that are blocked have one.
+std::vector<uint8_t>& spareBuffer() {
+  static thread_local std::vector<uint8_t> spare;
+  return spare;
+}
+
+}  // namespace
+
+/// What OpenSSL takes for the connection: the session's memory.
+struct Session::Transport {
+  static int read(BIO* bio, char* into, size_t size, size_t* count) {
+    auto* const session = static_cast<Session*>(BIO_get_data(bio));
+    BIO_clear_retry_flags(bio);
+    *count = std::min(size, session->input_.size());
+    if (*count == 0) {
+      BIO_set_retry_read(bio);
+      return -1;
+    }
+    if (session->state_ == State::Handshaking) {
+      session->handshakeBytes_ += *count;
+      if (session->handshakeBytes_ > kBytesBeforeAuthentication) {
+        session->refuse("sent more than 16 KiB before it was authenticated; its chain of certificates must be smaller");
+        return -1;
+      }
+    }
+    std::memcpy(into, session->input_.data(), *count);
+    session->input_ = session->input_.subspan(*count);
+    return 1;
+  }
+
+  static int write(BIO* bio, const char* from, size_t size, size_t* count) {
+    auto* const session = static_cast<Session*>(BIO_get_data(bio));
+    BIO_clear_retry_flags(bio);
+    *count = 0;
+    try {
+      session->outgoing_.insert(session->outgoing_.end(), from, from + size);
+    } catch (const std::bad_alloc&) {
+      return 0;  // no exception finds its way through OpenSSL
+    }
+    *count = size;
+    return 1;
+  }
+
+  static long control(BIO* /*bio*/, int command, long /*number*/, void* /*pointer*/) {
+    return command == BIO_CTRL_FLUSH ? 1 : 0;
+  }
+
+  static const BIO_METHOD* method() {
+    static const BIO_METHOD* const all = [] {
+      BIO_METHOD* const made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "session");
+      if (made == nullptr) throw std::bad_alloc();
+      BIO_meth_set_read_ex(made, read);
+      BIO_meth_set_write_ex(made, write);
+      BIO_meth_set_ctrl(made, control);
+      return made;
+    }();
+    return all;
+  }
+
+  static int verify(int good, X509_STORE_CTX* check) {
+    const void* const ssl = X509_STORE_CTX_get_ex_data(check, SSL_get_ex_data_X509_STORE_CTX_idx());
+    auto* const session = static_cast<Session*>(SSL_get_app_data(static_cast<const SSL*>(ssl)));
+    try {
+      return session->verified(good, check);
+    } catch (const std::bad_alloc&) {
+      return 0;
+    }
+  }
+};
+
+bool Session::begins(std::span<const uint8_t> first) {
+  return first.size() >= 3 && first[0] == 0x16 && first[1] == 0x03 && first[2] == 0x01;
+}
+
+Session::Session(std::shared_ptr<const Credentials> own, Side side, Expected expected)
+    : own_(std::move(own)), side_(side), expected_(std::move(expected)) {
+  OwnedSsl ssl(SSL_new(own_->context()));
+  BIO* const transport = ssl ? BIO_new_ex(libraryContext(), Transport::method()) : nullptr;
+  if (transport == nullptr) throw std::bad_alloc();
+  BIO_set_data(transport, this);
+  BIO_set_init(transport, 1);
+  SSL_set_bio(ssl.get(), transport, transport);
+  SSL_set_app_data(ssl.get(), this);
+  SSL_set_verify(ssl.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, Transport::verify);
+  if (side == Side::Dialer) {
+    SSL_set_connect_state(ssl.get());
+  } else {
+    SSL_set_accept_state(ssl.get());
+  }
+  ssl_ = ssl.release();
+  if (side == Side::Dialer) advance();
+}
+
+Session::~Session() {
+  SSL_free(ssl_);
+}
+
+// ---- what the peer shows ----
+
+/// Called for each certificate of the peer's chain, with those that are wrong, and the peer's own last.
+int Session::verified(int good, X509_STORE_CTX* check) {
+  if (good != 1) {
+    const int error = X509_STORE_CTX_get_error(check);
+    refuse("its certificate " + verificationProblem(error));
+    return 0;
+  }
+  if (X509_STORE_CTX_get_error_depth(check) > 0) return 1;
+  Result<PeerName> name = nameOf(X509_STORE_CTX_get_current_cert(check));
+  std::string why;
+  if (!name.ok()) {
+    why = "its certificate: " + name.status().text();
+  } else if (name.value().pool != own_->self().pool) {
+    why = "it is " + kvpool::toString(name.value().principal) + " of pool " + toString(name.value().pool) +
+          ", and this process is of pool " + toString(own_->self().pool) + "; is the address right?";
+  } else if (!expected_.admits(name.value().principal)) {
+    why = "it is " + kvpool::toString(name.value().principal) + " by its certificate, where " + toString(expected_) +
+          " is expected; is the address right, and its certificate its own?";
+  }
+  if (why.empty()) {
+    peer_ = std::move(name.value().principal);
+    return 1;
+  }
+  refuse(std::move(why));
+  X509_STORE_CTX_set_error(check, X509_V_ERR_CERT_REJECTED);
+  return 0;
+}
+
+void Session::refuse(std::string why) {
+  if (state_ == State::Refused) return;  // the first reason is the cause of the others
+  state_ = State::Refused;
+  refusal_ = std::move(why);
+}
+
+/// The failure that OpenSSL has just had, in the words of people who run pools.
+std::string Session::explained() const {
+  const int reason = ERR_GET_REASON(ERR_peek_last_error());
+  const std::string text = lastFailure();
+  const std::string self = kvpool::toString(own_->self().principal) + " of pool " + toString(own_->self().pool);
+  switch (reason) {
+    case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
+      return "shows no certificate; give it a directory with one (KVPOOL_TLS_DIR, --tls-dir)";
+    case SSL_R_WRONG_VERSION_NUMBER:
+    case SSL_R_HTTP_REQUEST:
+    case SSL_R_HTTPS_PROXY_REQUEST:
+    case SSL_R_UNEXPECTED_MESSAGE:
+    case SSL_R_BAD_RECORD_TYPE:
+      if (state_ != State::Handshaking) return "sent what is no TLS: " + text;
+      return "does not speak TLS, or has it off; both ends need it (KVPOOL_TLS_DIR, --tls-dir and --tls)";
+    case SSL_R_UNSUPPORTED_PROTOCOL:
+    case SSL_R_NO_SHARED_CIPHER:
+    case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
+      return "has no version or suite of TLS in common with us; this is TLS 1.3 with AES-GCM";
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+      return "does not take our certificate, " + self + ": another role, name or pool is expected there";
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+      return "does not take our certificate, " + self + ": its ca.crt has no root that signed it";
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+      return "does not take our certificate, " + self + ": it has expired; renew it, and compare the clocks";
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+      return "got no certificate from us, which it demands";
+    default:
+      return "failed in TLS: " + text;
+  }
+}
+
+// ---- moving bytes ----
+
+void Session::received(std::span<const uint8_t> bytes) {
+  if (input_.empty()) {
+    input_ = bytes;
+    return;
+  }
+  std::vector<uint8_t> all(input_.begin(), input_.end());
+  all.insert(all.end(), bytes.begin(), bytes.end());
+  kept_ = std::move(all);
+  input_ = kept_;
+}
+
+void Session::keepRest() {
+  if (input_.empty()) {
+    if (kept_.capacity() > kKeptBytesMax) kept_ = {};
+    return;
+  }
+  const bool kept = input_.data() >= kept_.data() && input_.data() < kept_.data() + kept_.size();
+  if (kept) return;
+  kept_.assign(input_.begin(), input_.end());
+  input_ = kept_;
+}
+
+/// What the outcome of a call of OpenSSL that did not succeed means.
+void Session::judge(int outcome) {
+  const int error = SSL_get_error(ssl_, outcome);
+  if (error == SSL_ERROR_WANT_READ) return;
+  if (error == SSL_ERROR_ZERO_RETURN) {
+    if (state_ == State::Authenticated)
+      state_ = State::Closed;
+    else
+      refuse("ended the connection in the middle of the handshake");
+    return;
+  }
+  refuse(explained());
+  ERR_clear_error();
+}
+
+Session::State Session::advance() {
+  if (state_ != State::Handshaking) return state_;
+  ERR_clear_error();
+  const int outcome = SSL_do_handshake(ssl_);
+  if (state_ == State::Refused) {
+    ERR_clear_error();
+  } else if (outcome == 1) {
+    state_ = State::Authenticated;
+  } else {
+    judge(outcome);
+  }
+  return state_;
+}
+
+size_t Session::open(std::span<uint8_t> into) {
+  if (state_ != State::Authenticated) return 0;
+  ERR_clear_error();
+  size_t count = 0;
+  const int outcome = SSL_read_ex(ssl_, into.data(), into.size(), &count);
+  if (outcome == 1) return count;
+  judge(outcome);
+  return 0;
+}
+
+bool Session::midRecord() const {
+  return SSL_has_pending(ssl_) == 1 || !input_.empty();
+}
+
+bool Session::sealOne(std::span<const uint8_t> bytes) {
+  if (bytes.empty()) return true;
+  size_t count = 0;
+  return SSL_write_ex(ssl_, bytes.data(), bytes.size(), &count) == 1;
+}
+
+bool Session::seal(std::span<const iovec> pieces) {
+  if (state_ != State::Authenticated) return false;
+  if (outgoing_.capacity() < spareBuffer().capacity() && outgoing_.empty()) outgoing_.swap(spareBuffer());
+  ERR_clear_error();
+  static thread_local std::array<uint8_t, kRecordBytes> together;
+  size_t gathered = 0;
+  for (const iovec& piece : pieces) {
+    std::span<const uint8_t> rest(static_cast<const uint8_t*>(piece.iov_base), piece.iov_len);
+    while (!rest.empty()) {
+      size_t part = 0;
+      if (gathered == 0 && rest.size() >= kRecordBytes) {
+        part = rest.size() - rest.size() % kRecordBytes;
+        if (!sealOne(rest.first(part))) return false;
+      } else {
+        part = std::min(rest.size(), kRecordBytes - gathered);
+        std::memcpy(together.data() + gathered, rest.data(), part);
+        gathered += part;
+        if (gathered == kRecordBytes) {
+          if (!sealOne(together)) return false;
+          gathered = 0;
+        }
+      }
+      rest = rest.subspan(part);
+    }
+  }
+  return sealOne(std::span(together).first(gathered));
+}
+
+void Session::sent(size_t count) {
+  outgoingSent_ += count;
+  if (outgoingSent_ < outgoing_.size()) return;
+  outgoingSent_ = 0;
+  outgoing_.clear();
+  if (outgoing_.capacity() <= kKeptBytesMax) return;
+  if (spareBuffer().capacity() < outgoing_.capacity()) spareBuffer().swap(outgoing_);
+  outgoing_ = {};
+}
+
+void Session::close() {
+  if (state_ != State::Authenticated && state_ != State::Closed) return;
+  ERR_clear_error();
+  (void)SSL_shutdown(ssl_);
+  ERR_clear_error();
+}
+
+}  // namespace kvpool::secure
