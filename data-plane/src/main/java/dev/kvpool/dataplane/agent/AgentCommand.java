@@ -5,8 +5,10 @@ import dev.kvpool.dataplane.cli.Command;
 import dev.kvpool.dataplane.cli.Console;
 import dev.kvpool.dataplane.cli.ExitCode;
 import dev.kvpool.dataplane.cli.FailureException;
+import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.secure.TlsSettings;
 import java.util.List;
 
 /** {@code kvpool agent}: serves the clients on this machine until the process is asked to stop. */
@@ -24,6 +26,11 @@ public final class AgentCommand implements Command {
     @Override
     public List<Setting<?>> settings() {
         return AgentSettings.ALL;
+    }
+
+    @Override
+    public List<Rule> rules() {
+        return TlsSettings.RULES;
     }
 
     @Override

@@ -2,11 +2,13 @@
 package dev.kvpool.dataplane.agent;
 
 import dev.kvpool.dataplane.metrics.SampledMetrics;
+import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.nativelib.AgentStats;
 
 /** The agent's numbers for Prometheus. */
 final class AgentMetrics extends SampledMetrics<AgentStats> {
-    AgentMetrics() {
+    AgentMetrics(PoolSecurity security) {
+        super(security);
         gauge("kvpool.agent.up", "1 while the agent serves its socket.", stats -> 1);
         gauge("kvpool.agent.leader.known", "1 while a leader is known.", stats -> stats.leaderKnown() ? 1 : 0);
         gauge("kvpool.agent.epoch", "Epoch of the last known leader.", AgentStats::epoch);

@@ -4,11 +4,17 @@ package dev.kvpool.dataplane.agent;
 import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
+import dev.kvpool.dataplane.http.AdminAccess;
 import dev.kvpool.dataplane.http.AdminServer;
+import dev.kvpool.dataplane.secure.PeerRole;
+import dev.kvpool.dataplane.secure.PoolSecurity;
+import dev.kvpool.dataplane.secure.RefusedCertificateException;
+import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.nativelib.AgentParameters;
 import dev.kvpool.nativelib.NativeAgent;
 import dev.kvpool.nativelib.NativeLog;
 import java.io.IOException;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,8 +25,10 @@ final class AgentProcess implements AutoCloseable {
     private final NativeAgent agent;
     private final AgentView view;
     private final AdminServer admin;
+    private final PoolSecurity security;
 
-    private AgentProcess(NativeAgent agent, AgentView view, AdminServer admin) {
+    private AgentProcess(NativeAgent agent, AgentView view, AdminServer admin, PoolSecurity security) {
+        this.security = security;
         this.agent = agent;
         this.view = view;
         this.admin = admin;
@@ -30,17 +38,18 @@ final class AgentProcess implements AutoCloseable {
         NativeLog.INFO.use();
         SocketDirectory.check(settings.get(AgentSettings.SOCKET_DIR));
         AgentParameters parameters = AgentSettings.parameters(settings);
+        PoolSecurity security = security(settings);
         NativeAgent agent = NativeAgent.start(parameters);
         AgentView view = new AgentView(agent, parameters.socket());
         try {
-            AdminServer admin = admin(settings, view);
+            AdminServer admin = admin(settings, view, security);
             LOG.info(
                     "agent serves at {} (admin {}): up to {} of staging memory, masters {}",
                     parameters.socket(),
                     admin.port(),
                     Sizes.about(parameters.stagingBytes()),
                     parameters.masters());
-            return new AgentProcess(agent, view, admin);
+            return new AgentProcess(agent, view, admin, security);
         } catch (FailureException | RuntimeException e) {
             agent.close();
             throw e;
@@ -66,12 +75,29 @@ final class AgentProcess implements AutoCloseable {
         view.closing();
         agent.close();
         admin.close();
+        security.close();
     }
 
-    private static AdminServer admin(Settings settings, AgentView view) throws FailureException {
+    private static PoolSecurity security(Settings settings) throws FailureException {
+        try {
+            return PoolSecurity.open(
+                    TlsSettings.place(settings),
+                    name -> name.role() == PeerRole.AGENT
+                            ? Optional.empty()
+                            : Optional.of("it is for " + name.uri()
+                                    + ", but this process is an agent; issue one for agent/NAME"));
+        } catch (RefusedCertificateException e) {
+            throw new FailureException(e.getMessage(), e);
+        }
+    }
+
+    private static AdminServer admin(Settings settings, AgentView view, PoolSecurity security) throws FailureException {
         try {
             return AdminServer.start(
-                    settings.get(AgentSettings.HOST), settings.get(AgentSettings.ADMIN_PORT), AgentRoutes.of(view));
+                    settings.get(AgentSettings.HOST),
+                    settings.get(AgentSettings.ADMIN_PORT),
+                    AgentRoutes.of(view, security),
+                    AdminAccess.of(security));
         } catch (IOException e) {
             throw new FailureException(e.getMessage() + "; choose another " + AgentSettings.ADMIN_PORT.flag(), e);
         }

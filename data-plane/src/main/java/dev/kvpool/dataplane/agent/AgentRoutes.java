@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.agent;
 
 import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
+import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.version.Versions;
 import java.util.List;
 
@@ -10,8 +11,8 @@ import java.util.List;
 final class AgentRoutes {
     private AgentRoutes() {}
 
-    static List<Route> of(AgentView view) {
-        AgentMetrics metrics = new AgentMetrics();
+    static List<Route> of(AgentView view, PoolSecurity security) {
+        AgentMetrics metrics = new AgentMetrics(security);
         return List.of(
                 Route.get("/healthz", request -> healthz(view)),
                 Route.get("/readyz", request -> readyz(view.whyNotReady())),

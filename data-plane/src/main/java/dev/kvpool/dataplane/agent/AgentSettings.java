@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
+import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.dataplane.version.ProductVersion;
 import dev.kvpool.nativelib.AgentParameters;
 import dev.kvpool.nativelib.Protocol;
@@ -56,8 +57,17 @@ public final class AgentSettings {
     public static final Setting<Duration> TRANSFER_TIMEOUT = Setting.withDefault(
             "transfer-timeout", TIMEOUTS, "30s", "A transfer or response without progress for this long is aborted.");
 
-    public static final List<Setting<?>> ALL =
-            List.of(MASTERS, SOCKET_DIR, STAGING_SIZE, HOST, ADMIN_PORT, PROTOCOLS, CONNECT_TIMEOUT, TRANSFER_TIMEOUT);
+    public static final List<Setting<?>> ALL = List.of(
+            MASTERS,
+            SOCKET_DIR,
+            STAGING_SIZE,
+            HOST,
+            ADMIN_PORT,
+            PROTOCOLS,
+            CONNECT_TIMEOUT,
+            TRANSFER_TIMEOUT,
+            TlsSettings.DIRECTORY,
+            TlsSettings.MODE);
 
     private AgentSettings() {}
 

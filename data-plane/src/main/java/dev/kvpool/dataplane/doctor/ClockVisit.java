@@ -2,7 +2,7 @@
 package dev.kvpool.dataplane.doctor;
 
 import dev.kvpool.dataplane.config.HostPort;
-import dev.kvpool.dataplane.http.AdminAnswer;
+import dev.kvpool.dataplane.http.AdminCaller;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
@@ -13,9 +13,11 @@ import java.util.Optional;
 final class ClockVisit {
     private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
+    private final AdminCaller caller;
     private final Clock clock;
 
-    ClockVisit(Clock clock) {
+    ClockVisit(AdminCaller caller, Clock clock) {
+        this.caller = caller;
         this.clock = clock;
     }
 
@@ -23,7 +25,7 @@ final class ClockVisit {
         Instant asked = clock.instant();
         try {
             Optional<Instant> told =
-                    AdminAnswer.get(admin, "/healthz", TIMEOUT, TIMEOUT).date();
+                    caller.get(admin, "/healthz", TIMEOUT, TIMEOUT).date();
             return told.isEmpty()
                     ? failed(admin, asked, "its answer has no Date, so it is no master's admin address")
                     : new ClockReading(admin, told, asked, clock.instant(), "");

@@ -4,16 +4,24 @@ package dev.kvpool.dataplane.doctor;
 import dev.kvpool.dataplane.cli.Command;
 import dev.kvpool.dataplane.cli.Console;
 import dev.kvpool.dataplane.cli.ExitCode;
+import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.dataplane.machine.KernelFiles;
 import dev.kvpool.dataplane.machine.PortProbe;
+import dev.kvpool.dataplane.secure.RefusedCertificateException;
+import dev.kvpool.dataplane.secure.TlsContext;
+import dev.kvpool.dataplane.secure.TlsMode;
+import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.dataplane.version.Versions;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +48,16 @@ public final class DoctorCommand implements Command {
     }
 
     @Override
-    public int run(Settings settings, Console console) throws InterruptedException {
+    public List<Rule> rules() {
+        return TlsSettings.RULES;
+    }
+
+    @Override
+    public int run(Settings settings, Console console) throws FailureException, InterruptedException {
+        Optional<TlsContext> tls = tls(settings);
+        AdminCaller caller = tls.isPresent() && TlsSettings.place(settings).mode() == TlsMode.REQUIRED
+                ? AdminCaller.with(tls.get())
+                : AdminCaller.PLAIN;
         List<Finding> findings = new ArrayList<>(machine(settings));
         settings.find(DoctorSettings.SSD_PATH)
                 .ifPresent(path -> findings.add(SsdChecks.judge(
@@ -48,20 +65,31 @@ public final class DoctorCommand implements Command {
                         settings.find(DoctorSettings.SSD_SIZE).orElse(0L))));
         findings.addAll(ports(settings.get(DoctorSettings.PORTS)));
         Versions ours = Versions.ofThisBuild();
-        PeerVisit visit = new PeerVisit(ours, new SecureRandom().nextLong() | 1); // any number but 0
+        PeerVisit visit = new PeerVisit(ours, new SecureRandom().nextLong() | 1, tls); // any number but 0
         settings.find(DoctorSettings.MASTERS).ifPresent(masters -> {
             findings.addAll(MasterChecks.judge(
                     ours, masters.parallelStream().map(visit::master).toList()));
         });
         if (settings.find(DoctorSettings.ADMINS).isPresent()) {
             List<HostPort> admins = settings.get(DoctorSettings.ADMINS);
-            ClockVisit clocks = new ClockVisit(Clock.systemUTC());
+            ClockVisit clocks = new ClockVisit(caller, Clock.systemUTC());
             findings.addAll(
                     ClockChecks.judge(admins.parallelStream().map(clocks::visit).toList()));
-            findings.addAll(nodes(admins, visit));
+            findings.addAll(nodes(admins, caller, visit));
         }
         console.out().print(settings.get(DoctorSettings.JSON) ? Report.json(findings) + "\n" : Report.text(findings));
         return Report.count(findings, Finding.Level.PROBLEM) == 0 ? ExitCode.OK : ExitCode.FAILURE;
+    }
+
+    private static Optional<TlsContext> tls(Settings settings) throws FailureException {
+        Optional<Path> directory = TlsSettings.place(settings).used();
+        try {
+            return directory.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(TlsContext.read(directory.get(), Instant.now()));
+        } catch (RefusedCertificateException e) {
+            throw new FailureException(e.getMessage(), e);
+        }
     }
 
     private static List<Finding> machine(Settings settings) {
@@ -71,8 +99,9 @@ public final class DoctorCommand implements Command {
                 machine, settings.find(DoctorSettings.SEGMENT_SIZE).orElse(0L), settings.get(DoctorSettings.PORTS));
     }
 
-    private static List<Finding> nodes(List<HostPort> admins, PeerVisit visit) throws InterruptedException {
-        Optional<PoolMap> pool = PoolQuestion.ask(admins);
+    private static List<Finding> nodes(List<HostPort> admins, AdminCaller caller, PeerVisit visit)
+            throws InterruptedException {
+        Optional<PoolMap> pool = new PoolQuestion(caller).ask(admins);
         if (pool.isEmpty()) {
             return List.of(
                     Finding.warning(

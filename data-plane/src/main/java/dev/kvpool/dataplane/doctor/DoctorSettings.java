@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.config.Formats;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Sizes;
+import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.nativelib.NativeNode;
 import java.nio.file.Path;
 import java.util.List;
@@ -43,8 +44,17 @@ final class DoctorSettings {
 
     static final Setting<Boolean> JSON = Setting.onOff("json", "Print one line of JSON for programs.");
 
-    static final List<Setting<?>> ALL =
-            List.of(MASTERS, ADMINS, DATA_DIR, SEGMENT_SIZE, SSD_PATH, SSD_SIZE, PORTS, JSON);
+    static final List<Setting<?>> ALL = List.of(
+            MASTERS,
+            ADMINS,
+            DATA_DIR,
+            SEGMENT_SIZE,
+            SSD_PATH,
+            SSD_SIZE,
+            PORTS,
+            JSON,
+            TlsSettings.DIRECTORY,
+            TlsSettings.MODE);
 
     private DoctorSettings() {}
 }

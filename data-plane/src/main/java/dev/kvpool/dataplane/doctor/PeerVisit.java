@@ -2,6 +2,9 @@
 package dev.kvpool.dataplane.doctor;
 
 import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.secure.PeerRole;
+import dev.kvpool.dataplane.secure.TlsContext;
+import dev.kvpool.dataplane.secure.TlsDial;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Introduction;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
@@ -29,19 +32,23 @@ final class PeerVisit {
 
     private final Versions ours;
     private final long incarnation;
+    private final Optional<TlsContext> tls;
 
-    PeerVisit(Versions ours, long incarnation) {
+    /** @param tls with which ports are dialled, unless they are plain */
+    PeerVisit(Versions ours, long incarnation, Optional<TlsContext> tls) {
+        this.tls = tls;
         this.ours = ours;
         this.incarnation = incarnation;
     }
 
     PeerAnswer master(HostPort address) {
-        return visit(address, hello(HandshakeMessage.ANY_POOL, 0));
+        return visit(address, hello(HandshakeMessage.ANY_POOL, 0), PeerRole.MASTER);
     }
 
     /** @param expected incarnation of the node that is to be there */
     PeerAnswer node(HostPort address, UUID poolId, long expected) {
-        return visit(address, hello(poolId, expected));
+        // Engines and agents contribute memory too.
+        return visit(address, hello(poolId, expected), PeerRole.NODE, PeerRole.TENANT, PeerRole.AGENT);
     }
 
     /**
@@ -62,7 +69,7 @@ final class PeerVisit {
         return new Hello(HandshakeMessage.MAGIC, Role.CLIENT, poolId, incarnation, expected, ours, NAME);
     }
 
-    private static PeerAnswer visit(HostPort address, Hello hello) {
+    private PeerAnswer visit(HostPort address, Hello hello, PeerRole... roles) {
         long began = System.nanoTime();
         try (Socket socket = new Socket()) {
             InetSocketAddress place = new InetSocketAddress(address.host(), address.port());
@@ -71,7 +78,8 @@ final class PeerVisit {
             }
             socket.connect(place, CONNECT_MS_MAX);
             socket.setSoTimeout(ANSWER_MS_MAX);
-            Answer answer = Introduction.exchange(socket.getInputStream(), socket.getOutputStream(), hello);
+            Socket spoken = tls.isPresent() ? TlsDial.over(socket, tls.get(), roles) : socket;
+            Answer answer = Introduction.exchange(spoken.getInputStream(), spoken.getOutputStream(), hello);
             return new PeerAnswer(address, Optional.of(answer), "", since(began));
         } catch (EOFException e) {
             return failed(address, "it closed the connection without an answer", began);

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.http.AdminAnswer;
+import dev.kvpool.dataplane.http.AdminCaller;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,12 +20,16 @@ final class PoolQuestion {
     private static final Duration TIMEOUT = Duration.ofSeconds(3);
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private PoolQuestion() {}
+    private final AdminCaller caller;
+
+    PoolQuestion(AdminCaller caller) {
+        this.caller = caller;
+    }
 
     /** Empty when none of them leads a pool. */
-    static Optional<PoolMap> ask(List<HostPort> admins) {
+    Optional<PoolMap> ask(List<HostPort> admins) {
         return admins.parallelStream()
-                .map(PoolQuestion::document)
+                .map(this::document)
                 .flatMap(Optional::stream)
                 .map(PoolQuestion::read)
                 .flatMap(Optional::stream)
@@ -32,9 +37,9 @@ final class PoolQuestion {
     }
 
     /** Why one does not answer is found when its clock is asked for. */
-    private static Optional<String> document(HostPort admin) {
+    private Optional<String> document(HostPort admin) {
         try {
-            AdminAnswer answer = AdminAnswer.get(admin, "/api/v1/pool", TIMEOUT, TIMEOUT);
+            AdminAnswer answer = caller.get(admin, "/api/v1/pool", TIMEOUT, TIMEOUT);
             return answer.isOk() ? Optional.of(answer.body()) : Optional.empty();
         } catch (IOException e) {
             return Optional.empty();

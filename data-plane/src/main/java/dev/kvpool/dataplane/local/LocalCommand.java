@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.dataplane.machine.MemoryRoom;
 import dev.kvpool.dataplane.machine.PortProbe;
 import java.io.IOException;
@@ -78,7 +79,7 @@ public final class LocalCommand implements Command {
                 Clock.systemUTC());
         try {
             supervisor.startAll();
-            PoolProbe probe = new PoolProbe(plan.masterAdmins());
+            PoolProbe probe = new PoolProbe(AdminCaller.PLAIN, plan.masterAdmins());
             int nodes = settings.get(LocalSettings.STORAGE_NODES);
             if (supervisor.awaitReady(probe, nodes, settings.get(LocalSettings.READY_TIMEOUT))) {
                 console.out().println("ready masters=" + HostPort.join(plan.masters()));

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.http.AdminAnswer;
+import dev.kvpool.dataplane.http.AdminCaller;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -14,6 +15,7 @@ final class PoolProbe {
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
     private final ObjectMapper json = new ObjectMapper();
+    private final AdminCaller caller;
     private final List<HostPort> admins;
 
     /**
@@ -24,7 +26,8 @@ final class PoolProbe {
      */
     record PoolState(boolean ready, String sentence) {}
 
-    PoolProbe(List<HostPort> admins) {
+    PoolProbe(AdminCaller caller, List<HostPort> admins) {
+        this.caller = caller;
         this.admins = admins;
     }
 
@@ -52,8 +55,8 @@ final class PoolProbe {
                         + " nodes");
     }
 
-    private static String get(HostPort admin, String path) throws IOException {
-        AdminAnswer answer = AdminAnswer.get(admin, path, TIMEOUT, TIMEOUT);
+    private String get(HostPort admin, String path) throws IOException {
+        AdminAnswer answer = caller.get(admin, path, TIMEOUT, TIMEOUT);
         if (!answer.isOk()) {
             throw new IOException(admin + path + " answered with HTTP status " + answer.status());
         }

@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.election.LeaseStore;
 import dev.kvpool.dataplane.election.Sight;
 import dev.kvpool.dataplane.health.Defects;
 import dev.kvpool.dataplane.health.HangWatch;
+import dev.kvpool.dataplane.http.AdminAccess;
 import dev.kvpool.dataplane.http.AdminServer;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Action;
@@ -21,6 +22,7 @@ import dev.kvpool.dataplane.master.warmup.WarmUp;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.secure.PeerRole;
+import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.secure.TlsIdentity;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Handshake;
@@ -33,7 +35,6 @@ import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -77,7 +78,7 @@ public final class MasterProcess implements AutoCloseable {
     private final CoreSettings settings;
     private final EarlyTakeover early;
     private final HandingOver handingOver;
-    private final Optional<TlsIdentity> identity;
+    private final PoolSecurity security;
     private final BehindTimes behind = new BehindTimes();
     private volatile PoolStatus status;
     private volatile boolean closing;
@@ -118,7 +119,7 @@ public final class MasterProcess implements AutoCloseable {
         this.leases = leases;
         SecureRandom secure = new SecureRandom();
         self = new Handshake.Self(config.name(), config.poolId(), nonZero(secure), versions);
-        identity = identity(config);
+        security = PoolSecurity.open(config.tls(), TlsIdentity.member(PeerRole.MASTER, config.name(), config.poolId()));
         follower = new RulesFollower(config);
         settings = new CoreSettings(
                 config.name(),
@@ -169,8 +170,9 @@ public final class MasterProcess implements AutoCloseable {
         EventLoop eventLoop = group.next();
         server = MasterServer.listen(
                 eventLoop, config.host(), config.port(), loop, self, counts, peers, MasterProcess::clockMs);
-        MasterMetrics metrics = new MasterMetrics(this::status, counts, events, MasterProcess::clockMs);
-        admin = AdminServer.start(config.host(), config.adminPort(), MasterRoutes.of(admin(), metrics));
+        MasterMetrics metrics = new MasterMetrics(this::status, counts, events, security, MasterProcess::clockMs);
+        admin = AdminServer.start(
+                config.host(), config.adminPort(), MasterRoutes.of(admin(), metrics), AdminAccess.of(security));
         every(TICK_MS, loop::tick);
         every(STATUS_MS, () -> loop.apply(this::look));
         if (config.expectedNodesFile().isPresent()) {
@@ -243,7 +245,7 @@ public final class MasterProcess implements AutoCloseable {
         }
         closing = true;
         hangs.close();
-        identity.ifPresent(TlsIdentity::close);
+        security.close();
         if (warmUp != null) {
             warmUp.close();
         }
@@ -258,16 +260,6 @@ public final class MasterProcess implements AutoCloseable {
         }
         group.shutdownGracefully(0, CLOSE_MS_MAX, TimeUnit.MILLISECONDS).awaitUninterruptibly();
         evictionLog.ifPresent(MasterProcess::close);
-    }
-
-    private static Optional<TlsIdentity> identity(MasterConfig config) throws IOException {
-        Optional<Path> directory = config.tls().used();
-        return directory.isEmpty()
-                ? Optional.empty()
-                : Optional.of(TlsIdentity.open(
-                        directory.get(),
-                        TlsIdentity.member(PeerRole.MASTER, config.name(), config.poolId()),
-                        InstantSource.system()));
     }
 
     private static void close(EvictionLog log) {

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.base.AgeHistogram;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
+import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.wire.RefusalCode;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -23,7 +24,11 @@ public final class MasterMetrics {
     private final Supplier<PoolStatus> status;
 
     public MasterMetrics(
-            Supplier<PoolStatus> status, ConnectionNumbers connections, EventNumbers events, LongSupplier clockMs) {
+            Supplier<PoolStatus> status,
+            ConnectionNumbers connections,
+            EventNumbers events,
+            PoolSecurity security,
+            LongSupplier clockMs) {
         this.status = status;
         namesThatClientsPoll();
         gauge(
@@ -87,6 +92,8 @@ public final class MasterMetrics {
         }
         connections(connections);
         events(events);
+        TlsMetrics.bindTo(registry, security);
+        TlsMetrics.handshakes(registry, security.counts());
         new JvmMemoryMetrics().bindTo(registry);
         new UptimeMetrics().bindTo(registry);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.metrics;
 
+import dev.kvpool.dataplane.secure.PoolSecurity;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
@@ -20,8 +21,9 @@ public abstract class SampledMetrics<S> {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private volatile Optional<S> current = Optional.empty();
 
-    /** With nothing but the numbers of the process. */
-    protected SampledMetrics() {
+    /** With nothing but the numbers of the process and of its certificates. */
+    protected SampledMetrics(PoolSecurity security) {
+        TlsMetrics.bindTo(registry, security);
         new JvmMemoryMetrics().bindTo(registry);
         new UptimeMetrics().bindTo(registry);
     }

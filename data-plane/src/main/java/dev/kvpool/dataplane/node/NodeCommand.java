@@ -5,8 +5,10 @@ import dev.kvpool.dataplane.cli.Command;
 import dev.kvpool.dataplane.cli.Console;
 import dev.kvpool.dataplane.cli.ExitCode;
 import dev.kvpool.dataplane.cli.FailureException;
+import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.secure.TlsSettings;
 import java.util.List;
 
 /** {@code kvpool node}: a storage node until the process is asked to stop; its segment file stays. */
@@ -24,6 +26,11 @@ public final class NodeCommand implements Command {
     @Override
     public List<Setting<?>> settings() {
         return NodeSettings.ALL;
+    }
+
+    @Override
+    public List<Rule> rules() {
+        return TlsSettings.RULES;
     }
 
     @Override

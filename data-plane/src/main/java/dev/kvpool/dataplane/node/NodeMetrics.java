@@ -2,13 +2,15 @@
 package dev.kvpool.dataplane.node;
 
 import dev.kvpool.dataplane.metrics.SampledMetrics;
+import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.nativelib.NodeStats;
 import dev.kvpool.nativelib.Protocol;
 import java.util.Locale;
 
 /** The node's numbers for Prometheus. */
 final class NodeMetrics extends SampledMetrics<NodeStats> {
-    NodeMetrics() {
+    NodeMetrics(PoolSecurity security) {
+        super(security);
         gauge("kvpool.node.up", "1 while the segment is open.", stats -> 1);
         gauge("kvpool.node.capacity.bytes", "Bytes objects can use.", NodeStats::capacityBytes);
         gauge("kvpool.node.used.bytes", "Bytes allocated, committed or being written.", NodeStats::usedBytes);

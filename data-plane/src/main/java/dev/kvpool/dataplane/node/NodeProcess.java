@@ -5,7 +5,13 @@ import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
+import dev.kvpool.dataplane.http.AdminAccess;
 import dev.kvpool.dataplane.http.AdminServer;
+import dev.kvpool.dataplane.secure.PeerRole;
+import dev.kvpool.dataplane.secure.PoolSecurity;
+import dev.kvpool.dataplane.secure.RefusedCertificateException;
+import dev.kvpool.dataplane.secure.TlsIdentity;
+import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.nativelib.NativeLog;
 import dev.kvpool.nativelib.NativeNode;
 import dev.kvpool.nativelib.NodeParameters;
@@ -24,9 +30,11 @@ final class NodeProcess implements AutoCloseable {
     private final String nodeId;
     private final AdminServer admin;
     private final NodeView view;
+    private final PoolSecurity security;
     private NativeNode node;
 
-    private NodeProcess(String nodeId, AdminServer admin, NodeView view) {
+    private NodeProcess(String nodeId, AdminServer admin, NodeView view, PoolSecurity security) {
+        this.security = security;
         this.nodeId = nodeId;
         this.admin = admin;
         this.view = view;
@@ -37,8 +45,9 @@ final class NodeProcess implements AutoCloseable {
         NativeLog.INFO.use();
         DataDirectory.check(parameters.dataDir(), parameters.segmentBytes()).forEach(LOG::warn);
         NodeView view = new NodeView(parameters.nodeId(), HostPort.join(settings.get(NodeSettings.MASTERS)));
-        AdminServer admin = admin(settings, view);
-        NodeProcess process = new NodeProcess(parameters.nodeId(), admin, view);
+        PoolSecurity security = security(settings, parameters);
+        AdminServer admin = admin(settings, view, security);
+        NodeProcess process = new NodeProcess(parameters.nodeId(), admin, view, security);
         try {
             process.open(parameters);
         } catch (RuntimeException e) {
@@ -69,6 +78,7 @@ final class NodeProcess implements AutoCloseable {
             node.close();
         }
         admin.close();
+        security.close();
     }
 
     private void open(NodeParameters parameters) {
@@ -87,10 +97,23 @@ final class NodeProcess implements AutoCloseable {
                 Long.toHexString(stats.incarnation()));
     }
 
-    private static AdminServer admin(Settings settings, NodeView view) throws FailureException {
+    private static PoolSecurity security(Settings settings, NodeParameters parameters) throws FailureException {
+        try {
+            return PoolSecurity.open(
+                    TlsSettings.place(settings),
+                    TlsIdentity.member(PeerRole.NODE, parameters.nodeId(), settings.get(NodeSettings.POOL_ID)));
+        } catch (RefusedCertificateException e) {
+            throw new FailureException(e.getMessage(), e);
+        }
+    }
+
+    private static AdminServer admin(Settings settings, NodeView view, PoolSecurity security) throws FailureException {
         try {
             return AdminServer.start(
-                    settings.get(NodeSettings.HOST), settings.get(NodeSettings.ADMIN_PORT), NodeRoutes.of(view));
+                    settings.get(NodeSettings.HOST),
+                    settings.get(NodeSettings.ADMIN_PORT),
+                    NodeRoutes.of(view, security),
+                    AdminAccess.of(security));
         } catch (IOException e) {
             throw new FailureException(e.getMessage() + "; choose another " + NodeSettings.ADMIN_PORT.flag(), e);
         }

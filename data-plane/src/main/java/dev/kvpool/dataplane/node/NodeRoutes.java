@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.node;
 
 import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
+import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.version.Versions;
 import java.util.List;
 
@@ -10,8 +11,8 @@ import java.util.List;
 final class NodeRoutes {
     private NodeRoutes() {}
 
-    static List<Route> of(NodeView view) {
-        NodeMetrics metrics = new NodeMetrics();
+    static List<Route> of(NodeView view, PoolSecurity security) {
+        NodeMetrics metrics = new NodeMetrics(security);
         return List.of(
                 Route.get("/healthz", request -> healthz(view)),
                 Route.get("/readyz", request -> readyz(view.readiness())),

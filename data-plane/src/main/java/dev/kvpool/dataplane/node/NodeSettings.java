@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
+import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.dataplane.version.ProductVersion;
 import dev.kvpool.nativelib.NativeNode;
 import dev.kvpool.nativelib.NodeParameters;
@@ -169,7 +170,9 @@ public final class NodeSettings {
             SSD_SIZE,
             SSD_KEY_FILE,
             SOCKET_DIR,
-            STAGING_SIZE);
+            STAGING_SIZE,
+            TlsSettings.DIRECTORY,
+            TlsSettings.MODE);
 
     private NodeSettings() {}
 

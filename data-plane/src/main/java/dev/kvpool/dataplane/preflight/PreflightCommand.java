@@ -8,9 +8,13 @@ import dev.kvpool.dataplane.cli.ExitCode;
 import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.Formats;
 import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.http.AdminAnswer;
+import dev.kvpool.dataplane.http.AdminCaller;
+import dev.kvpool.dataplane.secure.RefusedCertificateException;
+import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.dataplane.version.Versions;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -45,7 +49,12 @@ public final class PreflightCommand implements Command {
 
     @Override
     public List<Setting<?>> settings() {
-        return List.of(ADMINS, IGNORE_CLIENTS, RESULT_FILE);
+        return List.of(ADMINS, IGNORE_CLIENTS, RESULT_FILE, TlsSettings.DIRECTORY, TlsSettings.MODE);
+    }
+
+    @Override
+    public List<Rule> rules() {
+        return TlsSettings.RULES;
     }
 
     @Override
@@ -54,7 +63,7 @@ public final class PreflightCommand implements Command {
     }
 
     int run(Versions ours, Settings settings, Console console) throws FailureException {
-        Running pool = ask(settings.get(ADMINS));
+        Running pool = ask(caller(settings), settings.get(ADMINS));
         Verdict verdict = Preflight.judge(ours, pool, settings.get(IGNORE_CLIENTS));
         String answer = JSON.createObjectNode()
                 .put("verdict", verdict.way().text())
@@ -69,17 +78,25 @@ public final class PreflightCommand implements Command {
     }
 
     /** Every master must answer: one that does not may know nodes and clients that nobody else knows. */
-    private static Running ask(List<HostPort> admins) throws FailureException {
+    private static Running ask(AdminCaller caller, List<HostPort> admins) throws FailureException {
         PoolDocuments documents = new PoolDocuments();
         for (HostPort admin : admins) {
-            documents.add(admin.toString(), get(admin));
+            documents.add(admin.toString(), get(caller, admin));
         }
         return documents.running();
     }
 
-    private static String get(HostPort admin) throws FailureException {
+    private static AdminCaller caller(Settings settings) throws FailureException {
         try {
-            AdminAnswer answer = AdminAnswer.get(admin, "/api/v1/pool", CONNECT_TIMEOUT, ANSWER_TIMEOUT);
+            return AdminCaller.of(TlsSettings.place(settings));
+        } catch (RefusedCertificateException e) {
+            throw new FailureException(e.getMessage(), e);
+        }
+    }
+
+    private static String get(AdminCaller caller, HostPort admin) throws FailureException {
+        try {
+            AdminAnswer answer = caller.get(admin, "/api/v1/pool", CONNECT_TIMEOUT, ANSWER_TIMEOUT);
             if (!answer.isOk()) {
                 throw new FailureException("master at " + admin + " answered with HTTP status " + answer.status());
             }

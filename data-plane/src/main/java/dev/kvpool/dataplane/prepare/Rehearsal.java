@@ -4,7 +4,7 @@ package dev.kvpool.dataplane.prepare;
 import dev.kvpool.dataplane.cli.Command;
 import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.HostPort;
-import dev.kvpool.dataplane.http.AdminAnswer;
+import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.nativelib.ClientParameters;
 import dev.kvpool.nativelib.KvException;
 import dev.kvpool.nativelib.NativeClient;
@@ -154,10 +154,10 @@ final class Rehearsal {
 
     private void askAdmins() throws IOException {
         for (String path : List.of("/healthz", "/readyz", "/role", "/metrics", "/api/v1/pool")) {
-            AdminAnswer.get(masterAdmin, path, ADMIN_MAX, ADMIN_MAX);
+            AdminCaller.PLAIN.get(masterAdmin, path, ADMIN_MAX, ADMIN_MAX);
         }
         for (String path : List.of("/healthz", "/readyz", "/metrics")) {
-            AdminAnswer.get(nodeAdmin, path, ADMIN_MAX, ADMIN_MAX);
+            AdminCaller.PLAIN.get(nodeAdmin, path, ADMIN_MAX, ADMIN_MAX);
         }
     }
 

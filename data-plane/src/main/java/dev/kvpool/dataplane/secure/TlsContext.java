@@ -2,13 +2,19 @@
 package dev.kvpool.dataplane.secure;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.X509Certificate;
+import java.time.Instant;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509ExtendedKeyManager;
+import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
  * What one set of credentials needs for connections: TLS 1.3 only, AES-GCM, X25519 or P-256. Trust is the roots and nothing of the
@@ -16,20 +22,49 @@ import javax.net.ssl.TrustManagerFactory;
  *
  * @param credentials what it was made of
  * @param context of the JDK
+ * @param keys what it shows
+ * @param trust what it believes
  */
-public record TlsContext(Credentials credentials, SSLContext context) {
+public record TlsContext(
+        Credentials credentials, SSLContext context, X509ExtendedKeyManager keys, X509ExtendedTrustManager trust) {
+    static {
+        // Sessions are not resumed: a ticket would outlive the roots by which its holder was believed. Read when the
+        // first context is made.
+        if (System.getProperty("jdk.tls.server.newSessionTicketCount") == null) {
+            System.setProperty("jdk.tls.server.newSessionTicketCount", "0");
+        }
+    }
+
     private static final String[] PROTOCOLS = {"TLSv1.3"};
     private static final String[] SUITES = {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384"};
     private static final String[] GROUPS = {"x25519", "secp256r1"};
 
     static TlsContext of(Credentials credentials) throws RefusedCertificateException {
         try {
-            SSLContext context = SSLContext.getInstance("TLSv1.3");
-            context.init(keys(credentials).getKeyManagers(), trust(credentials).getTrustManagers(), null);
-            return new TlsContext(credentials, context);
+            X509ExtendedKeyManager keys =
+                    (X509ExtendedKeyManager) keys(credentials).getKeyManagers()[0];
+            X509ExtendedTrustManager trust =
+                    (X509ExtendedTrustManager) trust(credentials).getTrustManagers()[0];
+            return new TlsContext(credentials, context(keys, trust), keys, trust);
         } catch (GeneralSecurityException | IOException e) {
             throw new RefusedCertificateException("the certificates cannot be used: " + e, e);
         }
+    }
+
+    static SSLContext context(X509ExtendedKeyManager keys, X509ExtendedTrustManager trust)
+            throws GeneralSecurityException {
+        SSLContext context = SSLContext.getInstance("TLSv1.3");
+        context.init(new KeyManager[] {keys}, new TrustManager[] {trust}, null);
+        return context;
+    }
+
+    /**
+     * Reads a directory once, for commands that end soon.
+     *
+     * @throws RefusedCertificateException with the file, the cause and how to fix it
+     */
+    public static TlsContext read(Path directory, Instant now) throws RefusedCertificateException {
+        return of(CertificateFiles.read(directory).check(now));
     }
 
     /** How connections are made, for listeners and diallers. */

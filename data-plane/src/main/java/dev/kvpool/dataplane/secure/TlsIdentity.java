@@ -92,8 +92,8 @@ public final class TlsIdentity implements AutoCloseable {
         }
     }
 
-    /** Takes what is new in the directory; of what cannot be used one line is logged. */
-    void look() {
+    /** Takes what is new in the directory now; of what cannot be used one line is logged. */
+    public synchronized void look() {
         try {
             CertificateFiles found = CertificateFiles.read(directory);
             if (found.equals(seen)) {

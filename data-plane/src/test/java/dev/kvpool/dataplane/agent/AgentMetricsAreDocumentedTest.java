@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.agent;
 
 import dev.kvpool.dataplane.metrics.MetricsDocument;
+import dev.kvpool.dataplane.secure.PoolSecurity;
 import java.io.IOException;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -10,6 +11,6 @@ import org.junit.jupiter.api.Test;
 class AgentMetricsAreDocumentedTest {
     @Test
     void theDocumentIsCurrent() throws IOException {
-        MetricsDocument.assertCurrent("agent", new AgentMetrics().scrape(Optional.empty()));
+        MetricsDocument.assertCurrent("agent", new AgentMetrics(PoolSecurity.off()).scrape(Optional.empty()));
     }
 }

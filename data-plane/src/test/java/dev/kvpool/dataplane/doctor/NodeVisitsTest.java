@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Real sockets of what is no storage node; real nodes are visited in {@code DoctorOnLocalPoolTest}. */
 class NodeVisitsTest {
     private static final VersionRange ONE = new VersionRange(1, 1);
-    private static final PeerVisit VISIT = new PeerVisit(new Versions("0.1.0", ONE, ONE, ONE), 7);
+    private static final PeerVisit VISIT = new PeerVisit(new Versions("0.1.0", ONE, ONE, ONE), 7, Optional.empty());
     private static final Duration LONG = Duration.ofSeconds(60);
 
     @TempDir

@@ -21,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.zip.CRC32C;
@@ -79,7 +80,7 @@ class PeerVisitTest {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             free = socket.getLocalPort();
         }
-        PeerVisit visit = new PeerVisit(VERSIONS, 7);
+        PeerVisit visit = new PeerVisit(VERSIONS, 7, Optional.empty());
 
         assertThat(visit.master(HostPort.parse("127.0.0.1:" + free)).failure()).contains("refused");
         assertThat(visit.master(HostPort.parse("no-such-host.invalid:1")).failure())
@@ -89,7 +90,8 @@ class PeerVisitTest {
     private static PeerAnswer visit(byte[] answer) throws Exception {
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             CompletableFuture<Void> played = CompletableFuture.runAsync(() -> play(server, answer));
-            PeerAnswer seen = new PeerVisit(VERSIONS, 7).master(HostPort.parse("127.0.0.1:" + server.getLocalPort()));
+            PeerAnswer seen = new PeerVisit(VERSIONS, 7, Optional.empty())
+                    .master(HostPort.parse("127.0.0.1:" + server.getLocalPort()));
             played.join();
             return seen;
         }

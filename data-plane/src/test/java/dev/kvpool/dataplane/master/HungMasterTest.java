@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.Kvpool;
 import dev.kvpool.dataplane.cli.ExitCode;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.http.AdminAnswer;
+import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.dataplane.wire.PeerSocket;
 import dev.kvpool.wire.Role;
 import java.io.IOException;
@@ -122,7 +123,7 @@ class HungMasterTest {
 
     private static AdminAnswer get(HostPort admin, String path) {
         try {
-            return AdminAnswer.get(admin, path, ANSWER_MAX, ANSWER_MAX);
+            return AdminCaller.PLAIN.get(admin, path, ANSWER_MAX, ANSWER_MAX);
         } catch (IOException e) {
             return new AdminAnswer(0, e.toString(), Optional.empty());
         }

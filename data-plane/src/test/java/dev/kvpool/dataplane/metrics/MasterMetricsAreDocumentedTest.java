@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.metrics;
 
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
+import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.wire.RefusalCode;
 import java.io.IOException;
 import java.util.Random;
@@ -34,6 +35,6 @@ class MasterMetricsAreDocumentedTest {
                 new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of(), new Random(1));
 
         MetricsDocument.assertCurrent(
-                "master", new MasterMetrics(core::status, NONE, new NoEvents(), () -> 0).scrape());
+                "master", new MasterMetrics(core::status, NONE, new NoEvents(), PoolSecurity.off(), () -> 0).scrape());
     }
 }

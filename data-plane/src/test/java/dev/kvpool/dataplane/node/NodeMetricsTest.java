@@ -4,11 +4,12 @@ package dev.kvpool.dataplane.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.node.ReadinessTest.SomeStats;
+import dev.kvpool.dataplane.secure.PoolSecurity;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class NodeMetricsTest {
-    private final NodeMetrics metrics = new NodeMetrics();
+    private final NodeMetrics metrics = new NodeMetrics(PoolSecurity.off());
 
     @Test
     void everyNumberOfTheNodeIsThere() {

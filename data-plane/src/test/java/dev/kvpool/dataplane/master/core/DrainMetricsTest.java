@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.master.core.plan.CopyPlan;
 import dev.kvpool.dataplane.metrics.ConnectionNumbers;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
 import dev.kvpool.dataplane.metrics.NoEvents;
+import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.RefusalCode;
 import java.util.List;
@@ -53,7 +54,7 @@ class DrainMetricsTest {
 
     private static List<String> drainLines(Scenario pool) {
         MasterCore core = pool.talkedTo().core();
-        return new MasterMetrics(core::status, NO_CONNECTIONS, new NoEvents(), pool.world::nowMs)
+        return new MasterMetrics(core::status, NO_CONNECTIONS, new NoEvents(), PoolSecurity.off(), pool.world::nowMs)
                 .scrape()
                 .lines()
                 .filter(line -> line.startsWith("kvpool_master_drain"))

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class AdminAnswerTest {
+class AdminCallerTest {
     private static final Duration LONG = Duration.ofSeconds(10);
 
     private HttpServer server;
@@ -39,7 +39,7 @@ class AdminAnswerTest {
         answerWith(200, new byte[] {'o', 'k'});
         Instant before = Instant.now().minusSeconds(2);
 
-        AdminAnswer answer = AdminAnswer.get(admin, "/x", LONG, LONG);
+        AdminAnswer answer = AdminCaller.PLAIN.get(admin, "/x", LONG, LONG);
 
         assertThat(answer.isOk()).isTrue();
         assertThat(answer.body()).isEqualTo("ok");
@@ -50,7 +50,7 @@ class AdminAnswerTest {
     void anErrorIsAnAnswerAsWell() throws IOException {
         answerWith(503, new byte[] {'n', 'o'});
 
-        assertThat(AdminAnswer.get(admin, "/x", LONG, LONG))
+        assertThat(AdminCaller.PLAIN.get(admin, "/x", LONG, LONG))
                 .satisfies(answer -> assertThat(answer.isOk()).isFalse())
                 .satisfies(answer -> assertThat(answer.status()).isEqualTo(503))
                 .satisfies(answer -> assertThat(answer.body()).isEqualTo("no"));
@@ -60,7 +60,7 @@ class AdminAnswerTest {
     void anAnswerWithoutEndIsRefusedWithItsBound() {
         answerWith(200, new byte[(4 << 20) + 1]);
 
-        assertThatThrownBy(() -> AdminAnswer.get(admin, "/x", LONG, LONG))
+        assertThatThrownBy(() -> AdminCaller.PLAIN.get(admin, "/x", LONG, LONG))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("4194304");
     }
@@ -70,7 +70,7 @@ class AdminAnswerTest {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             HostPort address = HostPort.parse("127.0.0.1:" + silent.getLocalPort());
 
-            assertThatThrownBy(() -> AdminAnswer.get(address, "/x", LONG, Duration.ofMillis(50)))
+            assertThatThrownBy(() -> AdminCaller.PLAIN.get(address, "/x", LONG, Duration.ofMillis(50)))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("timed out");
         }
@@ -80,7 +80,7 @@ class AdminAnswerTest {
     void nobodyThereIsToldSo() {
         server.stop(0);
 
-        assertThatThrownBy(() -> AdminAnswer.get(admin, "/x", LONG, LONG))
+        assertThatThrownBy(() -> AdminCaller.PLAIN.get(admin, "/x", LONG, LONG))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("refused");
     }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.secure;
+
+import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
+
+/** Who is at the other end of a connection whose handshake is done. The chain was checked by then; its name was not. */
+public final class PeerCheck {
+    private PeerCheck() {}
+
+    /**
+     * The peer.
+     *
+     * @param own credentials of this process: a peer must be of the same trust domain
+     * @throws RefusedPeerException when it has no certificate, or one that is not of this pool
+     */
+    public static Principal principal(SSLSession session, Credentials own, Instant now) throws RefusedPeerException {
+        try {
+            return principal(session.getPeerCertificates(), own, now);
+        } catch (SSLPeerUnverifiedException e) {
+            throw new RefusedPeerException(
+                    Refusal.NO_CERTIFICATE, "no certificate was shown; give a directory made by `kvpool cert issue`");
+        }
+    }
+
+    static Principal principal(Certificate[] chain, Credentials own, Instant now) throws RefusedPeerException {
+        X509Certificate leaf = (X509Certificate) chain[0];
+        Principal principal;
+        try {
+            principal = PeerNames.principal(leaf);
+        } catch (IllegalArgumentException e) {
+            throw new RefusedPeerException(Refusal.NAME, e.getMessage());
+        }
+        if (now.toEpochMilli() > principal.notAfterMs()) { // a resumed session does not look again
+            throw new RefusedPeerException(
+                    Refusal.EXPIRED,
+                    "the certificate of " + principal + " expired at "
+                            + leaf.getNotAfter().toInstant());
+        }
+        if (!principal.name().trustDomain().equals(own.name().trustDomain())) {
+            throw new RefusedPeerException(
+                    Refusal.TRUST_DOMAIN,
+                    "the certificate is of " + principal.name().uri() + ", this process is "
+                            + own.name().uri() + "; check the addresses and the certificate");
+        }
+        return principal;
+    }
+
+    /** Requires a role of the other side. */
+    public static void requireRole(Principal peer, PeerRole... roles) throws RefusedPeerException {
+        for (PeerRole role : roles) {
+            if (peer.role() == role) {
+                return;
+            }
+        }
+        throw new RefusedPeerException(Refusal.ROLE, "the other side is " + peer + ", which is not who was meant");
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.secure;
+
+/** A peer whose certificate does not allow what it wants; the message names both and how to fix it. */
+public final class RefusedPeerException extends Exception {
+    private final Refusal why;
+
+    RefusedPeerException(Refusal why, String message) {
+        super(message);
+        this.why = why;
+    }
+
+    public Refusal why() {
+        return why;
+    }
+}

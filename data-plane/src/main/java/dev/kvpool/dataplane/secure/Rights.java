@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.secure;
+
+import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.CopyRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.HintRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.TaskQuery;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Which verb a route of admin HTTP and a request of a client is. {@link Verb} says who may. */
+public final class Rights {
+    private static final Map<String, Verb> ROUTES = Map.ofEntries(
+            Map.entry("GET /healthz", Verb.HEALTH),
+            Map.entry("GET /readyz", Verb.HEALTH),
+            Map.entry("GET /version", Verb.HEALTH),
+            Map.entry("GET /metrics", Verb.METRICS),
+            Map.entry("GET /role", Verb.OBSERVE),
+            Map.entry("GET /api/v1/pool", Verb.OBSERVE),
+            Map.entry("GET /api/v1/node", Verb.OBSERVE),
+            Map.entry("GET /api/v1/agent", Verb.OBSERVE),
+            Map.entry("GET /api/v1/drains", Verb.OBSERVE),
+            Map.entry("GET /get_all_segments", Verb.OBSERVE),
+            Map.entry("GET /get_all_keys", Verb.LIST_KEYS),
+            Map.entry("GET /query_key", Verb.LIST_KEYS),
+            Map.entry("GET /api/v1/key", Verb.LIST_KEYS),
+            Map.entry("GET /api/v1/events", Verb.LIST_KEYS),
+            Map.entry("POST /api/v1/drain", Verb.STEER),
+            Map.entry("DELETE /api/v1/drain", Verb.STEER),
+            Map.entry("POST /api/v1/forget", Verb.STEER),
+            Map.entry("POST /api/v1/handover", Verb.STEER),
+            Map.entry("POST /api/v1/leader_gone", Verb.STEER),
+            Map.entry("POST /api/v1/finalise", Verb.STEER),
+            Map.entry("POST /api/v1/hint", Verb.CHANGE_OBJECTS),
+            Map.entry("POST /api/v1/remove_group", Verb.CHANGE_OBJECTS),
+            Map.entry("POST /api/v1/remove_all", Verb.CHANGE_OBJECTS));
+
+    private Rights() {}
+
+    /** The verb of a route; a route without one may be used by no peer. */
+    public static Optional<Verb> ofRoute(String method, String path) {
+        return Optional.ofNullable(ROUTES.get(method + " " + path));
+    }
+
+    /** Every route that has a verb, as {@code METHOD /path}. */
+    public static Set<String> routes() {
+        return ROUTES.keySet();
+    }
+
+    /** The verb of a client's request. */
+    public static Verb of(ClientRequest request) {
+        return switch (request) {
+            case LookupRequest _, ExistsRequest _, TaskQuery _ -> Verb.LOOK_UP;
+            case GrantRequest _, PublishRequest _, RemoveRequest _, RemoveAllRequest _, HintRequest _, CopyRequest _ ->
+                Verb.WRITE;
+        };
+    }
+}

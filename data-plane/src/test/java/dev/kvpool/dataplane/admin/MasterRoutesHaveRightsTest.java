@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.secure.Rights;
+import org.junit.jupiter.api.Test;
+
+/** A route that is not in the table of rights could be asked by no peer where TLS is required. */
+class MasterRoutesHaveRightsTest {
+    @Test
+    void everyRouteIsInTheTable() {
+        // Routes are made without asking what they would ask later.
+        assertThat(MasterRoutes.of(null, null))
+                .isNotEmpty()
+                .allSatisfy(route -> assertThat(Rights.ofRoute(route.method(), route.path()))
+                        .as("%s %s", route.method(), route.path())
+                        .isPresent());
+    }
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvpool.dataplane.cert.CertificateAuthority;
+import dev.kvpool.dataplane.cert.IssuedDirectory;
+import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.secure.PeerName;
+import dev.kvpool.dataplane.secure.Pem;
+import dev.kvpool.dataplane.secure.Refusal;
+import dev.kvpool.dataplane.secure.Rights;
+import dev.kvpool.dataplane.secure.TlsContext;
+import dev.kvpool.dataplane.secure.TlsCounts;
+import dev.kvpool.dataplane.secure.TlsIdentity;
+import dev.kvpool.dataplane.secure.Verb;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.HttpURLConnection;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.HttpsURLConnection;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** HTTPS with rights over real connections, asked by good and by bad clients. */
+class AdminAccessTest {
+    private static final UUID POOL = UUID.fromString("5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01");
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration DAY = Duration.ofDays(1);
+
+    private final CertificateAuthority authority = CertificateAuthority.create(POOL, Instant.now(), DAY);
+    private final TlsCounts counts = new TlsCounts();
+    private final AtomicInteger answered = new AtomicInteger();
+    private TlsIdentity identity;
+    private AdminServer server;
+
+    @TempDir
+    Path folder;
+
+    @BeforeEach
+    void start() throws IOException {
+        identity = TlsIdentity.open(directory("master/m"), name -> Optional.empty(), InstantSource.system());
+        List<Route> routes = new ArrayList<>(List.of(Route.post("/unlisted", this::answer)));
+        for (String route : Rights.routes()) {
+            String[] words = route.split(" ", -1);
+            routes.add(new Route(words[0], words[1], this::answer));
+        }
+        server = AdminServer.start("127.0.0.1", 0, routes, Optional.of(new AdminAccess(identity, counts)));
+    }
+
+    private Response answer(Request request) {
+        answered.incrementAndGet();
+        return Response.text(200, "done");
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+        identity.close();
+    }
+
+    @Test
+    void everyRoleMayAskWhatTheTableSays() throws IOException {
+        List<String> names = List.of(
+                "admin/a", "operator", "monitor", "agent/a", "node/a", "master/a", "tenant/t/rw/a", "tenant/t/ro/a");
+        for (String name : names) {
+            TlsContext tls = context(authority, name);
+            for (String route : Rights.routes()) {
+                String[] words = route.split(" ", -1);
+                Verb verb = Rights.ofRoute(words[0], words[1]).orElseThrow();
+                int before = answered.get();
+                Said said = ask(tls.context(), words[0], words[1]);
+                if (verb.isAllowed(PeerName.ofPath(POOL, name))) {
+                    assertThat(said).as("%s of %s", route, name).isEqualTo(new Said(200, "done"));
+                } else {
+                    assertThat(said.status()).as("%s of %s", route, name).isEqualTo(403);
+                    assertThat(said.body()).contains(name + " may not " + words[0] + " " + words[1]);
+                    assertThat(answered.get()).as("not even tried").isEqualTo(before);
+                }
+            }
+        }
+        assertThat(counts.refusals(Refusal.RIGHT)).isPositive();
+    }
+
+    @Test
+    void withoutACertificateOnlyHealthAnswers() throws IOException, GeneralSecurityException {
+        SSLContext trusting = trustingOnly();
+        for (String route : Rights.routes()) {
+            String[] words = route.split(" ", -1);
+            boolean open = Rights.ofRoute(words[0], words[1]).orElseThrow() == Verb.HEALTH;
+            Said said = ask(trusting, words[0], words[1]);
+            assertThat(said.status()).as(route).isEqualTo(open ? 200 : 401);
+            assertThat(said.body()).contains(open ? "done" : "kvpool cert issue");
+        }
+        assertThat(counts.refusals(Refusal.NO_CERTIFICATE))
+                .isEqualTo(Rights.routes().size() - 3L);
+        stillServes();
+    }
+
+    @Test
+    void aRouteThatIsNotInTheTableIsAnsweredToNone() throws IOException {
+        assertThat(ask(context(authority, "admin/a").context(), "POST", "/unlisted")
+                        .status())
+                .isEqualTo(403);
+        assertThat(ask(context(authority, "admin/a").context(), "GET", "/nowhere")
+                        .status())
+                .isEqualTo(403);
+    }
+
+    @Test
+    void aCertificateOfAnotherCaIsRefusedInTheHandshake() throws IOException {
+        CertificateAuthority other = CertificateAuthority.create(POOL, Instant.now(), DAY);
+        refusedInTheHandshake(foreign(other, "admin/a"));
+        assertThat(counts.refusals(Refusal.UNTRUSTED)).isPositive();
+        assertThat(counts.failedHandshakes()).isPositive();
+        stillServes();
+    }
+
+    @Test
+    void anExpiredCertificateIsRefusedInTheHandshake() throws IOException {
+        Instant past = Instant.now().minus(Duration.ofHours(3));
+        Path directory = folder.resolve("expired");
+        IssuedDirectory.write(
+                directory,
+                authority,
+                authority.issue(PeerName.ofPath(POOL, "admin/a"), List.of(), past, Duration.ofHours(1)));
+        refusedInTheHandshake(TlsContext.read(directory, past));
+        assertThat(counts.refusals(Refusal.EXPIRED)).isPositive();
+        stillServes();
+    }
+
+    @Test
+    void aCertificateOfAnotherPoolUnderATrustedCaIsRefused() throws IOException {
+        CertificateAuthority other = CertificateAuthority.create(new UUID(7, 7), Instant.now(), DAY);
+        Files.writeString(
+                folder.resolve("master/ca.crt"), Pem.encode(authority.certificate()) + Pem.encode(other.certificate()));
+        identity.close();
+        server.close();
+        identity = TlsIdentity.open(folder.resolve("master"), name -> Optional.empty(), InstantSource.system());
+        server = AdminServer.start(
+                "127.0.0.1",
+                0,
+                List.of(Route.get("/role", this::answer)),
+                Optional.of(new AdminAccess(identity, counts)));
+
+        Said said = ask(foreign(other, "admin/a").context(), "GET", "/role");
+
+        assertThat(said.status()).isEqualTo(403);
+        assertThat(said.body()).contains("the certificate is of spiffe://" + new UUID(7, 7) + "/admin/a");
+        assertThat(counts.refusals(Refusal.TRUST_DOMAIN)).isEqualTo(1);
+    }
+
+    @Test
+    void plainRequestsAndBytesThatAreNoTlsGetNothing() throws IOException {
+        for (String bytes : List.of(
+                "GET /api/v1/pool HTTP/1.1\r\nHost: x\r\n\r\n", "\u0016\u0003\u0001\u0001", "\u0000".repeat(70_000))) {
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+                socket.setSoTimeout(20_000);
+                socket.getOutputStream().write(bytes.getBytes(StandardCharsets.ISO_8859_1));
+                socket.shutdownOutput();
+                String said = new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+                assertThat(said).doesNotContain("done").doesNotContain("HTTP/1.1 200");
+            } catch (SocketException e) {
+                assertThat(e).hasMessageMatching("(?i).*(reset|broken pipe).*");
+            }
+        }
+        assertThat(answered).hasValue(0);
+        stillServes();
+    }
+
+    @Test
+    void olderTlsIsRefused() throws IOException {
+        try (SSLSocket socket = (SSLSocket)
+                context(authority, "admin/a").context().getSocketFactory().createSocket("127.0.0.1", server.port())) {
+            socket.setEnabledProtocols(new String[] {"TLSv1.2"});
+            assertThatThrownBy(socket::startHandshake).isInstanceOf(IOException.class);
+        }
+        stillServes();
+    }
+
+    @Test
+    void manyHalfOpenConnectionsDoNotKeepOthersOut() throws IOException {
+        List<Socket> open = new ArrayList<>();
+        try {
+            for (int i = 0; i < 100; i++) {
+                open.add(new Socket(InetAddress.getLoopbackAddress(), server.port()));
+            }
+            stillServes();
+        } finally {
+            for (Socket socket : open) {
+                socket.close();
+            }
+        }
+    }
+
+    @Test
+    void aNewCertificateServesNewConnections() throws IOException {
+        List<Instant> ends = new ArrayList<>();
+        for (Duration life : List.of(Duration.ofHours(2), Duration.ofHours(3))) {
+            IssuedDirectory.write(
+                    folder.resolve("master"),
+                    authority,
+                    authority.issue(PeerName.ofPath(POOL, "master/m"), List.of(), Instant.now(), life));
+            identity.look();
+            try (SSLSocket socket = (SSLSocket) context(authority, "admin/a")
+                    .context()
+                    .getSocketFactory()
+                    .createSocket("127.0.0.1", server.port())) {
+                socket.startHandshake();
+                ends.add(((X509Certificate) socket.getSession().getPeerCertificates()[0])
+                        .getNotAfter()
+                        .toInstant());
+            }
+        }
+        assertThat(Duration.between(ends.get(0), ends.get(1)))
+                .isBetween(Duration.ofMinutes(55), Duration.ofMinutes(65));
+    }
+
+    @Test
+    void theCallerKnowsWhoAnswers() throws IOException {
+        HostPort place = new HostPort("127.0.0.1", server.port());
+        assertThat(AdminCaller.with(context(authority, "admin/a"))
+                        .get(place, "/role", LONG, LONG)
+                        .body())
+                .isEqualTo("done");
+        CertificateAuthority other = CertificateAuthority.create(POOL, Instant.now(), DAY);
+        Path stranger = folder.resolve("stranger");
+        IssuedDirectory.write(
+                stranger, other, other.issue(PeerName.ofPath(POOL, "admin/a"), List.of(), Instant.now(), DAY));
+        AdminCaller strange = AdminCaller.with(TlsContext.read(stranger, Instant.now()));
+        assertThatThrownBy(() -> strange.get(place, "/role", LONG, LONG)).isInstanceOf(SSLException.class);
+        assertThatThrownBy(() -> AdminCaller.PLAIN.get(place, "/role", LONG, LONG))
+                .isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void theCallerTalksToMembersOnly() throws IOException {
+        try (TlsIdentity client =
+                        TlsIdentity.open(directory("tenant/t/rw/a"), name -> Optional.empty(), InstantSource.system());
+                AdminServer impostor = AdminServer.start(
+                        "127.0.0.1",
+                        0,
+                        List.of(Route.get("/role", this::answer)),
+                        Optional.of(new AdminAccess(client, counts)))) {
+            AdminCaller caller = AdminCaller.with(context(authority, "admin/a"));
+            assertThatThrownBy(() -> caller.get(new HostPort("127.0.0.1", impostor.port()), "/role", LONG, LONG))
+                    .hasMessageContaining("the other side is tenant/t/rw/a, which is not who was meant");
+            assertThat(answered).hasValue(0);
+        }
+    }
+
+    private record Said(int status, String body) {}
+
+    private void stillServes() throws IOException {
+        assertThat(ask(context(authority, "admin/a").context(), "GET", "/role")).isEqualTo(new Said(200, "done"));
+    }
+
+    private void refusedInTheHandshake(TlsContext client) {
+        int before = answered.get();
+        assertThatThrownBy(() -> ask(client.context(), "GET", "/role")).isInstanceOf(IOException.class);
+        assertThat(answered).hasValue(before);
+    }
+
+    private Said ask(SSLContext context, String method, String path) throws IOException {
+        HttpsURLConnection connection = (HttpsURLConnection)
+                URI.create("https://127.0.0.1:" + server.port() + path).toURL().openConnection();
+        connection.setSSLSocketFactory(context.getSocketFactory());
+        connection.setHostnameVerifier((host, session) -> true);
+        connection.setRequestMethod(method);
+        connection.setReadTimeout((int) LONG.toMillis());
+        try {
+            int status = connection.getResponseCode();
+            try (InputStream body = status < HttpURLConnection.HTTP_BAD_REQUEST
+                    ? connection.getInputStream()
+                    : connection.getErrorStream()) {
+                return new Said(status, new String(body.readAllBytes(), StandardCharsets.UTF_8));
+            }
+        } finally {
+            connection.disconnect();
+        }
+    }
+
+    private Path directory(String name) throws IOException {
+        Path directory = folder.resolve(name.substring(0, name.indexOf('/')));
+        IssuedDirectory.write(
+                directory, authority, authority.issue(PeerName.ofPath(POOL, name), List.of(), Instant.now(), DAY));
+        return directory;
+    }
+
+    private TlsContext context(CertificateAuthority by, String name) throws IOException {
+        Path directory = folder.resolve("client-" + UUID.randomUUID());
+        IssuedDirectory.write(
+                directory, by, by.issue(PeerName.ofPath(by.poolId(), name), List.of(), Instant.now(), DAY));
+        return TlsContext.read(directory, Instant.now());
+    }
+
+    /** Of another CA, but one that believes ours: it is the server that refuses. */
+    private TlsContext foreign(CertificateAuthority by, String name) throws IOException {
+        Path directory = folder.resolve("foreign-" + UUID.randomUUID());
+        IssuedDirectory.write(
+                directory, by, by.issue(PeerName.ofPath(by.poolId(), name), List.of(), Instant.now(), DAY));
+        Files.writeString(
+                directory.resolve("ca.crt"), Pem.encode(by.certificate()) + Pem.encode(authority.certificate()));
+        return TlsContext.read(directory, Instant.now());
+    }
+
+    private SSLContext trustingOnly() throws GeneralSecurityException, IOException {
+        KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+        store.load(null, null);
+        store.setCertificateEntry("root", authority.certificate());
+        TrustManagerFactory trust = TrustManagerFactory.getInstance("PKIX");
+        trust.init(store);
+        SSLContext context = SSLContext.getInstance("TLSv1.3");
+        context.init(null, trust.getTrustManagers(), null);
+        return context;
+    }
+}
