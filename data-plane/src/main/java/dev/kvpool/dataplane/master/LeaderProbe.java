@@ -2,6 +2,9 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.secure.PeerRole;
+import dev.kvpool.dataplane.secure.TlsContext;
+import dev.kvpool.dataplane.secure.TlsDial;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.Introduction;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
@@ -18,6 +21,9 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.util.Optional;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLException;
 
 /** Dials a master that others say has crashed, to see for oneself. Blocks for a second or so at most, DNS aside. */
 public final class LeaderProbe {
@@ -39,9 +45,12 @@ public final class LeaderProbe {
     private static final long BETWEEN_DIALS_MS = 10;
 
     private final Handshake.Self self;
+    private final Supplier<Optional<TlsContext>> tls;
 
-    LeaderProbe(Handshake.Self self) {
+    /** @param tls with which masters are dialled; empty: plain */
+    LeaderProbe(Handshake.Self self, Supplier<Optional<TlsContext>> tls) {
         this.self = self;
+        this.tls = tls;
     }
 
     /** Looks for the process with this incarnation at {@code address}, HOST:PORT. */
@@ -66,19 +75,29 @@ public final class LeaderProbe {
             try (Socket socket = new Socket()) {
                 socket.connect(address, ANSWER_MS_MAX);
                 socket.setSoTimeout(ANSWER_MS_MAX);
-                return ask(socket, incarnation);
+                Optional<TlsContext> secure = tls.get();
+                return ask(
+                        secure.isPresent() ? TlsDial.over(socket, secure.get(), PeerRole.MASTER) : socket, incarnation);
             } catch (ConnectException e) {
                 // Within this time only a refusal ends so: the system's own time-out takes longer.
                 return Finding.GONE;
             } catch (SocketTimeoutException e) {
                 return Finding.UNKNOWN;
-            } catch (EOFException | SocketException e) {
-                Thread.sleep(BETWEEN_DIALS_MS);
             } catch (IOException e) {
-                return Finding.UNKNOWN;
+                if (!isDropped(e)) {
+                    return Finding.UNKNOWN;
+                }
+                Thread.sleep(BETWEEN_DIALS_MS);
             }
         }
         return Finding.UNKNOWN;
+    }
+
+    private static boolean isDropped(IOException e) {
+        return e instanceof EOFException
+                || e instanceof SocketException
+                || (e instanceof SSLException
+                        && (e.getCause() instanceof EOFException || e.getCause() instanceof SocketException));
     }
 
     /** A master that is not the incarnation we expect says so. */

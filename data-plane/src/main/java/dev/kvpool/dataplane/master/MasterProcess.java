@@ -161,7 +161,7 @@ public final class MasterProcess implements AutoCloseable {
                 config.times().retryPeriodMs(),
                 (_, e) -> defects.found("the elector of this master has ended", e));
         hangs = new HangWatch("the core of this master", loop.beat()::ageMs, loop.beat()::position, defects);
-        early = new EarlyTakeover(new LeaderProbe(self), elector, MasterProcess::clockMs);
+        early = new EarlyTakeover(new LeaderProbe(self, security::current), elector, MasterProcess::clockMs);
         handingOver = new HandingOver(loop, elector, MasterProcess::clockMs);
     }
 
@@ -169,7 +169,7 @@ public final class MasterProcess implements AutoCloseable {
         warmUp = WarmUp.start(settings, MasterProcess::clockMs, config.warmUp(), () -> busy);
         EventLoop eventLoop = group.next();
         server = MasterServer.listen(
-                eventLoop, config.host(), config.port(), loop, self, counts, peers, MasterProcess::clockMs);
+                eventLoop, config.host(), config.port(), loop, self, counts, peers, security, MasterProcess::clockMs);
         MasterMetrics metrics = new MasterMetrics(this::status, counts, events, security, MasterProcess::clockMs);
         admin = AdminServer.start(
                 config.host(), config.adminPort(), MasterRoutes.of(admin(), metrics), AdminAccess.of(security));

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master;
 
-import dev.kvpool.dataplane.wire.FrameDecoder;
+import dev.kvpool.dataplane.master.admission.DataPortSecurity;
+import dev.kvpool.dataplane.master.admission.PeerAdmission;
+import dev.kvpool.dataplane.secure.PoolSecurity;
+import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.wire.FrameEncoder;
 import dev.kvpool.dataplane.wire.Handshake;
 import io.netty.bootstrap.ServerBootstrap;
@@ -16,6 +19,7 @@ import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /** Listens for nodes and clients. */
@@ -27,9 +31,11 @@ final class MasterServer implements AutoCloseable {
     private static final int CONNECTIONS_MAX = 32_768;
 
     private final Channel channel;
+    private final Optional<DataPortSecurity> tls;
 
-    private MasterServer(Channel channel) {
+    private MasterServer(Channel channel, Optional<DataPortSecurity> tls) {
         this.channel = channel;
+        this.tls = tls;
     }
 
     static MasterServer listen(
@@ -40,10 +46,14 @@ final class MasterServer implements AutoCloseable {
             Handshake.Self self,
             ConnectionCounts counts,
             ConnectedPeers peers,
+            PoolSecurity security,
             LongSupplier clockMs)
             throws IOException, InterruptedException {
         FrameEncoder encoder = new FrameEncoder();
         TroubleLog troubles = new TroubleLog(clockMs);
+        SessionPipeline sessions = new SessionPipeline(core, self, encoder, counts, peers, troubles);
+        Optional<DataPortSecurity> tls =
+                security.mode() == TlsMode.OFF ? Optional.empty() : Optional.of(new DataPortSecurity(security));
         int[] open = {0};
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(eventLoop)
@@ -63,19 +73,22 @@ final class MasterServer implements AutoCloseable {
                             connection.close();
                             return;
                         }
-                        FrameDecoder frames = new FrameDecoder();
-                        SessionHandler session = new SessionHandler(core, self, frames, counts, peers, troubles);
-                        connection.pipeline().addLast(frames, encoder, session);
+                        if (tls.isPresent()) {
+                            tls.get().accept(connection, sessions);
+                        } else {
+                            sessions.add(connection, PeerAdmission.PLAIN);
+                        }
                     }
                 });
         var bound = bootstrap.bind(new InetSocketAddress(host, port)).await();
         if (!bound.isSuccess()) {
+            tls.ifPresent(DataPortSecurity::close);
             throw new IOException(
                     "cannot listen on " + host + " port " + port + ": "
                             + bound.cause().getMessage() + "; is another master running there?",
                     bound.cause());
         }
-        return new MasterServer(bound.channel());
+        return new MasterServer(bound.channel(), tls);
     }
 
     int port() {
@@ -85,6 +98,7 @@ final class MasterServer implements AutoCloseable {
     @Override
     public void close() {
         channel.close().awaitUninterruptibly();
+        tls.ifPresent(DataPortSecurity::close);
     }
 
     private static Class<? extends ServerChannel> channelType() {

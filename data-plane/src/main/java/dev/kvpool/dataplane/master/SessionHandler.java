@@ -2,15 +2,19 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.admin.ConnectedPeer;
+import dev.kvpool.dataplane.master.admission.PeerAdmission;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
 import dev.kvpool.dataplane.wire.FrameDecoder;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.codec.MalformedMessageException;
+import dev.kvpool.dataplane.wire.message.ClientRequest;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
@@ -20,6 +24,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,6 +41,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
     private final ConnectionCounts counts;
     private final ConnectedPeers peers;
     private final TroubleLog troubles;
+    private final PeerAdmission admission;
     private long session = NO_SESSION;
     private boolean ending;
 
@@ -45,7 +51,8 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             FrameDecoder frames,
             ConnectionCounts counts,
             ConnectedPeers peers,
-            TroubleLog troubles) {
+            TroubleLog troubles,
+            PeerAdmission admission) {
         super(Message.class);
         this.loop = loop;
         this.self = self;
@@ -53,6 +60,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
         this.counts = counts;
         this.peers = peers;
         this.troubles = troubles;
+        this.admission = admission;
     }
 
     @Override
@@ -70,10 +78,46 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
     @Override
     protected void channelRead0(ChannelHandlerContext context, Message message) {
         if (session != NO_SESSION) {
-            loop.apply(core -> core.receive(session, message, loop.nowMs()));
+            if (admission.isPlain() || isAllowed(context, message)) {
+                loop.apply(core -> core.receive(session, message, loop.nowMs()));
+            }
         } else if (!ending) {
             greet(context, message);
         }
+    }
+
+    /** What a peer may not ask is answered here, what it may not say ends its connection. */
+    private boolean isAllowed(ChannelHandlerContext context, Message message) {
+        if (ending) {
+            return false;
+        }
+        if (message instanceof ClientRequest request) {
+            if (admission.mayAsk(request)) {
+                return true;
+            }
+            troubles.log(
+                    admission.name(),
+                    () -> LOG.info(
+                            "refused {} of {} at {}: its certificate does not allow it",
+                            request.getClass().getSimpleName(),
+                            admission.name(),
+                            context.channel().remoteAddress()));
+            loop.apply(core -> core.refuse(session, request, Status.INVALID_ARGUMENT, loop.nowMs()));
+            return false;
+        }
+        Optional<String> objection = admission.nodeObjection(message);
+        if (objection.isPresent()) {
+            ending = true;
+            counts.countRefused(RefusalCode.ROLE);
+            troubles.log(
+                    admission.name(),
+                    () -> LOG.info(
+                            "closing the connection of {}: {}",
+                            context.channel().remoteAddress(),
+                            objection.get()));
+            context.close();
+        }
+        return objection.isEmpty();
     }
 
     private void greet(ChannelHandlerContext context, Message message) {
@@ -82,6 +126,15 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             return;
         }
         loop.apply(core -> {
+            Optional<Objection> stranger = admission.objection(hello, core::expects);
+            if (stranger.isPresent()) {
+                // Not noted for the node of that name: it is another that says so.
+                refuse(
+                        context,
+                        Handshake.refused(
+                                self, stranger.get().code(), stranger.get().message()));
+                return;
+            }
             switch (Handshake.answer(hello, self, core.activeVersions())) {
                 case Welcome welcome -> admit(context, hello, welcome);
                 case Refused refused -> refuse(context, hello, refused);
@@ -118,7 +171,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
         refuse(context, refused);
     }
 
-    private void refuse(ChannelHandlerContext context, Refused refused) {
+    void refuse(ChannelHandlerContext context, Refused refused) {
         ending = true;
         counts.countRefused(refused.code());
         troubles.log(
@@ -148,7 +201,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
         if (cause instanceof DecoderException && cause.getCause() instanceof MalformedMessageException malformed) {
             counts.countMalformed();
             malformed(context, malformed.getMessage());
-        } else if (cause instanceof IOException) {
+        } else if (cause instanceof IOException || cause.getCause() instanceof SSLException) {
             context.close();
         } else {
             LOG.error("a defect ends the connection of {}", context.channel().remoteAddress(), cause);

@@ -24,6 +24,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -184,7 +185,7 @@ class EarlyTakeoverTest {
     @Test
     void aMasterIsThereForWhoeverAsksForItsIncarnationAndGoneForOthers() throws Exception {
         Handshake.Self self = new Handshake.Self("probe", POOL, 77, PeerSocket.VERSIONS);
-        LeaderProbe probe = new LeaderProbe(self);
+        LeaderProbe probe = new LeaderProbe(self, Optional::empty);
         try (MasterProcess leader = start("m-0", ElectionTimes.DEFAULT)) {
             String address = "127.0.0.1:" + leader.port();
             await().atMost(PATIENCE).until(() -> leader.status().epoch() == 1);
@@ -199,7 +200,8 @@ class EarlyTakeoverTest {
 
     @Test
     void whatSaysNothingIsNotTakenForDeath() throws Exception {
-        LeaderProbe probe = new LeaderProbe(new Handshake.Self("probe", POOL, 77, PeerSocket.VERSIONS));
+        LeaderProbe probe =
+                new LeaderProbe(new Handshake.Self("probe", POOL, 77, PeerSocket.VERSIONS), Optional::empty);
         try (ServerSocket mute = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
             assertThat(probe.look("127.0.0.1:" + mute.getLocalPort(), 5)).isEqualTo(Finding.UNKNOWN);
         }

@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
+import javax.net.ssl.SSLContext;
 
 /** A storage node without bytes over real sockets: it streams a directory to its masters and obeys them. */
 final class SocketNode implements AutoCloseable {
@@ -43,19 +44,26 @@ final class SocketNode implements AutoCloseable {
 
     private final UUID pool;
     private final String id;
+    private final Optional<SSLContext> tls;
     private final TreeMap<Long, DirectoryRecord> directory = new TreeMap<>();
     private final List<PeerSocket> masters = new ArrayList<>();
     private Authority seen = Authority.NONE;
     private long sequence;
 
     SocketNode(UUID pool, String id) {
+        this(pool, id, Optional.empty());
+    }
+
+    /** @param tls with which masters are dialled; empty: plain */
+    SocketNode(UUID pool, String id, Optional<SSLContext> tls) {
         this.pool = pool;
         this.id = id;
+        this.tls = tls;
     }
 
     /** Connects, tells everything, and answers from a thread of its own until the connection ends. */
     synchronized SocketNode dial(int port) throws IOException {
-        PeerSocket socket = new PeerSocket(port);
+        PeerSocket socket = tls.isPresent() ? PeerSocket.secure(port, tls.get()) : new PeerSocket(port);
         socket.send(PeerSocket.hello(Role.NODE, pool, id, INCARNATION));
         socket.receive(Welcome.class);
         Segment segment = new Segment(0, Medium.DRAM, CAPACITY, 1000);

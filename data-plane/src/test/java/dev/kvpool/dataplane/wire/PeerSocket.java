@@ -22,6 +22,8 @@ import java.nio.ByteOrder;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.zip.CRC32C;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
 
 /** A peer of a master over a plain blocking socket: frames by hand, so that they can also be wrong. */
 public final class PeerSocket implements AutoCloseable {
@@ -31,15 +33,32 @@ public final class PeerSocket implements AutoCloseable {
     public static final Versions VERSIONS =
             new Versions("0.1.0", new VersionRange(1, 1), new VersionRange(1, 1), new VersionRange(1, 1));
 
-    private final Socket socket = new Socket();
+    private final Socket socket;
     private final DataInputStream in;
     private final PeerEncoder encoder = new PeerEncoder();
 
     public PeerSocket(int port) throws IOException {
+        this(connect(port));
+    }
+
+    private PeerSocket(Socket socket) throws IOException {
+        this.socket = socket;
+        in = new DataInputStream(socket.getInputStream());
+    }
+
+    /** Over TLS; whoever is there is believed that these credentials believe. */
+    public static PeerSocket secure(int port, SSLContext tls) throws IOException {
+        SSLSocket socket = (SSLSocket) tls.getSocketFactory().createSocket(connect(port), null, port, true);
+        socket.startHandshake();
+        return new PeerSocket(socket);
+    }
+
+    private static Socket connect(int port) throws IOException {
+        Socket socket = new Socket();
         socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), ANSWER_MS_MAX);
         socket.setSoTimeout(ANSWER_MS_MAX);
         socket.setTcpNoDelay(true);
-        in = new DataInputStream(socket.getInputStream());
+        return socket;
     }
 
     public static Hello hello(Role role, UUID pool, String name, long incarnation) {

@@ -50,6 +50,7 @@ import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand.LeaderLeaves;
 import dev.kvpool.dataplane.wire.message.NodeMessage;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -238,6 +239,19 @@ public final class MasterCore {
             end(session, setApart(node, Cause.INDEX_FULL, e.getMessage()));
         }
         sendFrees();
+    }
+
+    /** Whether this is the id of a storage node that belongs to the pool. */
+    public boolean expects(String nodeId) {
+        return view.membership().expected().contains(nodeId);
+    }
+
+    /** Answers a request that its client may not make. */
+    public void refuse(long session, ClientRequest request, Status why, long now) {
+        at(now);
+        if (clients.heard(session, nowMs)) {
+            requests.refuse(session, request, why);
+        }
     }
 
     private void end(long session, String reason) {

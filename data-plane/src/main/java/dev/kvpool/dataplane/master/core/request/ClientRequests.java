@@ -126,6 +126,11 @@ public final class ClientRequests {
         }
     }
 
+    /** Answers a request without looking at it. */
+    public void refuse(long session, ClientRequest request, Status why) {
+        outbox.send(session, refusal(request, why));
+    }
+
     private void removeAll(long session, RemoveAllRequest request, long nowMs) {
         KeyPattern.of(request.pattern())
                 .ifPresentOrElse(

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.admission;
+
+import dev.kvpool.dataplane.secure.PeerCheck;
+import dev.kvpool.dataplane.secure.PoolSecurity;
+import dev.kvpool.dataplane.secure.Refusal;
+import dev.kvpool.dataplane.secure.TlsContext;
+import dev.kvpool.dataplane.secure.TlsMode;
+import io.netty.channel.Channel;
+import io.netty.handler.ssl.SslHandler;
+import java.time.Instant;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
+
+/** TLS on a master's data port. Private keys are used and chains checked on threads of their own, beside the event loop. */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel closes it
+public final class DataPortSecurity implements AutoCloseable {
+    private static final int THREADS_MAX = 4;
+
+    private final PoolSecurity security;
+    private final ExecutorService handshakes;
+    private final OpenHandshakes open = new OpenHandshakes();
+
+    public DataPortSecurity(PoolSecurity security) {
+        this.security = security;
+        int threads = Math.clamp(Runtime.getRuntime().availableProcessors() / 2, 1, THREADS_MAX);
+        // Its queue is bounded by the handshakes that may be open.
+        handshakes = Executors.newFixedThreadPool(
+                threads, Thread.ofPlatform().daemon().name("handshake-", 0).factory());
+    }
+
+    /** What happens to connections. */
+    public interface Sessions {
+        /** Adds the handlers of a session to the end of the pipeline. */
+        void open(Channel connection, PeerAdmission admission);
+
+        /** Tells a plain peer that it has to speak TLS, and ends the connection. */
+        void refusePlain(Channel connection);
+
+        /** A connection ends before it is a session, for this reason, which is logged. */
+        void refused(Channel connection, String why);
+    }
+
+    /** Decides what a new connection speaks, and goes on with it. */
+    public void accept(Channel connection, Sessions sessions) {
+        if (!open.begin()) {
+            security.counts().count(Refusal.LIMIT);
+            sessions.refused(connection, OpenHandshakes.MAX + " other handshakes are open");
+            connection.close();
+            return;
+        }
+        connection.pipeline().addLast(new TlsGate(this, sessions));
+    }
+
+    void ended() {
+        open.end();
+    }
+
+    boolean takesPlain() {
+        return security.mode() == TlsMode.PERMISSIVE;
+    }
+
+    void count(Refusal refusal) {
+        security.counts().count(refusal);
+    }
+
+    void failed(Refusal refusal) {
+        security.counts().countFailedHandshake();
+        security.counts().count(refusal);
+    }
+
+    /** A handler for one connection, and what will say who is at its other end. */
+    void secure(BiConsumer<SslHandler, PeerAdmission> use, Consumer<SslHandler> done) {
+        TlsContext tls = security.current().orElseThrow();
+        SSLEngine engine = tls.context().createSSLEngine();
+        engine.setUseClientMode(false);
+        SSLParameters parameters = TlsContext.parameters();
+        parameters.setNeedClientAuth(true);
+        engine.setSSLParameters(parameters);
+        SslHandler handler = new SslHandler(engine, handshakes);
+        handler.setHandshakeTimeoutMillis(0); // the gate has its own, which counts from the first byte
+        use.accept(
+                handler,
+                new PeerAdmission(
+                        () -> PeerCheck.principal(engine.getSession(), tls.credentials(), Instant.now()),
+                        security.counts()));
+        handler.handshakeFuture().addListener(_ -> done.accept(handler));
+    }
+
+    void succeeded() {
+        security.counts().countHandshake();
+    }
+
+    @Override
+    public void close() {
+        handshakes.shutdownNow();
+    }
+}

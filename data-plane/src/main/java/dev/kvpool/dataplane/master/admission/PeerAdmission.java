@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.admission;
+
+import dev.kvpool.dataplane.master.core.base.Objection;
+import dev.kvpool.dataplane.secure.PeerRole;
+import dev.kvpool.dataplane.secure.Principal;
+import dev.kvpool.dataplane.secure.Refusal;
+import dev.kvpool.dataplane.secure.RefusedPeerException;
+import dev.kvpool.dataplane.secure.Rights;
+import dev.kvpool.dataplane.secure.TlsCounts;
+import dev.kvpool.dataplane.secure.Verb;
+import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
+import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.wire.RefusalCode;
+import dev.kvpool.wire.Role;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/** What one peer may do at this port, by the name in its certificate. A plain peer, where those are taken, may do everything. */
+public final class PeerAdmission {
+    /** Of a plain peer. */
+    public static final PeerAdmission PLAIN = new PeerAdmission();
+
+    /** Who a peer is, once the handshake is done. */
+    public interface Authentication {
+        /** The peer; asked when its first message is there, so after the handshake. */
+        Principal principal() throws RefusedPeerException;
+    }
+
+    private final Optional<Authentication> authentication;
+    private final TlsCounts counts;
+    private Optional<Principal> greeted = Optional.empty();
+
+    private PeerAdmission() {
+        authentication = Optional.empty();
+        counts = new TlsCounts();
+    }
+
+    /** Of a peer that has to say who it is. */
+    public PeerAdmission(Authentication authentication, TlsCounts counts) {
+        this.authentication = Optional.of(authentication);
+        this.counts = counts;
+    }
+
+    /** Whether the peer need not say who it is. */
+    public boolean isPlain() {
+        return authentication.isEmpty();
+    }
+
+    /**
+     * Why a peer may not be what its Hello says; empty when it may.
+     *
+     * @param expected whether a storage node of this id is expected
+     */
+    public Optional<Objection> objection(Hello hello, Predicate<String> expected) {
+        if (authentication.isEmpty()) {
+            return Optional.empty();
+        }
+        Principal peer;
+        try {
+            peer = authentication.get().principal();
+        } catch (RefusedPeerException e) {
+            return Optional.of(refused(e.why(), RefusalCode.ROLE, e.getMessage()));
+        }
+        Optional<Objection> objection =
+                hello.role() == Role.NODE ? nodeObjection(peer, hello.name(), expected) : clientObjection(peer);
+        if (objection.isEmpty()) {
+            greeted = Optional.of(peer);
+        }
+        return objection;
+    }
+
+    private Optional<Objection> clientObjection(Principal peer) {
+        return Verb.GREET.isAllowed(peer.name())
+                ? Optional.empty()
+                : Optional.of(refused(
+                        Refusal.ROLE,
+                        RefusalCode.ROLE,
+                        "the certificate is of " + peer + ", which is no client; use one of tenant/TENANT/rw/NAME"));
+    }
+
+    private Optional<Objection> nodeObjection(Principal peer, String id, Predicate<String> expected) {
+        if (Verb.SERVE.isAllowed(peer.name())) {
+            return peer.name().name().equals(id)
+                    ? Optional.empty()
+                    : Optional.of(refused(
+                            Refusal.IDENTITY,
+                            RefusalCode.IDENTITY_MISMATCH,
+                            "the certificate is of " + peer + ", but the node calls itself " + id
+                                    + "; give each node its own certificate"));
+        }
+        if (!Verb.CONTRIBUTE.isAllowed(peer.name())) {
+            return Optional.of(refused(
+                    Refusal.ROLE,
+                    RefusalCode.ROLE,
+                    "the certificate is of " + peer + ", which may not be a storage node; use one of node/" + id));
+        }
+        return expected.test(id)
+                ? Optional.of(refused(
+                        Refusal.IDENTITY,
+                        RefusalCode.IDENTITY_MISMATCH,
+                        "the certificate is of " + peer + ", but " + id + " is a storage node of this pool; only node/"
+                                + id + " may be it"))
+                : Optional.empty();
+    }
+
+    /** Whether the peer may ask that; a refusal is counted. */
+    public boolean mayAsk(ClientRequest request) {
+        if (greeted.isEmpty() || Rights.of(request).isAllowed(greeted.get().name())) {
+            return true;
+        }
+        counts.count(Refusal.RIGHT);
+        return false;
+    }
+
+    /** Why a peer that was greeted as a node may not say this; empty when it may. Only a storage node of the pool is one for good. */
+    public Optional<String> nodeObjection(Message message) {
+        if (message instanceof NodeInfo info
+                && !info.isTransient()
+                && greeted.isPresent()
+                && greeted.get().role() != PeerRole.NODE) {
+            counts.count(Refusal.ROLE);
+            return Optional.of(greeted.get()
+                    + " may only contribute memory for as long as it lives, but says it is a storage node");
+        }
+        return Optional.empty();
+    }
+
+    /** The peer, for log lines. */
+    public String name() {
+        return greeted.map(Principal::toString).orElse("a plain peer");
+    }
+
+    private Objection refused(Refusal why, RefusalCode code, String message) {
+        counts.count(why);
+        return new Objection(code, message);
+    }
+}
