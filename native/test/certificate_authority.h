@@ -20,7 +20,7 @@
 
 namespace kvpool::test {
 
-inline constexpr const char* kPool = "11111111-2222-4333-8444-555555555555";
+inline constexpr const char* kPool = "11111111-2222-3333-4444-555555555555";
 inline constexpr const char* kOtherPool = "99999999-2222-4333-8444-555555555555";
 
 /// The whole name of a member of kPool.

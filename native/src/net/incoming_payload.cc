@@ -45,6 +45,20 @@ ssize_t IncomingPayload::receive(int socket) {
   return received;
 }
 
+uint64_t IncomingPayload::open(secure::Session& session) {
+  static thread_local std::array<uint8_t, kReceiveBytes> nowhere;
+  const uint64_t wanted = std::min(kReceiveBytes, missingPayload());
+  uint64_t opened = 0;
+  while (opened < wanted) {
+    const std::span<uint8_t> room = dropped_ ? std::span(nowhere) : destination_.run(wanted - opened);
+    const size_t count = session.open(room.first(std::min<size_t>(room.size(), wanted - opened)));
+    if (count == 0) break;
+    arrived(count, [this](uint8_t* into, uint64_t length) { sum_.add(into, length); });
+    opened += count;
+  }
+  return opened;
+}
+
 void IncomingPayload::take(std::span<const uint8_t> bytes) {
   const auto part = static_cast<size_t>(std::min<uint64_t>(bytes.size(), missingPayload()));
   const uint8_t* from = bytes.data();

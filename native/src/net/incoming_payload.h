@@ -10,6 +10,7 @@
 
 #include "base/block_sums.h"
 #include "base/pieces.h"
+#include "secure/session.h"
 #include "wire/frame.h"
 
 namespace kvpool::net {
@@ -29,6 +30,8 @@ class IncomingPayload {
   [[nodiscard]] bool isWorthReceiving() const;
   /// One receive of the rest into its place, as recv(2): 0 when the peer has closed, -1 with errno.
   ssize_t receive(int socket);
+  /// The same from what a session has received: as much as there is, at most kReceiveBytes. 0: more must be received.
+  uint64_t open(secure::Session& session);
 
   /// With the checksum behind them.
   [[nodiscard]] uint64_t missingBytes() const { return missingPayload() + trailer_.size() - trailerReceived_; }

@@ -69,6 +69,8 @@ class OutQueue::Gathered {
     }
     return added;
   }
+  [[nodiscard]] uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::span<const iovec> pieces() const { return std::span(pieces_).first(count_); }
   [[nodiscard]] msghdr message() {
     msghdr message{};
     message.msg_iov = pieces_.data();
@@ -155,6 +157,31 @@ OutQueue::Outcome OutQueue::flush(int fd, uint64_t budget, const std::function<v
     }
   }
   return Outcome::Empty;
+}
+
+OutQueue::Outcome OutQueue::flush(secure::Session& session, int fd, uint64_t budget,
+                                  const std::function<void(uint64_t)>& sent) {
+  for (const uint64_t before = sentBytes_;;) {
+    if (const std::span<const uint8_t> sealed = session.outgoing(); !sealed.empty()) {
+      const ssize_t count = ::send(fd, sealed.data(), sealed.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Outcome::Blocked : Outcome::Failed;
+      session.sent(static_cast<size_t>(count));
+      movedSealedBytes_ += static_cast<uint64_t>(count);
+      if (session.outgoing().empty() && sealedBytes_ > 0) consume(std::exchange(sealedBytes_, 0), sent);
+      continue;
+    }
+    // Until the peer is authenticated the session has bytes of its own alone.
+    if (items_.empty() || session.state() == secure::Session::State::Handshaking) return Outcome::Empty;
+    if (sentBytes_ - before >= budget) return Outcome::Blocked;
+    Gathered pieces;
+    gather(pieces);
+    sealedBytes_ = pieces.bytes();
+    if (!session.seal(pieces.pieces())) {
+      errno = EPIPE;
+      return Outcome::Failed;
+    }
+  }
 }
 
 }  // namespace kvpool::net

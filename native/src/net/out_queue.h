@@ -15,6 +15,7 @@
 #include <span>
 
 #include "base/pieces.h"
+#include "secure/session.h"
 #include "wire/sbe.h"
 
 namespace kvpool::net {
@@ -38,11 +39,15 @@ class OutQueue {
   /// Sends until the socket takes no more, or has got `budget` bytes; tells each payload that went out whole. Failed:
   /// errno says why.
   Outcome flush(int fd, uint64_t budget, const std::function<void(uint64_t payload)>& sent);
+  /// The same through a session, whose own bytes go first. What is sealed counts as sent once the socket has taken it.
+  Outcome flush(secure::Session& session, int fd, uint64_t budget, const std::function<void(uint64_t payload)>& sent);
   [[nodiscard]] bool empty() const { return items_.empty(); }
 
   /// Bytes handed to the kernel so far; a change is progress.
   [[nodiscard]] uint64_t sentBytes() const { return sentBytes_; }
-  /// Of them, those of frames that went out whole.
+  /// The same with what is on its way of bytes that are sealed together.
+  [[nodiscard]] uint64_t movedBytes() const { return sentBytes_ + movedSealedBytes_; }
+  /// Of sentBytes(), those of frames that went out whole.
   [[nodiscard]] uint64_t sentFrameBytes() const { return sentFrameBytes_; }
   [[nodiscard]] uint64_t unsentBytes() const { return addedBytes_ - sentBytes_; }
   [[nodiscard]] size_t unsentPayloads() const { return unsentPayloads_; }
@@ -79,6 +84,8 @@ class OutQueue {
   uint64_t addedBytes_ = 0;
   uint64_t sentBytes_ = 0;
   uint64_t sentFrameBytes_ = 0;
+  uint64_t sealedBytes_ = 0;  // of the first items, in the session, not with the kernel
+  uint64_t movedSealedBytes_ = 0;
   uint64_t unsentFrameMemory_ = 0;
   size_t unsentPayloads_ = 0;
 };

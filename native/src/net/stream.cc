@@ -9,7 +9,9 @@
 #include <cstring>
 #include <new>
 
+#include "net/clock.h"
 #include "net/socket.h"
+#include "wire/handshake.h"
 
 namespace kvpool::net {
 namespace {
@@ -50,8 +52,9 @@ void Stream::dialled(Dial::Outcome outcome) {
     return end({outcome.unknown ? Ending::How::Unknown : Ending::How::Lost, std::move(outcome.why)});
   }
   adopt(std::move(outcome.socket));
+  if (closed_) return;
   if (silenceMs_ > 0) probeSilence(socket_.get(), silenceMs_);
-  listener_.streamOpened(id_);
+  if (!secured_) listener_.streamOpened(id_);
 }
 
 void Stream::dialUnix(const std::string& path) {
@@ -70,6 +73,12 @@ void Stream::adopt(Fd socket, bool isUnix) {
     const std::shared_ptr<Stream> keep = shared_from_this();
     happened(events);
   });
+  if (!secured_) return;
+  secured_->untilMs = steadyMs() + secure::Session::kHandshakeMsMax;
+  if (secured_->how.side == secure::Session::Side::Listener) return;
+  secured_->session =
+      std::make_unique<secure::Session>(secured_->how.credentials, secured_->how.side, secured_->how.expected);
+  flush();
 }
 
 // ---- sending ----
@@ -83,18 +92,40 @@ void Stream::flush() {
   if (closed_ || !socket_.valid()) return;
   listener_.beforeSending();
   const bool wasFull = outputFull();
-  const uint64_t before = out_.sentBytes();
+  const uint64_t before = out_.movedBytes();
   const uint64_t framesBefore = out_.sentFrameBytes();
-  const OutQueue::Outcome outcome =
-      out_.flush(socket_.get(), kFlushBytes, [this](uint64_t payload) { listener_.payloadSent(id_, payload); });
+  const OutQueue::Outcome outcome = send();
   const int errorNumber = errno;
   if (closed_) return;
-  if (outcome == OutQueue::Outcome::Failed) return failed("sending", errorNumber);
+  if (outcome == OutQueue::Outcome::Failed) {
+    if (secured_ && secured_->session) receiveSecured();  // it may have said why it closed
+    if (!closed_) failed("sending", errorNumber);
+    return;
+  }
   blocked_ = outcome == OutQueue::Outcome::Blocked;
-  if (lingering_ && !blocked_) ::shutdown(socket_.get(), SHUT_WR);
-  if (out_.sentBytes() != before) listener_.bytesSent(id_, out_.sentFrameBytes() - framesBefore);
-  if (wasFull && !outputFull()) parse();  // what waited in the decoder
+  if (lingering_ && !blocked_) sendLast();
+  const bool told = !secured_ || secured_->opened;
+  if (told && out_.movedBytes() != before) listener_.bytesSent(id_, out_.sentFrameBytes() - framesBefore);
+  if (wasFull && !outputFull()) resume();
   watch();
+}
+
+OutQueue::Outcome Stream::send() {
+  const auto sent = [this](uint64_t payload) { listener_.payloadSent(id_, payload); };
+  if (!secured_) return out_.flush(socket_.get(), kFlushBytes, sent);
+  if (!secured_->session) return OutQueue::Outcome::Empty;
+  return out_.flush(*secured_->session, socket_.get(), kFlushBytes, sent);
+}
+
+/// Nothing follows. What the kernel does not take of a goodbye is lost, which the peer sees.
+void Stream::sendLast() {
+  if (secured_ && secured_->session) {
+    secured_->session->close();
+    const std::span<const uint8_t> rest = secured_->session->outgoing();
+    if (!rest.empty()) (void)::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    secured_->session->sent(rest.size());
+  }
+  ::shutdown(socket_.get(), SHUT_WR);
 }
 
 void Stream::watch() {
@@ -121,6 +152,10 @@ void Stream::happened(uint32_t events) {
 
 void Stream::receive() {
   for (int count = 0; count < kReceivesPerEvent && !closed_ && !readsNothing(); ++count) {
+    if (secured_ && !lingering_) {
+      if (!(secured_->session ? receiveSecured() : receiveFirst())) break;
+      continue;
+    }
     const bool direct = incoming_ && incoming_->bytes.isWorthReceiving() && !lingering_;
     const bool more = direct ? receivePayload() : receiveSome();
     if (!more) break;
@@ -136,26 +171,37 @@ bool Stream::lost(ssize_t received, int errorNumber) {
   }
   if (received < 0) {
     if (!isTransient(errorNumber)) failed("receiving", errorNumber);
+  } else if (secured_ && !secured_->opened) {
+    unauthenticated(
+        "the peer closed the connection in the middle of the TLS handshake; does it take this side's certificate, "
+        "and has it TLS on? Its log says why");
   } else if (incoming_ || decoder_.pending()) {
     end({Ending::How::Lost,
          std::string("the peer closed the connection in the middle of a ") + (incoming_ ? "payload" : "frame")});
+  } else if (secured_ && !lingering_) {
+    end({Ending::How::Lost, "the peer's process, or something between, closed the connection without the end of TLS"});
   } else {
     end({Ending::How::Closed, "the peer closed the connection"});
   }
   return true;
 }
 
+/// Where the decoder takes bytes; none when the stream ended as there is no memory. It must not be asked for room once
+/// it has refused what it holds.
+std::span<uint8_t> Stream::decoderRoom() {
+  try {
+    return decoder_.writable();
+  } catch (const std::bad_alloc&) {  // the peer chose how much
+    end({Ending::How::Lost, "no memory for a frame as large as the peer's"});
+    return {};
+  }
+}
+
 /// Receives into the decoder. False when the socket had no more.
 bool Stream::receiveSome() {
   static thread_local std::array<uint8_t, IncomingPayload::kReceiveBytes> nowhere;
-  std::span<uint8_t> room(nowhere);
-  try {
-    // The decoder must not be asked for room once it has refused what it holds.
-    if (!lingering_) room = decoder_.writable();
-  } catch (const std::bad_alloc&) {  // the peer chose how much
-    end({Ending::How::Lost, "no memory for a frame as large as the peer's"});
-    return false;
-  }
+  const std::span<uint8_t> room = lingering_ ? std::span<uint8_t>(nowhere) : decoderRoom();
+  if (closed_) return false;
   ReceivedBytes received;
   if (isUnix_ && !lingering_) {
     received = receiveWithDescriptors(socket_.get(), room, &descriptors_);
@@ -202,6 +248,131 @@ void Stream::parse() {
   }
 }
 
+/// What was left when there was no room for its answers, or it was held.
+void Stream::resume() {
+  parse();
+  if (secured_ && secured_->session && !closed_) openReceived();
+}
+
+// ---- with TLS ----
+
+/// The first bytes of a connection that was accepted, which say what it speaks. False when the socket had no more.
+bool Stream::receiveFirst() {
+  Secured& secured = *secured_;
+  const std::span<uint8_t> room = std::span(secured.first).subspan(secured.firstCount);
+  const ssize_t received = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+  if (lost(received, errno)) return false;
+  secured.firstCount += static_cast<size_t>(received);
+  if (secured.firstCount < secured.first.size()) return true;
+  if (secure::Session::begins(secured.first)) {
+    secured.session =
+        std::make_unique<secure::Session>(secured.how.credentials, secured.how.side, secured.how.expected);
+    secured.session->received(secured.first);
+    secured.session->keepRest();
+    return true;
+  }
+  if (!secured.how.plainToo) {
+    refusePlain();
+    return false;
+  }
+  const std::span<uint8_t> into = decoderRoom();
+  if (closed_) return false;
+  std::copy(secured.first.begin(), secured.first.end(), into.begin());
+  decoder_.received(secured.first.size());
+  secured_.reset();  // a plain stream as any
+  listener_.streamOpened(id_);
+  return !closed_;
+}
+
+/// Says why in the peer's own language, so that its people find it in its log.
+void Stream::refusePlain() {
+  wire::Bytes refused;
+  wire::appendRefused(refused, {wire::Refusal::Protocol, wire::kWireVersions,
+                                "TLS is required here; give this side a directory of certificates (KVPOOL_TLS_DIR)"});
+  // What it sent is read first, as a connection that is closed with unread bytes loses what it sent.
+  std::array<uint8_t, 65536> nowhere;
+  while (::recv(socket_.get(), nowhere.data(), nowhere.size(), MSG_DONTWAIT) > 0) {
+  }
+  (void)::send(socket_.get(), refused.data(), refused.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  unauthenticated(
+      "does not speak TLS, which is required here; give it a directory of certificates (KVPOOL_TLS_DIR, --tls-dir)",
+      true);
+}
+
+/// One receive, and what can be made of it. False when the socket had no more.
+bool Stream::receiveSecured() {
+  static thread_local std::array<uint8_t, IncomingPayload::kReceiveBytes> sealed;
+  const ssize_t received = ::recv(socket_.get(), sealed.data(), sealed.size(), MSG_DONTWAIT);
+  if (lost(received, errno)) return false;
+  if (secured_->opened) listener_.bytesReceived(id_);
+  if (closed_) return false;
+  secured_->session->received(std::span(sealed).first(static_cast<size_t>(received)));
+  openReceived();
+  return static_cast<size_t>(received) == sealed.size();
+}
+
+/// Makes what it can of what the session has received; the session keeps the rest.
+void Stream::openReceived() {
+  Secured& secured = *secured_;
+  if (std::exchange(secured.opening, true)) return;  // goes on where it is
+  secure::Session& session = *secured.session;
+  const bool opens = !secured.opened && session.advance() == secure::Session::State::Authenticated;
+  if (opens) {
+    secured.opened = true;
+    listener_.streamOpened(id_);
+  }
+  while (secured.opened && !closed_ && !readsNothing() && !lingering_ && openSome()) {
+  }
+  secured.opening = false;
+  if (closed_) return;
+  session.keepRest();
+  if (session.state() == secure::Session::State::Refused || session.state() == secure::Session::State::Closed) {
+    return endSecured();
+  }
+  if (opens || (!session.outgoing().empty() && !blocked_)) flush();
+}
+
+/// False when the session has no more.
+bool Stream::openSome() {
+  secure::Session& session = *secured_->session;
+  if (incoming_ && incoming_->bytes.isWorthReceiving()) return incoming_->bytes.open(session) > 0;
+  const std::span<uint8_t> room = decoderRoom();
+  if (closed_) return false;
+  const size_t opened = session.open(room);
+  if (opened == 0) return false;
+  decoder_.received(opened);
+  parse();
+  return true;
+}
+
+/// The session is over: the peer said goodbye, or what it sent does not do.
+void Stream::endSecured() {
+  const secure::Session& session = *secured_->session;
+  if (session.state() == secure::Session::State::Closed) {
+    const bool whole = !incoming_ && !decoder_.pending();
+    return end(
+        {whole ? Ending::How::Closed : Ending::How::Lost,
+         whole ? "the peer closed the connection" : "the peer closed the connection in the middle of its bytes"});
+  }
+  const std::string why = session.refusal();
+  // The peer is told by an alert, which unread bytes must not destroy.
+  std::array<uint8_t, 65536> nowhere;
+  while (::recv(socket_.get(), nowhere.data(), nowhere.size(), MSG_DONTWAIT) > 0) {
+  }
+  sendLast();
+  if (!secured_->opened) return unauthenticated("the peer " + why);
+  end({Ending::How::Lost, "the peer " + why});
+}
+
+void Stream::unauthenticated(const std::string& why, bool plain) {
+  end({Ending::How::Unauthenticated, why, plain});
+}
+
+void Stream::endUnauthenticated(int64_t now) {
+  if (closed_ || !secured_ || secured_->opened || secured_->untilMs == 0 || now < secured_->untilMs) return;
+  unauthenticated("the TLS handshake was not over within " + std::to_string(secure::Session::kHandshakeMsMax) + " ms");
+}
+
 void Stream::expectPayload(uint64_t payload, const std::optional<Pieces>& destination, uint64_t length, bool told,
                            const RunningSum& sum) {
   incoming_ = Incoming{payload, told, IncomingPayload(destination, length, sum)};
@@ -215,7 +386,7 @@ void Stream::finishPayload() {
 
 void Stream::release() {
   held_ = false;
-  parse();
+  resume();
   watch();
 }
 
@@ -228,9 +399,10 @@ bool Stream::Standstill::longerThan(int64_t ms, int64_t now, bool waits, uint64_
 }
 
 bool Stream::stalled(int64_t now, int64_t ms) {
-  const bool midInput = (incoming_ || decoder_.pending()) && !readsNothing() && !lingering_;
+  const bool midRecord = secured_ && secured_->opened && secured_->session->midRecord();
+  const bool midInput = (incoming_ || decoder_.pending() || midRecord) && !readsNothing() && !lingering_;
   const bool input = input_.longerThan(ms, now, midInput, receivedBytes_);
-  const bool output = output_.longerThan(ms, now, !out_.empty(), out_.sentBytes());
+  const bool output = output_.longerThan(ms, now, !out_.empty(), out_.movedBytes());
   return input || output;
 }
 
@@ -265,6 +437,7 @@ void Stream::close() {
   if (closed_) return;
   closed_ = true;
   dial_.reset();
+  if (secured_ && secured_->opened && socket_.valid() && !lingering_) sendLast();
   if (socket_.valid()) loop_.remove(socket_.get());
   socket_.reset();
   out_ = OutQueue();

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One stream socket, dialled or accepted: sends what is queued, cuts what arrives into frames and payloads. Payloads go
-// straight between the kernel and the memory they belong to. Belongs to the loop's thread.
+// straight between the kernel and the memory they belong to; where the stream is secured, through a session of TLS.
+// Belongs to the loop's thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,6 +18,7 @@
 #include "net/incoming_payload.h"
 #include "net/out_queue.h"
 #include "net/resolver.h"
+#include "secure/session.h"
 #include "wire/frame.h"
 
 namespace kvpool::net {
@@ -26,19 +29,23 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   struct Ending {
     enum class How {
-      Closed,   // by the peer, behind a whole frame
-      Lost,     // in any other way
-      Unknown,  // the name that was dialled has no address
-      Silent    // the peer's host does not answer
+      Closed,          // by the peer, behind a whole frame
+      Lost,            // in any other way
+      Unknown,         // the name that was dialled has no address
+      Silent,          // the peer's host does not answer
+      Unauthenticated  // the handshake of TLS failed, or there was none where there must be one
     };
     How how = How::Lost;
     std::string why;
+    bool plain = false;  // Unauthenticated: the peer does not speak TLS
   };
 
   /// May close the stream from inside any of these.
   class Listener {
    public:
     virtual ~Listener() = default;
+    /// It is connected and, if it is secured, the peer authenticated: see principal(). Not told of an adopted socket
+    /// that is not secured.
     virtual void streamOpened(Id) {}
     /// Nothing is told after this.
     virtual void streamEnded(Id id, const Ending& ending) = 0;
@@ -61,11 +68,26 @@ class Stream : public std::enable_shared_from_this<Stream> {
     uint64_t unsentBytesMax = UINT64_MAX;
   };
 
+  /// How a stream is secured.
+  struct Securing {
+    std::shared_ptr<const secure::Credentials> credentials;
+    secure::Session::Side side = secure::Session::Side::Listener;
+    secure::Expected expected = {};
+    bool plainToo = false;  // a listener: a peer that begins without TLS is served without it
+  };
+
   Stream(EventLoop& loop, Listener& listener, Id id, const Limits& limits)
       : loop_(loop), listener_(listener), id_(id), limits_(limits), decoder_(limits.bodyBytesMax) {}
   ~Stream() { close(); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
+
+  /// Before it is dialled or adopted: nothing but the handshake goes to and fro until the peer is authenticated.
+  void secure(Securing securing) { secured_ = std::make_unique<Secured>(std::move(securing)); }
+  /// Whom the peer's certificate names; null while the peer is not authenticated, and where there is no TLS.
+  [[nodiscard]] const Principal* principal() const {
+    return secured_ && secured_->opened ? &secured_->session->peer() : nullptr;
+  }
 
   /// With `silenceMs` the connection ends when the peer's host acknowledges nothing for so long, see watchHost().
   void dialTcp(Resolver& resolver, const std::string& address, int64_t silenceMs = 0);
@@ -96,6 +118,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   /// Whether nothing has moved for `ms` although something should; asked now and then, as its clock has no other.
   bool stalled(int64_t now, int64_t ms);
+  /// Ends it if its handshake takes too long; asked now and then.
+  void endUnauthenticated(int64_t now);
   /// Ends a connection whose host is silent; due a few times in silenceMs.
   void watchHost(int64_t now);
 
@@ -112,6 +136,16 @@ class Stream : public std::enable_shared_from_this<Stream> {
     bool told = true;
     IncomingPayload bytes;
   };
+  struct Secured {
+    explicit Secured(Securing securing) : how(std::move(securing)) {}
+    Securing how;
+    std::unique_ptr<secure::Session> session;  // a listener's: once the first bytes are there
+    std::array<uint8_t, 3> first{};
+    size_t firstCount = 0;
+    int64_t untilMs = 0;   // for the handshake
+    bool opened = false;   // streamOpened() was told
+    bool opening = false;  // on the call stack
+  };
   /// Since when a direction has not moved, as far as stalled() has looked.
   struct Standstill {
     uint64_t moved = 0;
@@ -126,6 +160,17 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool receivePayload();
   bool lost(ssize_t received, int errorNumber);
   void parse();
+  void resume();
+  bool receiveFirst();
+  bool receiveSecured();
+  void openReceived();
+  bool openSome();
+  void endSecured();
+  void refusePlain();
+  void unauthenticated(const std::string& why, bool plain = false);
+  std::span<uint8_t> decoderRoom();
+  OutQueue::Outcome send();
+  void sendLast();
   void finishPayload();
   void failed(const std::string& what, int errorNumber);
   void watch();
@@ -145,7 +190,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool blocked_ = false;
   uint32_t watched_ = 0;
   Fd socket_;
-  int64_t silenceMs_ = 0;  // 0: the host is not watched
+  std::unique_ptr<Secured> secured_;  // null: plain
+  int64_t silenceMs_ = 0;             // 0: the host is not watched
   std::optional<int64_t> unacknowledgedSince_;
   OutQueue out_;
   uint64_t receivedBytes_ = 0;

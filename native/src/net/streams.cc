@@ -80,6 +80,10 @@ void Streams::endStalled(int64_t now, int64_t ms) {
   });
 }
 
+void Streams::endUnauthenticated(int64_t now) {
+  forEach([now](Stream& stream) { stream.endUnauthenticated(now); });
+}
+
 void Streams::forEach(const std::function<void(Stream&)>& look) {
   std::vector<std::shared_ptr<Stream>> all;
   all.reserve(streams_.size());

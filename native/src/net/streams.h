@@ -41,6 +41,8 @@ class Streams {
   void tick(int64_t now);
   /// Ends those in which nothing has moved for `ms` although something should; asked now and then, as stalled() is.
   void endStalled(int64_t now, int64_t ms);
+  /// Ends those whose peers take too long to authenticate themselves; asked now and then.
+  void endUnauthenticated(int64_t now);
   /// Calls `look` with each; they may end meanwhile.
   void forEach(const std::function<void(Stream&)>& look);
 

@@ -67,6 +67,11 @@ std::optional<Body> FrameDecoder::next() {
   const uint8_t* at = buffer_.data() + begin_;
   const size_t length = load32(at);
   if (length > bodyBytesMax_) {
+    // As every connection of TLS begins, and no frame.
+    if (at[0] == 0x16 && at[1] == 0x03 && at[2] == 0x01) {
+      throw Malformed(
+          "TLS where it is off; give this side a directory of certificates (--tls-dir), or set --tls off there");
+    }
     throw Malformed("frame of " + std::to_string(length) + " bytes; at most " + std::to_string(bodyBytesMax_) +
                     " are allowed here");
   }

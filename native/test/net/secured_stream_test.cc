@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams with TLS between them, over sockets of the machine.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/crc32c.h"
+#include "certificate_authority.h"
+#include "net/clock.h"
+#include "net/socket.h"
+#include "net/streams.h"
+#include "seed.h"
+#include "wire/frame.h"
+#include "wire/handshake.h"
+
+namespace kvpool::net {
+namespace {
+
+using How = Stream::Ending::How;
+using Side = secure::Session::Side;
+using test::CertificateAuthority;
+
+/// One end: what was told, in order.
+class End : public Stream::Listener {
+ public:
+  explicit End(EventLoop& loop, const Stream::Limits& limits = {})
+      : streams(loop, *this), stream(streams.add(1, limits)) {}
+
+  void streamOpened(Stream::Id) override {
+    ++opened;
+    if (stream->principal() != nullptr) peer = toString(*stream->principal());
+  }
+  void streamEnded(Stream::Id id, const Stream::Ending& ending) override {
+    ended = ending;
+    streams.drop(id);
+  }
+  void streamMalformed(Stream::Id, const std::string& what) override { malformed = what; }
+  void frameArrived(Stream::Id, wire::Body body) override {
+    EXPECT_EQ(opened, 1) << "a frame before its sender was known";
+    frames.emplace_back(body.begin(), body.end());
+    if (holds) stream->hold();
+    if (hasPayloads || !expected.empty())
+      stream->expectPayload(7, Pieces(expected.data(), expected.size()), expected.size());
+  }
+  void bytesSent(Stream::Id, uint64_t bytes) override {
+    EXPECT_EQ(opened, 1) << "progress of a connection that was not told of";
+    frameBytesSent += bytes;
+  }
+  void bytesReceived(Stream::Id) override { EXPECT_EQ(opened, 1); }
+  void payloadSent(Stream::Id, uint64_t) override { ++payloadsSent; }
+  void payloadReceived(Stream::Id, uint64_t, uint32_t computed, uint32_t sent) override {
+    EXPECT_EQ(computed, sent);
+    ++payloads;
+  }
+
+  int opened = 0;
+  std::string peer;
+  bool holds = false;
+  bool hasPayloads = false;
+  std::vector<uint8_t> expected;  // where the payload behind each frame goes
+  std::vector<wire::Bytes> frames;
+  int payloads = 0;
+  int payloadsSent = 0;
+  uint64_t frameBytesSent = 0;
+  std::string malformed;
+  std::optional<Stream::Ending> ended;
+  Streams streams;
+  std::shared_ptr<Stream> stream;
+};
+
+wire::Bytes frame(size_t bodyBytes) {
+  wire::Bytes out(wire::kFrameHeaderBytes + bodyBytes, 0x5A);
+  wire::sealFrame(out, 0);
+  return out;
+}
+
+class SecuredStreamTest : public testing::Test {
+ protected:
+  /// Two ends of a TCP connection of this machine.
+  static std::pair<Fd, Fd> sockets() {
+    auto listener = listenTcp("127.0.0.1", 0);
+    const auto addresses = resolve({"127.0.0.1", boundPort(listener.value().get())});
+    auto dialled = startConnect(addresses.value().front());
+    SocketAddress peer;
+    for (int i = 0; i < 1000; ++i) {
+      auto accepted = acceptOne(listener.value().get(), &peer);
+      if (accepted.ok() && accepted.value().valid()) return {std::move(dialled.value()), std::move(accepted.value())};
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return {};
+  }
+
+  Stream::Securing dialing(const std::string& path = "node/a", const secure::Expected& expected = {}) const {
+    return {authority_.credentials(path), Side::Dialer, expected, false};
+  }
+  Stream::Securing listening(bool plainToo = false) const {
+    return {authority_.credentials("master/m"), Side::Listener, {}, plainToo};
+  }
+
+  void pair(std::optional<Stream::Securing> dialing, std::optional<Stream::Securing> listening) {
+    auto [dialled, accepted] = sockets();
+    if (listening) listener_.stream->secure(*listening);
+    listener_.stream->adopt(std::move(accepted));
+    if (dialing) dialer_.stream->secure(*dialing);
+    dialer_.stream->adopt(std::move(dialled));
+  }
+  /// A listener whose peer is the test.
+  Fd rawDialer(const Stream::Securing& listening) {
+    auto [dialled, accepted] = sockets();
+    listener_.stream->secure(listening);
+    listener_.stream->adopt(std::move(accepted));
+    return std::move(dialled);
+  }
+
+  bool until(const std::function<bool()>& done) {
+    for (const int64_t end = steadyMs() + 20'000; steadyMs() < end && !done();) {
+      loop_.runOnce(10);
+      dialer_.streams.settle([] {});
+      listener_.streams.settle([] {});
+    }
+    return done();
+  }
+  bool untilOpened() {
+    return until([this] { return dialer_.opened == 1 && listener_.opened == 1; });
+  }
+  bool untilEnded() {
+    return until([this] { return dialer_.ended && listener_.ended; });
+  }
+  void expectEnding(const End& end, How how, const std::string& why) {
+    ASSERT_TRUE(end.ended) << why;
+    EXPECT_EQ(end.ended->how, how) << end.ended->why;
+    EXPECT_NE(end.ended->why.find(why), std::string::npos) << end.ended->why;
+  }
+
+  const CertificateAuthority authority_;
+  EventLoop loop_;
+  End dialer_{loop_};
+  End listener_{loop_, {wire::kHelloBodyBytesMax, 2, uint64_t{16} << 20}};
+};
+
+TEST_F(SecuredStreamTest, BothSidesAreToldWhoIsThereBeforeAnyFrame) {
+  dialer_.stream->out().addFrame(frame(10));
+  pair(dialing(), listening());
+  ASSERT_TRUE(until([this] { return listener_.frames.size() == 1; }));
+  EXPECT_EQ(listener_.peer, "node/a");
+  EXPECT_EQ(dialer_.peer, "master/m");
+}
+
+TEST_F(SecuredStreamTest, LargePayloadsArriveInPiecesAndInOrder) {
+  const uint64_t seed = test::seed(3);
+  SCOPED_TRACE(test::seedTrace(seed));
+  test::Dice dice(seed);
+  listener_.hasPayloads = true;
+  pair(dialing(), listening());
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{40'000}, size_t{1} << 20, (size_t{8} << 20) + 13}) {
+    std::vector<uint8_t> value(size);
+    for (uint8_t& byte : value)
+      byte = static_cast<uint8_t>(dice.next());
+    std::vector<kv_piece> pieces;
+    for (size_t at = 0; at < size;) {
+      const size_t part = std::min<size_t>(size - at, 1 + dice.below(200'000));
+      pieces.push_back({value.data() + at, part});
+      at += part;
+    }
+    if (pieces.empty()) pieces.push_back({value.data(), 0});
+    const int before = listener_.payloads;
+    listener_.expected.assign(size, 0);
+    dialer_.stream->out().addFrame(frame(60));
+    dialer_.stream->out().addPayload(1, Pieces(std::span<const kv_piece>(pieces)), size);
+    dialer_.stream->flush();
+    ASSERT_TRUE(until([&] { return listener_.payloads > before; })) << size;
+    EXPECT_TRUE(listener_.expected == value) << size;
+    EXPECT_TRUE(until([this] { return dialer_.stream->out().empty(); }));
+  }
+  EXPECT_EQ(dialer_.payloadsSent, 5);
+  EXPECT_EQ(dialer_.frameBytesSent, 5 * (60 + wire::kFrameHeaderBytes));
+}
+
+TEST_F(SecuredStreamTest, ManySmallFramesGoBothWays) {
+  pair(dialing(), listening());
+  for (size_t i = 0; i < 2000; ++i) {
+    dialer_.stream->out().addFrame(frame(i % 300));
+    listener_.stream->out().addFrame(frame(i % 200));
+  }
+  dialer_.stream->flush();
+  listener_.stream->flush();
+  ASSERT_TRUE(until([this] { return listener_.frames.size() == 2000 && dialer_.frames.size() == 2000; }));
+  for (size_t i = 0; i < 2000; ++i) {
+    ASSERT_EQ(listener_.frames[i].size(), i % 300);
+    ASSERT_EQ(dialer_.frames[i].size(), i % 200);
+  }
+}
+
+TEST_F(SecuredStreamTest, WhatIsHeldOrHasNoRoomGoesOnWithoutMoreBytes) {
+  listener_.holds = true;
+  pair(dialing(), listening());
+  for (size_t i = 0; i < 3000; ++i)
+    dialer_.stream->out().addFrame(frame(100));
+  dialer_.stream->flush();
+  ASSERT_TRUE(until([this] { return listener_.frames.size() == 1; }));
+  until([this] { return dialer_.stream->out().empty(); });
+  for (int i = 0; i < 20; ++i)
+    loop_.runOnce(1);
+  EXPECT_EQ(listener_.frames.size(), 1u);
+
+  // Two payloads wait for the peer to take them, the most there may be.
+  listener_.holds = false;
+  std::vector<uint8_t> value(size_t{8} << 20);
+  dialer_.expected.resize(value.size());
+  for (int i = 0; i < 2; ++i) {
+    listener_.stream->out().addFrame(frame(1));
+    listener_.stream->out().addPayload(1, Pieces(value.data(), value.size()), value.size());
+  }
+  listener_.stream->release();
+  EXPECT_EQ(listener_.frames.size(), 1u) << "there is no room for answers";
+  listener_.stream->flush();
+  ASSERT_TRUE(until([this] { return listener_.frames.size() == 3000; }));
+  EXPECT_TRUE(until([this] { return dialer_.payloads == 2; }));
+}
+
+TEST_F(SecuredStreamTest, SaysHowItEnded) {
+  pair(dialing(), listening());
+  ASSERT_TRUE(untilOpened());
+  dialer_.streams.drop(1);
+  ASSERT_TRUE(until([this] { return listener_.ended.has_value(); }));
+  expectEnding(listener_, How::Closed, "the peer closed the connection");
+}
+
+TEST_F(SecuredStreamTest, LingersUntilThePeerHasTakenWhatIsQueued) {
+  pair(dialing(), listening());
+  ASSERT_TRUE(untilOpened());
+  std::vector<uint8_t> value(size_t{4} << 20, 9);
+  dialer_.expected.resize(value.size());
+  listener_.stream->out().addFrame(frame(1));
+  listener_.stream->out().addPayload(1, Pieces(value.data(), value.size()), value.size());
+  listener_.streams.dropAfterOutput(1, steadyMs());
+  ASSERT_TRUE(until([this] { return dialer_.ended.has_value(); }));
+  EXPECT_EQ(dialer_.payloads, 1);
+  EXPECT_TRUE(dialer_.expected == value);
+  expectEnding(dialer_, How::Closed, "the peer closed the connection");
+}
+
+/// Carries bytes from one socket to the other until `most` have gone, then closes both.
+void carry(int from, int to, size_t most) {
+  std::array<uint8_t, 4096> block;
+  for (size_t gone = 0; gone < most;) {
+    const ssize_t count = ::recv(from, block.data(), std::min(block.size(), most - gone), MSG_DONTWAIT);
+    if (count <= 0) return;
+    ASSERT_EQ(::send(to, block.data(), static_cast<size_t>(count), MSG_NOSIGNAL), count);
+    gone += static_cast<size_t>(count);
+  }
+}
+
+TEST_F(SecuredStreamTest, ACutInTheMiddleOfARecordIsALoss) {
+  auto [dialled, middleIn] = sockets();
+  auto [middleOut, accepted] = sockets();
+  listener_.stream->secure(listening());
+  listener_.stream->adopt(std::move(accepted));
+  dialer_.stream->secure(dialing());
+  dialer_.stream->adopt(std::move(dialled));
+  ASSERT_TRUE(until([&, in = middleIn.get(), out = middleOut.get()] {
+    carry(in, out, SIZE_MAX);
+    carry(out, in, SIZE_MAX);
+    return dialer_.opened == 1 && listener_.opened == 1;
+  }));
+  std::vector<uint8_t> value(100'000, 1);
+  listener_.expected.resize(value.size());
+  dialer_.stream->out().addFrame(frame(10));
+  dialer_.stream->out().addPayload(1, Pieces(value.data(), value.size()), value.size());
+  dialer_.stream->flush();
+  carry(middleIn.get(), middleOut.get(), 20'000);
+  ASSERT_TRUE(until([this] { return listener_.frames.size() == 1; }));
+  EXPECT_FALSE(listener_.stream->stalled(0, 1000));
+  EXPECT_TRUE(listener_.stream->stalled(1001, 1000));
+  middleOut.reset();
+  ASSERT_TRUE(until([this] { return listener_.ended.has_value(); }));
+  expectEnding(listener_, How::Lost, "in the middle of a payload");
+  EXPECT_EQ(listener_.payloads, 0);
+}
+
+TEST_F(SecuredStreamTest, AnEndWithoutGoodbyeIsALossEvenBehindAWholeFrame) {
+  auto [dialled, middleIn] = sockets();
+  auto [middleOut, accepted] = sockets();
+  listener_.stream->secure(listening());
+  listener_.stream->adopt(std::move(accepted));
+  dialer_.stream->secure(dialing());
+  dialer_.stream->adopt(std::move(dialled));
+  ASSERT_TRUE(until([&, in = middleIn.get(), out = middleOut.get()] {
+    carry(in, out, SIZE_MAX);
+    carry(out, in, SIZE_MAX);
+    return dialer_.opened == 1 && listener_.opened == 1;
+  }));
+  middleOut.reset();
+  ASSERT_TRUE(until([this] { return listener_.ended.has_value(); }));
+  expectEnding(listener_, How::Lost, "without the end of TLS");
+}
+
+TEST_F(SecuredStreamTest, ABrokenRecordIsALoss) {
+  Fd raw = rawDialer(listening());
+  secure::Session session(authority_.credentials("node/a"), Side::Dialer, {});
+  std::array<uint8_t, 65536> block;
+  ASSERT_TRUE(until([&] {
+    const auto out = session.outgoing();
+    if (!out.empty()) {
+      EXPECT_EQ(::send(raw.get(), out.data(), out.size(), 0), static_cast<ssize_t>(out.size()));
+      session.sent(out.size());
+    }
+    const ssize_t count = ::recv(raw.get(), block.data(), block.size(), MSG_DONTWAIT);
+    if (count > 0) session.received(std::span(block).first(static_cast<size_t>(count)));
+    session.advance();
+    session.keepRest();
+    return listener_.opened == 1;
+  }));
+  std::array<uint8_t, 32> record{0x17, 0x03, 0x03, 0, 27};
+  ASSERT_EQ(::send(raw.get(), record.data(), record.size(), 0), 32);
+  ASSERT_TRUE(until([this] { return listener_.ended.has_value(); }));
+  expectEnding(listener_, How::Lost, "failed in TLS");
+}
+
+TEST_F(SecuredStreamTest, AHalfOpenAndASlowHandshakeEndInTime) {
+  const Fd silent = rawDialer(listening());
+  for (int i = 0; i < 5; ++i)
+    loop_.runOnce(1);
+  const int64_t now = steadyMs();
+  listener_.streams.endUnauthenticated(now);
+  EXPECT_FALSE(listener_.ended);
+  const std::array<uint8_t, 5> slow{0x16, 0x03, 0x01, 0x01, 0x00};
+  ASSERT_EQ(::send(silent.get(), slow.data(), slow.size(), 0), 5);
+  for (int i = 0; i < 5; ++i)
+    loop_.runOnce(1);
+  listener_.streams.endUnauthenticated(now + secure::Session::kHandshakeMsMax);
+  expectEnding(listener_, How::Unauthenticated, "not over within 3000 ms");
+  EXPECT_EQ(listener_.opened, 0);
+}
+
+TEST_F(SecuredStreamTest, AnOversizedHandshakeEndsIt) {
+  const Fd raw = rawDialer(listening());
+  // Records of a first message that never ends.
+  std::vector<uint8_t> record(5 + 4000, 0);
+  record[0] = 0x16;
+  record[1] = 0x03;
+  record[2] = 0x01;
+  record[3] = static_cast<uint8_t>(4000 >> 8);
+  record[4] = static_cast<uint8_t>(4000 & 0xFF);
+  std::vector<uint8_t> all;
+  for (int i = 0; i < 10; ++i) {
+    if (i == 0) {
+      record[5] = 1;  // ClientHello
+      record[7] = 0xFF;
+    }
+    all.insert(all.end(), record.begin(), record.end());
+    if (i == 0) record[5] = record[7] = 0;
+  }
+  ASSERT_EQ(::send(raw.get(), all.data(), all.size(), MSG_NOSIGNAL), static_cast<ssize_t>(all.size()));
+  ASSERT_TRUE(until([this] { return listener_.ended.has_value(); }));
+  EXPECT_EQ(listener_.ended->how, How::Unauthenticated) << listener_.ended->why;
+  EXPECT_EQ(listener_.opened, 0);
+}
+
+TEST_F(SecuredStreamTest, ACloseInTheMiddleOfTheHandshakeSaysWhatToLookAt) {
+  Fd raw = rawDialer(listening());
+  const std::array<uint8_t, 5> some{0x16, 0x03, 0x01, 0x01, 0x00};
+  ASSERT_EQ(::send(raw.get(), some.data(), some.size(), 0), 5);
+  raw.reset();
+  ASSERT_TRUE(until([this] { return listener_.ended.has_value(); }));
+  expectEnding(listener_, How::Unauthenticated, "has it TLS on? Its log says why");
+}
+
+TEST_F(SecuredStreamTest, AWrongRootIsToldOnBothSides) {
+  const CertificateAuthority other("another root");
+  pair(Stream::Securing{other.credentials("node/a"), Side::Dialer, {}, false}, listening());
+  ASSERT_TRUE(untilEnded());
+  expectEnding(dialer_, How::Unauthenticated, "signed by none of the roots in ca.crt");
+  expectEnding(listener_, How::Unauthenticated, "no root that signed it");
+  EXPECT_EQ(dialer_.opened + listener_.opened, 0);
+}
+
+TEST_F(SecuredStreamTest, AnExpiredCertificateIsToldOnBothSides) {
+  CertificateAuthority::Wish brief{{test::named("node/a")}};
+  brief.endsInSeconds = 1;
+  const auto credentials = authority_.credentials(brief);
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  dialer_.stream->out().addFrame(frame(1000));
+  pair(Stream::Securing{credentials, Side::Dialer, {}, false}, listening());
+  ASSERT_TRUE(untilEnded());
+  expectEnding(listener_, How::Unauthenticated, "has expired; renew it");
+  EXPECT_NE(dialer_.ended->why.find("it has expired; renew it"), std::string::npos) << dialer_.ended->why;
+  EXPECT_TRUE(listener_.frames.empty());
+}
+
+TEST_F(SecuredStreamTest, AnotherPoolIsRefused) {
+  const CertificateAuthority::Wish stranger{{std::string("spiffe://") + test::kOtherPool + "/node/a"}};
+  pair(Stream::Securing{authority_.credentials(stranger), Side::Dialer, {}, false}, listening());
+  ASSERT_TRUE(untilEnded());
+  expectEnding(dialer_, How::Unauthenticated, std::string("and this process is of pool ") + test::kOtherPool);
+}
+
+TEST_F(SecuredStreamTest, AnotherRoleIsRefused) {
+  pair(dialing("node/a", {{Principal::Role::Node}, "b"}), listening());
+  ASSERT_TRUE(untilEnded());
+  expectEnding(dialer_, How::Unauthenticated, "it is master/m by its certificate, where node/b is expected");
+  expectEnding(listener_, How::Unauthenticated, "another role, name or pool is expected there");
+}
+
+TEST_F(SecuredStreamTest, APlainPeerIsRefusedWhereTlsIsRequiredAndHearsWhy) {
+  wire::Bytes hello;
+  wire::appendHello(hello, {});
+  dialer_.stream->out().addFrame(std::move(hello));
+  pair(std::nullopt, listening());
+  dialer_.opened = 1;  // an adopted socket that is not secured is so from the beginning
+  dialer_.stream->flush();
+  ASSERT_TRUE(untilEnded());
+  expectEnding(listener_, How::Unauthenticated, "does not speak TLS, which is required here");
+  EXPECT_TRUE(listener_.ended->plain);
+  ASSERT_EQ(dialer_.frames.size(), 1u);
+  EXPECT_NE(wire::readRefused(dialer_.frames[0]).message.find("TLS is required here"), std::string::npos);
+}
+
+TEST_F(SecuredStreamTest, APermissiveListenerServesBoth) {
+  pair(std::nullopt, listening(true));
+  dialer_.opened = 1;
+  std::vector<uint8_t> value(size_t{1} << 20, 7);
+  listener_.expected.resize(value.size());
+  dialer_.stream->out().addFrame(frame(10));
+  dialer_.stream->out().addPayload(1, Pieces(value.data(), value.size()), value.size());
+  dialer_.stream->flush();
+  ASSERT_TRUE(until([this] { return listener_.payloads == 1; }));
+  EXPECT_EQ(listener_.opened, 1);
+  EXPECT_EQ(listener_.stream->principal(), nullptr);
+  EXPECT_TRUE(listener_.expected == value);
+}
+
+TEST_F(SecuredStreamTest, APermissiveListenerTakesTls) {
+  pair(dialing(), listening(true));
+  ASSERT_TRUE(untilOpened());
+  EXPECT_EQ(listener_.peer, "node/a");
+}
+
+TEST_F(SecuredStreamTest, TlsOnAPortThatHasItOffIsNamedOnBothSides) {
+  listener_.opened = 1;
+  pair(dialing(), std::nullopt);
+  ASSERT_TRUE(until([this] { return !listener_.malformed.empty(); }));
+  EXPECT_NE(listener_.malformed.find("TLS where it is off"), std::string::npos) << listener_.malformed;
+  wire::Bytes refused;
+  wire::appendRefused(refused, {wire::Refusal::Protocol, wire::kWireVersions, "malformed"});
+  listener_.stream->out().addFrame(std::move(refused));
+  listener_.streams.dropAfterOutput(1, steadyMs());
+  ASSERT_TRUE(until([this] { return dialer_.ended.has_value(); }));
+  expectEnding(dialer_, How::Unauthenticated, "does not speak TLS, or has it off");
+}
+
+}  // namespace
+}  // namespace kvpool::net
