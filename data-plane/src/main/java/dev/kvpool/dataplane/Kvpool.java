@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.cli.CommandRunner;
 import dev.kvpool.dataplane.cli.Console;
 import dev.kvpool.dataplane.cli.StopSignal;
 import dev.kvpool.dataplane.doctor.DoctorCommand;
+import dev.kvpool.dataplane.enrol.EnrolCommand;
 import dev.kvpool.dataplane.local.LocalCommand;
 import dev.kvpool.dataplane.master.MasterCommand;
 import dev.kvpool.dataplane.node.NodeCommand;
@@ -28,6 +29,7 @@ public final class Kvpool {
             new DoctorCommand(),
             new CertInitCommand(),
             new CertIssueCommand(),
+            new EnrolCommand(),
             new PreflightCommand(),
             new PrepareCommand(List.of(new MasterCommand(), new NodeCommand())),
             new VersionCommand());

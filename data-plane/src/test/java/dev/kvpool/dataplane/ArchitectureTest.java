@@ -145,10 +145,10 @@ class ArchitectureTest {
     }
 
     @Test
-    void onlyTheElectionKnowsKubernetes() {
+    void onlyTheElectionAndEnrolmentKnowKubernetes() {
         noClasses()
                 .that()
-                .resideOutsideOfPackage(ROOT + "election..")
+                .resideOutsideOfPackages(ROOT + "election..", ROOT + "enrol..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.fabric8..")

@@ -111,28 +111,37 @@ public final class CertificateAuthority {
      * @param dns further names, for HTTP clients that check host names; they say nothing to kvpool
      */
     public Issued issue(PeerName name, List<String> dns, Instant now, Duration life) {
+        KeyPair pair = newKey();
+        return new Issued(certify(name, pair.getPublic(), dns, now, life), pair.getPrivate());
+    }
+
+    /**
+     * Issues a certificate for a key whose private part its owner keeps.
+     *
+     * @param subject of P-256; whether who asks has the private part is for the caller to check
+     * @see #issue
+     */
+    public X509Certificate certify(PeerName name, PublicKey subject, List<String> dns, Instant now, Duration life) {
         if (!name.trustDomain().equals(poolId)) {
             throw new IllegalArgumentException(name.uri() + " is not of pool " + poolId);
         }
-        KeyPair pair = newKey();
         List<byte[]> names = new ArrayList<>(List.of(uri(name.uri())));
         dns.forEach(host -> names.add(Der.tagged(DNS_NAME, host.getBytes(StandardCharsets.US_ASCII))));
         Instant end = now.plus(life);
         Instant last = certificate.getNotAfter().toInstant();
         Content content = new Content(
                 commonName(name),
-                pair.getPublic(),
+                subject,
                 now.minus(BEFORE),
                 end.isAfter(last) ? last : end,
                 List.of(
                         critical(BASIC_CONSTRAINTS, Der.sequence()),
                         critical(KEY_USAGE, Der.namedBits(DIGITAL_SIGNATURE)),
                         extension(EXTENDED_KEY_USAGE, Der.sequence(Der.oid(SERVER), Der.oid(CLIENT))),
-                        extension(SUBJECT_KEY, Der.octets(keyId(pair.getPublic()))),
+                        extension(SUBJECT_KEY, Der.octets(keyId(subject))),
                         extension(AUTHORITY_KEY, Der.sequence(Der.tagged(0, keyId(certificate.getPublicKey())))),
                         extension(ALTERNATIVE_NAMES, Der.sequence(names.toArray(byte[][]::new)))));
-        return new Issued(
-                signed(content, commonName(poolId), key, new BigInteger(SERIAL_BITS, random)), pair.getPrivate());
+        return signed(content, commonName(poolId), key, new BigInteger(SERIAL_BITS, random));
     }
 
     /** Of a CA, which is also in the issuer of what it signs: a pool's next CA has the same name, and is told apart by its key. */

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.cert;
 import dev.kvpool.dataplane.secure.Pem;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.security.PrivateKey;
 
 /** What {@code --tls-dir} takes: {@code tls.crt}, {@code tls.key} and {@code ca.crt}. */
 public final class IssuedDirectory {
@@ -17,9 +18,20 @@ public final class IssuedDirectory {
      */
     public static void write(Path directory, CertificateAuthority authority, CertificateAuthority.Issued issued)
             throws IOException {
+        write(directory, Pem.encode(authority.certificate()), issued.key(), Pem.encode(issued.certificate()));
+    }
+
+    /**
+     * Writes or renews a directory; each file is replaced as a whole.
+     *
+     * @param roots to trust, PEM
+     * @param chain of the certificate, PEM
+     * @throws IOException when it cannot be written; the message names the file
+     */
+    public static void write(Path directory, String roots, PrivateKey key, String chain) throws IOException {
         PrivateFiles.directory(directory);
-        PrivateFiles.writePublic(directory.resolve("ca.crt"), Pem.encode(authority.certificate()));
-        PrivateFiles.writePrivate(directory.resolve("tls.key"), Pem.encodeKey(issued.key()));
-        PrivateFiles.writePublic(directory.resolve("tls.crt"), Pem.encode(issued.certificate()));
+        PrivateFiles.writePublic(directory.resolve("ca.crt"), roots);
+        PrivateFiles.writePrivate(directory.resolve("tls.key"), Pem.encodeKey(key));
+        PrivateFiles.writePublic(directory.resolve("tls.crt"), chain);
     }
 }

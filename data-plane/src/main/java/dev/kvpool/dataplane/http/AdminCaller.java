@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.http;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.secure.PeerCheck;
 import dev.kvpool.dataplane.secure.PeerRole;
+import dev.kvpool.dataplane.secure.Principal;
 import dev.kvpool.dataplane.secure.RefusedCertificateException;
 import dev.kvpool.dataplane.secure.RefusedPeerException;
 import dev.kvpool.dataplane.secure.TlsContext;
@@ -15,10 +16,14 @@ import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import javax.net.ssl.HttpsURLConnection;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSession;
 
 /** Asks admin endpoints, for commands; over HTTPS with a certificate where the pool requires it. */
 public final class AdminCaller {
@@ -27,15 +32,30 @@ public final class AdminCaller {
     /** Over HTTP. */
     public static final AdminCaller PLAIN = new AdminCaller(Optional.empty());
 
-    private final Optional<TlsContext> tls;
+    private final Optional<Https> https;
 
-    private AdminCaller(Optional<TlsContext> tls) {
-        this.tls = tls;
+    /** How connections are made, and who is at the other end. */
+    private record Https(SSLContext context, PeerOf peer) {}
+
+    /** Who is at the other end. */
+    private interface PeerOf {
+        Principal peer(SSLSession session) throws RefusedPeerException;
+    }
+
+    private AdminCaller(Optional<Https> https) {
+        this.https = https;
     }
 
     /** Over HTTPS with these credentials; the other side must be a member of the same pool. */
     public static AdminCaller with(TlsContext tls) {
-        return new AdminCaller(Optional.of(tls));
+        return new AdminCaller(Optional.of(
+                new Https(tls.context(), session -> PeerCheck.principal(session, tls.credentials(), Instant.now()))));
+    }
+
+    /** Over HTTPS without a certificate, for a process that wants one: the other side must be a member of a pool of these roots. */
+    public static AdminCaller trusting(List<X509Certificate> roots) {
+        return new AdminCaller(Optional.of(
+                new Https(TlsContext.trusting(roots), session -> PeerCheck.principal(session, Instant.now()))));
     }
 
     /**
@@ -57,16 +77,37 @@ public final class AdminCaller {
      * @throws IOException when nothing came in time, or more than 4 MiB; it always has a message
      */
     public AdminAnswer get(HostPort admin, String path, Duration connect, Duration answer) throws IOException {
+        return ask(open(admin, path, connect, answer));
+    }
+
+    /**
+     * As {@link #get}, with a POST without a body.
+     *
+     * @param token sent as {@value Request#TOKEN}, once the other side is known to be who was meant
+     */
+    public AdminAnswer post(HostPort admin, String path, String token, Duration connect, Duration answer)
+            throws IOException {
+        HttpURLConnection connection = open(admin, path, connect, answer);
+        connection.setRequestMethod("POST");
+        connection.setRequestProperty(Request.TOKEN, token);
+        return ask(connection);
+    }
+
+    private HttpURLConnection open(HostPort admin, String path, Duration connect, Duration answer) throws IOException {
         HttpURLConnection connection =
-                (HttpURLConnection) URI.create((tls.isPresent() ? "https://" : "http://") + admin + path)
+                (HttpURLConnection) URI.create((https.isPresent() ? "https://" : "http://") + admin + path)
                         .toURL()
                         .openConnection();
         connection.setConnectTimeout((int) connect.toMillis());
         connection.setReadTimeout((int) answer.toMillis());
         connection.setInstanceFollowRedirects(false);
+        return connection;
+    }
+
+    private AdminAnswer ask(HttpURLConnection connection) throws IOException {
         try {
-            if (tls.isPresent()) {
-                authenticate((HttpsURLConnection) connection, tls.get());
+            if (https.isPresent()) {
+                authenticate((HttpsURLConnection) connection, https.get());
             }
             return answer(connection);
         } catch (IOException e) {
@@ -76,13 +117,14 @@ public final class AdminCaller {
         }
     }
 
-    private static void authenticate(HttpsURLConnection connection, TlsContext tls) throws IOException {
-        connection.setSSLSocketFactory(tls.context().getSocketFactory());
+    /** Nothing of the request is sent before. */
+    private static void authenticate(HttpsURLConnection connection, Https https) throws IOException {
+        connection.setSSLSocketFactory(https.context().getSocketFactory());
         connection.setHostnameVerifier((host, session) -> true); // the name below is checked instead
         connection.connect();
         try {
             PeerCheck.requireRole(
-                    PeerCheck.principal(connection.getSSLSession().orElseThrow(), tls.credentials(), Instant.now()),
+                    https.peer().peer(connection.getSSLSession().orElseThrow()),
                     PeerRole.MASTER,
                     PeerRole.NODE,
                     PeerRole.AGENT);

@@ -150,7 +150,9 @@ public final class AdminServer implements AutoCloseable {
     private static Response answer(Route route, HttpExchange exchange) {
         try {
             return route.answer()
-                    .apply(new Request(query(exchange.getRequestURI().getRawQuery())));
+                    .apply(new Request(
+                            query(exchange.getRequestURI().getRawQuery()),
+                            Optional.ofNullable(exchange.getRequestHeaders().getFirst(Request.TOKEN))));
         } catch (IllegalArgumentException e) {
             return Response.text(400, e.getMessage() + "\n");
         } catch (RuntimeException | Error e) { // of a question, not of what was asked about

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.enrol.EnrolmentSettings;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.secure.TlsPlace;
 import java.nio.file.Path;
@@ -28,6 +29,7 @@ import java.util.UUID;
  * @param evictionLog where evictions are written down, if they are
  * @param warmUp the longest time to practise at the start; nothing = not at all
  * @param tls whether connections are encrypted, and by which certificates
+ * @param enrolment by what this master gives certificates; empty when it gives none
  */
 public record MasterConfig(
         UUID poolId,
@@ -43,7 +45,8 @@ public record MasterConfig(
         Optional<EvictionLog.Place> evictionLog,
         ElectionTimes times,
         Duration warmUp,
-        TlsPlace tls) {
+        TlsPlace tls,
+        Optional<EnrolmentSettings.Place> enrolment) {
     /** Checks the whole configuration and reports everything that is wrong with it at once. */
     public MasterConfig {
         expectedNodes = Set.copyOf(expectedNodes);

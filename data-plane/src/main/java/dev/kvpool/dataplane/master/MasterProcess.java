@@ -7,10 +7,13 @@ import dev.kvpool.dataplane.election.Elector;
 import dev.kvpool.dataplane.election.ElectorThread;
 import dev.kvpool.dataplane.election.LeaseStore;
 import dev.kvpool.dataplane.election.Sight;
+import dev.kvpool.dataplane.enrol.EnrolRoute;
+import dev.kvpool.dataplane.enrol.EnrolmentFiles;
 import dev.kvpool.dataplane.health.Defects;
 import dev.kvpool.dataplane.health.HangWatch;
 import dev.kvpool.dataplane.http.AdminAccess;
 import dev.kvpool.dataplane.http.AdminServer;
+import dev.kvpool.dataplane.http.Route;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
@@ -38,6 +41,7 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -171,8 +175,7 @@ public final class MasterProcess implements AutoCloseable {
         server = MasterServer.listen(
                 eventLoop, config.host(), config.port(), loop, self, counts, peers, security, MasterProcess::clockMs);
         MasterMetrics metrics = new MasterMetrics(this::status, counts, events, security, MasterProcess::clockMs);
-        admin = AdminServer.start(
-                config.host(), config.adminPort(), MasterRoutes.of(admin(), metrics), AdminAccess.of(security));
+        admin = AdminServer.start(config.host(), config.adminPort(), routes(metrics), AdminAccess.of(security));
         every(TICK_MS, loop::tick);
         every(STATUS_MS, () -> loop.apply(this::look));
         if (config.expectedNodesFile().isPresent()) {
@@ -181,6 +184,25 @@ public final class MasterProcess implements AutoCloseable {
         follower.start(loop, () -> closing);
         elector.start();
         hangs.start();
+    }
+
+    private List<Route> routes(MasterMetrics metrics) throws IOException {
+        List<Route> routes = new ArrayList<>(MasterRoutes.of(admin(), metrics));
+        if (config.enrolment().isPresent()) {
+            EnrolmentFiles files =
+                    new EnrolmentFiles(config.enrolment().get(), config.poolId(), InstantSource.system());
+            routes.add(EnrolRoute.of(files.enrolment(), InstantSource.system()));
+            FileWatch.start(
+                    "enrolment",
+                    files::look,
+                    problem -> {
+                        if (!problem.isEmpty()) {
+                            LOG.warn("certificates are given as before: {}", problem);
+                        }
+                    },
+                    () -> closing);
+        }
+        return routes;
     }
 
     /** What is not to be done but written down, before the rest is done. */

@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.enrol.EnrolmentSettings;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Consistency;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
@@ -98,7 +99,8 @@ final class MasterSettings {
                         settings.get(CacheSettings.RENEW_DEADLINE).toMillis(),
                         settings.get(CacheSettings.RETRY_PERIOD).toMillis()),
                 settings.get(WARM_UP),
-                TlsSettings.place(settings));
+                TlsSettings.place(settings),
+                EnrolmentSettings.place(settings));
     }
 
     private static CacheRules cacheRules(Settings settings) {
@@ -129,6 +131,7 @@ final class MasterSettings {
                 CACHE_RULES_FILE,
                 WARM_UP));
         all.addAll(TlsSettings.ALL);
+        all.addAll(EnrolmentSettings.ALL);
         all.addAll(EvictionLogSettings.ALL);
         all.addAll(CacheSettings.ALL);
         return List.copyOf(all);
@@ -137,6 +140,7 @@ final class MasterSettings {
     private static List<Rule> rules() {
         List<Rule> rules = new ArrayList<>(CacheSettings.RULES);
         rules.addAll(TlsSettings.RULES);
+        rules.addAll(EnrolmentSettings.RULES);
         rules.add(new Rule(
                 List.of(EXPECTED_NODES, EXPECTED_NODES_FILE),
                 values -> values.find(EXPECTED_NODES).isPresent()

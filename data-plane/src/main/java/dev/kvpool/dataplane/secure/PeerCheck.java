@@ -26,7 +26,31 @@ public final class PeerCheck {
         }
     }
 
+    /**
+     * The peer of a process that has no certificate yet, and so no pool of its own.
+     *
+     * @throws RefusedPeerException when its name is none of kvpool
+     */
+    public static Principal principal(SSLSession session, Instant now) throws RefusedPeerException {
+        try {
+            return named(session.getPeerCertificates(), now);
+        } catch (SSLPeerUnverifiedException e) {
+            throw new RefusedPeerException(Refusal.NO_CERTIFICATE, "no certificate was shown");
+        }
+    }
+
     static Principal principal(Certificate[] chain, Credentials own, Instant now) throws RefusedPeerException {
+        Principal principal = named(chain, now);
+        if (!principal.name().trustDomain().equals(own.name().trustDomain())) {
+            throw new RefusedPeerException(
+                    Refusal.TRUST_DOMAIN,
+                    "the certificate is of " + principal.name().uri() + ", this process is "
+                            + own.name().uri() + "; check the addresses and the certificate");
+        }
+        return principal;
+    }
+
+    private static Principal named(Certificate[] chain, Instant now) throws RefusedPeerException {
         X509Certificate leaf = (X509Certificate) chain[0];
         Principal principal;
         try {
@@ -39,12 +63,6 @@ public final class PeerCheck {
                     Refusal.EXPIRED,
                     "the certificate of " + principal + " expired at "
                             + leaf.getNotAfter().toInstant());
-        }
-        if (!principal.name().trustDomain().equals(own.name().trustDomain())) {
-            throw new RefusedPeerException(
-                    Refusal.TRUST_DOMAIN,
-                    "the certificate is of " + principal.name().uri() + ", this process is "
-                            + own.name().uri() + "; check the addresses and the certificate");
         }
         return principal;
     }

@@ -7,6 +7,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
+import java.util.List;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -44,7 +45,7 @@ public record TlsContext(
             X509ExtendedKeyManager keys =
                     (X509ExtendedKeyManager) keys(credentials).getKeyManagers()[0];
             X509ExtendedTrustManager trust =
-                    (X509ExtendedTrustManager) trust(credentials).getTrustManagers()[0];
+                    (X509ExtendedTrustManager) trust(credentials.roots()).getTrustManagers()[0];
             return new TlsContext(credentials, context(keys, trust), keys, trust);
         } catch (GeneralSecurityException | IOException e) {
             throw new RefusedCertificateException("the certificates cannot be used: " + e, e);
@@ -56,6 +57,17 @@ public record TlsContext(
         SSLContext context = SSLContext.getInstance("TLSv1.3");
         context.init(new KeyManager[] {keys}, new TrustManager[] {trust}, null);
         return context;
+    }
+
+    /** For connections on which this process shows no certificate. */
+    public static SSLContext trusting(List<X509Certificate> roots) {
+        try {
+            SSLContext context = SSLContext.getInstance("TLSv1.3");
+            context.init(null, trust(roots).getTrustManagers(), null);
+            return context;
+        } catch (GeneralSecurityException | IOException e) {
+            throw new IllegalStateException("this Java cannot use these roots: " + e, e);
+        }
     }
 
     /**
@@ -84,10 +96,10 @@ public record TlsContext(
         return factory;
     }
 
-    private static TrustManagerFactory trust(Credentials credentials) throws GeneralSecurityException, IOException {
+    private static TrustManagerFactory trust(List<X509Certificate> roots) throws GeneralSecurityException, IOException {
         KeyStore store = empty();
-        for (int i = 0; i < credentials.roots().size(); i++) {
-            store.setCertificateEntry("root-" + i, credentials.roots().get(i));
+        for (int i = 0; i < roots.size(); i++) {
+            store.setCertificateEntry("root-" + i, roots.get(i));
         }
         TrustManagerFactory factory = TrustManagerFactory.getInstance("PKIX");
         factory.init(store);

@@ -15,6 +15,8 @@ import java.util.Set;
 public enum Verb {
     /** Ask a process for its health, readiness and version: open, since kubelets have no certificate. */
     HEALTH(false, PeerRole.values()),
+    /** Ask for a certificate: open, since who has one does not need one; the token that comes with it is checked. */
+    ENROL(false, PeerRole.values()),
     /** Read metrics. */
     METRICS(false, MONITOR, OPERATOR, ADMIN),
     /** See masters, nodes, segments and drains of the pool. */
@@ -53,6 +55,6 @@ public enum Verb {
 
     /** Whether a peer may do it that has shown no certificate. */
     public boolean isOpen() {
-        return this == HEALTH;
+        return this == HEALTH || this == ENROL;
     }
 }

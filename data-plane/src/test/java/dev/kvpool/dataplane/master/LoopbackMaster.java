@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.enrol.EnrolmentSettings;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.secure.TlsPlace;
@@ -20,33 +21,47 @@ public record LoopbackMaster(
         Set<String> nodes,
         Optional<Path> nodesFile,
         ElectionTimes times,
-        TlsPlace tls) {
+        TlsPlace tls,
+        Optional<EnrolmentSettings.Place> enrolment) {
     public static final CacheRules RULES =
             new CacheRules(10_000, EvictionRules.between(0.85, 0.9), 1, 30_000, 1L << 28);
 
     /** With its Lease in this folder, without nodes, and with the times that are usual. */
     public LoopbackMaster(UUID poolId, String name, Path folder) {
-        this(poolId, name, 0, folder.resolve("lease"), Set.of(), Optional.empty(), ElectionTimes.DEFAULT, TlsPlace.OFF);
+        this(
+                poolId,
+                name,
+                0,
+                folder.resolve("lease"),
+                Set.of(),
+                Optional.empty(),
+                ElectionTimes.DEFAULT,
+                TlsPlace.OFF,
+                Optional.empty());
     }
 
     LoopbackMaster at(int onPort) {
-        return new LoopbackMaster(poolId, name, onPort, lease, nodes, nodesFile, times, tls);
+        return new LoopbackMaster(poolId, name, onPort, lease, nodes, nodesFile, times, tls, enrolment);
     }
 
     LoopbackMaster expecting(String... ids) {
-        return new LoopbackMaster(poolId, name, port, lease, Set.of(ids), nodesFile, times, tls);
+        return new LoopbackMaster(poolId, name, port, lease, Set.of(ids), nodesFile, times, tls, enrolment);
     }
 
     LoopbackMaster reading(Path expectedNodes) {
-        return new LoopbackMaster(poolId, name, port, lease, nodes, Optional.of(expectedNodes), times, tls);
+        return new LoopbackMaster(poolId, name, port, lease, nodes, Optional.of(expectedNodes), times, tls, enrolment);
     }
 
     LoopbackMaster timed(ElectionTimes by) {
-        return new LoopbackMaster(poolId, name, port, lease, nodes, nodesFile, by, tls);
+        return new LoopbackMaster(poolId, name, port, lease, nodes, nodesFile, by, tls, enrolment);
     }
 
     LoopbackMaster secured(TlsPlace by) {
-        return new LoopbackMaster(poolId, name, port, lease, nodes, nodesFile, times, by);
+        return new LoopbackMaster(poolId, name, port, lease, nodes, nodesFile, times, by, enrolment);
+    }
+
+    LoopbackMaster enrolling(EnrolmentSettings.Place by) {
+        return new LoopbackMaster(poolId, name, port, lease, nodes, nodesFile, times, tls, Optional.of(by));
     }
 
     MasterConfig config() {
@@ -64,6 +79,7 @@ public record LoopbackMaster(
                 Optional.empty(),
                 times,
                 Duration.ZERO,
-                tls);
+                tls,
+                enrolment);
     }
 }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.enrol;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kvpool.dataplane.cert.IssuedDirectory;
+import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.http.AdminAnswer;
+import dev.kvpool.dataplane.http.AdminCaller;
+import dev.kvpool.dataplane.secure.PeerNames;
+import dev.kvpool.dataplane.secure.Pem;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.Signature;
+import java.security.cert.X509Certificate;
+import java.security.spec.ECGenParameterSpec;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.List;
+
+/** Gets a certificate for this process from any of the masters, and writes it where {@code --tls-dir} looks. */
+final class EnrolClient {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Duration CONNECT = Duration.ofSeconds(3);
+    private static final Duration ANSWER = Duration.ofSeconds(10);
+
+    private final List<HostPort> masters;
+    private final Path token;
+    private final Path roots;
+    private final Path directory;
+
+    /** What was written. */
+    record Written(String name, Instant notAfter) {}
+
+    /**
+     * Asks for nothing yet.
+     *
+     * @param masters admin addresses
+     * @param token file of a ServiceAccount's token, which the kubelet replaces now and then
+     * @param roots file of what masters' certificates must lead to
+     * @param directory to write to
+     */
+    EnrolClient(List<HostPort> masters, Path token, Path roots, Path directory) {
+        this.masters = List.copyOf(masters);
+        this.token = token;
+        this.roots = roots;
+        this.directory = directory;
+    }
+
+    /**
+     * Asks the masters in turn, until one has answered.
+     *
+     * @throws IOException when none gave a certificate, with what each of them said
+     */
+    Written enrol() throws IOException {
+        String shown = Files.readString(token, StandardCharsets.US_ASCII).strip();
+        AdminCaller caller = AdminCaller.trusting(roots());
+        KeyPair pair = newKey();
+        String path = EnrolRoute.PATH + "?key=" + url(pair.getPublic().getEncoded()) + "&proof=" + proof(pair, shown);
+        StringBuilder problems = new StringBuilder();
+        for (HostPort master : masters) {
+            try {
+                AdminAnswer answer = caller.post(master, path, shown, CONNECT, ANSWER);
+                if (answer.isOk()) {
+                    return write(pair, JSON.readTree(answer.body()));
+                }
+                problems.append(problems.isEmpty() ? "" : "; ")
+                        .append(master)
+                        .append(" answered ")
+                        .append(answer.status())
+                        .append(": ")
+                        .append(answer.body().strip());
+            } catch (IOException e) {
+                problems.append(problems.isEmpty() ? "" : "; ")
+                        .append(master)
+                        .append(": ")
+                        .append(e.getMessage());
+            }
+        }
+        throw new IOException(problems.toString());
+    }
+
+    private List<X509Certificate> roots() throws IOException {
+        try {
+            return Pem.certificates(Files.readString(roots, StandardCharsets.ISO_8859_1));
+        } catch (IllegalArgumentException e) {
+            throw new IOException(roots + ": " + e.getMessage(), e);
+        }
+    }
+
+    private Written write(KeyPair pair, JsonNode answer) throws IOException {
+        String chain = answer.path("certificate").asText();
+        try {
+            X509Certificate leaf = Pem.certificates(chain).getFirst();
+            Pem.certificates(answer.path("roots").asText());
+            if (!leaf.getPublicKey().equals(pair.getPublic())) {
+                throw new IOException("the certificate is for another key than the one that was sent");
+            }
+            IssuedDirectory.write(directory, answer.path("roots").asText(), pair.getPrivate(), chain);
+            return new Written(PeerNames.of(leaf).uri(), leaf.getNotAfter().toInstant());
+        } catch (IllegalArgumentException e) {
+            throw new IOException("the answer has no certificate: " + e.getMessage(), e);
+        }
+    }
+
+    private static KeyPair newKey() {
+        try {
+            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+            generator.initialize(new ECGenParameterSpec("secp256r1"));
+            return generator.generateKeyPair();
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("this Java has no P-256", e);
+        }
+    }
+
+    private static String proof(KeyPair pair, String token) {
+        try {
+            Signature signature = Signature.getInstance("SHA256withECDSA");
+            signature.initSign(pair.getPrivate());
+            signature.update(Enrolment.proven(token));
+            return url(signature.sign());
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("a key of this process does not sign", e);
+        }
+    }
+
+    private static String url(byte[] bytes) {
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+}

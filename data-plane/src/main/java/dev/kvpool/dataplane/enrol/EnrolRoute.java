@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.enrol;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kvpool.dataplane.http.Request;
+import dev.kvpool.dataplane.http.Response;
+import dev.kvpool.dataplane.http.Route;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** {@value #PATH}: a certificate for a token. Any master answers, also one that does not lead. */
+public final class EnrolRoute {
+    public static final String PATH = "/api/v1/enrol";
+
+    /** Signatures are checked by the processor; more than these would be taken from the core's share of it. */
+    private static final int PER_SECOND_MAX = 50;
+
+    private static final Duration BETWEEN_LINES = Duration.ofSeconds(10);
+
+    private static final Logger LOG = LoggerFactory.getLogger(EnrolRoute.class);
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final Enrolment enrolment;
+    private final InstantSource clock;
+    private long second;
+    private int inSecond;
+    private Instant logged = Instant.MIN;
+    private int notLogged;
+
+    private EnrolRoute(Enrolment enrolment, InstantSource clock) {
+        this.enrolment = enrolment;
+        this.clock = clock;
+    }
+
+    /** The route of a master that signs. */
+    public static Route of(Enrolment enrolment, InstantSource clock) {
+        return Route.post(PATH, new EnrolRoute(enrolment, clock)::answer);
+    }
+
+    private Response answer(Request request) {
+        if (!admit()) {
+            return Response.text(429, "more than " + PER_SECOND_MAX + " enrolments a second; try again later\n");
+        }
+        String token = request.token().orElse("");
+        if (token.isEmpty()) {
+            return Response.text(401, "header " + Request.TOKEN + " is missing: the token of a ServiceAccount\n");
+        }
+        try {
+            Enrolment.Granted granted = enrolment.enrol(token, parameter(request, "key"), parameter(request, "proof"));
+            LOG.info("enrolled {} until {}", granted.name().path(), granted.notAfter());
+            return Response.json(
+                    200,
+                    JSON.createObjectNode()
+                            .put("name", granted.name().uri())
+                            .put("notAfter", granted.notAfter().toString())
+                            .put("certificate", granted.certificate())
+                            .put("roots", granted.roots())
+                            .toString());
+        } catch (RefusedTokenException e) {
+            logRefusal(e);
+            return Response.text(status(e.reason()), e.getMessage() + "\n");
+        }
+    }
+
+    private static String parameter(Request request, String name) {
+        return request.parameter(name)
+                .orElseThrow(() -> new IllegalArgumentException(
+                        PATH + "?key=KEY&proof=PROOF: a public key and its signature over the token"));
+    }
+
+    private synchronized boolean admit() {
+        long now = TimeUnit.MILLISECONDS.toSeconds(clock.millis());
+        inSecond = now == second ? inSecond + 1 : 1;
+        second = now;
+        return inSecond <= PER_SECOND_MAX;
+    }
+
+    /** Who has no token yet may fill neither a disk nor a reader's day. */
+    private synchronized void logRefusal(RefusedTokenException refusal) {
+        Instant now = clock.instant();
+        if (logged.isAfter(now.minus(BETWEEN_LINES))) {
+            notLogged++;
+            return;
+        }
+        LOG.warn("refused to enrol: {} ({} others since the last such line)", refusal.getMessage(), notLogged);
+        logged = now;
+        notLogged = 0;
+    }
+
+    private static int status(RefusedTokenException.Reason reason) {
+        return switch (reason) {
+            case MALFORMED, SIGNATURE, AUDIENCE, TIME -> 401;
+            case NO_RULE, PROOF -> 403;
+            case KEYS_UNKNOWN -> 503;
+        };
+    }
+}

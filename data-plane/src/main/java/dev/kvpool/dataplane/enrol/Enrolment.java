@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.enrol;
+
+import dev.kvpool.dataplane.cert.CertificateAuthority;
+import dev.kvpool.dataplane.enrol.RefusedTokenException.Reason;
+import dev.kvpool.dataplane.secure.PeerName;
+import dev.kvpool.dataplane.secure.PeerRole;
+import dev.kvpool.dataplane.secure.Pem;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.PublicKey;
+import java.security.Signature;
+import java.security.interfaces.ECPublicKey;
+import java.security.spec.X509EncodedKeySpec;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Base64;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** Gives a certificate to who shows a good token, and has the private key of the public one that came with it. */
+public final class Enrolment {
+    /** Of members of the pool, whose tokens are bound to pods that the operator has made. */
+    static final Duration LIFE_OF_MEMBERS = Duration.ofHours(24);
+
+    /** Of all others. There is no revocation: who loses a part in the pool has it until this ends. */
+    static final Duration LIFE_OF_CLIENTS = Duration.ofHours(1);
+
+    static final int KEY_CHARS_MAX = 512;
+
+    private static final int EC_BITS = 256;
+
+    private final Supplier<CertificateAuthority> authority;
+    private final TokenVerifier tokens;
+    private final Supplier<EnrolmentRules> rules;
+    private final InstantSource clock;
+
+    /**
+     * What was asked for.
+     *
+     * @param name in the certificate
+     * @param certificate PEM
+     * @param roots PEM of what to trust
+     * @param notAfter when it ends
+     */
+    public record Granted(PeerName name, String certificate, String roots, Instant notAfter) {}
+
+    /**
+     * Without files and sockets.
+     *
+     * @param authority as it is now
+     * @param rules as they are now
+     */
+    public Enrolment(
+            Supplier<CertificateAuthority> authority,
+            TokenVerifier tokens,
+            Supplier<EnrolmentRules> rules,
+            InstantSource clock) {
+        this.authority = authority;
+        this.tokens = tokens;
+        this.rules = rules;
+        this.clock = clock;
+    }
+
+    /**
+     * Signs a certificate.
+     *
+     * @param token of a ServiceAccount, for this pool
+     * @param key base64url of the public key (SubjectPublicKeyInfo), P-256
+     * @param proof base64url of its signature (SHA256withECDSA, DER) over {@link #proven}
+     * @throws RefusedTokenException when one of them is not right
+     */
+    public Granted enrol(String token, String key, String proof) throws RefusedTokenException {
+        ServiceAccountToken verified = tokens.verify(token);
+        PublicKey publicKey = publicKey(key);
+        requireProof(publicKey, token, proof);
+        CertificateAuthority signing = authority.get();
+        PeerName name = rules.get().name(signing.poolId(), verified);
+        var certificate = signing.certify(name, publicKey, List.of(), clock.instant(), life(name.role()));
+        return new Granted(
+                name,
+                Pem.encode(certificate),
+                Pem.encode(signing.certificate()),
+                certificate.getNotAfter().toInstant());
+    }
+
+    /** What the key signs: of no use anywhere else, and bound to the token. */
+    static byte[] proven(String token) {
+        return ("kvpool enrol\n" + token).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static Duration life(PeerRole role) {
+        return switch (role) {
+            case NODE, AGENT, OPERATOR, MONITOR -> LIFE_OF_MEMBERS;
+            case ADMIN, TENANT -> LIFE_OF_CLIENTS;
+            case MASTER -> throw new IllegalStateException("masters sign for themselves");
+        };
+    }
+
+    private static PublicKey publicKey(String key) throws RefusedTokenException {
+        if (key.length() <= KEY_CHARS_MAX) {
+            try {
+                PublicKey parsed = KeyFactory.getInstance("EC")
+                        .generatePublic(
+                                new X509EncodedKeySpec(Base64.getUrlDecoder().decode(key)));
+                if (parsed instanceof ECPublicKey ec
+                        && ec.getParams().getOrder().bitLength() == EC_BITS) {
+                    return parsed;
+                }
+            } catch (GeneralSecurityException | IllegalArgumentException e) {
+                throw noKey();
+            }
+        }
+        throw noKey();
+    }
+
+    private static RefusedTokenException noKey() {
+        return new RefusedTokenException(
+                Reason.PROOF, "'key' is no public key of P-256: the base64url of its SubjectPublicKeyInfo");
+    }
+
+    private static void requireProof(PublicKey key, String token, String proof) throws RefusedTokenException {
+        try {
+            Signature signature = Signature.getInstance("SHA256withECDSA");
+            signature.initVerify(key);
+            signature.update(proven(token));
+            if (signature.verify(Base64.getUrlDecoder().decode(proof))) {
+                return;
+            }
+        } catch (GeneralSecurityException | IllegalArgumentException e) { // is no signature at all
+            throw noProof();
+        }
+        throw noProof();
+    }
+
+    private static RefusedTokenException noProof() {
+        return new RefusedTokenException(
+                Reason.PROOF, "'proof' is not the key's signature over the token: who asks must have the private key");
+    }
+}

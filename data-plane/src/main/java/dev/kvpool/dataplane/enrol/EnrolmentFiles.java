@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.enrol;
+
+import dev.kvpool.dataplane.cert.AuthorityDirectory;
+import dev.kvpool.dataplane.cert.CertificateAuthority;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.UUID;
+
+/** CA and rules, as their owner may replace them while a master runs. What cannot be used leaves things as they are. */
+public final class EnrolmentFiles {
+    private static final long BYTES_MAX = 4 << 20;
+
+    private final EnrolmentSettings.Place place;
+    private final UUID poolId;
+    private final InstantSource clock;
+    private volatile CertificateAuthority authority;
+    private volatile EnrolmentRules rules;
+
+    /**
+     * Reads both.
+     *
+     * @throws IOException with the file, the cause and how to fix it
+     */
+    public EnrolmentFiles(EnrolmentSettings.Place place, UUID poolId, InstantSource clock) throws IOException {
+        this.place = place;
+        this.poolId = poolId;
+        this.clock = clock;
+        look();
+    }
+
+    /** What answers requests, by the files of the moment. */
+    public Enrolment enrolment() {
+        TokenVerifier tokens = new TokenVerifier("kvpool.dev/" + poolId, keys(), clock);
+        return new Enrolment(() -> authority, tokens, () -> rules, clock);
+    }
+
+    private KeySource keys() {
+        return place.tokenKeys().<KeySource>map(file -> () -> text(file)).orElseGet(KubernetesKeys::new);
+    }
+
+    /**
+     * Reads them again.
+     *
+     * @throws IOException as the constructor; what was read before stays
+     */
+    public void look() throws IOException {
+        CertificateAuthority found = AuthorityDirectory.read(place.authority(), clock.instant());
+        if (!found.poolId().equals(poolId)) {
+            throw new IOException(place.authority() + " has the CA of pool " + found.poolId() + ", and this is pool "
+                    + poolId + "; make one with `kvpool cert init --pool-id " + poolId + "`");
+        }
+        try {
+            rules = EnrolmentRules.parse(text(place.rules()));
+        } catch (IllegalArgumentException e) {
+            throw new IOException(place.rules() + ": " + e.getMessage(), e);
+        }
+        authority = found;
+    }
+
+    private static String text(Path file) throws IOException {
+        if (Files.size(file) > BYTES_MAX) {
+            throw new IOException(file + " is larger than " + BYTES_MAX + " bytes");
+        }
+        return Files.readString(file, StandardCharsets.UTF_8);
+    }
+}

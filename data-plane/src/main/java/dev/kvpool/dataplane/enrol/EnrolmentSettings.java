@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.enrol;
+
+import dev.kvpool.dataplane.config.Formats;
+import dev.kvpool.dataplane.config.Rule;
+import dev.kvpool.dataplane.config.Setting;
+import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.secure.TlsMode;
+import dev.kvpool.dataplane.secure.TlsSettings;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** What a master that gives certificates is told. */
+public final class EnrolmentSettings {
+    static final Setting<Path> AUTHORITY = Setting.optional(
+            "ca-dir",
+            Formats.DIRECTORY,
+            "Directory with ca.crt and ca.key of the pool's authority, such as `kvpool cert init` makes: this master then gives"
+                    + " certificates to those whose ServiceAccount tokens --enrolment names.");
+
+    static final Setting<Path> RULES_FILE = Setting.optional(
+            "enrolment",
+            Formats.FILE,
+            "File with one line for each ServiceAccount that gets certificates: NAMESPACE/ACCOUNT and node, node SET, agent, operator,"
+                    + " monitor, admin, or tenant TENANT rw|ro. Reread when it changes.");
+
+    static final Setting<Path> TOKEN_KEYS = Setting.optional(
+            "token-keys",
+            Formats.FILE,
+            "File with the JSON Web Key Set by which tokens are verified. Default: that of the API server, which each ServiceAccount may read"
+                    + " where Kubernetes' own roles are in place.");
+
+    public static final List<Setting<?>> ALL = List.of(AUTHORITY, RULES_FILE, TOKEN_KEYS);
+
+    public static final List<Rule> RULES = List.of(
+            new Rule(
+                    List.of(AUTHORITY, RULES_FILE),
+                    values -> values.find(AUTHORITY).isPresent()
+                            == values.find(RULES_FILE).isPresent(),
+                    "give --ca-dir and --enrolment together: one signs, the other says for whom"),
+            new Rule(
+                    List.of(AUTHORITY, TlsSettings.MODE, TlsSettings.DIRECTORY),
+                    values -> values.find(AUTHORITY).isEmpty()
+                            || TlsSettings.place(values).mode() == TlsMode.REQUIRED,
+                    "--ca-dir needs --tls required and --tls-dir: tokens must not be sent over plain connections"));
+
+    /**
+     * Where a master finds what it needs to give certificates.
+     *
+     * @param authority directory of the CA
+     * @param rules file of names
+     * @param tokenKeys file of a key set; empty for the API server's
+     */
+    public record Place(Path authority, Path rules, Optional<Path> tokenKeys) {}
+
+    private EnrolmentSettings() {}
+
+    /** Empty for a master that gives none. */
+    public static Optional<Place> place(Settings settings) {
+        return settings.find(AUTHORITY)
+                .map(authority -> new Place(authority, settings.get(RULES_FILE), settings.find(TOKEN_KEYS)));
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.enrol;
+
+import java.io.IOException;
+import java.security.PublicKey;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Optional;
+
+/**
+ * Keys of the API server as far as they were asked for. A key that is not known is asked for, but tokens with invented key ids must not make a
+ * master ask without end: at most once in ten seconds.
+ */
+final class KnownKeys {
+    static final Duration BETWEEN_QUESTIONS = Duration.ofSeconds(10);
+
+    private final KeySource source;
+    private final InstantSource clock;
+    private SigningKeys keys = SigningKeys.parse("{\"keys\": []}");
+    private Instant asked = Instant.MIN;
+    private String problem = "";
+
+    KnownKeys(KeySource source, InstantSource clock) {
+        this.source = source;
+        this.clock = clock;
+    }
+
+    /** @throws RefusedTokenException when no such key is known, with what went wrong when they were asked for last */
+    synchronized PublicKey find(String id) throws RefusedTokenException {
+        Optional<PublicKey> known = keys.find(id);
+        if (known.isEmpty() && !clock.instant().isBefore(next())) {
+            ask();
+            known = keys.find(id);
+        }
+        if (known.isPresent()) {
+            return known.get();
+        }
+        throw problem.isEmpty()
+                ? new RefusedTokenException(
+                        RefusedTokenException.Reason.SIGNATURE,
+                        "the token is not signed by a key of this cluster's API server")
+                : new RefusedTokenException(RefusedTokenException.Reason.KEYS_UNKNOWN, problem);
+    }
+
+    private Instant next() {
+        return asked.equals(Instant.MIN) ? asked : asked.plus(BETWEEN_QUESTIONS);
+    }
+
+    private void ask() {
+        asked = clock.instant();
+        try {
+            keys = SigningKeys.parse(source.keySet());
+            problem = "";
+        } catch (IOException | IllegalArgumentException e) {
+            problem = "the keys of the API server are not known: " + e.getMessage();
+        }
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.enrol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kvpool.dataplane.cert.CertificateAuthority;
+import dev.kvpool.dataplane.enrol.RefusedTokenException.Reason;
+import dev.kvpool.dataplane.secure.PeerNames;
+import dev.kvpool.dataplane.secure.Pem;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.Signature;
+import java.security.cert.X509Certificate;
+import java.security.spec.ECGenParameterSpec;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class EnrolmentTest {
+    private static final UUID POOL = UUID.fromString("5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01");
+    private static final Instant NOW = Instant.parse("2026-11-01T12:00:00Z");
+    private static final String AUDIENCE = "kvpool.dev/" + POOL;
+    private static final String RULES = """
+            # what the operator writes
+            pools/demo-storage node
+            pools/demo-each    node each
+            pools/demo-agent   agent
+            kvpool/operator    operator
+            mon/prometheus     monitor
+            pools/demo-admin   admin
+
+            team-a/engine      tenant team-a rw
+            team-b/default     tenant team-b ro
+            """;
+    private static final InstantSource CLOCK = () -> NOW;
+    private static final TokenIssuer ISSUER = TokenIssuer.ec("key-1");
+
+    private final CertificateAuthority authority = CertificateAuthority.create(POOL, NOW, Duration.ofDays(365));
+    private final EnrolmentRules rules = EnrolmentRules.parse(RULES);
+    private final Enrolment enrolment =
+            new Enrolment(() -> authority, new TokenVerifier(AUDIENCE, ISSUER, CLOCK), () -> rules, CLOCK);
+    private final KeyPair pair = TokenIssuer.newEcKey();
+
+    private static ObjectNode claims(String namespace, String account) {
+        return TokenIssuer.claims(AUDIENCE, namespace, account, NOW, NOW.plusSeconds(600));
+    }
+
+    private static String proof(KeyPair pair, String token) throws GeneralSecurityException {
+        Signature signature = Signature.getInstance("SHA256withECDSA");
+        signature.initSign(pair.getPrivate());
+        signature.update(Enrolment.proven(token));
+        return TokenIssuer.url(signature.sign());
+    }
+
+    private Enrolment.Granted enrol(String token) throws RefusedTokenException, GeneralSecurityException {
+        return enrolment.enrol(token, TokenIssuer.url(pair.getPublic().getEncoded()), proof(pair, token));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "pools,demo-storage,node/demo-a-0,24",
+        "pools,demo-each,node/each.worker-1,24",
+        "pools,demo-agent,agent/worker-1,24",
+        "kvpool,operator,operator,24",
+        "mon,prometheus,monitor,24",
+        "pools,demo-admin,admin/pools.demo-admin,1",
+        "team-a,engine,tenant/team-a/rw/team-a.engine,1",
+        "team-b,default,tenant/team-b/ro/team-b.default,1"
+    })
+    void anAccountGetsTheNameOfItsRule(String namespace, String account, String path, int hours) throws Exception {
+        Enrolment.Granted granted = enrol(ISSUER.token(claims(namespace, account)));
+
+        X509Certificate leaf = Pem.certificates(granted.certificate()).getFirst();
+        assertThat(PeerNames.of(leaf)).isEqualTo(granted.name());
+        assertThat(granted.name().uri()).isEqualTo("spiffe://" + POOL + "/" + path);
+        assertThat(leaf.getPublicKey()).isEqualTo(pair.getPublic());
+        assertThat(granted.notAfter()).isEqualTo(NOW.plus(Duration.ofHours(hours)));
+        leaf.verify(Pem.certificates(granted.roots()).getFirst().getPublicKey());
+    }
+
+    @Test
+    void anAccountWithoutARuleGetsNothing() {
+        for (List<String> other :
+                List.of(List.of("team-a", "default"), List.of("pools", "engine"), List.of("team-c", "engine"))) {
+            var refusal = catchThrowableOfType(
+                    RefusedTokenException.class, () -> enrol(ISSUER.token(claims(other.get(0), other.get(1)))));
+            assertThat(refusal.reason()).isEqualTo(Reason.NO_RULE);
+            assertThat(refusal).hasMessageContaining(other.get(0) + "/" + other.get(1));
+        }
+    }
+
+    @Test
+    void aMembersTokenMustComeFromItsPod() {
+        for (String account : List.of("demo-storage", "demo-each", "demo-agent")) {
+            ObjectNode claims = claims("pools", account);
+            ((ObjectNode) claims.get("kubernetes.io")).remove(List.of("pod", "node"));
+
+            assertThat(catchThrowableOfType(RefusedTokenException.class, () -> enrol(ISSUER.token(claims)))
+                            .reason())
+                    .isEqualTo(Reason.NO_RULE);
+        }
+    }
+
+    @Test
+    void whoHasTheTokenButNotTheKeyGetsNothing() throws GeneralSecurityException {
+        String token = ISSUER.token(claims("team-a", "engine"));
+        String key = TokenIssuer.url(pair.getPublic().getEncoded());
+        String ofAnotherToken = proof(pair, token + "x");
+        String ofAnotherKey = proof(TokenIssuer.newEcKey(), token);
+        for (String proof : List.of("", "AAAA", "%", ofAnotherToken, ofAnotherKey)) {
+            assertThat(catchThrowableOfType(RefusedTokenException.class, () -> enrolment.enrol(token, key, proof))
+                            .reason())
+                    .isEqualTo(Reason.PROOF);
+        }
+    }
+
+    @Test
+    void aKeyOfAnotherKindIsRefused() throws GeneralSecurityException {
+        KeyPairGenerator p384 = KeyPairGenerator.getInstance("EC");
+        p384.initialize(new ECGenParameterSpec("secp384r1"));
+        KeyPair other = p384.generateKeyPair();
+        String token = ISSUER.token(claims("team-a", "engine"));
+        for (String key : List.of(
+                "",
+                "%",
+                "AAAA",
+                "A".repeat(5000),
+                TokenIssuer.url(other.getPublic().getEncoded()))) {
+            assertThat(catchThrowableOfType(
+                                    RefusedTokenException.class, () -> enrolment.enrol(token, key, proof(other, token)))
+                            .reason())
+                    .isEqualTo(Reason.PROOF);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "team-a/engine",
+                "team-a node",
+                "/x node",
+                "team-a/ node",
+                "TEAM/x node",
+                "team-a/x master",
+                "team-a/x boss",
+                "team-a/x agent y",
+                "team-a/x node a b",
+                "team-a/x node A",
+                "team-a/x tenant",
+                "team-a/x tenant t",
+                "team-a/x tenant t wr",
+                "team-a/x tenant T rw",
+                "team-a/x tenant t rw more",
+                "team-a/engine tenant team-b rw\nteam-a/engine tenant team-c rw"
+            })
+    void aLineThatIsNotRightIsNamed(String lines) {
+        assertThatThrownBy(() -> EnrolmentRules.parse("# first\n" + lines))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("line " + (lines.lines().count() + 1) + ": ");
+    }
+
+    @Test
+    void theSameLineTwiceIsOne() throws Exception {
+        EnrolmentRules twice = EnrolmentRules.parse("a/b operator\r\n  a/b   operator  \n");
+
+        assertThat(twice.name(POOL, new ServiceAccountToken("a", "b", "", "", NOW))
+                        .path())
+                .isEqualTo("operator");
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.kvpool.dataplane.cert.AuthorityDirectory;
+import dev.kvpool.dataplane.cert.CertificateAuthority;
+import dev.kvpool.dataplane.cert.IssuedDirectory;
+import dev.kvpool.dataplane.cli.CommandRunner;
+import dev.kvpool.dataplane.cli.Console;
+import dev.kvpool.dataplane.cli.ExitCode;
+import dev.kvpool.dataplane.cli.StopSignal;
+import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.enrol.EnrolCommand;
+import dev.kvpool.dataplane.enrol.EnrolmentSettings;
+import dev.kvpool.dataplane.enrol.TokenIssuer;
+import dev.kvpool.dataplane.http.AdminAnswer;
+import dev.kvpool.dataplane.http.AdminCaller;
+import dev.kvpool.dataplane.http.Request;
+import dev.kvpool.dataplane.secure.PeerName;
+import dev.kvpool.dataplane.secure.TlsContext;
+import dev.kvpool.dataplane.secure.TlsMode;
+import dev.kvpool.dataplane.secure.TlsPlace;
+import dev.kvpool.dataplane.wire.PeerSocket;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code kvpool enrol} against a real master: the certificate that it writes opens what its role may. */
+class MasterEnrolsTest {
+    private static final UUID POOL = UUID.fromString("5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01");
+    private static final Duration LONG = Duration.ofSeconds(20);
+
+    private final TokenIssuer issuer = TokenIssuer.rsa("key-1");
+    private final CertificateAuthority authority = CertificateAuthority.create(POOL, Instant.now(), Duration.ofDays(9));
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+    private MasterProcess master;
+
+    @TempDir
+    Path folder;
+
+    @BeforeEach
+    void start() throws IOException, InterruptedException {
+        AuthorityDirectory.write(folder.resolve("ca"), authority);
+        IssuedDirectory.write(
+                folder.resolve("m"),
+                authority,
+                authority.issue(PeerName.ofPath(POOL, "master/m-0"), List.of(), Instant.now(), Duration.ofDays(1)));
+        Files.writeString(folder.resolve("keys"), issuer.keySet());
+        Files.writeString(folder.resolve("rules"), "mon/prometheus monitor\n");
+        master = MasterProcess.start(
+                new LoopbackMaster(POOL, "m-0", folder)
+                        .secured(new TlsPlace(Optional.of(folder.resolve("m")), TlsMode.REQUIRED))
+                        .enrolling(new EnrolmentSettings.Place(
+                                folder.resolve("ca"), folder.resolve("rules"), Optional.of(folder.resolve("keys"))))
+                        .config(),
+                PeerSocket.VERSIONS,
+                (what, cause) -> {});
+    }
+
+    @AfterEach
+    void stop() {
+        master.close();
+    }
+
+    private HostPort admin() {
+        return new HostPort("127.0.0.1", master.adminPort());
+    }
+
+    private int enrol(String account) throws IOException {
+        String token = issuer.token(TokenIssuer.claims(
+                "kvpool.dev/" + POOL,
+                "mon",
+                account,
+                Instant.now(),
+                Instant.now().plusSeconds(600)));
+        Files.writeString(folder.resolve("token"), token + "\n");
+        Console console = new Console(
+                InputStream.nullInputStream(),
+                new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8),
+                new PrintStream(err, true, StandardCharsets.UTF_8),
+                new StopSignal());
+        return new CommandRunner(List.of(new EnrolCommand()), Map.of(), console)
+                .run(
+                        "enrol",
+                        "--admins=127.0.0.1:1," + admin(), // of the first nobody listens
+                        "--token-file=" + folder.resolve("token"),
+                        "--roots=" + folder.resolve("ca/ca.crt"),
+                        "--out=" + folder.resolve("mine"),
+                        "--once");
+    }
+
+    @Test
+    void theCertificateOpensWhatItsRoleMay() throws Exception {
+        assertThat(enrol("prometheus")).as(err.toString(StandardCharsets.UTF_8)).isEqualTo(ExitCode.OK);
+
+        AdminCaller caller = AdminCaller.with(TlsContext.read(folder.resolve("mine"), Instant.now()));
+        assertThat(caller.get(admin(), "/metrics", LONG, LONG).status()).isEqualTo(200);
+        AdminAnswer refused = caller.post(admin(), "/api/v1/remove_all", "", LONG, LONG);
+        assertThat(refused.status()).isEqualTo(403);
+        assertThat(refused.body()).contains("monitor may not POST /api/v1/remove_all");
+    }
+
+    @Test
+    void anAccountGetsItsPartWhenTheRulesSaySoAndNotBefore() throws Exception {
+        assertThat(enrol("other")).isEqualTo(ExitCode.FAILURE);
+        assertThat(err.toString(StandardCharsets.UTF_8))
+                .contains("127.0.0.1:1", "403", "ServiceAccount mon/other has no part in this pool");
+        assertThat(folder.resolve("mine")).doesNotExist();
+
+        Files.writeString(folder.resolve("rules"), "mon/other admin\n");
+        await().atMost(LONG).untilAsserted(() -> assertThat(enrol("other")).isEqualTo(ExitCode.OK));
+        AdminCaller caller = AdminCaller.with(TlsContext.read(folder.resolve("mine"), Instant.now()));
+        assertThat(caller.get(admin(), "/api/v1/pool", LONG, LONG).status()).isEqualTo(200);
+    }
+
+    @Test
+    void aRequestWithoutATokenOrAKeyIsTold() throws IOException {
+        AdminCaller caller = AdminCaller.trusting(List.of(authority.certificate()));
+
+        assertThat(caller.post(admin(), "/api/v1/enrol", "x.y.z", LONG, LONG).status())
+                .isEqualTo(400);
+        AdminAnswer none = caller.get(admin(), "/api/v1/enrol", LONG, LONG);
+        assertThat(none.status()).isEqualTo(401);
+        AdminAnswer bad = caller.post(admin(), "/api/v1/enrol?key=AA&proof=AA", "x.y.z", LONG, LONG);
+        assertThat(bad.status()).isEqualTo(401);
+        assertThat(bad.body()).contains("this is no token of a ServiceAccount");
+        AdminAnswer empty = caller.post(admin(), "/api/v1/enrol?key=AA&proof=AA", "", LONG, LONG);
+        assertThat(empty.status()).isEqualTo(401);
+        assertThat(empty.body()).contains(Request.TOKEN);
+    }
+
+    @Test
+    void aMasterOfAnotherPoolIsNotToldTheToken() throws IOException {
+        CertificateAuthority other = CertificateAuthority.create(POOL, Instant.now(), Duration.ofDays(1));
+        Files.writeString(folder.resolve("ca/ca.crt"), dev.kvpool.dataplane.secure.Pem.encode(other.certificate()));
+
+        assertThat(enrol("prometheus")).isEqualTo(ExitCode.FAILURE);
+        assertThat(err.toString(StandardCharsets.UTF_8)).contains("PKIX");
+    }
+}
