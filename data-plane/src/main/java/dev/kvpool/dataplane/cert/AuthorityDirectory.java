@@ -18,8 +18,8 @@ import java.util.UUID;
 
 /** A CA in files: {@code ca.crt}, which everybody may read, and {@code ca.key}, which only its owner may. */
 public final class AuthorityDirectory {
-    static final String CERTIFICATE_FILE = "ca.crt";
-    static final String KEY_FILE = "ca.key";
+    public static final String CERTIFICATE_FILE = "ca.crt";
+    public static final String KEY_FILE = "ca.key";
     private static final int BYTES_MAX = 1 << 20;
 
     private AuthorityDirectory() {}

@@ -13,11 +13,11 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /** Writes files with their rights from the first moment on, whatever the umask of the process allows. */
-final class PrivateFiles {
+public final class PrivateFiles {
     private PrivateFiles() {}
 
     /** Makes a directory that only its owner may enter, unless it is there. */
-    static void directory(Path directory) throws IOException {
+    public static void directory(Path directory) throws IOException {
         try {
             if (!Files.isDirectory(directory)) {
                 if (directory.toAbsolutePath().getParent() != null) {

@@ -12,10 +12,14 @@ import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.dataplane.machine.MemoryRoom;
 import dev.kvpool.dataplane.machine.PortProbe;
+import dev.kvpool.dataplane.secure.RefusedCertificateException;
+import dev.kvpool.dataplane.secure.TlsMode;
+import dev.kvpool.dataplane.secure.TlsPlace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -63,15 +67,27 @@ public final class LocalCommand implements Command {
             directory.prepare(plan.nodeIds());
             makeSsdDirectories(plan.ssds());
             announce(plan, directory, console);
-            runPool(settings, plan, directory, console);
+            UUID poolId = directory.poolId(settings.find(LocalSettings.POOL_ID), UUID::randomUUID);
+            TlsMode mode = settings.get(LocalSettings.TLS);
+            Optional<LocalCertificates> certificates = mode == TlsMode.OFF
+                    ? Optional.empty()
+                    : Optional.of(LocalCertificates.issue(
+                            directory.tls(), poolId, plan.masterNames(), plan.nodeIds(), Instant.now()));
+            runPool(settings, plan, directory, poolId, certificates, console);
         }
         return ExitCode.OK;
     }
 
-    private void runPool(Settings settings, LocalPlan plan, LocalDirectory directory, Console console)
+    private void runPool(
+            Settings settings,
+            LocalPlan plan,
+            LocalDirectory directory,
+            UUID poolId,
+            Optional<LocalCertificates> certificates,
+            Console console)
             throws FailureException, InterruptedException {
         Supervisor supervisor = new Supervisor(
-                plan.children(directory, directory.poolId(settings.find(LocalSettings.POOL_ID), UUID::randomUUID)),
+                plan.children(directory, poolId, certificates),
                 spec -> directory.log(spec.name()),
                 spec -> Child.start(mainClass, spec, directory.log(spec.name())),
                 settings.get(LocalSettings.RESTART),
@@ -79,15 +95,26 @@ public final class LocalCommand implements Command {
                 Clock.systemUTC());
         try {
             supervisor.startAll();
-            PoolProbe probe = new PoolProbe(AdminCaller.PLAIN, plan.masterAdmins());
+            PoolProbe probe = new PoolProbe(caller(settings, certificates), plan.masterAdmins());
             int nodes = settings.get(LocalSettings.STORAGE_NODES);
             if (supervisor.awaitReady(probe, nodes, settings.get(LocalSettings.READY_TIMEOUT))) {
                 console.out().println("ready masters=" + HostPort.join(plan.masters()));
+                certificates.ifPresent(issued -> console.out().println("KVPOOL_TLS_DIR=" + issued.client()));
                 console.out().flush();
                 supervisor.watch();
             }
         } finally {
             supervisor.stopAll();
+        }
+    }
+
+    private static AdminCaller caller(Settings settings, Optional<LocalCertificates> certificates)
+            throws FailureException {
+        try {
+            return AdminCaller.of(new TlsPlace(
+                    certificates.map(LocalCertificates::admin), settings.get(LocalSettings.TLS)));
+        } catch (RefusedCertificateException e) {
+            throw new FailureException(e.getMessage(), e);
         }
     }
 

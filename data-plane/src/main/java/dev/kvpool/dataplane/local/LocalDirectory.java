@@ -71,6 +71,11 @@ final class LocalDirectory implements AutoCloseable {
         return path.resolve("lease.json");
     }
 
+    /** Certificates and the keys that belong to them. */
+    Path tls() {
+        return path.resolve("tls");
+    }
+
     Path log(String child) {
         return path.resolve("logs").resolve(child + ".log");
     }

@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.local.ChildSpec.Role;
 import dev.kvpool.dataplane.node.NodeSettings;
+import dev.kvpool.dataplane.secure.TlsSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,6 +50,12 @@ final class LocalPlan {
                 .toList();
     }
 
+    List<String> masterNames() {
+        return IntStream.range(0, settings.get(LocalSettings.MASTERS))
+                .mapToObj(k -> "master-" + k)
+                .toList();
+    }
+
     List<String> nodeIds() {
         return IntStream.range(0, settings.get(LocalSettings.STORAGE_NODES))
                 .mapToObj(k -> "node-" + k)
@@ -84,19 +91,23 @@ final class LocalPlan {
         return ports;
     }
 
-    /** The processes, masters first. */
-    List<ChildSpec> children(LocalDirectory directory, UUID poolId) {
+    /**
+     * The processes, masters first.
+     *
+     * @param certificates of each, where connections are secure
+     */
+    List<ChildSpec> children(LocalDirectory directory, UUID poolId, Optional<LocalCertificates> certificates) {
         List<ChildSpec> children = new ArrayList<>();
         for (int k = 0; k < settings.get(LocalSettings.MASTERS); k++) {
-            children.add(master(k, directory.lease(), poolId));
+            children.add(master(k, directory.lease(), poolId, certificates));
         }
         for (int k = 0; k < settings.get(LocalSettings.STORAGE_NODES); k++) {
-            children.add(node(k, directory.node("node-" + k), poolId));
+            children.add(node(k, directory.node("node-" + k), poolId, certificates));
         }
         return children;
     }
 
-    private ChildSpec master(int k, Path lease, UUID poolId) {
+    private ChildSpec master(int k, Path lease, UUID poolId, Optional<LocalCertificates> certificates) {
         String name = "master-" + k;
         int adminPort = settings.get(LocalSettings.ADMIN_PORT) + k;
         List<String> arguments = new ArrayList<>(List.of("master", "--pool-id", poolId.toString(), "--name", name));
@@ -113,6 +124,7 @@ final class LocalPlan {
             arguments.addAll(
                     List.of(EvictionLogSettings.SIZE.flag(), Long.toString(settings.get(EvictionLogSettings.SIZE))));
         });
+        certificates.ifPresent(issued -> arguments.addAll(tls(issued.of(name))));
         long heapMegabytes = settings.get(LocalSettings.MASTER_HEAP) >> 20;
         return new ChildSpec(name, Role.MASTER, masterPort(k), adminPort, jvm("-Xmx" + heapMegabytes + "m"), arguments);
     }
@@ -127,7 +139,7 @@ final class LocalPlan {
                 .map(dir -> dir.toAbsolutePath().resolve(node));
     }
 
-    private ChildSpec node(int k, Path directory, UUID poolId) {
+    private ChildSpec node(int k, Path directory, UUID poolId, Optional<LocalCertificates> certificates) {
         String name = "node-" + k;
         int port = settings.get(LocalSettings.NODE_PORT) + k;
         int adminPort = settings.get(LocalSettings.NODE_ADMIN_PORT) + k;
@@ -154,7 +166,16 @@ final class LocalPlan {
                         Long.toString(settings.get(NodeSettings.SSD_SIZE)),
                         NodeSettings.SSD_KEY_FILE.flag(),
                         settings.get(NodeSettings.SSD_KEY_FILE))));
+        certificates.ifPresent(issued -> arguments.addAll(tls(issued.of(name))));
         return new ChildSpec(name, Role.NODE, port, adminPort, jvm("-Xmx64m", "-XX:TieredStopAtLevel=1"), arguments);
+    }
+
+    private List<String> tls(Path directory) {
+        return List.of(
+                TlsSettings.DIRECTORY.flag(),
+                directory.toString(),
+                TlsSettings.MODE.flag(),
+                settings.get(LocalSettings.TLS).word());
     }
 
     private int masterPort(int k) {

@@ -9,6 +9,8 @@ import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Sizes;
 import dev.kvpool.dataplane.node.NodeSettings;
+import dev.kvpool.dataplane.secure.TlsMode;
+import dev.kvpool.dataplane.secure.TlsSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -80,6 +82,13 @@ final class LocalSettings {
             Formats.DIRECTORY,
             "Directory on an SSD, for a tier of --ssd-size of each storage node. Default: none.");
 
+    static final Setting<TlsMode> TLS = Setting.withDefault(
+            "tls",
+            TlsSettings.MODES,
+            "off",
+            "required: connections are encrypted and both sides show certificates, which this command makes in DATA_DIR/tls; permissive:"
+                    + " plain ones are accepted too.");
+
     static final List<Setting<?>> ALL = Stream.concat(
                     Stream.of(
                             MASTERS,
@@ -96,6 +105,7 @@ final class LocalSettings {
                             MASTER_HEAP,
                             READY_TIMEOUT,
                             SSD_DIR,
+                            TLS,
                             NodeSettings.SSD_SIZE,
                             NodeSettings.SSD_KEY_FILE,
                             NodeSettings.NUMA,

@@ -15,6 +15,8 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.time.Instant;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -101,8 +103,20 @@ class LocalPlanTest {
     }
 
     @Test
+    void whereConnectionsAreSecureEachProcessGetsItsOwnCertificate() throws Exception {
+        for (ChildSpec child : children(Map.of("tls", "permissive"))) {
+            assertThat(flags(child))
+                    .containsEntry("--tls", "permissive")
+                    .containsEntry(
+                            "--tls-dir", dir.resolve("tls").resolve(child.name()).toString());
+        }
+        assertThat(children(Map.of()))
+                .allSatisfy(child -> assertThat(flags(child)).doesNotContainKeys("--tls", "--tls-dir"));
+    }
+
+    @Test
     void everyFlagOfAChildIsASettingOfItsCommand() throws Exception {
-        for (ChildSpec child : children(Map.of("masters", "2", "storage-nodes", "2"))) {
+        for (ChildSpec child : children(Map.of("masters", "2", "storage-nodes", "2", "tls", "required"))) {
             List<String> known = Kvpool.COMMANDS.stream()
                     .filter(command -> command.name().equals(child.arguments().getFirst()))
                     .flatMap(command -> command.settings().stream())
@@ -147,7 +161,13 @@ class LocalPlanTest {
 
     private List<ChildSpec> children(Map<String, String> flags) throws Exception {
         try (LocalDirectory directory = LocalDirectory.at(dir)) {
-            return new LocalPlan(settings(flags)).children(directory, POOL);
+            return new LocalPlan(settings(flags)).children(
+                            directory,
+                            POOL,
+                            flags.containsKey("tls")
+                                    ? Optional.of(LocalCertificates.issue(
+                                            directory.tls(), POOL, List.of("master-0"), List.of("node-0"), Instant.now()))
+                                    : Optional.empty());
         }
     }
 
