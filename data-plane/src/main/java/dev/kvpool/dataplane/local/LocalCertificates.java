@@ -101,7 +101,8 @@ final class LocalCertificates {
         try {
             return AuthorityDirectory.read(place, now);
         } catch (RefusedCertificateException e) {
-            throw new RefusedCertificateException(e.getMessage() + "; or remove " + directory + ", and a new one is made", e);
+            throw new RefusedCertificateException(
+                    e.getMessage() + "; or remove " + directory + ", and a new one is made", e);
         }
     }
 

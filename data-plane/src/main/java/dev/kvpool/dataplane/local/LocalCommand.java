@@ -111,8 +111,8 @@ public final class LocalCommand implements Command {
     private static AdminCaller caller(Settings settings, Optional<LocalCertificates> certificates)
             throws FailureException {
         try {
-            return AdminCaller.of(new TlsPlace(
-                    certificates.map(LocalCertificates::admin), settings.get(LocalSettings.TLS)));
+            return AdminCaller.of(
+                    new TlsPlace(certificates.map(LocalCertificates::admin), settings.get(LocalSettings.TLS)));
         } catch (RefusedCertificateException e) {
             throw new FailureException(e.getMessage(), e);
         }

@@ -12,11 +12,11 @@ import dev.kvpool.dataplane.config.SettingsReader;
 import dev.kvpool.dataplane.config.UsageException;
 import dev.kvpool.dataplane.local.ChildSpec.Role;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.time.Instant;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -108,7 +108,8 @@ class LocalPlanTest {
             assertThat(flags(child))
                     .containsEntry("--tls", "permissive")
                     .containsEntry(
-                            "--tls-dir", dir.resolve("tls").resolve(child.name()).toString());
+                            "--tls-dir",
+                            dir.resolve("tls").resolve(child.name()).toString());
         }
         assertThat(children(Map.of()))
                 .allSatisfy(child -> assertThat(flags(child)).doesNotContainKeys("--tls", "--tls-dir"));
@@ -161,12 +162,17 @@ class LocalPlanTest {
 
     private List<ChildSpec> children(Map<String, String> flags) throws Exception {
         try (LocalDirectory directory = LocalDirectory.at(dir)) {
-            return new LocalPlan(settings(flags)).children(
+            return new LocalPlan(settings(flags))
+                    .children(
                             directory,
                             POOL,
                             flags.containsKey("tls")
                                     ? Optional.of(LocalCertificates.issue(
-                                            directory.tls(), POOL, List.of("master-0"), List.of("node-0"), Instant.now()))
+                                            directory.tls(),
+                                            POOL,
+                                            List.of("master-0"),
+                                            List.of("node-0"),
+                                            Instant.now()))
                                     : Optional.empty());
         }
     }
