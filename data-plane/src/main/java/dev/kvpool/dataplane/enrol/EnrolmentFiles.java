@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.enrol;
 
 import dev.kvpool.dataplane.cert.AuthorityDirectory;
 import dev.kvpool.dataplane.cert.CertificateAuthority;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -39,7 +40,9 @@ public final class EnrolmentFiles {
     }
 
     private KeySource keys() {
-        return place.tokenKeys().<KeySource>map(file -> () -> text(file)).orElseGet(KubernetesKeys::new);
+        return place.tokenKeys()
+                .<KeySource>map(file -> () -> text(file))
+                .orElseGet(() -> new KubernetesKeys(new ConfigBuilder().build()));
     }
 
     /**

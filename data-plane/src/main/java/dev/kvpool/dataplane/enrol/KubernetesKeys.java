@@ -13,9 +13,16 @@ final class KubernetesKeys implements KeySource {
     private static final String PATH = "/openid/v1/jwks";
     private static final int TIMEOUT_MS = 3_000;
 
+    private final Config server;
+
+    /** @param server how to reach it, such as a pod's own configuration */
+    KubernetesKeys(Config server) {
+        this.server = server;
+    }
+
     @Override
     public String keySet() throws IOException {
-        Config config = new ConfigBuilder()
+        Config config = new ConfigBuilder(server)
                 .withRequestTimeout(TIMEOUT_MS)
                 .withConnectionTimeout(TIMEOUT_MS)
                 .withRequestRetryBackoffLimit(0)

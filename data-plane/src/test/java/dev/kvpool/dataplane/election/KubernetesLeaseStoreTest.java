@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvpool.dataplane.election.LeaseStore.Stored;
 import dev.kvpool.dataplane.register.Register;
-import io.fabric8.kubeapitest.KubeAPIServer;
-import io.fabric8.kubeapitest.KubeAPIServerConfigBuilder;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
@@ -16,16 +14,9 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
-import java.time.LocalTime;
-import java.time.ZoneId;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
@@ -33,41 +24,13 @@ import org.junit.jupiter.api.TestInfo;
 /** The Lease as an object of a real Kubernetes API server; `make apiserver` fetches its binaries. */
 class KubernetesLeaseStoreTest {
     private static final String NAMESPACE = "default";
-    private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
     private static final Instant NOW = Instant.parse("2026-03-01T10:00:00.123456Z");
 
-    private static KubeAPIServer server;
     private static Config config;
 
     @BeforeAll
     static void start() {
-        server = new KubeAPIServer(KubeAPIServerConfigBuilder.anAPIServerConfig()
-                .withTestDir(binaries().toString())
-                .withOfflineMode(true)
-                .withStartupTimeout((int) START_TIMEOUT.toMillis())
-                .build());
-        awaitTheNextDayIfNear();
-        server.start();
-        config = Config.fromKubeconfig(server.getKubeConfigYaml());
-    }
-
-    @AfterAll
-    static void stop() {
-        server.stop();
-    }
-
-    /** A start that would be waited for past midnight fails at once: the library compares times of day. */
-    private static void awaitTheNextDayIfNear() {
-        Duration left = Duration.between(LocalTime.now(ZoneId.systemDefault()), LocalTime.MAX);
-        if (left.compareTo(START_TIMEOUT) <= 0) {
-            LockSupport.parkNanos(left.plusSeconds(1).toNanos());
-        }
-    }
-
-    private static Path binaries() {
-        return Optional.ofNullable(System.getenv("KUBE_API_TEST_DIR"))
-                .map(Path::of)
-                .orElse(Path.of(System.getProperty("user.home"), ".cache", "kvpool", "kubeapitest"));
+        config = RealApiServer.config();
     }
 
     private static KubernetesClient client() {
