@@ -202,7 +202,8 @@ public final class CertificateAuthority {
         }
     }
 
-    private static KeyPair newKey() {
+    /** A key of the kind that certificates of pools are for. */
+    public static KeyPair newKey() {
         try {
             KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
             generator.initialize(new ECGenParameterSpec("secp256r1"));

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.enrol;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kvpool.dataplane.cert.CertificateAuthority;
 import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.http.AdminAnswer;
@@ -15,10 +16,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
-import java.security.KeyPairGenerator;
 import java.security.Signature;
 import java.security.cert.X509Certificate;
-import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
@@ -61,7 +60,7 @@ final class EnrolClient {
     Written enrol() throws IOException {
         String shown = Files.readString(token, StandardCharsets.US_ASCII).strip();
         AdminCaller caller = AdminCaller.trusting(roots());
-        KeyPair pair = newKey();
+        KeyPair pair = CertificateAuthority.newKey();
         String path = EnrolRoute.PATH + "?key=" + url(pair.getPublic().getEncoded()) + "&proof=" + proof(pair, shown);
         StringBuilder problems = new StringBuilder();
         for (HostPort master : masters) {
@@ -106,16 +105,6 @@ final class EnrolClient {
             return new Written(PeerNames.of(leaf).uri(), leaf.getNotAfter().toInstant());
         } catch (IllegalArgumentException e) {
             throw new IOException("the answer has no certificate: " + e.getMessage(), e);
-        }
-    }
-
-    private static KeyPair newKey() {
-        try {
-            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-            generator.initialize(new ECGenParameterSpec("secp256r1"));
-            return generator.generateKeyPair();
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("this Java has no P-256", e);
         }
     }
 

@@ -49,7 +49,7 @@ class EnrolmentTest {
     private final EnrolmentRules rules = EnrolmentRules.parse(RULES);
     private final Enrolment enrolment =
             new Enrolment(() -> authority, new TokenVerifier(AUDIENCE, ISSUER, CLOCK), () -> rules, CLOCK);
-    private final KeyPair pair = TokenIssuer.newEcKey();
+    private final KeyPair pair = CertificateAuthority.newKey();
 
     private static ObjectNode claims(String namespace, String account) {
         return TokenIssuer.claims(AUDIENCE, namespace, account, NOW, NOW.plusSeconds(600));
@@ -116,7 +116,7 @@ class EnrolmentTest {
         String token = ISSUER.token(claims("team-a", "engine"));
         String key = TokenIssuer.url(pair.getPublic().getEncoded());
         String ofAnotherToken = proof(pair, token + "x");
-        String ofAnotherKey = proof(TokenIssuer.newEcKey(), token);
+        String ofAnotherKey = proof(CertificateAuthority.newKey(), token);
         for (String proof : List.of("", "AAAA", "%", ofAnotherToken, ofAnotherKey)) {
             assertThat(catchThrowableOfType(RefusedTokenException.class, () -> enrolment.enrol(token, key, proof))
                             .reason())

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.enrol;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kvpool.dataplane.cert.CertificateAuthority;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
@@ -12,7 +13,6 @@ import java.security.KeyPairGenerator;
 import java.security.Signature;
 import java.security.interfaces.ECPublicKey;
 import java.security.interfaces.RSAPublicKey;
-import java.security.spec.ECGenParameterSpec;
 import java.time.Instant;
 import java.util.Base64;
 
@@ -44,17 +44,7 @@ public final class TokenIssuer implements KeySource {
     }
 
     static TokenIssuer ec(String kid) {
-        return new TokenIssuer(newEcKey(), kid, false);
-    }
-
-    static KeyPair newEcKey() {
-        try {
-            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-            generator.initialize(new ECGenParameterSpec("secp256r1"));
-            return generator.generateKeyPair();
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException(e);
-        }
+        return new TokenIssuer(CertificateAuthority.newKey(), kid, false);
     }
 
     /** Claims as Kubernetes writes them, bound to a pod and its node. */
