@@ -34,6 +34,9 @@ typedef struct kv_agent_params {
   uint64_t staging_bytes;       /* bound of the staging memory of all clients together */
   uint32_t connect_timeout_ms;  /* default 3000 */
   uint32_t transfer_timeout_ms; /* default 30000; also how long a client may leave an answer unread */
+  const char *tls_dir;          /* as of a client, towards masters and storage nodes; the URI ends with agent/NAME */
+  uint32_t tls_mode;            /* KV_TLS_* */
+  uint32_t reserved;
 } kv_agent_params;
 
 /* Listens and goes on looking for a leader for ever. On success *out is the caller's, to be ended with

@@ -62,6 +62,7 @@ enum kv_status {
   KV_PROTOCOL = -403,
   KV_IDENTITY_MISMATCH = -404,
   KV_VERSION_MISMATCH = -405,
+  KV_NOT_PERMITTED = -406, /* the certificate of this process does not allow it */
   /* -5xx: leadership; look for the leader and ask again */
   KV_NOT_LEADER = -501,
   KV_RECOVERING = -502,
@@ -89,6 +90,13 @@ enum kv_status {
  * clients without CANN are not used. Not together with UCX. */
 #define KV_PROTOCOL_ASCEND 8
 #define KV_PROTOCOL_UCX 4 /* between machines, before tcp, by which its requests go; needs libucp.so.0 on both sides */
+
+/* tls_mode: what of TLS 1.3 with certificates of both sides is spoken on TCP. Unix sockets and shared memory are what they
+ * are in any mode. A node that requires it does not serve UCX and CANN, as their bytes would go around it. */
+#define KV_TLS_DEFAULT 0    /* required with a tls_dir, else off */
+#define KV_TLS_OFF 1        /* plain connections alone; tls_dir is not looked at */
+#define KV_TLS_PERMISSIVE 2 /* TLS is dialled; both are taken, a plain peer with the rights that all have where it is off */
+#define KV_TLS_REQUIRED 3   /* TLS alone */
 
 /* ---- library ------------------------------------------------------------------------------------------------ */
 
@@ -169,6 +177,11 @@ typedef struct kv_node_params {
   const char *ssd_key_file; /* the SSD tier is encrypted (AES-256-XTS) with what this file has: 32 bytes, or 64 hexadecimal
                              * digits. With another key, a first one, or none any more, the tier begins empty. When it cannot
                              * be read, the node goes on without the tier. NULL or "": not encrypted */
+  const char *tls_dir; /* directory with tls.crt (PEM, the node's own certificate first), tls.key (PKCS#8) and ca.crt (the roots
+                        * that are trusted), looked at every 10 s. The certificate has one URI, spiffe://POOL-ID/node/NODE-ID;
+                        * a transient node's may be a tenant's or an agent's. NULL or "": none */
+  uint32_t tls_mode;   /* KV_TLS_* */
+  uint32_t reserved2;
 } kv_node_params;
 
 /* Opens or creates the segment, verifies its records, listens and dials the masters (and goes on dialling for ever).
@@ -233,6 +246,11 @@ typedef struct kv_node_stats {
   uint64_t ascend_transfers;          /* that CANN ended well, those included that look whether a client is reached */
   uint64_t ascend_transfer_failures;
   uint64_t ascend_transfer_us;        /* sum of the durations of both, with the wait for a channel */
+  uint64_t tls_handshakes;            /* that ended well, dialled and accepted */
+  uint64_t tls_handshake_failures;    /* with plain_refusals */
+  uint64_t tls_plain_refusals;        /* connections without TLS where it is required */
+  uint64_t auth_refusals;             /* peers with a good certificate that does not allow what they asked for */
+  uint64_t tls_not_after_ms;          /* when the node's certificate ends, in milliseconds of 1970; 0: it has none */
 } kv_node_stats;
 KV_API int32_t kv_node_get_stats(kv_node *node, kv_node_stats *out);
 
@@ -260,6 +278,10 @@ typedef struct kv_client_params {
                           * and only where they come sooner on average; default 100, KV_BUSY_WAIT_NEVER to sleep at once */
   uint32_t idle_timeout_ms; /* a connection to a storage node that nobody used for this long ends, and the memory shared there
                              * is given back; the next use opens it again; default 300000 */
+  const char *tls_dir;  /* as of a node. The certificate's URI is spiffe://POOL-ID/tenant/TENANT/rw/NAME, ro instead of rw for
+                         * reading alone, or agent/NAME or admin/NAME. NULL or "": none */
+  uint32_t tls_mode;    /* KV_TLS_*; a client dials TLS unless it is off */
+  uint32_t reserved;
 } kv_client_params;
 
 #define KV_BUSY_WAIT_NEVER 0xFFFFFFFFU /* kv_client_params.busy_wait_us */

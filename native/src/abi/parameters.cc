@@ -53,6 +53,10 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   auto product = nameOr(given.product, KVPOOL_PRODUCT_VERSION, "product");
   if (!product.ok()) return product.status();
 
+  const Result<secure::Settings> tls = secure::settingsOf(given.tlsDirectory, given.tlsMode);
+  if (!tls.ok()) return tls.status();
+  auto security = secure::Security::open(tls.value());
+  if (!security.ok()) return security.status();
   const uint32_t protocols = orDefault(given.protocols, kUsualProtocols);
   if ((protocols & (KV_PROTOCOL_UCX | KV_PROTOCOL_TCP)) == KV_PROTOCOL_UCX) {
     return {KV_INVALID_ARGUMENT, "protocols has ucx without tcp, by which its requests go"};
@@ -61,6 +65,7 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
     return {KV_INVALID_ARGUMENT, "protocols has ucx and ascend, which exclude each other; name one of them"};
   }
   client::ClientSettings settings;
+  settings.security = std::move(security.value());
   for (const auto& master : masters.value())
     settings.config.masters.push_back(toString(master));
   settings.config.me.role = wire::Role::Client;

@@ -38,6 +38,8 @@ struct PoolParameters {
   uint32_t connectTimeoutMs;
   uint32_t transferTimeoutMs;
   uint32_t idleTimeoutMs;
+  const char* tlsDirectory;
+  uint32_t tlsMode;
 };
 
 /// Of a client of its own, with bounds at their defaults.

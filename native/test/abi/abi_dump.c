@@ -36,6 +36,7 @@ static void dump_statuses(void) {
   VALUE(KV_PROTOCOL);
   VALUE(KV_IDENTITY_MISMATCH);
   VALUE(KV_VERSION_MISMATCH);
+  VALUE(KV_NOT_PERMITTED);
   VALUE(KV_NOT_LEADER);
   VALUE(KV_RECOVERING);
   VALUE(KV_STALE_EPOCH);
@@ -111,6 +112,9 @@ static void dump_node_params(void) {
   FIELD(kv_node_params, memory_path);
   FIELD(kv_node_params, memory_offset);
   FIELD(kv_node_params, ssd_key_file);
+  FIELD(kv_node_params, tls_dir);
+  FIELD(kv_node_params, tls_mode);
+  FIELD(kv_node_params, reserved2);
 }
 
 static void dump_node_stats(void) {
@@ -171,6 +175,11 @@ static void dump_node_stats(void) {
   FIELD(kv_node_stats, ascend_transfers);
   FIELD(kv_node_stats, ascend_transfer_failures);
   FIELD(kv_node_stats, ascend_transfer_us);
+  FIELD(kv_node_stats, tls_handshakes);
+  FIELD(kv_node_stats, tls_handshake_failures);
+  FIELD(kv_node_stats, tls_plain_refusals);
+  FIELD(kv_node_stats, auth_refusals);
+  FIELD(kv_node_stats, tls_not_after_ms);
 }
 
 static void dump_client_params(void) {
@@ -186,6 +195,9 @@ static void dump_client_params(void) {
   FIELD(kv_client_params, product);
   FIELD(kv_client_params, busy_wait_us);
   FIELD(kv_client_params, idle_timeout_ms);
+  FIELD(kv_client_params, tls_dir);
+  FIELD(kv_client_params, tls_mode);
+  FIELD(kv_client_params, reserved);
 }
 
 static void dump_batches(void) {
@@ -262,6 +274,9 @@ static void dump_agent(void) {
   FIELD(kv_agent_params, staging_bytes);
   FIELD(kv_agent_params, connect_timeout_ms);
   FIELD(kv_agent_params, transfer_timeout_ms);
+  FIELD(kv_agent_params, tls_dir);
+  FIELD(kv_agent_params, tls_mode);
+  FIELD(kv_agent_params, reserved);
   SIZE(kv_agent_stats);
   FIELD(kv_agent_stats, struct_size);
   FIELD(kv_agent_stats, leader_known);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "master/master_server.h"
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 
@@ -53,6 +54,10 @@ void MasterServer::acceptAll() {
     const uint64_t id = ++lastId_;
     auto connection = std::make_unique<Connection>();
     connection->fd = std::move(accepted.value());
+    if (credentials_) {
+      connection->session =
+          std::make_unique<secure::Session>(credentials_, secure::Session::Side::Listener, secure::Expected{});
+    }
     loop_.add(connection->fd.get(), EPOLLIN, [this, id](uint32_t events) { happened(id, events); });
     connections_[id] = std::move(connection);
   }
@@ -68,15 +73,43 @@ void MasterServer::happened(uint64_t id, uint32_t events) {
   flush(id);
 }
 
+void MasterServer::decode(uint64_t id, Connection& connection) {
+  while (const auto body = connection.decoder.next())
+    model_.frame(now(), id, *body);
+}
+
+bool MasterServer::receiveSecured(uint64_t id, Connection& connection) {
+  secure::Session& session = *connection.session;
+  std::array<uint8_t, 65536> sealed;
+  const ssize_t count = ::recv(connection.fd.get(), sealed.data(), sealed.size(), 0);
+  if (count < 0) return errno == EAGAIN || errno == EINTR;
+  if (count == 0) return false;
+  session.received(std::span(sealed).first(static_cast<size_t>(count)));
+  session.advance();
+  while (const size_t opened = session.open(connection.decoder.writable())) {
+    connection.decoder.received(opened);
+    decode(id, connection);
+  }
+  session.keepRest();
+  if (session.state() != secure::Session::State::Refused) return session.state() != secure::Session::State::Closed;
+  const auto alert = session.outgoing();
+  (void)::send(connection.fd.get(), alert.data(), alert.size(), MSG_NOSIGNAL);
+  return false;
+}
+
 bool MasterServer::receive(uint64_t id, Connection& connection) {
+  try {
+    if (connection.session) return receiveSecured(id, connection);
+  } catch (const wire::Malformed&) {
+    return false;
+  }
   const auto room = connection.decoder.writable();
   const ssize_t count = ::recv(connection.fd.get(), room.data(), room.size(), 0);
   if (count < 0) return errno == EAGAIN || errno == EINTR;
   if (count == 0) return false;
   connection.decoder.received(static_cast<size_t>(count));
   try {
-    while (const auto body = connection.decoder.next())
-      model_.frame(now(), id, *body);
+    decode(id, connection);
   } catch (const wire::Malformed&) {
     return false;
   }
@@ -88,7 +121,8 @@ void MasterServer::deliver() {
     const auto found = connections_.find(outgoing.connection);
     if (found == connections_.end()) continue;
     Connection& connection = *found->second;
-    connection.out.insert(connection.out.end(), outgoing.frame.begin(), outgoing.frame.end());
+    wire::Bytes& out = connection.session ? connection.plain : connection.out;
+    out.insert(out.end(), outgoing.frame.begin(), outgoing.frame.end());
     connection.closing = connection.closing || outgoing.close;
     flush(outgoing.connection);
   }
@@ -98,6 +132,13 @@ void MasterServer::flush(uint64_t id) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
   Connection& connection = *found->second;
+  if (secure::Session* const session = connection.session.get()) {
+    const iovec plain{connection.plain.data(), connection.plain.size()};
+    if (!connection.plain.empty() && session->seal(std::span(&plain, 1))) connection.plain.clear();
+    const auto sealed = session->outgoing();
+    connection.out.insert(connection.out.end(), sealed.begin(), sealed.end());
+    session->sent(sealed.size());
+  }
   while (!connection.out.empty()) {
     const ssize_t sent = ::send(connection.fd.get(), connection.out.data(), connection.out.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EAGAIN) {

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "master/master_model.h"
 #include "net/event_loop.h"
+#include "secure/session.h"
 #include "wire/frame.h"
 
 namespace kvpool::test {
@@ -20,6 +21,8 @@ class MasterServer {
  public:
   explicit MasterServer(MasterModel::Settings settings) : model_(std::move(settings)) {}
 
+  /// From now on connections must speak TLS.
+  void secure(std::shared_ptr<const secure::Credentials> credentials) { credentials_ = std::move(credentials); }
   /// Port 0: any; see port().
   Status listen(const std::string& host, uint16_t port);
   [[nodiscard]] uint16_t port() const { return port_; }
@@ -37,12 +40,16 @@ class MasterServer {
     Fd fd;
     wire::FrameDecoder decoder;
     wire::Bytes out;
+    std::unique_ptr<secure::Session> session;  // with TLS
+    wire::Bytes plain;                         // to be sealed
     bool closing = false;
   };
 
   void acceptAll();
   void happened(uint64_t id, uint32_t events);
   bool receive(uint64_t id, Connection& connection);
+  bool receiveSecured(uint64_t id, Connection& connection);
+  void decode(uint64_t id, Connection& connection);
   void deliver();
   void flush(uint64_t id);
   void close(uint64_t id);
@@ -52,6 +59,7 @@ class MasterServer {
   Fd listener_;
   uint16_t port_ = 0;
   uint64_t lastId_ = 0;
+  std::shared_ptr<const secure::Credentials> credentials_;
   std::map<uint64_t, std::unique_ptr<Connection>> connections_;
   std::atomic<bool> stopped_ = false;
 };

@@ -18,9 +18,12 @@ bool eventually(const std::function<bool()>& reached) {
   return reached();
 }
 
-TestMaster::TestMaster(MasterModel::Settings settings, uint16_t port, const std::string& host) : host_(host) {
+TestMaster::TestMaster(MasterModel::Settings settings, uint16_t port, const std::string& host,
+                       std::shared_ptr<const secure::Credentials> credentials)
+    : host_(host) {
   if (settings.pool.isAny()) settings.pool = *parsePoolId(kPoolText);
   server_ = std::make_unique<MasterServer>(settings);
+  server_->secure(std::move(credentials));
   const Status listening = server_->listen(host, port);
   EXPECT_TRUE(listening.ok()) << listening.text();
   thread_ = std::thread([this] { server_->run(); });

@@ -29,7 +29,8 @@ bool eventually(const std::function<bool()>& reached);
 
 class TestMaster {
  public:
-  explicit TestMaster(MasterModel::Settings settings = {}, uint16_t port = 0, const std::string& host = kIpv4);
+  explicit TestMaster(MasterModel::Settings settings = {}, uint16_t port = 0, const std::string& host = kIpv4,
+                      std::shared_ptr<const secure::Credentials> credentials = {});
   ~TestMaster();
 
   [[nodiscard]] uint16_t port() const { return server_->port(); }

@@ -31,6 +31,7 @@ struct Dial {
   ConnectionId connection = 0;
   Transport transport = Transport::Tcp;
   std::string address;  ///< HOST:PORT, or the path of a unix socket
+  std::string node;     ///< the storage node that is meant; empty: a master
 };
 
 /// Whole frames, header included.

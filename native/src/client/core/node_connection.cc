@@ -336,7 +336,7 @@ void NodeConnection::dial(const PoolId& pool) {
   connection_ = context_.newConnection();
   stage_ = Stage::Dialing;
   since_ = context_.now;
-  context_.act(Dial{connection_, transport_, address_});
+  context_.act(Dial{connection_, transport_, address_, node_});
 }
 
 void NodeConnection::opened() {

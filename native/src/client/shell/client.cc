@@ -20,7 +20,7 @@ const Status kDefunct(KV_INTERNAL, "the client ended because of a defect, see th
 Client::Client(ClientSettings settings)
     : settings_(std::move(settings)),
       pending_(settings_.queueOpsMax),
-      shell_(settings_.config, settings_.busyWait, *this) {
+      shell_(settings_.config, settings_.busyWait, settings_.security, *this) {
   if (shell_.station() == nullptr) return;
   devices_.emplace(*shell_.station());
   memory_.acceptDevices([this](const void* memory) { return devices_->isOfDevice(memory); });

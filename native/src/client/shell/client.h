@@ -25,6 +25,7 @@ struct ClientSettings {
   int64_t readyTimeoutMs = kReadyTimeoutMs;
   uint32_t queueOpsMax = KV_BATCH_MAX;
   std::chrono::microseconds busyWait = net::kBusyWait;
+  std::shared_ptr<secure::Security> security = std::make_shared<secure::Security>();
   /// Told which batch is done, or 0 when a leader was found or lost. Locks are held: it only may note it and wake.
   std::function<void(uint64_t batch)> somethingHappened;
 };

@@ -15,11 +15,20 @@ namespace {
 /// Copied between two looks at the sockets.
 constexpr uint64_t kCopyBytesPerRound = 1 << 20;
 
+/// Engines lend memory as nodes of their own names.
+secure::Expected expectedOf(const std::string& node) {
+  using Role = Principal::Role;
+  if (node.empty()) return {{Role::Master}, {}};
+  return {{Role::Node, Role::Tenant, Role::Agent}, node};
+}
+
 }  // namespace
 
-ClientShell::ClientShell(const Config& config, std::chrono::microseconds busyWait, Listener& listener)
+ClientShell::ClientShell(const Config& config, std::chrono::microseconds busyWait,
+                         std::shared_ptr<secure::Security> security, Listener& listener)
     : listener_(listener),
       core_(config),
+      security_(std::move(security)),
       resolver_(loop_),
       remote_(config.remote),
       copier_(*this),
@@ -60,6 +69,8 @@ void ClientShell::round(int64_t waitMs) {
   if (net::steadyMs() - lastTick_ >= core_.tickMs()) {
     core_.tick(net::steadyMs());
     lastTick_ = net::steadyMs();
+    security_->look(lastTick_);
+    if (security_->isOn()) streams_.endUnauthenticated(lastTick_);
   }
   settle();
   publishSnapshot();
@@ -114,6 +125,9 @@ void ClientShell::perform(const Dial& dial) {
   if (dial.transport == Transport::Unix) {
     stream->dialUnix(dial.address);
   } else {
+    if (security_->isOn()) {
+      stream->secure({security_->credentials(), secure::Session::Side::Dialer, expectedOf(dial.node), false});
+    }
     stream->dialTcp(resolver_, dial.address);
   }
 }

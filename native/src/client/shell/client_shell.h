@@ -16,6 +16,7 @@
 #include "net/event_loop.h"
 #include "net/resolver.h"
 #include "net/streams.h"
+#include "secure/security.h"
 #include "ucx/worker.h"
 
 namespace kvpool::client {
@@ -41,7 +42,8 @@ class ClientShell : private net::Stream::Listener, private Copier::Listener {
 
   /// Where the settings have ascend, its engine of CANN is on the device of this thread's context. `busyWait`: the
   /// longest that round() looks for something before it sleeps.
-  ClientShell(const Config& config, std::chrono::microseconds busyWait, Listener& listener);
+  ClientShell(const Config& config, std::chrono::microseconds busyWait, std::shared_ptr<secure::Security> security,
+              Listener& listener);
 
   /// Why CANN, which is in the settings, cannot be used; OK while it can, and where it is not.
   [[nodiscard]] const Status& ascendProblem() const { return ascendProblem_; }
@@ -108,6 +110,7 @@ class ClientShell : private net::Stream::Listener, private Copier::Listener {
 
   Listener& listener_;
   ClientCore core_;
+  const std::shared_ptr<secure::Security> security_;
   net::EventLoop loop_;
   net::Resolver resolver_;
   const std::optional<RemoteProtocol> remote_;

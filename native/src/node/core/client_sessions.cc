@@ -24,10 +24,12 @@ namespace kvpool::node {
 
 namespace sbe = wire::sbe;
 
-void ClientSessions::accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer) {
+void ClientSessions::accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer,
+                              const std::optional<Principal>& who) {
   Session& session = sessions_[id];
   session.local = local;
   session.peer = peer;
+  session.who = who;
   session.helloUntilMs = nowMs + wire::kHelloTimeoutMs;
   session.usedMs = nowMs;
   if (sessions_.size() - closing_ <= context_.config.clientConnectionsMax || makeRoom(nowMs)) return;
@@ -104,6 +106,16 @@ void ClientSessions::malformed(ConnectionId id, const std::string& what) {
 void ClientSessions::hello(ConnectionId id, Session& session, wire::Body body) {
   const wire::Hello hello = wire::readHello(body);
   const wire::Identity& self = context_.config.self;
+  if (session.who && !session.who->isClient() && session.who->role != Principal::Role::Node) {
+    ++context_.stats.authRefusals;
+    const std::string why =
+        toString(*session.who) +
+        " may not read from storage nodes; connect with a certificate of a tenant, an agent or an admin";
+    wire::Bytes refusal;
+    wire::appendRefused(refusal, {wire::Refusal::WrongRole, self.wire, why});
+    context_.outbox.frames(id, std::move(refusal));
+    return close(id, session, why);
+  }
   std::variant<wire::Welcome, wire::Refused> answer =
       self.poolId.isAny()
           ? wire::Refused{wire::Refusal::PoolMismatch, self.wire,
@@ -129,6 +141,7 @@ bool ClientSessions::knowsActive(const Session& session) const {
 }
 
 Status ClientSessions::admitWrite(const Session& session, const WriteRequest& request) const {
+  if (!session.mayWrite()) return {KV_NOT_PERMITTED, toString(*session.who) + " may not write"};
   const int32_t authority = context_.fencing.judgeWrite(request.authority, request.objectId);
   if (authority != KV_OK) {
     return {authority, "grant of " + toString(request.authority) + " for object " + toString(request.objectId)};
@@ -168,6 +181,7 @@ void ClientSessions::write(ConnectionId id, Session& session, const WriteRequest
 void ClientSessions::refuseWrite(ConnectionId id, Session& session, const WriteRequest& request, const Status& why) {
   ++context_.stats.writeFailures;
   if (why.code() == KV_STALE_EPOCH) ++context_.stats.staleRefusals;
+  if (why.code() == KV_NOT_PERMITTED) ++context_.stats.authRefusals;
   replyWrite(id, request.requestId, why.code(), {});
   if (request.staging || request.inParts) return;
   if (request.payloadLength > context_.directory.geometry().dataBytes) {

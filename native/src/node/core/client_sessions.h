@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/principal.h"
 #include "node/core/core_context.h"
 #include "node/core/messages.h"
 #include "node/core/open_writes.h"
@@ -45,8 +46,10 @@ class ClientSessions {
         openWrites_(context),
         staging_(context.config.stagingBytes, "node " + context.config.self.name) {}
 
-  /// `local`: came through the unix socket, so it shares memory with us.
-  void accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer);
+  /// `local`: came through the unix socket, so it shares memory with us. `who`: whom its certificate names, if it came
+  /// by TLS; without one it may do everything.
+  void accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer,
+                const std::optional<Principal>& who);
   [[nodiscard]] bool owns(ConnectionId id) const { return sessions_.contains(id); }
   [[nodiscard]] size_t count() const { return sessions_.size(); }
 
@@ -132,6 +135,7 @@ class ClientSessions {
     uint64_t helloUntilMs = 0;
     uint64_t usedMs = 0;  // when something was last asked or under way
     std::string peer;
+    std::optional<Principal> who;
     wire::VersionRange wire;    // what it understands
     wire::VersionRange layout;  // likewise; matters when local
     bool attached = false;      // shares memory, if only to read
@@ -150,6 +154,8 @@ class ClientSessions {
     uint64_t tierBytes = 0;             // held by payloads from the tier: being read, being sent
     bool starved = false;               // the next one waits for room
 
+    /// Other nodes read what they are to copy.
+    [[nodiscard]] bool mayWrite() const { return !who || (who->isClient() && !who->readsOnly); }
     /// The first of the reads is being looked at.
     [[nodiscard]] bool checks() const { return check || sum; }
     [[nodiscard]] bool busy() const {

@@ -37,8 +37,9 @@ bool NodeCore::isEmpty() const {
   return context_.directory.objects() == 0 && (!tier_.on() || context_.table->objects() == 0);
 }
 
-void NodeCore::accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer) {
-  clients_.accepted(nowMs, id, local, peer);
+void NodeCore::accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer,
+                        const std::optional<Principal>& who) {
+  clients_.accepted(nowMs, id, local, peer, who);
 }
 
 void NodeCore::dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/principal.h"
 #include "node/core/client_sessions.h"
 #include "node/core/copies.h"
 #include "node/core/core_context.h"
@@ -45,7 +46,9 @@ class NodeCore {
   /// `directory` and `tier` have recovered; they and `state` outlive the core. Without an SSD tier `tier` is null.
   NodeCore(CoreConfig config, store::Directory& directory, store::StatePages& state, ssd::Table* tier = nullptr);
 
-  void accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer);
+  /// `who`: whom its certificate names; nothing where there is no TLS, which has all rights.
+  void accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer,
+                const std::optional<Principal>& who = {});
   void dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer);
   /// `refused`: every address of it answered that nobody listens.
   void dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why);

@@ -57,6 +57,9 @@ void reportRecovery(const NodeSettings& settings, const store::Recovery& recover
 Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
   std::unique_ptr<Node> node(new Node());
   node->incarnation_ = randomNumber();
+  const auto security = secure::Security::open(settings.tls);
+  if (!security.ok()) return security.status();
+  if (Status named = judgeName(settings, *security.value()); !named.ok()) return named;
   if (Status opened = node->open(settings); !opened.ok()) return opened;
   node->countAside(settings);
   Shell::Listeners listeners;
@@ -68,7 +71,7 @@ Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
   node->core_.emplace(node->coreConfig(settings), *node->directory_, *node->state_, table);
   ssd::Device* device = node->tier_ ? node->tier_->device.get() : nullptr;
   node->shell_.emplace(node->loop_, *node->core_, settings, node->segment_, device, std::move(listeners),
-                       std::move(remote));
+                       std::move(remote), security.value());
   node->publishStats();
 
   if (settings.prefault) node->beginPrefault();
@@ -83,6 +86,19 @@ Node::~Node() {
   if (prefault_) prefault_->stop();  // a start that failed had no thread yet
   socketFile_.remove();              // while the socket is open, so that no other file can have got its number
   shell_.reset();
+}
+
+/// Masters would refuse it, but this process's own people should read why.
+Status Node::judgeName(const NodeSettings& settings, const secure::Security& security) {
+  if (!security.isOn() || settings.isTransient()) return {};
+  const secure::PeerName& self = security.credentials()->self();
+  const bool isThis = self.principal.role == Principal::Role::Node && self.principal.name == settings.nodeId &&
+                      self.pool == settings.poolId;
+  if (isThis) return {};
+  return {KV_INVALID_ARGUMENT, settings.tls.directory + "/tls.crt is of " + toString(self.principal) + " of pool " +
+                                   toString(self.pool) + ", and this is node/" + settings.nodeId + " of pool " +
+                                   toString(settings.poolId) +
+                                   "; give it a certificate of its own (kvpool cert issue)"};
 }
 
 Status Node::open(const NodeSettings& settings) {
@@ -179,7 +195,12 @@ Status Node::openRemote(const NodeSettings& settings, std::optional<RemoteSource
   if (settings.shm) protocols_ |= KV_PROTOCOL_SHM;
   if (!settings.remote) return {};
   const std::string name = toString(*settings.remote);
-  Result<RemoteSource> opened = node::openRemote(settings, segment_.mapping.bytes());
+  Result<RemoteSource> opened =
+      settings.tls.mode == secure::Mode::Required
+          ? Result<RemoteSource>(KV_INVALID_ARGUMENT, "TLS is required, and bytes that " + name +
+                                                          " moves are not encrypted; set tls to permissive, or leave " +
+                                                          name + " out of the protocols")
+          : node::openRemote(settings, segment_.mapping.bytes());
   if (opened.ok()) {
     protocols_ |= *settings.remote == RemoteProtocol::Ucx ? uint32_t{KV_PROTOCOL_UCX} : uint32_t{KV_PROTOCOL_ASCEND};
     log(LogLevel::Info, "node " + settings.nodeId + " serves " + name);
@@ -274,18 +295,22 @@ void Node::leave() {
 void Node::publishStats() {
   const CoreSnapshot now = core_->snapshot();
   const RemoteTimes times = shell_->remoteTimes();
+  const Shell::TlsCounts tls = shell_->tls();
   const std::lock_guard lock(statsMutex_);
   stats_ = now;
   times_ = times;
+  tls_ = tls;
 }
 
 kv_node_stats Node::stats() const {
   CoreSnapshot now;
   RemoteTimes times;
+  Shell::TlsCounts tls;
   {
     const std::lock_guard lock(statsMutex_);
     now = stats_;
     times = times_;
+    tls = tls_;
   }
   kv_node_stats out{};
   out.listen_port = port_;
@@ -345,6 +370,11 @@ kv_node_stats Node::stats() const {
   out.foreign_files_set_aside = aside_.foreign;
   out.set_aside_bytes = aside_.bytes;
   out.replaced_layout = segment_.replacedLayout;
+  out.tls_handshakes = tls.handshakes;
+  out.tls_handshake_failures = tls.failures;
+  out.tls_plain_refusals = tls.plainRefusals;
+  out.auth_refusals = now.counters.authRefusals;
+  out.tls_not_after_ms = static_cast<uint64_t>(tls.notAfterMs);
   return out;
 }
 

@@ -44,6 +44,7 @@ class Node {
  private:
   Node() = default;
   Status open(const NodeSettings& settings);
+  static Status judgeName(const NodeSettings& settings, const secure::Security& security);
   Status openTier(const NodeSettings& settings);
   void countAside(const NodeSettings& settings);
   Status listen(const NodeSettings& settings, Shell::Listeners* listeners);
@@ -79,6 +80,7 @@ class Node {
   mutable std::mutex statsMutex_;
   CoreSnapshot stats_;
   RemoteTimes times_;
+  Shell::TlsCounts tls_;
   std::thread thread_;
 };
 

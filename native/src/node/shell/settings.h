@@ -11,6 +11,7 @@
 #include "base/staging_budget.h"
 #include "base/status.h"
 #include "kvpool/kvpool.h"
+#include "secure/security.h"
 #include "store/numa.h"
 #include "wire/staging_offer.h"
 
@@ -48,6 +49,7 @@ struct NodeSettings {
   uint64_t ssdBytes = 0;
   std::string ssdKeyFile;  // empty: the tier is not encrypted
   uint64_t stagingBytes = kSharedStagingBytes;
+  secure::Settings tls;
   [[nodiscard]] bool isTransient() const { return dataDir.empty(); }
 };
 

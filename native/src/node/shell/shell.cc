@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "net/clock.h"
 #include "store/staging.h"
 
@@ -18,6 +20,17 @@ constexpr net::Stream::Limits kClientLimits{wire::kHelloBodyBytesMax, 64, uint64
 /// bounds what it may leave unread.
 constexpr net::Stream::Limits kMasterLimits{};
 
+/// Peers that are not authenticated yet; more are closed at once. They have kHandshakeMsMax each.
+constexpr size_t kUnopenedMax = 512;
+/// How long a refusal that is like the last one is not told again.
+constexpr uint64_t kRefusalMs = 10'000;
+
+secure::Expected expectedOf(bool isMaster) {
+  using Role = Principal::Role;
+  if (isMaster) return {{Role::Master}, {}};
+  return {{Role::Node, Role::Tenant, Role::Agent}, {}};  // engines lend memory too
+}
+
 uint64_t monotonicMs() {
   return static_cast<uint64_t>(net::steadyMs());
 }
@@ -29,7 +42,8 @@ Pieces piecesOf(std::span<uint8_t> bytes) {
 }  // namespace
 
 Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings, const store::SegmentFile& segment,
-             ssd::Device* device, Listeners listeners, std::optional<RemoteSource> remote)
+             ssd::Device* device, Listeners listeners, std::optional<RemoteSource> remote,
+             std::shared_ptr<secure::Security> security)
     : loop_(loop),
       core_(core),
       segment_(segment),
@@ -39,7 +53,7 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       masterDialer_(
           loop, settings.connectTimeoutMs,
           [this](uint64_t master, Fd socket, const std::string& peer) {
-            core_.dialled(nowMs_, add(std::move(socket), false, peer, kMasterLimits), master, peer);
+            begin(std::move(socket), {Unopened::Kind::Master, master, peer}, kMasterLimits);
           },
           [this](uint64_t master, const net::Dial::Outcome& outcome) {
             if (outcome.unknown) return core_.nameUnknown(nowMs_, master, outcome.why);
@@ -48,14 +62,15 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       sourceDialer_(
           loop, settings.connectTimeoutMs,
           [this](uint64_t source, Fd socket, const std::string& peer) {
-            core_.sourceDialled(nowMs_, add(std::move(socket), false, "source " + peer, kClientLimits), source, peer);
+            begin(std::move(socket), {Unopened::Kind::Source, source, peer}, kClientLimits);
           },
           [this](uint64_t source, const net::Dial::Outcome& outcome) { core_.sourceDialFailed(source, outcome.why); }),
       nowMs_(monotonicMs()),
+      security_(std::move(security)),
       streams_(loop, static_cast<net::Stream::Listener&>(*this)),
       copies_(segment_.mapping.bytes()) {
   acceptors_.emplace_back(loop_, std::move(listeners.tcp), [this](Fd socket, const net::SocketAddress& peer) {
-    accepted(std::move(socket), false, "client " + net::toString(peer));
+    begin(std::move(socket), {Unopened::Kind::Client, 0, "client " + net::toString(peer)}, kClientLimits);
   });
   if (listeners.local.valid()) {
     acceptors_.emplace_back(loop_, std::move(listeners.local), [this](Fd socket, const net::SocketAddress&) {
@@ -103,9 +118,11 @@ void Shell::tick() {
   checkSegment();
   masterDialer_.tick(nowMs_);
   sourceDialer_.tick(nowMs_);
+  security_->look(static_cast<int64_t>(nowMs_));
   core_.tick(nowMs_);
   const auto now = static_cast<int64_t>(nowMs_);
   streams_.tick(now);
+  if (!unopened_.empty()) streams_.endUnauthenticated(now);
   streams_.endStalled(now, static_cast<int64_t>(transferTimeoutMs_));
 }
 
@@ -130,6 +147,50 @@ void Shell::accepted(Fd socket, bool local, const std::string& peer) {
   core_.accepted(nowMs_, add(std::move(socket), local, peer, kClientLimits), local, peer);
 }
 
+/// A connection by TCP: the core hears of it once it is known who is there.
+void Shell::begin(Fd socket, const Unopened& opens, const net::Stream::Limits& limits) {
+  const bool isClient = opens.kind == Unopened::Kind::Client;
+  if (!security_->isOn()) {
+    const std::string shown = opens.kind == Unopened::Kind::Source ? "source " + opens.peer : opens.peer;
+    return tell(add(std::move(socket), false, shown, limits), opens);
+  }
+  if (isClient && unopened_.size() >= kUnopenedMax) {
+    ++tls_.failures;
+    return;  // closed: whoever means it well tries again
+  }
+  const ConnectionId id = ++lastId_;
+  peers_[id] = opens.kind == Unopened::Kind::Source ? "source " + opens.peer : opens.peer;
+  unopened_[id] = opens;
+  const std::shared_ptr<net::Stream> stream = streams_.add(id, limits);
+  const auto side = isClient ? secure::Session::Side::Listener : secure::Session::Side::Dialer;
+  const secure::Expected expected = isClient ? secure::Expected{} : expectedOf(opens.kind == Unopened::Kind::Master);
+  stream->secure({security_->credentials(), side, expected, isClient && security_->takesPlain()});
+  stream->adopt(std::move(socket));
+}
+
+void Shell::tell(ConnectionId id, const Unopened& opened) {
+  switch (opened.kind) {
+    case Unopened::Kind::Client: {
+      const net::Stream* const stream = streams_.find(id);
+      const Principal* const who = stream == nullptr ? nullptr : stream->principal();
+      core_.accepted(nowMs_, id, false, opened.peer, who == nullptr ? std::nullopt : std::optional(*who));
+      break;
+    }
+    case Unopened::Kind::Master:
+      core_.dialled(nowMs_, id, opened.number, opened.peer);
+      break;
+    case Unopened::Kind::Source:
+      core_.sourceDialled(nowMs_, id, opened.number, opened.peer);
+      break;
+  }
+}
+
+Shell::TlsCounts Shell::tls() const {
+  TlsCounts counts = tls_;
+  if (security_->isOn()) counts.notAfterMs = security_->credentials()->self().principal.notAfterMs;
+  return counts;
+}
+
 void Shell::act() {
   for (auto actions = core_.takeActions(); !actions.empty(); actions = core_.takeActions()) {
     for (const Action& action : actions)
@@ -140,7 +201,34 @@ void Shell::act() {
 // ---- what happened ----
 // It goes to the core, and what that wants is done at once: the next bytes depend on it.
 
+void Shell::streamOpened(ConnectionId id) {
+  const auto opened = unopened_.extract(id);
+  if (!opened) return;
+  if (const net::Stream* const stream = streams_.find(id); stream != nullptr && stream->principal() != nullptr) {
+    ++tls_.handshakes;
+    peers_[id] += " (" + toString(*stream->principal()) + ")";
+  }
+  tell(id, opened.mapped());
+}
+
+/// It ended before its peer was known.
+void Shell::unopened(const Unopened& opens, const net::Stream::Ending& ending) {
+  ++tls_.failures;
+  if (ending.how == net::Stream::Ending::How::Unauthenticated && ending.plain) ++tls_.plainRefusals;
+  if (opens.kind == Unopened::Kind::Master) return core_.dialFailed(nowMs_, opens.number, false, ending.why);
+  if (opens.kind == Unopened::Kind::Source) return core_.sourceDialFailed(opens.number, opens.peer + ": " + ending.why);
+  if (ending.why == lastRefusal_ && nowMs_ < refusalUntilMs_) return;
+  lastRefusal_ = ending.why;
+  refusalUntilMs_ = nowMs_ + kRefusalMs;
+  log(LogLevel::Warning, "refused " + opens.peer + ": " + ending.why);
+}
+
 void Shell::streamEnded(ConnectionId id, const net::Stream::Ending& ending) {
+  if (const auto opens = unopened_.extract(id)) {
+    streams_.drop(id);
+    peers_.erase(id);
+    return unopened(opens.mapped(), ending);
+  }
   if (ending.how != net::Stream::Ending::How::Closed) log(LogLevel::Info, peers_[id] + ": " + ending.why);
   streams_.drop(id);
   copies_.forget(id);

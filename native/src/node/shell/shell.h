@@ -20,6 +20,7 @@
 #include "node/shell/remote_source.h"
 #include "node/shell/settings.h"
 #include "node/shell/staging_copies.h"
+#include "secure/security.h"
 #include "ssd/workers.h"
 #include "store/segment_file.h"
 #include "store/segment_guard.h"
@@ -39,6 +40,14 @@ class SegmentLost : public std::exception {
 /// What the core acts through: listeners, connections, dials. All of it in one thread, the one that calls turn().
 class Shell final : private net::Stream::Listener, private RemoteEvents {
  public:
+  /// Connections by TCP.
+  struct TlsCounts {
+    uint64_t handshakes = 0;
+    uint64_t failures = 0;  // with plainRefusals
+    uint64_t plainRefusals = 0;
+    int64_t notAfterMs = 0;  // of the node's certificate; 0: it has none
+  };
+
   struct Listeners {
     Fd tcp;
     Fd local;  // invalid when shm is off
@@ -46,15 +55,26 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
 
   /// `device` is the SSD tier's, null without one; without `remote` no client may offer memory.
   Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings, const store::SegmentFile& segment,
-        ssd::Device* device, Listeners listeners, std::optional<RemoteSource> remote);
+        ssd::Device* device, Listeners listeners, std::optional<RemoteSource> remote,
+        std::shared_ptr<secure::Security> security);
   ~Shell() override;
 
   /// Waits for something to happen, at most until the next tick, and does what follows from it. Throws SegmentLost
   /// before anything is sent that could follow from missing bytes.
   void turn();
+  [[nodiscard]] TlsCounts tls() const;
   [[nodiscard]] RemoteTimes remoteTimes() const { return remote_ ? remote_->times() : RemoteTimes{}; }
 
  private:
+  /// A connection that the core hears of once its peer is authenticated.
+  struct Unopened {
+    enum class Kind { Client, Master, Source };
+    Kind kind = Kind::Client;
+    uint64_t number = 0;  // of the master or source
+    std::string peer;
+  };
+
+  void streamOpened(ConnectionId id) override;
   void streamEnded(ConnectionId id, const net::Stream::Ending& ending) override;
   void streamMalformed(ConnectionId id, const std::string& what) override;
   void frameArrived(ConnectionId id, wire::Body body) override;
@@ -73,6 +93,9 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   void onRemoteLost(ConnectionId connection, const std::string& why) override;
 
   ConnectionId add(Fd socket, bool local, const std::string& peer, const net::Stream::Limits& limits);
+  void begin(Fd socket, const Unopened& opens, const net::Stream::Limits& limits);
+  void tell(ConnectionId id, const Unopened& opened);
+  void unopened(const Unopened& opens, const net::Stream::Ending& ending);
   void accepted(Fd socket, bool local, const std::string& peer);
   void act();
   void tick();
@@ -121,6 +144,11 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   uint64_t nextTickMs_ = 0;
   ConnectionId lastId_ = 0;
   std::unordered_map<ConnectionId, std::string> peers_;
+  const std::shared_ptr<secure::Security> security_;
+  std::unordered_map<ConnectionId, Unopened> unopened_;
+  TlsCounts tls_;
+  std::string lastRefusal_;  // told, not to be told at once again
+  uint64_t refusalUntilMs_ = 0;
   std::unordered_map<ConnectionId, std::vector<kv_piece>> receiving_;  // where the parts go that come
   net::Streams streams_;
   StagingCopies copies_;

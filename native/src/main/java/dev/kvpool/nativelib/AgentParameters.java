@@ -17,6 +17,7 @@ import java.util.Set;
  * @param connectTimeout bound of a connection attempt; null for 3 s
  * @param transferTimeout a transfer without progress for this long fails; null for 30 s
  * @param product product version told to peers; null for that of the library
+ * @param tls certificates and what is demanded of peers on TCP
  */
 public record AgentParameters(
         String masters,
@@ -26,11 +27,13 @@ public record AgentParameters(
         Set<Protocol> protocols,
         Duration connectTimeout,
         Duration transferTimeout,
-        String product) {
+        String product,
+        TlsParameters tls) {
 
     public AgentParameters {
         Objects.requireNonNull(masters, "masters");
         Objects.requireNonNull(socket, "socket");
+        Objects.requireNonNull(tls, "tls");
         protocols = Set.copyOf(protocols);
     }
 
@@ -43,5 +46,6 @@ public record AgentParameters(
                 .u64("staging_bytes", Arguments.bytes("staging size", stagingBytes))
                 .u32("connect_timeout_ms", Arguments.milliseconds("connect timeout", connectTimeout))
                 .u32("transfer_timeout_ms", Arguments.milliseconds("transfer timeout", transferTimeout));
+        tls.writeTo(struct);
     }
 }

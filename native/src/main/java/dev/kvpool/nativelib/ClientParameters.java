@@ -17,6 +17,7 @@ import java.util.Set;
  * @param idleTimeout a connection to a storage node that nobody used for this long ends, until the next use; null for
  *     5 min
  * @param product product version told to peers; null for that of the library
+ * @param tls certificates and what is demanded of peers on TCP
  */
 public record ClientParameters(
         String masters,
@@ -26,16 +27,18 @@ public record ClientParameters(
         Duration transferTimeout,
         Duration readyTimeout,
         Duration idleTimeout,
-        String product) {
+        String product,
+        TlsParameters tls) {
 
     public ClientParameters {
         Objects.requireNonNull(masters, "masters");
+        Objects.requireNonNull(tls, "tls");
         protocols = Set.copyOf(protocols);
     }
 
     /** All transports and every default. */
     public static ClientParameters of(String masters) {
-        return new ClientParameters(masters, null, Set.of(), null, null, null, null, null);
+        return new ClientParameters(masters, null, Set.of(), null, null, null, null, null, TlsParameters.OFF);
     }
 
     void writeTo(Struct struct) {
@@ -47,5 +50,6 @@ public record ClientParameters(
                 .u32("ready_timeout_ms", Arguments.milliseconds("ready timeout", readyTimeout))
                 .u32("idle_timeout_ms", Arguments.milliseconds("idle timeout", idleTimeout))
                 .text("product", Arguments.text("product version", product));
+        tls.writeTo(struct);
     }
 }

@@ -51,7 +51,10 @@ final class Layouts {
             u64("staging_bytes"),
             pointer("memory_path"),
             u64("memory_offset"),
-            pointer("ssd_key_file"));
+            pointer("ssd_key_file"),
+            pointer("tls_dir"),
+            u32("tls_mode"),
+            u32("reserved2"));
 
     static final StructLayout NODE_STATS = struct(
             "kv_node_stats",
@@ -110,7 +113,12 @@ final class Layouts {
             u64("ascend_read_bytes"),
             u64("ascend_transfers"),
             u64("ascend_transfer_failures"),
-            u64("ascend_transfer_us"));
+            u64("ascend_transfer_us"),
+            u64("tls_handshakes"),
+            u64("tls_handshake_failures"),
+            u64("tls_plain_refusals"),
+            u64("auth_refusals"),
+            u64("tls_not_after_ms"));
 
     static final StructLayout CLIENT_PARAMS = struct(
             "kv_client_params",
@@ -124,7 +132,10 @@ final class Layouts {
             u32("queue_ops_max"),
             pointer("product"),
             u32("busy_wait_us"),
-            u32("idle_timeout_ms"));
+            u32("idle_timeout_ms"),
+            pointer("tls_dir"),
+            u32("tls_mode"),
+            u32("reserved"));
 
     static final StructLayout OP = struct(
             "kv_op",
@@ -197,7 +208,10 @@ final class Layouts {
             pointer("product"),
             u64("staging_bytes"),
             u32("connect_timeout_ms"),
-            u32("transfer_timeout_ms"));
+            u32("transfer_timeout_ms"),
+            pointer("tls_dir"),
+            u32("tls_mode"),
+            u32("reserved"));
 
     static final StructLayout AGENT_STATS = struct(
             "kv_agent_stats",

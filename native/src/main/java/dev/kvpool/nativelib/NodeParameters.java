@@ -37,6 +37,7 @@ import java.util.UUID;
  * @param socketDir existing directory, as an absolute path, for the shared-memory socket; empty for {@code dataDir}
  * @param stagingBytes bound of the memory that all clients together share with the node; 0 for the default
  * @param ssdKeyFile file with the key, 32 bytes or 64 hexadecimal digits, that the SSD tier is encrypted with; empty for none
+ * @param tls certificates and what is demanded of peers on TCP
  */
 public record NodeParameters(
         UUID poolId,
@@ -61,7 +62,8 @@ public record NodeParameters(
         long ssdBytes,
         String socketDir,
         long stagingBytes,
-        String ssdKeyFile) {
+        String ssdKeyFile,
+        TlsParameters tls) {
 
     /** KV_NODE_NO_PREFAULT of kvpool.h. */
     static final int NO_PREFAULT = 2;
@@ -80,6 +82,7 @@ public record NodeParameters(
         Objects.requireNonNull(ssdPath, "ssdPath");
         Objects.requireNonNull(socketDir, "socketDir");
         Objects.requireNonNull(ssdKeyFile, "ssdKeyFile");
+        Objects.requireNonNull(tls, "tls");
         protocols = Set.copyOf(protocols);
     }
 
@@ -106,5 +109,6 @@ public record NodeParameters(
                 .text("socket_dir", Arguments.text("directory of the socket", socketDir.isEmpty() ? null : socketDir))
                 .u64("staging_bytes", Arguments.bytes("staging memory", stagingBytes))
                 .text("ssd_key_file", Arguments.text("key of the SSD tier", ssdKeyFile.isEmpty() ? null : ssdKeyFile));
+        tls.writeTo(struct);
     }
 }

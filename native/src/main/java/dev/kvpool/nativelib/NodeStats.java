@@ -48,6 +48,7 @@ import java.util.Set;
  * @param setAside files that the node could not use and did not delete
  * @param replacedLayout layout of an emptied segment that this build cannot read and made its own of at this start; 0: none
  * @param ascend what CANN moves
+ * @param tls connections with TLS
  */
 public record NodeStats(
         int listenPort,
@@ -90,7 +91,8 @@ public record NodeStats(
         Ssd ssd,
         SetAside setAside,
         long replacedLayout,
-        Ascend ascend) {
+        Ascend ascend,
+        Tls tls) {
 
     public NodeStats {
         protocols = Set.copyOf(protocols);
@@ -165,6 +167,26 @@ public record NodeStats(
         }
     }
 
+    /**
+     * Connections with TLS, dialled and accepted.
+     *
+     * @param handshakes that ended well
+     * @param failures that did not, with {@code plainRefusals}
+     * @param plainRefusals connections without TLS where it is required
+     * @param authRefusals peers with a good certificate that does not allow what they asked for
+     * @param notAfterMs when the node's certificate ends, in milliseconds since 1970; 0 when it has none
+     */
+    public record Tls(long handshakes, long failures, long plainRefusals, long authRefusals, long notAfterMs) {
+        private static Tls of(Struct stats) {
+            return new Tls(
+                    stats.u64("tls_handshakes"),
+                    stats.u64("tls_handshake_failures"),
+                    stats.u64("tls_plain_refusals"),
+                    stats.u64("auth_refusals"),
+                    stats.u64("tls_not_after_ms"));
+        }
+    }
+
     static NodeStats of(Struct stats) {
         return new NodeStats(
                 stats.u32("listen_port"),
@@ -207,6 +229,7 @@ public record NodeStats(
                 Ssd.of(stats),
                 SetAside.of(stats),
                 stats.u64("replaced_layout"),
-                Ascend.of(stats));
+                Ascend.of(stats),
+                Tls.of(stats));
     }
 }

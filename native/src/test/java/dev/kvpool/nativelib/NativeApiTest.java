@@ -228,7 +228,8 @@ class NativeApiTest {
                     1L << 30,
                     "",
                     1L << 28,
-                    "/etc/key");
+                    "/etc/key",
+                    new TlsParameters("/etc/tls", TlsParameters.Mode.PERMISSIVE));
         }
     }
 }

@@ -159,6 +159,7 @@ class NativeNodeTest {
                 0,
                 "",
                 0,
-                "");
+                "",
+                TlsParameters.OFF);
     }
 }

@@ -80,6 +80,7 @@ public final class AgentSettings {
                 settings.get(PROTOCOLS),
                 settings.get(CONNECT_TIMEOUT),
                 settings.get(TRANSFER_TIMEOUT),
-                ProductVersion.text());
+                ProductVersion.text(),
+                TlsSettings.place(settings).forLibrary());
     }
 }

@@ -102,7 +102,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
                             request.getClass().getSimpleName(),
                             admission.name(),
                             context.channel().remoteAddress()));
-            loop.apply(core -> core.refuse(session, request, Status.INVALID_ARGUMENT, loop.nowMs()));
+            loop.apply(core -> core.refuse(session, request, Status.NOT_PERMITTED, loop.nowMs()));
             return false;
         }
         Optional<String> objection = admission.nodeObjection(message);

@@ -56,6 +56,14 @@ public abstract class SampledMetrics<S> {
                 .register(registry);
     }
 
+    /** One of several that differ in a label. */
+    protected final void counter(String name, String help, String label, String labelled, ToDoubleFunction<S> value) {
+        FunctionCounter.builder(name, this, metrics -> metrics.read(value))
+                .description(help)
+                .tag(label, labelled)
+                .register(registry);
+    }
+
     private double read(ToDoubleFunction<S> value) {
         return current.map(sample -> value.applyAsDouble(sample)).orElse(0.0);
     }

@@ -88,6 +88,27 @@ final class NodeMetrics extends SampledMetrics<NodeStats> {
                 "kvpool.node.ascend.transfer.seconds",
                 "Time that transfers through CANN took, with the wait for a channel.",
                 s -> s.ascend().time().toNanos() / 1e9);
+        String handshakes = "TLS handshakes on the data port, and of what this process dials";
+        counter(
+                "kvpool.tls.handshakes",
+                handshakes,
+                "result",
+                "ok",
+                stats -> stats.tls().handshakes());
+        counter(
+                "kvpool.tls.handshakes",
+                handshakes,
+                "result",
+                "failed",
+                stats -> stats.tls().failures());
+        counter(
+                "kvpool.node.plain.refusals",
+                "Connections without TLS that were refused.",
+                stats -> stats.tls().plainRefusals());
+        counter(
+                "kvpool.node.auth.refusals",
+                "Peers refused on the data port whose certificate does not allow what they asked for.",
+                stats -> stats.tls().authRefusals());
         counter("kvpool.node.writes", "Objects written.", NodeStats::writes);
         counter("kvpool.node.write.bytes", "Payload bytes written.", NodeStats::writeBytes);
         counter("kvpool.node.write.failures", "Writes refused or aborted.", NodeStats::writeFailures);

@@ -214,6 +214,7 @@ public final class NodeSettings {
                 settings.get(SSD_SIZE),
                 settings.get(SOCKET_DIR),
                 settings.get(STAGING_SIZE),
-                settings.get(SSD_KEY_FILE));
+                settings.get(SSD_KEY_FILE),
+                TlsSettings.place(settings).forLibrary());
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.secure;
 
+import dev.kvpool.nativelib.TlsParameters;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -22,5 +23,10 @@ public record TlsPlace(Optional<Path> directory, TlsMode mode) {
     /** The directory to use; none where TLS is off, also when one was named. */
     public Optional<Path> used() {
         return mode == TlsMode.OFF ? Optional.empty() : directory;
+    }
+
+    /** The same for the native library. */
+    public TlsParameters forLibrary() {
+        return new TlsParameters(used().map(Path::toString).orElse(""), TlsParameters.Mode.valueOf(mode.name()));
     }
 }

@@ -139,18 +139,18 @@ class HostileDataPortTest {
 
     private static void writesAreRefused(PeerSocket client) throws IOException {
         client.send(new GrantRequest(3, 0, 1_000, false, List.of(new GrantKey(Key.of("x"), 100)), ""));
-        assertThat(client.receive(GrantReply.class).status()).isEqualTo(Status.INVALID_ARGUMENT);
+        assertThat(client.receive(GrantReply.class).status()).isEqualTo(Status.NOT_PERMITTED);
         Put put = new Put(new ObjectId(1, 1), PutOutcome.WRITTEN, List.of(), Key.of("x"));
         client.send(new PublishRequest(4, List.of(put)));
-        assertThat(client.receive(PublishReply.class).status()).isEqualTo(Status.INVALID_ARGUMENT);
+        assertThat(client.receive(PublishReply.class).status()).isEqualTo(Status.NOT_PERMITTED);
         client.send(new RemoveRequest(5, true, keys("k")));
-        assertThat(client.receive(RemoveReply.class).status()).isEqualTo(Status.INVALID_ARGUMENT);
+        assertThat(client.receive(RemoveReply.class).status()).isEqualTo(Status.NOT_PERMITTED);
         client.send(new RemoveAllRequest(6, true, ""));
-        assertThat(client.receive(RemoveAllReply.class).status()).isEqualTo(Status.INVALID_ARGUMENT);
+        assertThat(client.receive(RemoveAllReply.class).status()).isEqualTo(Status.NOT_PERMITTED);
         client.send(new HintRequest(7, Hint.RETAIN, 1_000, false, keys("k")));
-        assertThat(client.receive(HintReply.class).status()).isEqualTo(Status.INVALID_ARGUMENT);
+        assertThat(client.receive(HintReply.class).status()).isEqualTo(Status.NOT_PERMITTED);
         client.send(new CopyRequest(8, Key.of("k"), "", List.of("a")));
-        assertThat(client.receive(TaskReply.class).status()).isEqualTo(Status.INVALID_ARGUMENT);
+        assertThat(client.receive(TaskReply.class).status()).isEqualTo(Status.NOT_PERMITTED);
     }
 
     @Test
@@ -162,7 +162,7 @@ class HostileDataPortTest {
         }
         try (PeerSocket client = client("master/m-1")) {
             client.send(new ExistsRequest(1, keys("k")));
-            assertThat(client.receive(ExistsReply.class).status()).isEqualTo(Status.INVALID_ARGUMENT);
+            assertThat(client.receive(ExistsReply.class).status()).isEqualTo(Status.NOT_PERMITTED);
         }
         stillServes();
     }
