@@ -16,10 +16,10 @@ struct NodeKind {
 bool readParams(PyObject* arguments, kv_node_params& params) {
   unsigned long long segmentBytes = 0;
   unsigned long long memoryOffset = 0;
-  if (PyArg_ParseTuple(arguments, "sszzzKIIIIIzK:Node", &params.masters, &params.advertise_host, &params.listen_host,
+  if (PyArg_ParseTuple(arguments, "sszzzKIIIIIzKz:Node", &params.masters, &params.advertise_host, &params.listen_host,
                        &params.node_id, &params.pool_id, &segmentBytes, &params.listen_port, &params.protocols,
                        &params.connect_timeout_ms, &params.transfer_timeout_ms, &params.idle_timeout_ms,
-                       &params.memory_path, &memoryOffset) == 0) {
+                       &params.memory_path, &memoryOffset, &params.tls_dir) == 0) {
     return false;
   }
   params.segment_bytes = segmentBytes;
@@ -72,7 +72,7 @@ PyType_Slot nodeSlots[] = {
     {Py_tp_methods, nodeMethods},
     {Py_tp_doc,
      const_cast<char*>("Node(masters, advertise_host, listen_host, node_id, pool_id, segment_bytes, "
-                       "listen_port, protocols, connect_ms, transfer_ms, idle_ms, memory_path, memory_offset)")},
+                       "listen_port, protocols, connect_ms, transfer_ms, idle_ms, memory_path, memory_offset, tls_dir)")},
     {0, nullptr},
 };
 

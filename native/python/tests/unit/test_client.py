@@ -288,7 +288,7 @@ def test_a_time_that_is_none_is_refused(client: Client, timeout: float) -> None:
 
 def test_how_a_client_is_made(fake: Fake) -> None:
     with Client(["h1:1", " h2:2 "], name="me", protocols=["tcp"], connect_timeout=1, ready_timeout=0.25):
-        assert fake.last_call == ["h1:1,h2:2", "me", "1", "1000", "30000", "250", "0", "300000"]
+        assert fake.last_call == ["h1:1,h2:2", "me", "1", "1000", "30000", "250", "0", "300000", ""]
     with Client("h:1", busy_wait=False):
         assert fake.last_call[6] == str(0xFFFFFFFF)
     for arguments in ({"masters": " , "}, {"masters": []}, {"masters": "h:1", "protocols": ["rdma"]}):

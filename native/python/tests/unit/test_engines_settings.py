@@ -3,6 +3,7 @@
 
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,8 +23,14 @@ def test_a_pools_config_map_is_enough() -> None:
         "KVPOOL_CONNECT_TIMEOUT": "1s",
         "KVPOOL_TRANSFER_TIMEOUT": "2s",
         "KVPOOL_IDLE_TIMEOUT": "3m",
+        "KVPOOL_TLS_DIR": "/tls",
     }
-    times = {"connect_timeout": 1.0, "transfer_timeout": 2.0, "idle_timeout": 180.0}
+    times: dict[str, Any] = {
+        "connect_timeout": 1.0,
+        "transfer_timeout": 2.0,
+        "idle_timeout": 180.0,
+        "tls_dir": "/tls",
+    }
 
     assert read_settings({}, of_the_pool, "here") == Settings("m0:50051", ("tcp",), **times)
     given = {**MASTERS, "protocols": "shm", "idle_timeout": "5s"}

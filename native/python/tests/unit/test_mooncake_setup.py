@@ -108,9 +108,10 @@ def test_the_environment_says_what_setup_cannot(
     monkeypatch.setenv("KVPOOL_IDLE_TIMEOUT", "3m")
     monkeypatch.setenv("KVPOOL_RETRY_DEADLINE", "7s")
     monkeypatch.setenv("KVPOOL_BUSY_WAIT", "off")
+    monkeypatch.setenv("KVPOOL_TLS_DIR", "/etc/tls")
     assert store.setup(*SEVEN) == 0
     assert fake.last_call[2:5] == ["1", "500", "120000"]
-    assert fake.last_call[6:8] == [str(0xFFFFFFFF), "180000"]
+    assert fake.last_call[6:9] == [str(0xFFFFFFFF), "180000", "/etc/tls"]
     store.put("key", b"")
     assert 6000 < int(fake.last_call[5]) <= 7000
 

@@ -238,6 +238,7 @@ class Pool:
             transfer_timeout=settings.transfer_timeout,
             idle_timeout=settings.idle_timeout,
             ready_timeout=_READY_SECONDS,
+            tls_dir=settings.tls_dir,
         )
 
     def _count(self, **increments: int) -> None:

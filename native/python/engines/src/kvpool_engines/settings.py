@@ -19,6 +19,7 @@ _VARIABLES = {
     "connect_timeout": "KVPOOL_CONNECT_TIMEOUT",
     "transfer_timeout": "KVPOOL_TRANSFER_TIMEOUT",
     "idle_timeout": "KVPOOL_IDLE_TIMEOUT",
+    "tls_dir": "KVPOOL_TLS_DIR",
 }
 _NAMESPACE_BYTES_MAX = 256
 
@@ -41,6 +42,7 @@ class Settings:
         load_timeout: seconds after which a load ends with what it has.
         store_timeout: seconds after which a store is given up.
         connect_timeout, transfer_timeout, idle_timeout: as of kvpool.Client.
+        tls_dir: as of kvpool.Client, an absolute path. Default: no TLS.
     """
 
     masters: str
@@ -54,6 +56,7 @@ class Settings:
     connect_timeout: float = 3.0
     transfer_timeout: float = 30.0
     idle_timeout: float = 300.0
+    tls_dir: str | None = None
 
 
 def read_settings(
@@ -129,6 +132,12 @@ def _replicas(value: Any) -> int:
     return value
 
 
+def _directory(value: Any) -> str:
+    if not isinstance(value, str) or not value.startswith("/"):
+        raise ValueError("write the absolute path of a directory with tls.crt, tls.key and ca.crt")
+    return value
+
+
 def read_time(value: Any) -> float:
     """Seconds. Raises ValueError, which says what to write."""
     match = _TIME.fullmatch(value) if isinstance(value, str) else None
@@ -149,4 +158,5 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "connect_timeout": read_time,
     "transfer_timeout": read_time,
     "idle_timeout": read_time,
+    "tls_dir": _directory,
 }

@@ -51,6 +51,7 @@ class Client:
         ready_ms: int,
         busy_wait: bool,
         idle_ms: int,
+        tls_dir: str | None,
         /,
     ) -> Client: ...
     def close(self) -> None: ...
@@ -157,6 +158,7 @@ class Node:
         idle_ms: int,
         memory_path: str | None,
         memory_offset: int,
+        tls_dir: str | None,
         /,
     ) -> Node: ...
     def close(self) -> None: ...

@@ -89,6 +89,7 @@ class Client:
         ready_timeout: float = 20.0,
         idle_timeout: float = 300.0,
         busy_wait: bool = True,
+        tls_dir: str | None = None,
     ) -> Client:
         """Connects to the pool, with the arguments and exceptions of kvpool.Client. Cancelled, it closes what it opens."""
         return await cls._open(
@@ -102,6 +103,7 @@ class Client:
                 ready_timeout=ready_timeout,
                 idle_timeout=idle_timeout,
                 busy_wait=busy_wait,
+                tls_dir=tls_dir,
             ),
             max_calls,
         )

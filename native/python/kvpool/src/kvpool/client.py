@@ -48,6 +48,9 @@ class Client:
         idle_timeout: seconds after which a connection to a storage node that nobody used is closed; the next use opens it.
         busy_wait: a waiting thread looks for its answer for up to 0.1 ms before it sleeps, where answers come sooner
             on average; False lets it sleep at once, which takes longer and may save processor time.
+        tls_dir: a directory with tls.crt, tls.key and ca.crt, PEM, such as `kvpool cert issue` makes: all connections by TCP are
+            TLS 1.3 then, and the certificate's name says what this process may do. Looked at every 10 s. Default: none, and
+            no TLS. Memory that ucx or ascend reach is not encrypted; storage nodes that require TLS do not use it.
 
     Raises:
         KvpoolError: no leader serves (PeerError, LeadershipError), or this client and the pool do not fit.
@@ -67,6 +70,7 @@ class Client:
         ready_timeout: float = 20.0,
         idle_timeout: float = 300.0,
         busy_wait: bool = True,
+        tls_dir: str | None = None,
     ) -> None:
         self._timeout_ms = milliseconds(timeout, "timeout")
         self._raw = _kvpool.Client(
@@ -78,6 +82,7 @@ class Client:
             milliseconds(ready_timeout, "ready_timeout"),
             busy_wait,
             milliseconds(idle_timeout, "idle_timeout"),
+            tls_dir,
         )
         close_at_exit(self)
 

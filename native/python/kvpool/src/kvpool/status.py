@@ -40,6 +40,7 @@ class Status(IntEnum):
     PROTOCOL = -403
     IDENTITY_MISMATCH = -404
     VERSION_MISMATCH = -405
+    NOT_PERMITTED = -406
     # leadership
     NOT_LEADER = -501
     RECOVERING = -502

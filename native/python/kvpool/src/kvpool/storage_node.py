@@ -36,6 +36,7 @@ class StorageNode:
             this process's own. What is there is overwritten. Until close() others must not write there; the node leaves
             the pool when the file is made shorter.
         memory_offset: where in that file they begin; a multiple of its pages.
+        tls_dir: as for Client.
 
     Raises:
         KvpoolError: the memory or the port could not be had.
@@ -59,6 +60,7 @@ class StorageNode:
         idle_timeout: float = 300.0,
         memory_path: str | None = None,
         memory_offset: int = 0,
+        tls_dir: str | None = None,
     ) -> None:
         if not MIN_SEGMENT_BYTES <= segment_size < 2**63:
             raise ValueError(f"segment_size is {segment_size}, but must be {MIN_SEGMENT_BYTES} bytes at least")
@@ -80,6 +82,7 @@ class StorageNode:
             milliseconds(idle_timeout, "idle_timeout"),
             memory_path,
             memory_offset,
+            tls_dir,
         )
         close_at_exit(self)
 

@@ -26,6 +26,7 @@ class ClientOptions:
     idle_timeout: float = 300.0
     reuse: bool = False  # see kvpool.Client.get_into_memory
     busy_wait: bool = True
+    tls_dir: str | None = None
 
 
 def parse_time(text: str) -> float:
@@ -49,6 +50,12 @@ def parse_switch(text: str) -> bool:
     return text == "on"
 
 
+def parse_directory(text: str) -> str:
+    if not text.startswith("/"):
+        raise ValueError(f"is {text!r}, but must be the absolute path of a directory with tls.crt, tls.key and ca.crt")
+    return text
+
+
 _VARIABLES = {
     "KVPOOL_PROTOCOLS": ("protocols", parse_protocols),
     "KVPOOL_RETRY_DEADLINE": ("timeout", parse_time),
@@ -57,6 +64,7 @@ _VARIABLES = {
     "KVPOOL_IDLE_TIMEOUT": ("idle_timeout", parse_time),
     "KVPOOL_REUSE": ("reuse", parse_switch),
     "KVPOOL_BUSY_WAIT": ("busy_wait", parse_switch),
+    "KVPOOL_TLS_DIR": ("tls_dir", parse_directory),
 }
 
 

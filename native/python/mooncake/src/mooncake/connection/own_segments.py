@@ -33,12 +33,18 @@ class OwnSegments:
     """What this process gives to the pool, for any number of threads. It is gone from the pool with close()."""
 
     def __init__(
-        self, masters: str, advertise_host: str, logger: logging.Logger, protocols: tuple[str, ...] = ("tcp",)
+        self,
+        masters: str,
+        advertise_host: str,
+        logger: logging.Logger,
+        protocols: tuple[str, ...] = ("tcp",),
+        tls_dir: str | None = None,
     ) -> None:
         self._masters = masters
         self._advertise_host = advertise_host
         self._logger = logger
         self._protocols = protocols
+        self._tls_dir = tls_dir
         self._lock = threading.Lock()
         self._nodes: dict[str, StorageNode] = {}
         self._leaving: dict[str, threading.Timer] = {}
@@ -70,6 +76,7 @@ class OwnSegments:
                     protocols=self._protocols,
                     memory_path=path,
                     memory_offset=offset,
+                    tls_dir=self._tls_dir,
                 )
             except KvpoolError as error:
                 if error.status != Status.IO:

@@ -98,6 +98,7 @@ class Pool:
                 settings.advertise_host,
                 self._logger,
                 _protocols_of_segments(settings.client.protocols),
+                settings.client.tls_dir,
             )
             own = self.segments.add(settings.segment_bytes) if settings.segment_bytes > 0 else None
             if own is not None:
@@ -111,6 +112,7 @@ class Pool:
                 transfer_timeout=settings.client.transfer_timeout,
                 idle_timeout=settings.client.idle_timeout,
                 busy_wait=settings.client.busy_wait,
+                tls_dir=settings.client.tls_dir,
             )
             if settings.engine is not None:
                 self.client.use_engine_memory(settings.engine)
