@@ -91,7 +91,8 @@ struct Session::Transport {
 };
 
 bool Session::begins(std::span<const uint8_t> first) {
-  return first.size() >= 3 && first[0] == 0x16 && first[1] == 0x03 && first[2] == 0x01;
+  // Most stacks put the number of TLS 1.0 into the first record, Java puts that of 1.2.
+  return first.size() >= 3 && first[0] == 0x16 && first[1] == 0x03 && first[2] >= 0x01 && first[2] <= 0x03;
 }
 
 Session::Session(std::shared_ptr<const Credentials> own, Side side, Expected expected)

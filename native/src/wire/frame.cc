@@ -68,7 +68,7 @@ std::optional<Body> FrameDecoder::next() {
   const size_t length = load32(at);
   if (length > bodyBytesMax_) {
     // As every connection of TLS begins, and no frame.
-    if (at[0] == 0x16 && at[1] == 0x03 && at[2] == 0x01) {
+    if (at[0] == 0x16 && at[1] == 0x03 && at[2] >= 0x01 && at[2] <= 0x03) {
       throw Malformed(
           "TLS where it is off; give this side a directory of certificates (--tls-dir), or set --tls off there");
     }

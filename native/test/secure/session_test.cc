@@ -106,6 +106,8 @@ TEST_F(SessionTest, BeginsAsNoFrameDoes) {
   pair();
   EXPECT_TRUE(Session::begins(dialer_->outgoing()));
   EXPECT_FALSE(Session::begins({}));
+  const Bytes javas = {0x16, 0x03, 0x03};
+  EXPECT_TRUE(Session::begins(javas));
   const Bytes frame = {0x16, 0x03, 0x00};
   EXPECT_FALSE(Session::begins(frame));
 }

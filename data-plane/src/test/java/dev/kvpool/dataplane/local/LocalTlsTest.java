@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.kvpool.dataplane.Kvpool;
+import dev.kvpool.dataplane.cli.CommandRunner;
+import dev.kvpool.dataplane.cli.Console;
+import dev.kvpool.dataplane.cli.StopSignal;
+import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.http.AdminAnswer;
+import dev.kvpool.dataplane.http.AdminCaller;
+import dev.kvpool.dataplane.secure.TlsContext;
+import dev.kvpool.nativelib.ClientParameters;
+import dev.kvpool.nativelib.KvException;
+import dev.kvpool.nativelib.NativeClient;
+import dev.kvpool.nativelib.ObjectValue;
+import dev.kvpool.nativelib.Protocol;
+import dev.kvpool.nativelib.Status;
+import dev.kvpool.nativelib.TlsParameters;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** A whole pool of real processes that require TLS, and a real client: every byte goes encrypted, and a dead leader costs nothing. */
+class LocalTlsTest {
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration SHORT = Duration.ofSeconds(3);
+    private static final int OBJECTS = 400;
+    private static final int VALUE_BYTES_MAX = 20_000;
+
+    private final Map<String, byte[]> acknowledged = new LinkedHashMap<>();
+    private final Random random = new Random(24);
+
+    @Test
+    void theLeaderIsKilledAndEverythingIsThere() throws Exception {
+        try (LocalRun local = LocalRun.start(
+                Kvpool.class, "--masters", "2", "--storage-nodes", "2", "--restart", "--tls", "required")) {
+            local.awaitLines("KVPOOL_TLS_DIR=", 1);
+            try (NativeClient client = connect(local)) {
+                putAll(client);
+                local.kill("master-0");
+                awaitAllReadBack(client);
+                awaitPut(client, "after the takeover");
+                local.kill("node-1");
+                local.awaitLines("started node-1", 2);
+                awaitAllReadBack(client);
+            }
+        }
+    }
+
+    @Test
+    void whoHasNoCertificateGetsNothing() throws Exception {
+        try (LocalRun local = LocalRun.start(Kvpool.class, "--tls", "required")) {
+            local.awaitLines("KVPOOL_TLS_DIR=", 1);
+            HostPort admin = new HostPort("127.0.0.1", local.adminPort());
+            refusedPlain(local);
+            AdminCaller operator = AdminCaller.with(TlsContext.read(certificates(local, "admin"), Instant.now()));
+            AdminCaller tenant = AdminCaller.with(TlsContext.read(certificates(local, "client"), Instant.now()));
+            assertThat(operator.get(admin, "/role", TIMEOUT, TIMEOUT).body()).isEqualTo("leader");
+            AdminAnswer refused = tenant.get(admin, "/role", TIMEOUT, TIMEOUT);
+            assertThat(refused.status()).isEqualTo(403);
+            assertThat(refused.body()).contains("tenant/default/rw/local may not GET /role");
+            assertThat(operator.get(admin, "/metrics", TIMEOUT, TIMEOUT).body())
+                    .containsPattern("kvpool_auth_refusals_total\\{reason=\"plaintext\"} [1-9]")
+                    .containsPattern("kvpool_tls_handshakes_total\\{result=\"ok\"} [1-9]");
+            HostPort node = new HostPort("127.0.0.1", local.nodeAdminPort());
+            assertThat(operator.get(node, "/api/v1/node", TIMEOUT, TIMEOUT).status())
+                    .isEqualTo(200);
+            try (NativeClient client = connect(local)) {
+                awaitPut(client, "still serves");
+            }
+        }
+    }
+
+    /** Either the client cannot be made, or it never finds a leader. */
+    private static void refusedPlain(LocalRun local) {
+        try (NativeClient plain = NativeClient.connect(parameters(local, TlsParameters.OFF))) {
+            assertThat(plain.put(Map.of("plain", new byte[1]), SHORT)).doesNotContain(Status.OK);
+        } catch (KvException e) {
+            assertThat(e.status()).isNotEqualTo(Status.OK);
+        }
+    }
+
+    @Test
+    void theDoctorShowsItsCertificate() throws Exception {
+        try (LocalRun local = LocalRun.start(Kvpool.class, "--tls", "required", "--storage-nodes", "2")) {
+            local.awaitLines("KVPOOL_TLS_DIR=", 1);
+            assertThat(doctor(local, "--tls-dir", certificates(local, "admin").toString()))
+                    .contains("ok       storage nodes: 2 of 2 answered at their data ports")
+                    .contains("\n0 problems, ");
+            assertThat(doctor(local)).doesNotContain("\n0 problems, ");
+        }
+    }
+
+    private static String doctor(LocalRun local, String... more) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        PrintStream print = new PrintStream(out, true, StandardCharsets.UTF_8);
+        Console console = new Console(new ByteArrayInputStream(new byte[0]), print, print, new StopSignal());
+        List<String> arguments = new ArrayList<>(List.of("doctor", "--masters", local.masters(1)));
+        arguments.addAll(List.of("--admins", "127.0.0.1:" + local.adminPort()));
+        arguments.addAll(List.of(more));
+        new CommandRunner(Kvpool.COMMANDS, Map.of(), console).run(arguments.toArray(String[]::new));
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
+    private static Path certificates(LocalRun local, String name) {
+        return local.dataDirectory().resolve("tls").resolve(name);
+    }
+
+    private static NativeClient connect(LocalRun local) {
+        String directory = local.out().stream()
+                .filter(line -> line.startsWith("KVPOOL_TLS_DIR="))
+                .map(line -> line.substring(line.indexOf('=') + 1))
+                .findFirst()
+                .orElseThrow();
+        return NativeClient.connect(parameters(local, new TlsParameters(directory, TlsParameters.Mode.REQUIRED)));
+    }
+
+    /** By tcp alone: shared memory is not what is tried here. */
+    private static ClientParameters parameters(LocalRun local, TlsParameters tls) {
+        return new ClientParameters(local.masters(2), null, Set.of(Protocol.TCP), null, null, null, null, null, tls);
+    }
+
+    private void putAll(NativeClient client) {
+        for (int i = 0; i < OBJECTS; i++) {
+            byte[] value = new byte[random.nextInt(VALUE_BYTES_MAX)];
+            random.nextBytes(value);
+            acknowledged.put("key-" + i, value);
+        }
+        assertThat(client.put(acknowledged, TIMEOUT)).as(client::explain).containsOnly(Status.OK);
+    }
+
+    private void awaitPut(NativeClient client, String key) {
+        byte[] value = key.getBytes(StandardCharsets.UTF_8);
+        await("put " + key)
+                .atMost(LocalRun.PATIENCE)
+                .untilAsserted(() -> assertThat(client.put(Map.of(key, value), TIMEOUT))
+                        .as(client::explain)
+                        .containsExactly(Status.OK));
+        acknowledged.put(key, value);
+    }
+
+    private void awaitAllReadBack(NativeClient client) {
+        List<String> keys = new ArrayList<>(acknowledged.keySet());
+        await("reading back").atMost(LocalRun.PATIENCE).untilAsserted(() -> {
+            List<ObjectValue> values = client.get(keys, TIMEOUT);
+            for (int i = 0; i < keys.size(); i++) {
+                assertThat(values.get(i).status()).as(client::explain).isEqualTo(Status.OK);
+                assertThat(values.get(i).bytes().orElseThrow()).isEqualTo(acknowledged.get(keys.get(i)));
+            }
+        });
+    }
+}
