@@ -40,7 +40,7 @@ bench: ## Measure speed; prints ratios to a raw stream measured in the same run.
 dist: ## Leave dist/bin, dist/lib, dist/plugin, dist/wheels, dist/charts, dist/images
 	.ci/dist
 
-dist-arm64: ## Cross-compiled for arm64: dist/arm64
+dist-arm64: ## Cross-compiled for arm64: dist/arm64, and dist/images for both machine types
 	.ci/dist --arm64
 
 docs: ## Write the generated pages of docs/reference

