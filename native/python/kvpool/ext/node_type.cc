@@ -70,9 +70,9 @@ PyType_Slot nodeSlots[] = {
     {Py_tp_new, reinterpret_cast<void*>(nodeNew)},
     {Py_tp_dealloc, reinterpret_cast<void*>(freeHandle<NodeKind>)},
     {Py_tp_methods, nodeMethods},
-    {Py_tp_doc,
-     const_cast<char*>("Node(masters, advertise_host, listen_host, node_id, pool_id, segment_bytes, "
-                       "listen_port, protocols, connect_ms, transfer_ms, idle_ms, memory_path, memory_offset, tls_dir)")},
+    {Py_tp_doc, const_cast<char*>(
+                    "Node(masters, advertise_host, listen_host, node_id, pool_id, segment_bytes, "
+                    "listen_port, protocols, connect_ms, transfer_ms, idle_ms, memory_path, memory_offset, tls_dir)")},
     {0, nullptr},
 };
 
