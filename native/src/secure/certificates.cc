@@ -17,16 +17,19 @@ namespace {
 constexpr size_t kFileBytesMax = size_t{256} << 10;
 
 Result<std::string> readFile(const std::string& path) {
-  const std::string remedy = "; the directory must have tls.crt, tls.key and ca.crt that this process may read";
+  const auto failed = [&path](const std::string& doing) {
+    return Status(KV_IO, systemError(doing + " " + path, errno).text() +
+                             "; the directory must have tls.crt, tls.key and ca.crt that this process may read");
+  };
   // Without waiting: it may be a fifo.
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.valid()) return Status(KV_IO, systemError("cannot open " + path, errno).text() + remedy);
+  if (!file.valid()) return failed("cannot open");
   std::string content;
   std::array<char, 4096> block;
   for (;;) {
     const ssize_t count = ::read(file.get(), block.data(), block.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Status(KV_IO, systemError("cannot read " + path, errno).text() + remedy);
+    if (count < 0) return failed("cannot read");
     if (count == 0) return content;
     content.append(block.data(), static_cast<size_t>(count));
     if (content.size() > kFileBytesMax) {
