@@ -12,7 +12,7 @@ namespace {
 /// Failures that another try cannot change.
 bool isFinal(int32_t status) {
   return status == KV_TOO_LARGE || status == KV_INVALID_KEY || status == KV_INVALID_ARGUMENT ||
-         status == KV_VERSION_MISMATCH || status == KV_INTERNAL;
+         status == KV_VERSION_MISMATCH || status == KV_NOT_PERMITTED || status == KV_INTERNAL;
 }
 
 }  // namespace
