@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real pools: `kvpool local` of the command that KVDEV_BIN names."""
 
+import http.client
 import json
 import os
 import random
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import threading
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 
 from waiting import eventually
 
@@ -39,8 +42,14 @@ class LocalPool:
     """A running `kvpool local`, ended with close()."""
 
     def __init__(
-        self, masters: int = 1, nodes: int = 2, segment_bytes: int = SEGMENT_BYTES, restart: bool = False
+        self,
+        masters: int = 1,
+        nodes: int = 2,
+        segment_bytes: int = SEGMENT_BYTES,
+        restart: bool = False,
+        tls: bool = False,
     ) -> None:
+        """With `tls` connections without a certificate are refused; that of clients is in `tls_directory`."""
         first = free_ports(2 * masters + 2 * nodes)
         # The command refuses variables of its prefix that are no settings, such as the one that names it here.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
@@ -53,6 +62,7 @@ class LocalPool:
                 *("--node-port", str(first + 2 * masters), "--node-admin-port", str(first + 2 * masters + nodes)),
                 *("--object-lease", f"{OBJECT_LEASE_SECONDS}s"),
                 *(["--restart"] if restart else []),
+                *(["--tls", "required"] if tls else []),
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -66,6 +76,8 @@ class LocalPool:
         self.capacity_bytes = nodes * segment_bytes
         self.pids: dict[str, int] = {}
         self.masters = ""
+        self.tls_directory: Path | None = None
+        self._requires_tls = tls
         self.output: list[str] = []
         self._ready = threading.Event()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -82,6 +94,9 @@ class LocalPool:
                     self.pids[started[1]] = int(started[2])
                 if ready := re.match(r"ready masters=(\S+)", line):
                     self.masters = ready[1]
+                if directory := re.match(r"KVPOOL_TLS_DIR=(\S+)", line):
+                    self.tls_directory = Path(directory[1])
+                if self.masters and (self.tls_directory or not self._requires_tls):
                     self._ready.set()
         self._ready.set()
 
@@ -93,21 +108,35 @@ class LocalPool:
 
     def post(self, path: str, **parameters: str) -> tuple[int, object]:
         """Status and document of the first master's answer, for pools of one; None when it is no document."""
-        url = f"http://127.0.0.1:{self._admin_ports[0]}{path}?{urllib.parse.urlencode(parameters)}"
+        request = self._request(self._admin_ports[0], f"{path}?{urllib.parse.urlencode(parameters)}", "POST")
         try:
-            with urllib.request.urlopen(urllib.request.Request(url, method="POST"), timeout=40) as answer:
+            with self._open(request, 40) as answer:
                 return answer.status, json.loads(answer.read())
         except urllib.error.HTTPError as error:
             return error.code, None
+
+    def _request(self, port: int, path: str, method: str = "GET") -> urllib.request.Request:
+        scheme = "https" if self._requires_tls else "http"
+        return urllib.request.Request(f"{scheme}://127.0.0.1:{port}{path}", method=method)
+
+    def _open(self, request: urllib.request.Request, timeout: float = 5) -> http.client.HTTPResponse:
+        """As an admin, where that has to be shown."""
+        if self.tls_directory is None:
+            return urllib.request.urlopen(request, timeout=timeout)
+        admin = self.tls_directory.parent / "admin"
+        context = ssl.create_default_context(cafile=admin / "ca.crt")
+        context.check_hostname = False  # a master is who its certificate says, wherever it is
+        context.load_cert_chain(admin / "tls.crt", admin / "tls.key")
+        return urllib.request.urlopen(request, timeout=timeout, context=context)
 
     def _answers_of_leaders(self, path: str) -> Iterator[str]:
         """A master that does not answer is passed over."""
         for port in self._admin_ports:
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/role", timeout=5) as answer:
+                with self._open(self._request(port, "/role")) as answer:
                     role = answer.read()
                 if role == b"leader":
-                    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+                    with self._open(self._request(port, path)) as answer:
                         yield answer.read().decode()
             except OSError:
                 continue
@@ -116,7 +145,7 @@ class LocalPool:
         """The sum of kvpool_node_NAME over the storage nodes."""
         total = 0.0
         for port in self._node_admin_ports:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+            with self._open(self._request(port, "/metrics")) as answer:
                 [value] = re.findall(
                     rf"^kvpool_node_{name}(?:{{[^}}]*}})? (\S+)$", answer.read().decode(), re.MULTILINE
                 )
