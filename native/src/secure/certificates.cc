@@ -18,7 +18,10 @@ constexpr size_t kFileBytesMax = size_t{256} << 10;
 
 Result<std::string> readFile(const std::string& path) {
   const auto failed = [&path](const std::string& doing) {
-    return Status(KV_IO, systemError(doing + " " + path, errno).text() +
+    const int errorNumber = errno;
+    std::string what = doing;
+    what.append(" ").append(path);
+    return Status(KV_IO, systemError(what, errorNumber).text() +
                              "; the directory must have tls.crt, tls.key and ca.crt that this process may read");
   };
   // Without waiting: it may be a fifo.

@@ -16,7 +16,10 @@ import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 
-/** A CA in files: {@code ca.crt}, which everybody may read, and {@code ca.key}, which only its owner may. */
+/**
+ * A CA in files: {@code ca.crt}, which everybody may read, and {@code ca.key}, which only its owner may. The first certificate is the CA's; further
+ * ones, such as that of the CA before, go to all that it gives certificates to.
+ */
 public final class AuthorityDirectory {
     public static final String CERTIFICATE_FILE = "ca.crt";
     public static final String KEY_FILE = "ca.key";
@@ -54,12 +57,13 @@ public final class AuthorityDirectory {
         Path keyFile = directory.resolve(KEY_FILE);
         String certificateText = text(certificateFile);
         String keyText = text(keyFile);
-        X509Certificate certificate;
+        List<X509Certificate> certificates;
         try {
-            certificate = Pem.certificates(certificateText).getFirst();
+            certificates = Pem.certificates(certificateText);
         } catch (IllegalArgumentException e) {
             throw new RefusedCertificateException(certificateFile + ": " + e.getMessage(), e);
         }
+        X509Certificate certificate = certificates.getFirst();
         UUID poolId = poolId(certificateFile, certificate);
         PrivateKey key;
         try {
@@ -76,7 +80,7 @@ public final class AuthorityDirectory {
                     + certificate.getNotAfter().toInstant()
                     + "; make a new one with `kvpool cert init` in another directory");
         }
-        return new CertificateAuthority(poolId, certificate, key);
+        return new CertificateAuthority(poolId, certificate, key, certificates);
     }
 
     private static UUID poolId(Path file, X509Certificate certificate) throws RefusedCertificateException {

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /** The CA of a pool: a P-256 key with a certificate of its own, which signs certificates of masters, nodes and clients (RFC 5280). */
 public final class CertificateAuthority {
@@ -51,6 +52,7 @@ public final class CertificateAuthority {
     private final UUID poolId;
     private final X509Certificate certificate;
     private final PrivateKey key;
+    private final List<X509Certificate> roots;
 
     /** A certificate that was issued, with its key. */
     public record Issued(X509Certificate certificate, PrivateKey key) {}
@@ -62,11 +64,13 @@ public final class CertificateAuthority {
      * A CA that exists.
      *
      * @param poolId trust domain of the names it issues
+     * @param roots what those are to trust that it gives certificates to
      */
-    CertificateAuthority(UUID poolId, X509Certificate certificate, PrivateKey key) {
+    CertificateAuthority(UUID poolId, X509Certificate certificate, PrivateKey key, List<X509Certificate> roots) {
         this.poolId = poolId;
         this.certificate = certificate;
         this.key = key;
+        this.roots = List.copyOf(roots);
     }
 
     /** Makes a CA. */
@@ -85,7 +89,7 @@ public final class CertificateAuthority {
                         extension(ALTERNATIVE_NAMES, Der.sequence(uri(trustDomain(poolId))))));
         X509Certificate self =
                 signed(content, commonName(poolId), pair.getPrivate(), new BigInteger(SERIAL_BITS, new SecureRandom()));
-        return new CertificateAuthority(poolId, self, pair.getPrivate());
+        return new CertificateAuthority(poolId, self, pair.getPrivate(), List.of(self));
     }
 
     static String trustDomain(UUID poolId) {
@@ -98,6 +102,11 @@ public final class CertificateAuthority {
 
     PrivateKey key() {
         return key;
+    }
+
+    /** PEM of what those are to trust that it gives certificates to. */
+    public String roots() {
+        return roots.stream().map(Pem::encode).collect(Collectors.joining());
     }
 
     public UUID poolId() {

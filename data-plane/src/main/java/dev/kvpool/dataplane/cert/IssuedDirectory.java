@@ -13,12 +13,12 @@ public final class IssuedDirectory {
     /**
      * Writes or renews a directory; each file is replaced as a whole.
      *
-     * @param authority that has issued it, which becomes the only trusted root
+     * @param authority that has issued it, whose roots become those that are trusted
      * @throws IOException when it cannot be written; the message names the file
      */
     public static void write(Path directory, CertificateAuthority authority, CertificateAuthority.Issued issued)
             throws IOException {
-        write(directory, Pem.encode(authority.certificate()), issued.key(), Pem.encode(issued.certificate()));
+        write(directory, authority.roots(), issued.key(), Pem.encode(issued.certificate()));
     }
 
     /**

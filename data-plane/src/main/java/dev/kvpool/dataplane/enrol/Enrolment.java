@@ -82,7 +82,7 @@ public final class Enrolment {
         return new Granted(
                 name,
                 Pem.encode(certificate),
-                Pem.encode(signing.certificate()),
+                signing.roots(),
                 certificate.getNotAfter().toInstant());
     }
 

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import javax.net.ssl.HttpsURLConnection;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSession;
@@ -29,13 +30,19 @@ import javax.net.ssl.SSLSession;
 public final class AdminCaller {
     private static final int BODY_BYTES_MAX = 4 << 20;
 
+    static {
+        // A connection that ends without an answer would be made again, and the token sent to whom nothing is known
+        // about.
+        System.setProperty("sun.net.http.retryPost", "false");
+    }
+
     /** Over HTTP. */
     public static final AdminCaller PLAIN = new AdminCaller(Optional.empty());
 
     private final Optional<Https> https;
 
     /** How connections are made, and who is at the other end. */
-    private record Https(SSLContext context, PeerOf peer) {}
+    private record Https(SSLContext context, PeerOf peer, Set<PeerRole> roles) {}
 
     /** Who is at the other end. */
     private interface PeerOf {
@@ -48,14 +55,18 @@ public final class AdminCaller {
 
     /** Over HTTPS with these credentials; the other side must be a member of the same pool. */
     public static AdminCaller with(TlsContext tls) {
-        return new AdminCaller(Optional.of(
-                new Https(tls.context(), session -> PeerCheck.principal(session, tls.credentials(), Instant.now()))));
+        return new AdminCaller(Optional.of(new Https(
+                tls.context(),
+                session -> PeerCheck.principal(session, tls.credentials(), Instant.now()),
+                Set.of(PeerRole.MASTER, PeerRole.NODE, PeerRole.AGENT))));
     }
 
-    /** Over HTTPS without a certificate, for a process that wants one: the other side must be a member of a pool of these roots. */
+    /** Over HTTPS without a certificate, for a process that wants one: the other side must be a master of a pool of these roots. */
     public static AdminCaller trusting(List<X509Certificate> roots) {
-        return new AdminCaller(Optional.of(
-                new Https(TlsContext.trusting(roots), session -> PeerCheck.principal(session, Instant.now()))));
+        return new AdminCaller(Optional.of(new Https(
+                TlsContext.trusting(roots),
+                session -> PeerCheck.principal(session, Instant.now()),
+                Set.of(PeerRole.MASTER))));
     }
 
     /**
@@ -125,9 +136,7 @@ public final class AdminCaller {
         try {
             PeerCheck.requireRole(
                     https.peer().peer(connection.getSSLSession().orElseThrow()),
-                    PeerRole.MASTER,
-                    PeerRole.NODE,
-                    PeerRole.AGENT);
+                    https.roles().toArray(PeerRole[]::new));
         } catch (RefusedPeerException e) {
             throw new IOException(e.getMessage(), e);
         }

@@ -99,8 +99,9 @@ public final class TlsIdentity implements AutoCloseable {
             if (found.equals(seen)) {
                 return;
             }
-            seen = found;
             TlsContext next = TlsContext.of(checked(found));
+            // Not before: those that are refused for the time of day are good later.
+            seen = found;
             current = next;
             toldProblem = "";
             LOG.info("new certificates are in use, until {}", next.credentials().notAfter());

@@ -209,6 +209,21 @@ class CertificateAuthorityTest {
                 .validate(CertificateFactory.getInstance("X.509").generateCertPath(List.of(leaf)), parameters);
     }
 
+    @Test
+    void rootsBesideItsOwnGoToAllThatGetCertificates() throws IOException {
+        CertificateAuthority before = CertificateAuthority.create(POOL, now, YEAR);
+        AuthorityDirectory.write(folder.resolve("ca"), authority);
+        Files.writeString(
+                folder.resolve("ca/ca.crt"), Pem.encode(authority.certificate()) + Pem.encode(before.certificate()));
+        CertificateAuthority read = AuthorityDirectory.read(folder.resolve("ca"), now);
+
+        IssuedDirectory.write(
+                folder.resolve("out"), read, read.issue(PeerName.ofPath(POOL, "node/a"), List.of(), now, YEAR));
+
+        assertThat(Pem.certificates(Files.readString(folder.resolve("out/ca.crt"))))
+                .containsExactly(authority.certificate(), before.certificate());
+    }
+
     private static boolean isThere(String command) {
         for (String directory : System.getenv().getOrDefault("PATH", "").split(":", -1)) {
             if (Files.isExecutable(Path.of(directory, command))) {

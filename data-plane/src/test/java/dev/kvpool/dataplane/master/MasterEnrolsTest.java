@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.dataplane.cert.AuthorityDirectory;
@@ -15,11 +16,18 @@ import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.enrol.EnrolCommand;
 import dev.kvpool.dataplane.enrol.EnrolmentSettings;
 import dev.kvpool.dataplane.enrol.TokenIssuer;
+import dev.kvpool.dataplane.http.AdminAccess;
 import dev.kvpool.dataplane.http.AdminAnswer;
 import dev.kvpool.dataplane.http.AdminCaller;
+import dev.kvpool.dataplane.http.AdminServer;
 import dev.kvpool.dataplane.http.Request;
+import dev.kvpool.dataplane.http.Response;
+import dev.kvpool.dataplane.http.Route;
 import dev.kvpool.dataplane.secure.PeerName;
+import dev.kvpool.dataplane.secure.Pem;
 import dev.kvpool.dataplane.secure.TlsContext;
+import dev.kvpool.dataplane.secure.TlsCounts;
+import dev.kvpool.dataplane.secure.TlsIdentity;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsPlace;
 import dev.kvpool.dataplane.wire.PeerSocket;
@@ -32,10 +40,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -146,9 +156,33 @@ class MasterEnrolsTest {
     }
 
     @Test
+    void aStorageNodeIsNotToldTheToken() throws IOException {
+        IssuedDirectory.write(
+                folder.resolve("n"),
+                authority,
+                authority.issue(PeerName.ofPath(POOL, "node/n-0"), List.of(), Instant.now(), Duration.ofDays(1)));
+        List<String> told = new CopyOnWriteArrayList<>();
+        Route route = Route.post("/api/v1/enrol", request -> {
+            told.add(request.token().orElse("nothing"));
+            return Response.text(200, "{}");
+        });
+        try (TlsIdentity node =
+                        TlsIdentity.open(folder.resolve("n"), name -> Optional.empty(), InstantSource.system());
+                AdminServer server = AdminServer.start(
+                        "127.0.0.1", 0, List.of(route), Optional.of(new AdminAccess(node, new TlsCounts())))) {
+            AdminCaller caller = AdminCaller.trusting(List.of(authority.certificate()));
+            assertThatThrownBy(() ->
+                            caller.post(new HostPort("127.0.0.1", server.port()), "/api/v1/enrol", "t", LONG, LONG))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("node/n-0, which is not who was meant");
+        }
+        assertThat(told).isEmpty();
+    }
+
+    @Test
     void aMasterOfAnotherPoolIsNotToldTheToken() throws IOException {
         CertificateAuthority other = CertificateAuthority.create(POOL, Instant.now(), Duration.ofDays(1));
-        Files.writeString(folder.resolve("ca/ca.crt"), dev.kvpool.dataplane.secure.Pem.encode(other.certificate()));
+        Files.writeString(folder.resolve("ca/ca.crt"), Pem.encode(other.certificate()));
 
         assertThat(enrol("prometheus")).isEqualTo(ExitCode.FAILURE);
         assertThat(err.toString(StandardCharsets.UTF_8)).contains("PKIX");

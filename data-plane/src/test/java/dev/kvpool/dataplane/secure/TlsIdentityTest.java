@@ -184,6 +184,23 @@ class TlsIdentityTest {
                 .isEqualTo("rw-------");
     }
 
+    @Test
+    void oneThatIsGoodLaterIsTakenLater() throws IOException {
+        Instant[] clock = {now};
+        TlsIdentity.OwnName any = name -> Optional.empty();
+        try (TlsIdentity identity = TlsIdentity.open(directory, any, () -> clock[0])) {
+            Instant tomorrow = now.plus(DAY).minusSeconds(60);
+            IssuedDirectory.write(
+                    directory, authority, authority.issue(PeerName.ofPath(POOL, "node/b"), List.of(), tomorrow, DAY));
+            identity.look();
+            assertThat(identity.current().credentials().name().path()).isEqualTo("node/a");
+
+            clock[0] = tomorrow;
+            identity.look();
+            assertThat(identity.current().credentials().name().path()).isEqualTo("node/b");
+        }
+    }
+
     private TlsIdentity open() throws IOException {
         return TlsIdentity.open(directory, TlsIdentity.member(PeerRole.NODE, "a", POOL), InstantSource.fixed(now));
     }
