@@ -18,6 +18,7 @@ namespace {
 
 /// Receives of one readiness event, and bytes of one flush, so that one fast peer does not starve the others.
 constexpr int kReceivesPerEvent = 8;
+constexpr int kDroppedReceives = 16;
 constexpr uint64_t kFlushBytes = uint64_t{2} << 20;
 
 /// What people can do about a socket of this machine that cannot be dialled; empty when it may pass.
@@ -284,15 +285,21 @@ bool Stream::receiveFirst() {
   return !closed_;
 }
 
+/// What lies there; one that goes on sending does not hold the loop.
+void Stream::dropReceived() {
+  std::array<uint8_t, 65536> nowhere;
+  for (int count = 0; count < kDroppedReceives; ++count) {
+    if (::recv(socket_.get(), nowhere.data(), nowhere.size(), MSG_DONTWAIT) <= 0) return;
+  }
+}
+
 /// Says why in the peer's own language, so that its people find it in its log.
 void Stream::refusePlain() {
   wire::Bytes refused;
   wire::appendRefused(refused, {wire::Refusal::Protocol, wire::kWireVersions,
                                 "TLS is required here; give this side a directory of certificates (KVPOOL_TLS_DIR)"});
   // What it sent is read first, as a connection that is closed with unread bytes loses what it sent.
-  std::array<uint8_t, 65536> nowhere;
-  while (::recv(socket_.get(), nowhere.data(), nowhere.size(), MSG_DONTWAIT) > 0) {
-  }
+  dropReceived();
   (void)::send(socket_.get(), refused.data(), refused.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   unauthenticated(
       "does not speak TLS, which is required here; give it a directory of certificates (KVPOOL_TLS_DIR, --tls-dir)",
@@ -356,9 +363,7 @@ void Stream::endSecured() {
   }
   const std::string why = session.refusal();
   // The peer is told by an alert, which unread bytes must not destroy.
-  std::array<uint8_t, 65536> nowhere;
-  while (::recv(socket_.get(), nowhere.data(), nowhere.size(), MSG_DONTWAIT) > 0) {
-  }
+  dropReceived();
   sendLast();
   if (!secured_->opened) return unauthenticated("the peer " + why);
   end({Ending::How::Lost, "the peer " + why});

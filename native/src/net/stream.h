@@ -166,6 +166,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void openReceived();
   bool openSome();
   void endSecured();
+  void dropReceived();
   void refusePlain();
   void unauthenticated(const std::string& why, bool plain = false);
   std::span<uint8_t> decoderRoom();

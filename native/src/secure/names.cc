@@ -92,6 +92,7 @@ Result<PeerName> parseName(std::string_view uri) {
 
 bool Expected::admits(const Principal& peer) const {
   if (!roles.empty() && std::find(roles.begin(), roles.end(), peer.role) == roles.end()) return false;
+  if (!roles.empty() && peer.readsOnly) return false;  // who may not write holds nothing for others
   return node.empty() || peer.role != Principal::Role::Node || peer.name == node;
 }
 

@@ -125,6 +125,7 @@ TEST(Names, TellWhomADialerMeans) {
   const Expected thisNode{{Role::Node, Role::Tenant}, "b"};
   EXPECT_FALSE(thisNode.admits(node));
   EXPECT_TRUE(thisNode.admits(tenant)) << "a transient node has its client's name";
+  EXPECT_FALSE(thisNode.admits({Role::Tenant, "a", "default", true, 0})) << "who only reads lends no memory";
   EXPECT_EQ(toString(thisNode), "node/b or a tenant");
   EXPECT_EQ(toString(Expected{}), "any member");
 }

@@ -22,8 +22,9 @@ constexpr net::Stream::Limits kMasterLimits{};
 
 /// Peers that are not authenticated yet; more are closed at once. They have kHandshakeMsMax each.
 constexpr size_t kUnopenedMax = 512;
-/// How long a refusal that is like the last one is not told again.
+/// In so long at most so many refusals are told, and none that is like the one before: strangers must not fill logs.
 constexpr uint64_t kRefusalMs = 10'000;
+constexpr int kRefusalsMax = 10;
 
 secure::Expected expectedOf(bool isMaster) {
   using Role = Principal::Role;
@@ -217,9 +218,14 @@ void Shell::unopened(const Unopened& opens, const net::Stream::Ending& ending) {
   if (ending.how == net::Stream::Ending::How::Unauthenticated && ending.plain) ++tls_.plainRefusals;
   if (opens.kind == Unopened::Kind::Master) return core_.dialFailed(nowMs_, opens.number, false, ending.why);
   if (opens.kind == Unopened::Kind::Source) return core_.sourceDialFailed(opens.number, opens.peer + ": " + ending.why);
-  if (ending.why == lastRefusal_ && nowMs_ < refusalUntilMs_) return;
+  if (nowMs_ >= refusalsUntilMs_) {
+    refusalsUntilMs_ = nowMs_ + kRefusalMs;
+    refusalsTold_ = 0;
+    lastRefusal_.clear();
+  }
+  if (ending.why == lastRefusal_ || refusalsTold_ == kRefusalsMax) return;
   lastRefusal_ = ending.why;
-  refusalUntilMs_ = nowMs_ + kRefusalMs;
+  ++refusalsTold_;
   log(LogLevel::Warning, "refused " + opens.peer + ": " + ending.why);
 }
 

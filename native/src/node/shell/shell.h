@@ -148,7 +148,8 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   std::unordered_map<ConnectionId, Unopened> unopened_;
   TlsCounts tls_;
   std::string lastRefusal_;  // told, not to be told at once again
-  uint64_t refusalUntilMs_ = 0;
+  int refusalsTold_ = 0;
+  uint64_t refusalsUntilMs_ = 0;
   std::unordered_map<ConnectionId, std::vector<kv_piece>> receiving_;  // where the parts go that come
   net::Streams streams_;
   StagingCopies copies_;

@@ -17,7 +17,7 @@ final class KnownKeys {
 
     private final KeySource source;
     private final InstantSource clock;
-    private SigningKeys keys = SigningKeys.parse("{\"keys\": []}");
+    private volatile SigningKeys keys = SigningKeys.parse("{\"keys\": []}");
     private Instant asked = Instant.MIN;
     private String problem = "";
 
@@ -26,13 +26,21 @@ final class KnownKeys {
         this.clock = clock;
     }
 
-    /** @throws RefusedTokenException when no such key is known, with what went wrong when they were asked for last */
-    synchronized PublicKey find(String id) throws RefusedTokenException {
+    /**
+     * The key of this id. One that is known does not wait for the API server.
+     *
+     * @throws RefusedTokenException when no such key is known, with what went wrong when they were asked for last
+     */
+    PublicKey find(String id) throws RefusedTokenException {
         Optional<PublicKey> known = keys.find(id);
-        if (known.isEmpty() && !clock.instant().isBefore(next())) {
+        return known.isPresent() ? known.get() : askedFor(id);
+    }
+
+    private synchronized PublicKey askedFor(String id) throws RefusedTokenException {
+        if (keys.find(id).isEmpty() && !clock.instant().isBefore(next())) {
             ask();
-            known = keys.find(id);
         }
+        Optional<PublicKey> known = keys.find(id);
         if (known.isPresent()) {
             return known.get();
         }

@@ -20,6 +20,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.DecoderException;
+import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Optional;
@@ -65,7 +66,9 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
-        context.executor().schedule(() -> endWithoutHello(context), HELLO_MS_MAX, TimeUnit.MILLISECONDS);
+        Future<?> expiry =
+                context.executor().schedule(() -> endWithoutHello(context), HELLO_MS_MAX, TimeUnit.MILLISECONDS);
+        context.channel().closeFuture().addListener(_ -> expiry.cancel(false));
         context.fireChannelActive();
     }
 

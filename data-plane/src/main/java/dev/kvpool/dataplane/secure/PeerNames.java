@@ -41,7 +41,8 @@ public final class PeerNames {
                             .filter(name -> name.get(0).equals(URI))
                             .map(name -> (String) name.get(1))
                             .toList();
-        } catch (CertificateParsingException e) {
+        } catch (CertificateParsingException
+                | RuntimeException e) { // the JDK throws others for addresses of wrong lengths
             throw new IllegalArgumentException("the names of the certificate cannot be read: " + e.getMessage(), e);
         }
     }

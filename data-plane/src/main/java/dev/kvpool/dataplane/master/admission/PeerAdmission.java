@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.admission;
 
+import dev.kvpool.dataplane.config.Quoted;
 import dev.kvpool.dataplane.master.core.base.Objection;
 import dev.kvpool.dataplane.secure.PeerRole;
 import dev.kvpool.dataplane.secure.Principal;
@@ -81,9 +82,10 @@ public final class PeerAdmission {
                         "the certificate is of " + peer + ", which is no client; use one of tenant/TENANT/rw/NAME"));
     }
 
-    private Optional<Objection> nodeObjection(Principal peer, String id, Predicate<String> expected) {
+    private Optional<Objection> nodeObjection(Principal peer, String said, Predicate<String> expected) {
+        String id = Quoted.cut(said); // it goes to logs, and was not looked at yet
         if (Verb.SERVE.isAllowed(peer.name())) {
-            return peer.name().name().equals(id)
+            return peer.name().name().equals(said)
                     ? Optional.empty()
                     : Optional.of(refused(
                             Refusal.IDENTITY,
@@ -97,7 +99,7 @@ public final class PeerAdmission {
                     RefusalCode.ROLE,
                     "the certificate is of " + peer + ", which may not be a storage node; use one of node/" + id));
         }
-        return expected.test(id)
+        return expected.test(said)
                 ? Optional.of(refused(
                         Refusal.IDENTITY,
                         RefusalCode.IDENTITY_MISMATCH,

@@ -8,6 +8,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.util.concurrent.Future;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -26,6 +27,7 @@ final class TlsGate extends ByteToMessageDecoder {
 
     private final DataPortSecurity security;
     private final DataPortSecurity.Sessions sessions;
+    private Future<?> expiry;
     private boolean ended;
     private boolean secured;
 
@@ -38,7 +40,7 @@ final class TlsGate extends ByteToMessageDecoder {
     public void handlerAdded(ChannelHandlerContext context) {
         Channel connection = context.channel();
         connection.closeFuture().addListener(_ -> end());
-        var _ = context.executor().schedule(() -> expire(connection), AUTHENTICATION_MS_MAX, TimeUnit.MILLISECONDS);
+        expiry = context.executor().schedule(() -> expire(connection), AUTHENTICATION_MS_MAX, TimeUnit.MILLISECONDS);
     }
 
     private void expire(Channel connection) {
@@ -124,6 +126,7 @@ final class TlsGate extends ByteToMessageDecoder {
     private void end() {
         if (!ended) {
             ended = true;
+            expiry.cancel(false); // which would keep the connection in memory until then
             security.ended();
         }
     }
