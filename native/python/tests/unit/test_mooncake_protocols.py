@@ -57,6 +57,14 @@ def test_a_transfer_engine_does_too(protocol: str, used: tuple[str, ...], instea
     assert (settings.protocols, settings.instead_of) == (used, instead_of)
 
 
+def test_a_transfer_engine_beside_a_pool_on_npus_uses_them() -> None:
+    for protocols, used in (("ascend,tcp", ("ascend", "tcp")), ("shm,tcp", ("tcp",))):
+        settings = read_engine_settings("h", "P2PHANDSHAKE", "ascend", "", {**OVERRIDE, "KVPOOL_PROTOCOLS": protocols})
+        assert settings.protocols == used
+    settings = read_engine_settings("h", "P2PHANDSHAKE", "rdma", "", {**OVERRIDE, "KVPOOL_PROTOCOLS": "ascend,tcp"})
+    assert (settings.protocols, settings.instead_of) == (("tcp",), "rdma")
+
+
 @pytest.mark.parametrize("protocol", ["ascend", "tcp"])
 @pytest.mark.parametrize("text", ["TCP", "shm", "rdma", " tcp", "tcp,rdma", "on"])
 def test_what_is_no_override_is_a_problem_whatever_is_asked_for(text: str, protocol: str) -> None:

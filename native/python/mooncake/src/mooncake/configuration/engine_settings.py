@@ -7,6 +7,7 @@ import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mooncake.configuration.environment import read_environment
 from mooncake.configuration.protocols import read_override
 from mooncake.configuration.settings import BadSettings
 
@@ -14,6 +15,7 @@ PEER_TO_PEER = "P2PHANDSHAKE"
 _PORT_VARIABLES = ("MC_MIN_RPC_PORT", "MC_MAX_RPC_PORT")
 _PORTS = (15000, 17000)
 SERVED = "tcp"
+ASCEND = "ascend"
 _TIMEOUT = 30.0
 _SHORTEST_TIMEOUT = 5.0
 
@@ -75,6 +77,9 @@ def _protocols(asked: str, environment: Mapping[str, str], problems: list[str]) 
         return names, None
     if override is None or SERVED in names:
         return names, None
+    if ASCEND in names and ASCEND in read_environment(environment)[0].protocols:
+        # The environment is that of a pool on NPUs: tcp is for the peers that ascend does not reach.
+        return (*names, override), None
     return (override,), asked
 
 
