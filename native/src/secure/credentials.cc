@@ -6,6 +6,7 @@
 
 #include <array>
 #include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -108,7 +109,8 @@ OwnedContext newContext() {
   SSL_CTX_set_min_proto_version(raw, TLS1_3_VERSION);
   SSL_CTX_set_max_proto_version(raw, TLS1_3_VERSION);
   SSL_CTX_set_ciphersuites(raw, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384");
-  SSL_CTX_set1_groups_list(raw, "X25519:P-256");
+  std::string groups = "X25519:P-256";  // OpenSSL's macro takes what may be changed
+  SSL_CTX_set1_groups_list(raw, groups.data());
   SSL_CTX_set_options(raw, SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(raw, 0);
   SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);

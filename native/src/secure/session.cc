@@ -96,7 +96,7 @@ bool Session::begins(std::span<const uint8_t> first) {
 }
 
 Session::Session(std::shared_ptr<const Credentials> own, Side side, Expected expected)
-    : own_(std::move(own)), side_(side), expected_(std::move(expected)) {
+    : own_(std::move(own)), expected_(std::move(expected)) {
   OwnedSsl ssl(SSL_new(own_->context()));
   BIO* const transport = ssl ? BIO_new_ex(libraryContext(), Transport::method()) : nullptr;
   if (transport == nullptr) throw std::bad_alloc();

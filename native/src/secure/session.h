@@ -81,7 +81,6 @@ class Session {
   [[nodiscard]] std::string explained() const;
 
   const std::shared_ptr<const Credentials> own_;
-  const Side side_;
   const Expected expected_;
   ssl_st* ssl_ = nullptr;
   State state_ = State::Handshaking;

@@ -97,7 +97,7 @@ TEST_F(CertificatesTest, ThatAreMissingAreNamed) {
 
 TEST_F(CertificatesTest, AKeyWithAPassphraseIsRefusedWithoutAQuestion) {
   write(authority_.issue("node/a"));
-  EVP_PKEY* const key = EVP_EC_gen("P-256");
+  EVP_PKEY* const key = CertificateAuthority::newKey("P-256");
   BIO* const file = BIO_new_file((path() + "/tls.key").c_str(), "w");
   PEM_write_bio_PKCS8PrivateKey(file, key, EVP_aes_256_cbc(), "secret", 6, nullptr, nullptr);
   BIO_free(file);
