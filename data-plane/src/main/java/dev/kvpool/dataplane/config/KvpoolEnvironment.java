@@ -48,6 +48,7 @@ public record KvpoolEnvironment(
             "KVPOOL_ROLLOUT_POOLS",
             "KVPOOL_ROLLOUT_STORAGE_VOLUMES",
             "KVPOOL_SOCKET_DIR",
+            "KVPOOL_TLS_DIR",
             "KVPOOL_TRANSFER_TIMEOUT",
             "KVPOOL_UCX_LIBRARY",
             "KVPOOL_VERSION");
