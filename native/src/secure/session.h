@@ -27,7 +27,7 @@ class Session {
   enum class State {
     Handshaking,
     Authenticated,
-    Closed,  // by the peer, in the way that nobody in between can: what came before is all of it
+    Closed,  // by the peer, in a way that nothing in between can: what came before is all of it
     Refused  // see refusal()
   };
 
@@ -62,7 +62,7 @@ class Session {
   /// Whether part of a record waits for its rest.
   [[nodiscard]] bool midRecord() const;
 
-  /// Adds these bytes, one after the other, to outgoing(). False when there is nobody left to send them to.
+  /// Adds these bytes, one after the other, to outgoing(). False when no peer is left to send them to.
   bool seal(std::span<const iovec> pieces);
   /// Bytes for the peer.
   [[nodiscard]] std::span<const uint8_t> outgoing() const { return std::span(outgoing_).subspan(outgoingSent_); }

@@ -157,7 +157,7 @@ void Shell::begin(Fd socket, const Unopened& opens, const net::Stream::Limits& l
   }
   if (isClient && unopened_.size() >= kUnopenedMax) {
     ++tls_.failures;
-    return;  // closed: whoever means it well tries again
+    return;  // closed: an honest peer tries again
   }
   const ConnectionId id = ++lastId_;
   peers_[id] = opens.kind == Unopened::Kind::Source ? "source " + opens.peer : opens.peer;

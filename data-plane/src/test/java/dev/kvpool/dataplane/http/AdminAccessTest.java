@@ -26,7 +26,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,7 +39,6 @@ import javax.net.ssl.HttpsURLConnection;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -328,14 +326,7 @@ class AdminAccessTest {
         return TlsContext.read(directory, Instant.now());
     }
 
-    private SSLContext trustingOnly() throws GeneralSecurityException, IOException {
-        KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
-        store.load(null, null);
-        store.setCertificateEntry("root", authority.certificate());
-        TrustManagerFactory trust = TrustManagerFactory.getInstance("PKIX");
-        trust.init(store);
-        SSLContext context = SSLContext.getInstance("TLSv1.3");
-        context.init(null, trust.getTrustManagers(), null);
-        return context;
+    private SSLContext trustingOnly() {
+        return TlsContext.trusting(List.of(authority.certificate()));
     }
 }

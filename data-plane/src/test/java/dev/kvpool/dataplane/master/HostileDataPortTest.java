@@ -62,7 +62,6 @@ import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -71,7 +70,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -223,14 +221,7 @@ class HostileDataPortTest {
 
     @Test
     void whoShowsNoCertificateIsRefused() throws Exception {
-        KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
-        store.load(null, null);
-        store.setCertificateEntry("root", authority.certificate());
-        TrustManagerFactory trust = TrustManagerFactory.getInstance("PKIX");
-        trust.init(store);
-        SSLContext context = SSLContext.getInstance("TLSv1.3");
-        context.init(null, trust.getTrustManagers(), null);
-        refusedInTheHandshake(context);
+        refusedInTheHandshake(TlsContext.trusting(List.of(authority.certificate())));
         assertThat(refusals("no_certificate")).isEqualTo(1);
         assertThat(metric("kvpool_tls_handshakes_total{result=\"failed\"}")).isPositive();
         stillServes();

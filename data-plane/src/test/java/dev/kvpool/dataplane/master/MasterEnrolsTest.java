@@ -108,7 +108,7 @@ class MasterEnrolsTest {
         return new CommandRunner(List.of(new EnrolCommand()), Map.of(), console)
                 .run(
                         "enrol",
-                        "--admins=127.0.0.1:1," + admin(), // of the first nobody listens
+                        "--admins=127.0.0.1:1," + admin(), // nothing listens at the first
                         "--token-file=" + folder.resolve("token"),
                         "--roots=" + folder.resolve("ca/ca.crt"),
                         "--out=" + folder.resolve("mine"),

@@ -46,7 +46,7 @@ public final class PeerSocket implements AutoCloseable {
         in = new DataInputStream(socket.getInputStream());
     }
 
-    /** Over TLS; whoever is there is believed that these credentials believe. */
+    /** Over TLS; any peer is believed that these credentials believe. */
     public static PeerSocket secure(int port, SSLContext tls) throws IOException {
         SSLSocket socket = (SSLSocket) tls.getSocketFactory().createSocket(connect(port), null, port, true);
         socket.startHandshake();
