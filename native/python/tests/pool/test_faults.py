@@ -67,6 +67,8 @@ def test_put_sessions_end_with_their_leader_and_can_be_started_again() -> None:
     pool = LocalPool(masters=2)
     try:
         store = open_store(pool)
+        # A session starts at the nodes that are reached in time: both are connected before.
+        assert store.put("both are reached", b"x", ReplicateConfig(replica_num=2)) == 0
         memory = (ctypes.c_char * 1000)(*b"0123456789" * 100)
         at = ctypes.addressof(memory)
         assert store.register_buffer(at, 1000) == 0

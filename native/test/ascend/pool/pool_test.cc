@@ -121,7 +121,6 @@ TEST_F(AscendPool, ValuesOfAllSizesComeBackAsTheyWerePut) {
     EXPECT_EQ(roundTrip("inline-" + std::to_string(length), length), 0u);
   for (const size_t length : {4097u, 65536u, 1048577u, 5000001u})
     EXPECT_EQ(roundTrip("moved-" + std::to_string(length), length), 2 * length);
-  EXPECT_EQ(roundTrip("as large as staging memory", 64 << 20), uint64_t{2} * (64 << 20));
 
   const kv_client_stats client = statsOf(client_.get());
   EXPECT_EQ(client.ascend_lanes, 1u);
@@ -133,6 +132,15 @@ TEST_F(AscendPool, ValuesOfAllSizesComeBackAsTheyWerePut) {
   EXPECT_EQ(node.ascend_write_bytes, client.ascend_bytes / 2);
   EXPECT_EQ(node.ascend_clients, 1u);
   EXPECT_EQ(node.ascend_refusals, 0u);
+}
+
+TEST_F(AscendPool, AValueMayBeAsLargeAsTheStagingMemory) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  // A slow machine under a sanitizer may take longer for it than a node is waited for: then it is moved once more.
+  constexpr uint64_t kLength = 64 << 20;
+  const uint64_t moved = roundTrip("as large as staging memory", kLength);
+  EXPECT_GE(moved, 2 * kLength);
+  EXPECT_EQ(moved % kLength, 0u);
 }
 
 TEST_F(AscendPool, LargeBatchesShareTheStagingMemory) {
