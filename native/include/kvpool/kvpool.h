@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kvpool.h: the C ABI of libkvpool. engine.h and agent.h beside it add transfer engines and agents; that is all of it.
+ * kvpool.h: the C ABI of libkvpool. engine.h, agent.h and enrol.h beside it add transfer engines, agents and enrolment; that is all
+ * of it.
  *
  * Conventions
  *  1. Only int32_t, uint32_t, int64_t, uint64_t and pointers cross this border, one prototype per statement: a test

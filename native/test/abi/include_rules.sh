@@ -50,7 +50,7 @@ while read -r dir; do
 done < <(find "$src" \( -name '*.cc' -o -name '*.h' \) -printf '%h\n' | sort -u)
 others=$(grep -P '^\s*#include' "$src/../include/kvpool/kvpool.h" | grep -v '<stdint.h>' || true)
 [ -z "$others" ] || breach "kvpool.h includes more than <stdint.h>: $others"
-for header in engine agent; do
+for header in engine agent enrol; do
     others=$(grep -P '^\s*#include' "$src/../include/kvpool/$header.h" | grep -v '"kvpool/kvpool.h"' || true)
     [ -z "$others" ] || breach "$header.h includes more than kvpool.h: $others"
 done

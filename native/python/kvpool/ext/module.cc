@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include "failure.h"
+#include "kvpool/enrol.h"
 #include "kvpool/kvpool.h"
 #include "types.h"
 
@@ -62,11 +63,25 @@ PyObject* moduleLogLevel(PyObject*, PyObject* arguments) {
   return nullptr;
 }
 
+PyObject* moduleEnrolRequest(PyObject*, PyObject* arguments) {
+  const char* token = nullptr;
+  if (PyArg_ParseTuple(arguments, "s:enrol_request", &token) == 0) return nullptr;
+  char key[KV_ENROL_KEY_BYTES] = "";
+  char query[KV_ENROL_QUERY_BYTES] = "";
+  char error[512] = "";
+  const int32_t status = kv_enrol_request(token, key, sizeof(key), query, sizeof(query), error, sizeof(error));
+  if (status == KV_OK) return Py_BuildValue("(ss)", key, query);
+  raiseFailure(status, error);
+  return nullptr;
+}
+
 PyMethodDef moduleMethods[] = {
     {"versions", guarded<moduleVersions>, METH_NOARGS, "versions() -> {'wire': (min, max), 'layout': ..., 'abi': ...}"},
     {"status_name", guarded<moduleStatusName>, METH_VARARGS, "status_name(status) -> 'KV_NOT_FOUND'"},
     {"status_text", guarded<moduleStatusText>, METH_VARARGS, "status_text(status) -> a sentence"},
     {"log_level", guarded<moduleLogLevel>, METH_VARARGS, "log_level(0 off .. 4 debug): what goes to stderr"},
+    {"enrol_request", guarded<moduleEnrolRequest>, METH_VARARGS,
+     "enrol_request(token) -> (a new private key in PEM, the query of POST /api/v1/enrol)"},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -10,6 +10,7 @@
 
 #include "kvpool/agent.h"
 #include "kvpool/engine.h"
+#include "kvpool/enrol.h"
 #include "kvpool/kvpool.h"
 
 /* What the tests set and read. */

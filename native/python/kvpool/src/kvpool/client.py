@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kvpool import _kvpool
 from kvpool.arguments import master_list, milliseconds, protocol_bits, raising_kvpool_errors
+from kvpool.enrolment import certificate_directory
 from kvpool.keep import UNPINNED, Keep, get_options, hint_options, put_options, remove_options
 from kvpool.lifetime import close_at_exit
 from kvpool.status import Status, error_of, status_of
@@ -49,11 +50,15 @@ class Client:
         busy_wait: a waiting thread looks for its answer for up to 0.1 ms before it sleeps, where answers come sooner
             on average; False lets it sleep at once, which takes longer and may save processor time.
         tls_dir: a directory with tls.crt, tls.key and ca.crt, PEM, such as `kvpool cert issue` makes: all connections by TCP are
-            TLS 1.3 then, and the certificate's name says what this process may do. Looked at every 10 s. Default: none, and
-            no TLS. Memory that ucx or ascend reach is not encrypted; storage nodes that require TLS do not use it.
+            TLS 1.3 then, and the certificate's name says what this process may do. Looked at every 10 s. Default: with
+            environment variable KVPOOL_IDENTITY_DIR, a directory with token (of the pod's ServiceAccount), ca.crt and admins
+            (HOST:PORT of the masters' admin HTTPS, by commas), a certificate that a master gives for the token, once for
+            all clients of the process, and that is renewed; else none, and no TLS. Memory that ucx or ascend reach is not
+            encrypted; storage nodes that require TLS do not use it.
 
     Raises:
-        KvpoolError: no leader serves (PeerError, LeadershipError), or this client and the pool do not fit.
+        KvpoolError: no leader serves (PeerError, LeadershipError), this client and the pool do not fit, or no master gives a
+            certificate for the token.
         ValueError: an argument is wrong.
     """
 
@@ -82,7 +87,7 @@ class Client:
             milliseconds(ready_timeout, "ready_timeout"),
             busy_wait,
             milliseconds(idle_timeout, "idle_timeout"),
-            tls_dir,
+            certificate_directory(tls_dir, ready_timeout),
         )
         close_at_exit(self)
 

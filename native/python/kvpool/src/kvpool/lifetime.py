@@ -6,6 +6,7 @@ The library's threads must not run while the process takes the library down arou
 
 import atexit
 import weakref
+from collections.abc import Callable
 from typing import Protocol
 
 
@@ -14,13 +15,21 @@ class Closeable(Protocol):
 
 
 _open: "weakref.WeakSet[Closeable]" = weakref.WeakSet()
+_afterwards: dict[Callable[[], None], None] = {}
 
 
 def close_at_exit(handle: Closeable) -> None:
     _open.add(handle)
 
 
+def call_after_closing(call: Callable[[], None]) -> None:
+    """At exit, once, when everything that close_at_exit() knows is closed."""
+    _afterwards[call] = None
+
+
 @atexit.register
 def _close_all() -> None:
     for handle in list(_open):
         handle.close()
+    for call in _afterwards:
+        call()

@@ -9,11 +9,13 @@ from types import TracebackType
 
 from kvpool import _kvpool
 from kvpool.arguments import master_list, milliseconds, protocol_bits, raising_kvpool_errors
+from kvpool.enrolment import certificate_directory
 from kvpool.lifetime import close_at_exit
 
 MIN_SEGMENT_BYTES = 16 << 20
 
 _POLL_SECONDS = 0.02
+_ENROL_SECONDS = 20.0
 
 
 class StorageNode:
@@ -39,7 +41,7 @@ class StorageNode:
         tls_dir: as for Client.
 
     Raises:
-        KvpoolError: the memory or the port could not be had.
+        KvpoolError: the memory or the port could not be had, or no master gives a certificate within 20 s.
         ValueError: an argument is wrong.
     """
 
@@ -82,7 +84,7 @@ class StorageNode:
             milliseconds(idle_timeout, "idle_timeout"),
             memory_path,
             memory_offset,
-            tls_dir,
+            certificate_directory(tls_dir, _ENROL_SECONDS),
         )
         close_at_exit(self)
 

@@ -33,6 +33,7 @@ public record KvpoolEnvironment(
             "KVPOOL_CONNECT_TIMEOUT",
             "KVPOOL_DEVICE_HEALTH_ENABLED",
             "KVPOOL_DRAIN_TAINTS",
+            "KVPOOL_IDENTITY_DIR",
             "KVPOOL_IDLE_TIMEOUT",
             "KVPOOL_IMAGE",
             "KVPOOL_INCLUDE",

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The certificate that this process gets for its ServiceAccount's token, once for all of its clients, and keeps new."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import threading
+import time
+
+from kvpool.certificate_directory import CertificateDirectory
+from kvpool.enrol_call import Granted, NotEnrolled, ask
+from kvpool.identity_directory import VARIABLE, read_identity
+from kvpool.lifetime import call_after_closing
+from kvpool.status import KvpoolError, Status, error_of
+
+_LOG = logging.getLogger("kvpool")
+_RETRY_SECONDS_MIN = 1.0
+_RETRY_SECONDS_MAX = 60.0
+
+
+class Enrolment:
+    """A certificate for the token of one identity directory, in a directory of this process's own.
+
+    Renewed at half of its life by a daemon thread; what fails then is logged, once for each cause, and tried again after 1 s to
+    60 s. The certificate from before stays in use meanwhile.
+
+    Raises KvpoolError when there is none within `timeout` seconds, with what each master said. What waiting does not help
+    against is raised at once.
+    """
+
+    def __init__(self, identity_dir: str, timeout: float) -> None:
+        self._identity_dir = identity_dir
+        self._end = threading.Event()
+        granted = self._first(timeout)
+        self._directory = CertificateDirectory()
+        try:
+            self._directory.write(granted)
+        except BaseException:
+            self._directory.remove()
+            raise
+        self._thread = threading.Thread(
+            target=self._renew, args=(granted,), name="kvpool certificate renewal", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def path(self) -> str:
+        """For tls_dir."""
+        return str(self._directory.path)
+
+    def close(self) -> None:
+        self._end.set()
+        self._directory.remove()
+
+    def _first(self, timeout: float) -> Granted:
+        end = time.monotonic() + timeout
+        pause = _RETRY_SECONDS_MIN
+        while True:
+            try:
+                return enrol(self._identity_dir)
+            except NotEnrolled as failure:
+                left = end - time.monotonic()
+                if not failure.passes or left <= 0:
+                    raise error_of(
+                        failure.status, f"no certificate for the token in {self._identity_dir}: {failure}"
+                    ) from None
+            time.sleep(min(left, pause))
+            pause *= 2
+
+    def _renew(self, granted: Granted) -> None:
+        problem = ""
+        pause = _RETRY_SECONDS_MIN
+        wait = _until_renewal(granted)
+        while not self._end.wait(wait):
+            try:
+                granted = enrol(self._identity_dir)
+                if self._end.is_set():
+                    return
+                self._directory.write(granted)
+            except (NotEnrolled, KvpoolError) as failure:
+                if str(failure) != problem:
+                    problem = str(failure)
+                    _LOG.warning(
+                        "cannot renew the certificate of this process, which ends in %d s: %s",
+                        granted.not_after - time.time(),
+                        problem,
+                    )
+                wait, pause = pause, min(2 * pause, _RETRY_SECONDS_MAX)
+            else:
+                problem = ""
+                pause = _RETRY_SECONDS_MIN
+                wait = _until_renewal(granted)
+
+
+def _until_renewal(granted: Granted) -> float:
+    """Half of its life, give or take a tenth: processes that were started together do not ask together."""
+    return max(_RETRY_SECONDS_MIN, (granted.not_after - time.time()) * random.uniform(0.45, 0.55))
+
+
+def enrol(identity_dir: str) -> Granted:
+    """Asks the masters in turn, in any order, until one has given a certificate.
+
+    Raises NotEnrolled with what each of them said, and KvpoolError for files that cannot be used.
+    """
+    identity = read_identity(identity_dir)
+    failures: list[NotEnrolled] = []
+    said: list[str] = []
+    for host, port in random.sample(identity.admins, len(identity.admins)):
+        try:
+            return ask((host, port), identity)
+        except NotEnrolled as failure:
+            failures.append(failure)
+            said.append(f"{host}:{port}: {failure}")
+    # What one master said of the token all would; those that cannot be reached say nothing.
+    worst = next((failure for failure in failures if not failure.passes), failures[0])
+    raise NotEnrolled("; ".join(said), worst.status, passes=all(failure.passes for failure in failures))
+
+
+_enrolments: dict[str, Enrolment] = {}
+_lock = threading.Lock()
+
+
+def certificate_directory(tls_dir: str | None, timeout: float) -> str | None:
+    """The directory of certificates that a client uses: the one it was given, else that of this process's enrolment where
+    KVPOOL_IDENTITY_DIR is set, else none. Enrols, for at most about `timeout` seconds, when it is the first of this process.
+
+    Raises KvpoolError when there is no certificate.
+    """
+    identity_dir = os.environ.get(VARIABLE, "")
+    if tls_dir is not None or not identity_dir:
+        return tls_dir
+    if not os.path.isabs(identity_dir):
+        raise error_of(
+            Status.INVALID_ARGUMENT,
+            f"environment variable {VARIABLE} is {identity_dir!r}, but must be the absolute path of a directory with token,"
+            " ca.crt and admins",
+        )
+    with _lock:
+        known = _enrolments.get(identity_dir)
+        if known is None:
+            known = _enrolments[identity_dir] = Enrolment(identity_dir, timeout)
+            call_after_closing(_close_all)
+        return known.path
+
+
+def _close_all() -> None:
+    with _lock:
+        for enrolment in _enrolments.values():
+            enrolment.close()
+        _enrolments.clear()
+
+
+def _forget() -> None:
+    """In a forked child: the thread that renews is the parent's, and so is the directory."""
+    global _lock
+    _lock = threading.Lock()
+    _enrolments.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
