@@ -44,7 +44,7 @@ dist-arm64: ## Cross-compiled for arm64: dist/arm64, and dist/images for both ma
 	.ci/dist --arm64
 
 docs: ## Write the generated pages of docs/reference
-	$(MVN) -q -pl crds,native,data-plane,operator -am test -Dtest='*AreDocumentedTest' -Dsurefire.failIfNoSpecifiedTests=false -Ddocs.update=true
+	$(MVN) -q -pl crds,identity,native,data-plane,operator -am test -Dtest='*AreDocumentedTest' -Dsurefire.failIfNoSpecifiedTests=false -Ddocs.update=true
 	cd native/python/tests/unit && DOCS_UPDATE=1 python3 -c 'import test_api_page; test_api_page.test_the_page_is_current()'
 	cd native/python/tests/unit && python3 -c 'import mooncake_conformance; mooncake_conformance.write()'
 	cd native/python/tests/unit && PYTHONPATH=../../mooncake/src python3 -c 'import mooncake_flags_page; mooncake_flags_page.write()'
@@ -57,7 +57,7 @@ native-test: ## libkvpool, release build
 	.ci/test native
 native-sanitize: ## libkvpool under ASan+UBSan and TSan
 	.ci/test native-asan native-tsan
-java-test: apiserver ## crds, native binding, data plane, operator (real API server)
+java-test: apiserver ## crds, identity, native binding, data plane, operator (real API server)
 	.ci/test java
 plugin-test: ## The archive of kubectl kvpool
 	.ci/test plugin
@@ -102,7 +102,7 @@ prerequisites: ## Install what is missing (Debian, root), else say what to insta
 	.ci/prerequisites --install
 
 clean: ## Remove what builds made (not the caches in KVDEV_CACHE)
-	rm -rf dist .run {crds,native,data-plane,operator,e2e}/target native/build native/python/target
+	rm -rf dist .run {crds,identity,native,data-plane,operator,e2e}/target native/build native/python/target
 
 help: ## This list
 	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } \

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.cert;
 
-import dev.kvpool.dataplane.secure.Pem;
 import dev.kvpool.dataplane.secure.RefusedCertificateException;
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.identity.certificate.Pem;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.PrivateKey;
-import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 
@@ -85,22 +84,11 @@ public final class AuthorityDirectory {
 
     private static UUID poolId(Path file, X509Certificate certificate) throws RefusedCertificateException {
         try {
-            Collection<List<?>> names = certificate.getSubjectAlternativeNames();
-            if (names != null && names.size() == 1) {
-                String uri = names.iterator().next().get(1).toString();
-                UUID poolId = UUID.fromString(uri.substring(uri.lastIndexOf('/') + 1));
-                if (uri.equals(CertificateAuthority.trustDomain(poolId))) {
-                    return poolId;
-                }
-            }
-        } catch (CertificateParsingException | IllegalArgumentException e) {
-            throw new RefusedCertificateException(notOurs(file), e);
+            return CertificateAuthority.poolId(certificate);
+        } catch (IllegalArgumentException e) {
+            throw new RefusedCertificateException(
+                    file + ": its first certificate is no CA of a pool; `kvpool cert init` makes one", e);
         }
-        throw new RefusedCertificateException(notOurs(file));
-    }
-
-    private static String notOurs(Path file) {
-        return file + ": its first certificate is no CA of a pool; `kvpool cert init` makes one";
     }
 
     private static String text(Path file) throws RefusedCertificateException {

@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.Formats;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.identity.certificate.CertificateAuthority;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.cert;
 
-import dev.kvpool.dataplane.secure.Pem;
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.identity.certificate.Pem;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.PrivateKey;

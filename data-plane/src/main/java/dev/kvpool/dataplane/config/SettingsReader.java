@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.config;
 
+import dev.kvpool.identity.text.Quoted;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

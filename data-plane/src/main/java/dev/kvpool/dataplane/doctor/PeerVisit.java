@@ -2,7 +2,6 @@
 package dev.kvpool.dataplane.doctor;
 
 import dev.kvpool.dataplane.config.HostPort;
-import dev.kvpool.dataplane.secure.PeerRole;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsDial;
 import dev.kvpool.dataplane.version.Versions;
@@ -10,6 +9,7 @@ import dev.kvpool.dataplane.wire.Introduction;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Answer;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
+import dev.kvpool.identity.name.PeerRole;
 import dev.kvpool.wire.Role;
 import java.io.EOFException;
 import java.io.IOException;

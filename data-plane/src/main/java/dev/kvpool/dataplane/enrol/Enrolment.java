@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.enrol;
 
-import dev.kvpool.dataplane.cert.CertificateAuthority;
 import dev.kvpool.dataplane.enrol.RefusedTokenException.Reason;
-import dev.kvpool.dataplane.secure.PeerName;
-import dev.kvpool.dataplane.secure.PeerRole;
-import dev.kvpool.dataplane.secure.Pem;
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.PeerRole;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;

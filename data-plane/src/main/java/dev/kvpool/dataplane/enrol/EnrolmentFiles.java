@@ -2,7 +2,7 @@
 package dev.kvpool.dataplane.enrol;
 
 import dev.kvpool.dataplane.cert.AuthorityDirectory;
-import dev.kvpool.dataplane.cert.CertificateAuthority;
+import dev.kvpool.identity.certificate.CertificateAuthority;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

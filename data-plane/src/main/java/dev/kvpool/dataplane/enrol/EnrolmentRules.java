@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.enrol;
 
-import dev.kvpool.dataplane.secure.PeerName;
-import dev.kvpool.dataplane.secure.PeerRole;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.PeerRole;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

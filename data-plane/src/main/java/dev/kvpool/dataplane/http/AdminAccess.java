@@ -6,17 +6,17 @@ import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsExchange;
 import com.sun.net.httpserver.HttpsParameters;
 import dev.kvpool.dataplane.secure.FollowingContext;
-import dev.kvpool.dataplane.secure.PeerCheck;
 import dev.kvpool.dataplane.secure.PoolSecurity;
-import dev.kvpool.dataplane.secure.Principal;
-import dev.kvpool.dataplane.secure.Refusal;
-import dev.kvpool.dataplane.secure.RefusedPeerException;
 import dev.kvpool.dataplane.secure.Rights;
-import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsCounts;
 import dev.kvpool.dataplane.secure.TlsIdentity;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.Verb;
+import dev.kvpool.identity.name.Principal;
+import dev.kvpool.identity.peer.PeerCheck;
+import dev.kvpool.identity.peer.PoolTls;
+import dev.kvpool.identity.peer.Refusal;
+import dev.kvpool.identity.peer.RefusedPeerException;
 import java.time.Instant;
 import java.util.Optional;
 import javax.net.ssl.SSLParameters;
@@ -42,7 +42,7 @@ public record AdminAccess(TlsIdentity identity, TlsCounts counts) {
         return new HttpsConfigurator(FollowingContext.of(identity, counts)) {
             @Override
             public void configure(HttpsParameters connection) {
-                SSLParameters parameters = TlsContext.parameters();
+                SSLParameters parameters = PoolTls.parameters();
                 // Not needed: kubelets ask for health, and have none.
                 parameters.setWantClientAuth(true);
                 connection.setSSLParameters(parameters);
@@ -59,7 +59,7 @@ public record AdminAccess(TlsIdentity identity, TlsCounts counts) {
         try {
             Principal peer = PeerCheck.principal(
                     ((HttpsExchange) exchange).getSSLSession(),
-                    identity.current().credentials(),
+                    identity.current().credentials().name(),
                     Instant.now());
             if (verb.isPresent() && verb.get().isAllowed(peer.name())) {
                 return Optional.empty();

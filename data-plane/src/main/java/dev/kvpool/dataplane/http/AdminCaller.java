@@ -2,14 +2,13 @@
 package dev.kvpool.dataplane.http;
 
 import dev.kvpool.dataplane.config.HostPort;
-import dev.kvpool.dataplane.secure.PeerCheck;
-import dev.kvpool.dataplane.secure.PeerRole;
-import dev.kvpool.dataplane.secure.Principal;
 import dev.kvpool.dataplane.secure.RefusedCertificateException;
-import dev.kvpool.dataplane.secure.RefusedPeerException;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsPlace;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.PeerRole;
+import dev.kvpool.identity.peer.ServerTrust;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -19,16 +18,18 @@ import java.nio.charset.StandardCharsets;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import javax.net.ssl.HttpsURLConnection;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLSession;
 
 /** Asks admin endpoints, for commands; over HTTPS with a certificate where the pool requires it. */
 public final class AdminCaller {
     private static final int BODY_BYTES_MAX = 4 << 20;
+    private static final Set<PeerRole> MEMBERS = EnumSet.of(PeerRole.MASTER, PeerRole.NODE, PeerRole.AGENT);
 
     static {
         // A connection that ends without an answer would be made again, and the token sent to whom nothing is known
@@ -39,34 +40,36 @@ public final class AdminCaller {
     /** Over HTTP. */
     public static final AdminCaller PLAIN = new AdminCaller(Optional.empty());
 
-    private final Optional<Https> https;
+    private final Optional<SSLContext> https;
 
-    /** How connections are made, and who is at the other end. */
-    private record Https(SSLContext context, PeerOf peer, Set<PeerRole> roles) {}
-
-    /** Who is at the other end. */
-    private interface PeerOf {
-        Principal peer(SSLSession session) throws RefusedPeerException;
-    }
-
-    private AdminCaller(Optional<Https> https) {
+    private AdminCaller(Optional<SSLContext> https) {
         this.https = https;
     }
 
     /** Over HTTPS with these credentials; the other side must be a member of the same pool. */
     public static AdminCaller with(TlsContext tls) {
-        return new AdminCaller(Optional.of(new Https(
-                tls.context(),
-                session -> PeerCheck.principal(session, tls.credentials(), Instant.now()),
-                Set.of(PeerRole.MASTER, PeerRole.NODE, PeerRole.AGENT))));
+        PeerName own = tls.credentials().name();
+        return new AdminCaller(Optional.of(ServerTrust.context(
+                new KeyManager[] {tls.keys()}, tls.credentials().roots(), (address, peer) -> problem(peer, own))));
     }
 
     /** Over HTTPS without a certificate, for a process that wants one: the other side must be a master of a pool of these roots. */
     public static AdminCaller trusting(List<X509Certificate> roots) {
-        return new AdminCaller(Optional.of(new Https(
-                TlsContext.trusting(roots),
-                session -> PeerCheck.principal(session, Instant.now()),
-                Set.of(PeerRole.MASTER))));
+        return new AdminCaller(Optional.of(
+                ServerTrust.context(roots, (address, peer) -> problem(peer, Set.of(PeerRole.MASTER)))));
+    }
+
+    private static Optional<String> problem(PeerName peer, PeerName own) {
+        return peer.trustDomain().equals(own.trustDomain())
+                ? problem(peer, MEMBERS)
+                : Optional.of("the certificate is of " + peer.uri() + ", this process is " + own.uri()
+                        + "; check the addresses and the certificate");
+    }
+
+    private static Optional<String> problem(PeerName peer, Set<PeerRole> meant) {
+        return meant.contains(peer.role())
+                ? Optional.empty()
+                : Optional.of("the other side is " + peer.path() + ", which is not who was meant");
     }
 
     /**
@@ -112,33 +115,22 @@ public final class AdminCaller {
         connection.setConnectTimeout((int) connect.toMillis());
         connection.setReadTimeout((int) answer.toMillis());
         connection.setInstanceFollowRedirects(false);
+        if (https.isPresent()) {
+            HttpsURLConnection secure = (HttpsURLConnection) connection;
+            secure.setSSLSocketFactory(https.get().getSocketFactory());
+            secure.setHostnameVerifier(
+                    (host, session) -> true); // the handshake has checked the name in the certificate
+        }
         return connection;
     }
 
-    private AdminAnswer ask(HttpURLConnection connection) throws IOException {
+    private static AdminAnswer ask(HttpURLConnection connection) throws IOException {
         try {
-            if (https.isPresent()) {
-                authenticate((HttpsURLConnection) connection, https.get());
-            }
             return answer(connection);
         } catch (IOException e) {
             throw e.getMessage() == null ? new IOException(e.toString(), e) : e;
         } finally {
             connection.disconnect();
-        }
-    }
-
-    /** Nothing of the request is sent before. */
-    private static void authenticate(HttpsURLConnection connection, Https https) throws IOException {
-        connection.setSSLSocketFactory(https.context().getSocketFactory());
-        connection.setHostnameVerifier((host, session) -> true); // the name below is checked instead
-        connection.connect();
-        try {
-            PeerCheck.requireRole(
-                    https.peer().peer(connection.getSSLSession().orElseThrow()),
-                    https.roles().toArray(PeerRole[]::new));
-        } catch (RefusedPeerException e) {
-            throw new IOException(e.getMessage(), e);
         }
     }
 

@@ -2,12 +2,12 @@
 package dev.kvpool.dataplane.local;
 
 import dev.kvpool.dataplane.cert.AuthorityDirectory;
-import dev.kvpool.dataplane.cert.CertificateAuthority;
 import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.dataplane.cert.PrivateFiles;
 import dev.kvpool.dataplane.cli.FailureException;
-import dev.kvpool.dataplane.secure.PeerName;
 import dev.kvpool.dataplane.secure.RefusedCertificateException;
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.identity.name.PeerName;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,7 +2,6 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.config.HostPort;
-import dev.kvpool.dataplane.secure.PeerRole;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsDial;
 import dev.kvpool.dataplane.wire.Handshake;
@@ -11,6 +10,7 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
+import dev.kvpool.identity.name.PeerRole;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 import java.io.EOFException;

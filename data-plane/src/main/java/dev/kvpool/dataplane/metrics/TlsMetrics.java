@@ -3,8 +3,8 @@ package dev.kvpool.dataplane.metrics;
 
 import dev.kvpool.dataplane.secure.Credentials;
 import dev.kvpool.dataplane.secure.PoolSecurity;
-import dev.kvpool.dataplane.secure.Refusal;
 import dev.kvpool.dataplane.secure.TlsCounts;
+import dev.kvpool.identity.peer.Refusal;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.secure;
 
-import dev.kvpool.dataplane.config.Quoted;
+import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.PeerNames;
+import dev.kvpool.identity.text.Quoted;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

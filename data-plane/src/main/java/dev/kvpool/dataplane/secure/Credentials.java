@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.secure;
 
+import dev.kvpool.identity.name.PeerName;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.time.Instant;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.secure;
 
+import dev.kvpool.identity.peer.Refusal;
 import java.net.Socket;
 import java.security.GeneralSecurityException;
 import java.security.Principal;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.secure;
 
+import dev.kvpool.identity.name.PeerRole;
+import dev.kvpool.identity.peer.PeerCheck;
+import dev.kvpool.identity.peer.PoolTls;
+import dev.kvpool.identity.peer.RefusedPeerException;
 import java.io.IOException;
 import java.net.Socket;
 import java.time.Instant;
@@ -21,10 +25,11 @@ public final class TlsDial {
         SSLSocket socket =
                 (SSLSocket) tls.context().getSocketFactory().createSocket(connected, null, connected.getPort(), true);
         try {
-            socket.setSSLParameters(TlsContext.parameters());
+            socket.setSSLParameters(PoolTls.parameters());
             socket.setUseClientMode(true);
             socket.startHandshake();
-            PeerCheck.requireRole(PeerCheck.principal(socket.getSession(), tls.credentials(), Instant.now()), roles);
+            PeerCheck.requireRole(
+                    PeerCheck.principal(socket.getSession(), tls.credentials().name(), Instant.now()), roles);
             return socket;
         } catch (RefusedPeerException e) {
             socket.close();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.secure;
 
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.PeerRole;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;

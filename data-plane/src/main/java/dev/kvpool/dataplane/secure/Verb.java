@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.secure;
 
-import static dev.kvpool.dataplane.secure.PeerRole.ADMIN;
-import static dev.kvpool.dataplane.secure.PeerRole.AGENT;
-import static dev.kvpool.dataplane.secure.PeerRole.MASTER;
-import static dev.kvpool.dataplane.secure.PeerRole.MONITOR;
-import static dev.kvpool.dataplane.secure.PeerRole.NODE;
-import static dev.kvpool.dataplane.secure.PeerRole.OPERATOR;
-import static dev.kvpool.dataplane.secure.PeerRole.TENANT;
+import static dev.kvpool.identity.name.PeerRole.ADMIN;
+import static dev.kvpool.identity.name.PeerRole.AGENT;
+import static dev.kvpool.identity.name.PeerRole.MASTER;
+import static dev.kvpool.identity.name.PeerRole.MONITOR;
+import static dev.kvpool.identity.name.PeerRole.NODE;
+import static dev.kvpool.identity.name.PeerRole.OPERATOR;
+import static dev.kvpool.identity.name.PeerRole.TENANT;
 
+import dev.kvpool.identity.name.Access;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.PeerRole;
 import java.util.Set;
 
 /** What can be done with a pool, and the roles that may. What a role is not named for is refused. */

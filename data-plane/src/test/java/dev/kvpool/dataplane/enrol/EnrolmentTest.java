@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kvpool.dataplane.cert.CertificateAuthority;
 import dev.kvpool.dataplane.enrol.RefusedTokenException.Reason;
-import dev.kvpool.dataplane.secure.PeerNames;
-import dev.kvpool.dataplane.secure.Pem;
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.name.PeerNames;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;

@@ -3,7 +3,7 @@ package dev.kvpool.dataplane.enrol;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kvpool.dataplane.cert.CertificateAuthority;
+import dev.kvpool.identity.certificate.CertificateAuthority;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;

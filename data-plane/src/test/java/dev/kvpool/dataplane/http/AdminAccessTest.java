@@ -4,17 +4,18 @@ package dev.kvpool.dataplane.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvpool.dataplane.cert.CertificateAuthority;
 import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.dataplane.config.HostPort;
-import dev.kvpool.dataplane.secure.PeerName;
-import dev.kvpool.dataplane.secure.Pem;
-import dev.kvpool.dataplane.secure.Refusal;
 import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsCounts;
 import dev.kvpool.dataplane.secure.TlsIdentity;
 import dev.kvpool.dataplane.secure.Verb;
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.peer.Refusal;
+import dev.kvpool.identity.peer.ServerTrust;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
@@ -327,6 +328,6 @@ class AdminAccessTest {
     }
 
     private SSLContext trustingOnly() {
-        return TlsContext.trusting(List.of(authority.certificate()));
+        return ServerTrust.context(List.of(authority.certificate()), (address, peer) -> Optional.empty());
     }
 }

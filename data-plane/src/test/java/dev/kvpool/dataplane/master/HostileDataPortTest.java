@@ -5,14 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.kvpool.dataplane.cert.CertificateAuthority;
 import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.dataplane.master.LeaderProbe.Finding;
-import dev.kvpool.dataplane.secure.PeerName;
-import dev.kvpool.dataplane.secure.Pem;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsPlace;
@@ -48,6 +45,10 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.peer.ServerTrust;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.nativelib.Uptime;
 import dev.kvpool.wire.Hint;
@@ -221,7 +222,8 @@ class HostileDataPortTest {
 
     @Test
     void whoShowsNoCertificateIsRefused() throws Exception {
-        refusedInTheHandshake(TlsContext.trusting(List.of(authority.certificate())));
+        refusedInTheHandshake(
+                ServerTrust.context(List.of(authority.certificate()), (address, peer) -> Optional.empty()));
         assertThat(refusals("no_certificate")).isEqualTo(1);
         assertThat(metric("kvpool_tls_handshakes_total{result=\"failed\"}")).isPositive();
         stillServes();

@@ -3,8 +3,11 @@ package dev.kvpool.dataplane.secure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.dataplane.cert.CertificateAuthority;
 import dev.kvpool.dataplane.fuzz.FuzzRuns;
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.PeerNames;
 import java.nio.charset.StandardCharsets;
 import java.security.cert.CertificateEncodingException;
 import java.security.cert.X509Certificate;

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.secure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.identity.name.PeerName;
 import java.util.UUID;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

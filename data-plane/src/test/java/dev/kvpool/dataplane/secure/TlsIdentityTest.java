@@ -4,8 +4,11 @@ package dev.kvpool.dataplane.secure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvpool.dataplane.cert.CertificateAuthority;
 import dev.kvpool.dataplane.cert.IssuedDirectory;
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.PeerRole;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

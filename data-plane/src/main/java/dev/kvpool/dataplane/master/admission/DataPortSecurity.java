@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.admission;
 
-import dev.kvpool.dataplane.secure.PeerCheck;
 import dev.kvpool.dataplane.secure.PoolSecurity;
-import dev.kvpool.dataplane.secure.Refusal;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
+import dev.kvpool.identity.peer.PeerCheck;
+import dev.kvpool.identity.peer.PoolTls;
+import dev.kvpool.identity.peer.Refusal;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
 import java.time.Instant;
@@ -78,7 +79,7 @@ public final class DataPortSecurity implements AutoCloseable {
         TlsContext tls = security.current().orElseThrow();
         SSLEngine engine = tls.context().createSSLEngine();
         engine.setUseClientMode(false);
-        SSLParameters parameters = TlsContext.parameters();
+        SSLParameters parameters = PoolTls.parameters();
         parameters.setNeedClientAuth(true);
         engine.setSSLParameters(parameters);
         SslHandler handler = new SslHandler(engine, handshakes);
@@ -86,7 +87,8 @@ public final class DataPortSecurity implements AutoCloseable {
         use.accept(
                 handler,
                 new PeerAdmission(
-                        () -> PeerCheck.principal(engine.getSession(), tls.credentials(), Instant.now()),
+                        () -> PeerCheck.principal(
+                                engine.getSession(), tls.credentials().name(), Instant.now()),
                         security.counts()));
         handler.handshakeFuture().addListener(_ -> done.accept(handler));
     }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.admission;
 
-import dev.kvpool.dataplane.config.Quoted;
 import dev.kvpool.dataplane.master.core.base.Objection;
-import dev.kvpool.dataplane.secure.PeerRole;
-import dev.kvpool.dataplane.secure.Principal;
-import dev.kvpool.dataplane.secure.Refusal;
-import dev.kvpool.dataplane.secure.RefusedPeerException;
 import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsCounts;
 import dev.kvpool.dataplane.secure.Verb;
@@ -14,6 +9,11 @@ import dev.kvpool.dataplane.wire.message.ClientRequest;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.identity.name.PeerRole;
+import dev.kvpool.identity.name.Principal;
+import dev.kvpool.identity.peer.Refusal;
+import dev.kvpool.identity.peer.RefusedPeerException;
+import dev.kvpool.identity.text.Quoted;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 import java.util.Optional;

@@ -2,7 +2,6 @@
 package dev.kvpool.dataplane.master.file;
 
 import dev.kvpool.dataplane.config.CacheSettings;
-import dev.kvpool.dataplane.config.Quoted;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.SettingsReader;
@@ -10,6 +9,7 @@ import dev.kvpool.dataplane.config.UsageException;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Consistency;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.identity.text.Quoted;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.secure;
+package dev.kvpool.identity.certificate;
 
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;

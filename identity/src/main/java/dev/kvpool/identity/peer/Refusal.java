@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.secure;
+package dev.kvpool.identity.peer;
 
 import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertPathValidatorException;

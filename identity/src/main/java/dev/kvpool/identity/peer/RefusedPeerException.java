@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.secure;
+package dev.kvpool.identity.peer;
 
 /** A peer whose certificate does not allow what it wants; the message names both and how to fix it. */
 public final class RefusedPeerException extends Exception {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.secure;
+package dev.kvpool.identity.name;
 
-import dev.kvpool.dataplane.config.Quoted;
+import dev.kvpool.identity.text.Quoted;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.UUID;

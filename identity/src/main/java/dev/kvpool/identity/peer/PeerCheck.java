@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.secure;
+package dev.kvpool.identity.peer;
 
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.PeerNames;
+import dev.kvpool.identity.name.PeerRole;
+import dev.kvpool.identity.name.Principal;
 import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
@@ -14,10 +18,10 @@ public final class PeerCheck {
     /**
      * The peer.
      *
-     * @param own credentials of this process: a peer must be of the same trust domain
+     * @param own name of this process: a peer must be of the same trust domain
      * @throws RefusedPeerException when it has no certificate, or one that is not of this pool
      */
-    public static Principal principal(SSLSession session, Credentials own, Instant now) throws RefusedPeerException {
+    public static Principal principal(SSLSession session, PeerName own, Instant now) throws RefusedPeerException {
         try {
             return principal(session.getPeerCertificates(), own, now);
         } catch (SSLPeerUnverifiedException e) {
@@ -26,26 +30,13 @@ public final class PeerCheck {
         }
     }
 
-    /**
-     * The peer of a process that has no certificate yet, and so no pool of its own.
-     *
-     * @throws RefusedPeerException when its name is none of kvpool
-     */
-    public static Principal principal(SSLSession session, Instant now) throws RefusedPeerException {
-        try {
-            return named(session.getPeerCertificates(), now);
-        } catch (SSLPeerUnverifiedException e) {
-            throw new RefusedPeerException(Refusal.NO_CERTIFICATE, "no certificate was shown");
-        }
-    }
-
-    static Principal principal(Certificate[] chain, Credentials own, Instant now) throws RefusedPeerException {
+    private static Principal principal(Certificate[] chain, PeerName own, Instant now) throws RefusedPeerException {
         Principal principal = named(chain, now);
-        if (!principal.name().trustDomain().equals(own.name().trustDomain())) {
+        if (!principal.name().trustDomain().equals(own.trustDomain())) {
             throw new RefusedPeerException(
                     Refusal.TRUST_DOMAIN,
-                    "the certificate is of " + principal.name().uri() + ", this process is "
-                            + own.name().uri() + "; check the addresses and the certificate");
+                    "the certificate is of " + principal.name().uri() + ", this process is " + own.uri()
+                            + "; check the addresses and the certificate");
         }
         return principal;
     }

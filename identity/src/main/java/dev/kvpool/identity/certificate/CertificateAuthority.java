@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.cert;
+package dev.kvpool.identity.certificate;
 
-import dev.kvpool.dataplane.secure.PeerName;
-import dev.kvpool.dataplane.secure.Pem;
+import dev.kvpool.identity.name.PeerName;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -14,12 +13,16 @@ import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.SecureRandom;
 import java.security.Signature;
+import java.security.cert.CertificateEncodingException;
+import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
 import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -30,6 +33,7 @@ public final class CertificateAuthority {
     private static final Duration BEFORE = Duration.ofMinutes(5);
 
     private static final int SERIAL_BITS = 126;
+    private static final int FINGERPRINT_BYTES = 8;
     private static final int VERSION_3 = 2;
     private static final int URI_NAME = 6;
     private static final int DNS_NAME = 2;
@@ -66,7 +70,7 @@ public final class CertificateAuthority {
      * @param poolId trust domain of the names it issues
      * @param roots what those are to trust that it gives certificates to
      */
-    CertificateAuthority(UUID poolId, X509Certificate certificate, PrivateKey key, List<X509Certificate> roots) {
+    public CertificateAuthority(UUID poolId, X509Certificate certificate, PrivateKey key, List<X509Certificate> roots) {
         this.poolId = poolId;
         this.certificate = certificate;
         this.key = key;
@@ -92,7 +96,44 @@ public final class CertificateAuthority {
         return new CertificateAuthority(poolId, self, pair.getPrivate(), List.of(self));
     }
 
-    static String trustDomain(UUID poolId) {
+    /**
+     * The pool whose CA this certificate is of, as {@link #create} writes it there.
+     *
+     * @throws IllegalArgumentException when it is no such certificate
+     */
+    public static UUID poolId(X509Certificate certificate) {
+        try {
+            Collection<List<?>> names = certificate.getSubjectAlternativeNames();
+            if (names != null && names.size() == 1) {
+                String uri = names.iterator().next().get(1).toString();
+                UUID poolId = UUID.fromString(uri.substring(uri.lastIndexOf('/') + 1));
+                if (uri.equals(trustDomain(poolId))) {
+                    return poolId;
+                }
+            }
+        } catch (CertificateParsingException | IllegalArgumentException e) {
+            throw noCa(e);
+        }
+        throw noCa(null);
+    }
+
+    private static IllegalArgumentException noCa(Exception cause) {
+        return new IllegalArgumentException("the certificate is no CA of a pool", cause);
+    }
+
+    /**
+     * What tells certificates apart: the first 16 hex digits of the SHA-256 of its DER.
+     */
+    public static String fingerprint(X509Certificate certificate) {
+        try {
+            byte[] digest = sha256(certificate.getEncoded());
+            return HexFormat.of().formatHex(digest, 0, FINGERPRINT_BYTES);
+        } catch (CertificateEncodingException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static String trustDomain(UUID poolId) {
         return "spiffe://" + poolId;
     }
 
@@ -100,7 +141,8 @@ public final class CertificateAuthority {
         return certificate;
     }
 
-    PrivateKey key() {
+    /** What signs; a process that has it is the CA. */
+    public PrivateKey key() {
         return key;
     }
 
@@ -203,9 +245,12 @@ public final class CertificateAuthority {
 
     /** RFC 7093: the first 160 bits of SHA-256; any bytes that are the same for the same key would do. */
     private static byte[] keyId(PublicKey key) {
+        return Arrays.copyOf(sha256(key.getEncoded()), 20);
+    }
+
+    private static byte[] sha256(byte[] bytes) {
         try {
-            byte[] digest = MessageDigest.getInstance("SHA-256").digest(key.getEncoded());
-            return Arrays.copyOf(digest, 20);
+            return MessageDigest.getInstance("SHA-256").digest(bytes);
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException(e);
         }

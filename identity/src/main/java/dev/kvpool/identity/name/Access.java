@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.secure;
+package dev.kvpool.identity.name;
 
 /** What a tenant's client may do with the tenant's objects. */
 public enum Access {

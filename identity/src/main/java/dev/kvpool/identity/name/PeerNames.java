@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.secure;
+package dev.kvpool.identity.name;
 
 import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.cert;
+package dev.kvpool.identity.certificate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.kvpool.dataplane.secure.PeerName;
-import dev.kvpool.dataplane.secure.PeerNames;
-import dev.kvpool.dataplane.secure.Pem;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.PeerNames;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
@@ -27,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Date;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -88,12 +88,10 @@ class CertificateAuthorityTest {
     @Test
     void opensslAcceptsIt() throws IOException, InterruptedException {
         assumeTrue(isThere("openssl"), "no openssl command here");
-        IssuedDirectory.write(
-                folder.resolve("node"),
-                authority,
-                authority.issue(PeerName.ofPath(POOL, "node/a"), List.of("a.example"), now, YEAR));
-        String ca = folder.resolve("node/ca.crt").toString();
-        String leaf = folder.resolve("node/tls.crt").toString();
+        CertificateAuthority.Issued issued =
+                authority.issue(PeerName.ofPath(POOL, "node/a"), List.of("a.example"), now, YEAR);
+        String ca = file("ca.crt", authority.roots());
+        String leaf = file("tls.crt", Pem.encode(issued.certificate()));
         for (String purpose : List.of("sslserver", "sslclient")) {
             assertThat(openssl("verify", "-x509_strict", "-purpose", purpose, "-CAfile", ca, leaf))
                     .contains("tls.crt: OK");
@@ -103,11 +101,31 @@ class CertificateAuthorityTest {
                 .contains("DNS:a.example")
                 .contains("Version: 3")
                 .contains("prime256v1");
-        assertThat(openssl("pkey", "-in", folder.resolve("node/tls.key").toString(), "-noout", "-check"))
+        assertThat(openssl("pkey", "-in", file("tls.key", Pem.encodeKey(issued.key())), "-noout", "-check"))
                 .contains("Key is valid");
-        AuthorityDirectory.write(folder.resolve("other"), CertificateAuthority.create(POOL, now, YEAR));
-        assertThat(openssl("verify", "-CAfile", folder.resolve("other/ca.crt").toString(), leaf))
-                .contains("verification failed");
+        String other =
+                file("other.crt", CertificateAuthority.create(POOL, now, YEAR).roots());
+        assertThat(openssl("verify", "-CAfile", other, leaf)).contains("verification failed");
+    }
+
+    private String file(String name, String text) throws IOException {
+        return Files.writeString(folder.resolve(name), text).toString();
+    }
+
+    @Test
+    void aCaSaysWhosePoolItIsOf() {
+        assertThat(CertificateAuthority.poolId(authority.certificate())).isEqualTo(POOL);
+        X509Certificate leaf = leaf("node/a", YEAR);
+        assertThatThrownBy(() -> CertificateAuthority.poolId(leaf)).hasMessageContaining("is no CA of a pool");
+    }
+
+    @Test
+    void aFingerprintIsTheBeginningOfTheDigestThatOpensslPrints() throws IOException, InterruptedException {
+        assumeTrue(isThere("openssl"), "no openssl command here");
+        String printed = openssl("x509", "-in", file("ca.crt", authority.roots()), "-noout", "-fingerprint", "-sha256");
+        assertThat(printed.replace(":", "").toLowerCase(Locale.ROOT))
+                .contains("=" + CertificateAuthority.fingerprint(authority.certificate()));
+        assertThat(CertificateAuthority.fingerprint(authority.certificate())).hasSize(16);
     }
 
     @Test
@@ -163,37 +181,6 @@ class CertificateAuthorityTest {
         assertThat(hex(Der.oid(dotted))).isEqualTo(hex);
     }
 
-    @Test
-    void filesOfACaComeBackAndAreNeverOverwritten() throws IOException {
-        Path directory = folder.resolve("ca");
-        AuthorityDirectory.write(directory, authority);
-
-        CertificateAuthority read = AuthorityDirectory.read(directory, now);
-        assertThat(read.certificate()).isEqualTo(authority.certificate());
-        assertThat(read.poolId()).isEqualTo(POOL);
-        assertThat(Files.getPosixFilePermissions(directory.resolve("ca.key"))).hasSize(2);
-        assertThat(Files.getPosixFilePermissions(directory)).hasSize(3);
-        assertThatThrownBy(() -> AuthorityDirectory.write(directory, authority))
-                .hasMessageContaining("ca.crt exists already");
-    }
-
-    @Test
-    void aCaThatCannotBeUsedIsRefusedByItsFile() throws IOException {
-        Path directory = folder.resolve("ca");
-        assertThatThrownBy(() -> AuthorityDirectory.read(directory, now)).hasMessageContaining("kvpool cert init");
-        AuthorityDirectory.write(directory, authority);
-        assertThatThrownBy(
-                        () -> AuthorityDirectory.read(directory, now.plus(YEAR).plusSeconds(1)))
-                .hasMessageContaining("ca.crt: the CA expired");
-        CertificateAuthority other = CertificateAuthority.create(POOL, now, YEAR);
-        Files.writeString(directory.resolve("ca.key"), Pem.encodeKey(other.key()));
-        assertThatThrownBy(() -> AuthorityDirectory.read(directory, now))
-                .hasMessageContaining("ca.key: the key does not belong");
-        Files.writeString(directory.resolve("ca.crt"), Pem.encode(leaf("node/a", YEAR)));
-        assertThatThrownBy(() -> AuthorityDirectory.read(directory, now))
-                .hasMessageContaining("its first certificate is no CA of a pool");
-    }
-
     private X509Certificate leaf(String path, Duration life) {
         return authority
                 .issue(PeerName.ofPath(POOL, path), List.of(), now, life)
@@ -207,21 +194,6 @@ class CertificateAuthorityTest {
         parameters.setDate(Date.from(at));
         CertPathValidator.getInstance("PKIX")
                 .validate(CertificateFactory.getInstance("X.509").generateCertPath(List.of(leaf)), parameters);
-    }
-
-    @Test
-    void rootsBesideItsOwnGoToAllThatGetCertificates() throws IOException {
-        CertificateAuthority before = CertificateAuthority.create(POOL, now, YEAR);
-        AuthorityDirectory.write(folder.resolve("ca"), authority);
-        Files.writeString(
-                folder.resolve("ca/ca.crt"), Pem.encode(authority.certificate()) + Pem.encode(before.certificate()));
-        CertificateAuthority read = AuthorityDirectory.read(folder.resolve("ca"), now);
-
-        IssuedDirectory.write(
-                folder.resolve("out"), read, read.issue(PeerName.ofPath(POOL, "node/a"), List.of(), now, YEAR));
-
-        assertThat(Pem.certificates(Files.readString(folder.resolve("out/ca.crt"))))
-                .containsExactly(authority.certificate(), before.certificate());
     }
 
     private static boolean isThere(String command) {

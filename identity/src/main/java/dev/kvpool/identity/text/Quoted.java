@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.config;
+package dev.kvpool.identity.text;
 
 /** Text of a user inside a message: one line, no control characters, not endless. */
 public final class Quoted {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.cert;
+package dev.kvpool.identity.certificate;
 
 import java.io.ByteArrayOutputStream;
 import java.math.BigInteger;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.secure;
+package dev.kvpool.identity.name;
 
 /**
  * A peer that has shown a certificate of this pool.
