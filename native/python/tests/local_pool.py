@@ -50,7 +50,8 @@ class LocalPool:
         tls: bool = False,
     ) -> None:
         """With `tls` connections without a certificate are refused; that of clients is in `tls_directory`."""
-        first = free_ports(2 * masters + 2 * nodes)
+        first = free_ports(3 * masters + 3 * nodes)
+        secure = first + 2 * masters + 2 * nodes
         # The command refuses variables of its prefix that are no settings, such as the one that names it here.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
         self._process = subprocess.Popen(
@@ -62,17 +63,19 @@ class LocalPool:
                 *("--node-port", str(first + 2 * masters), "--node-admin-port", str(first + 2 * masters + nodes)),
                 *("--object-lease", f"{OBJECT_LEASE_SECONDS}s"),
                 *(["--restart"] if restart else []),
-                *(["--tls", "required"] if tls else []),
+                *(["--tls", "required", "--secure-admin-port", str(secure)] if tls else []),
+                *(["--node-secure-admin-port", str(secure + masters)] if tls else []),
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=environment,
             text=True,
         )
-        self._admin_ports = [first + masters + i for i in range(masters)]
+        self._admin_ports = [(secure if tls else first + masters) + i for i in range(masters)]
         self.nodes = [f"127.0.0.1:{first + 2 * masters + i}" for i in range(nodes)]
         self.admin_addresses = ",".join(f"127.0.0.1:{port}" for port in self._admin_ports)
-        self._node_admin_ports = [first + 2 * masters + nodes + i for i in range(nodes)]
+        first_of_nodes = secure + masters if tls else first + 2 * masters + nodes
+        self._node_admin_ports = [first_of_nodes + i for i in range(nodes)]
         self.capacity_bytes = nodes * segment_bytes
         self.pids: dict[str, int] = {}
         self.masters = ""

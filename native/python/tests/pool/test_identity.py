@@ -40,19 +40,21 @@ class EnrollingPool:
         self.run("cert", "init", "--dir", folder / "ca", "--pool-id", POOL_ID)
         (folder / "keys").write_text(self.issuer.key_set())
         (folder / "rules").write_text("team-a/engine tenant default rw\nteam-b/reader tenant default ro\n")
-        first = free_ports(4)
+        first = free_ports(6)
         self.masters = f"127.0.0.1:{first}"
-        self.admin_port = first + 1
+        self.admin_port = first + 1  # for HTTPS
         try:
             self._start(
                 *("master", "--pool-id", POOL_ID, "--name", "m-0", "--host", "127.0.0.1", "--port", first),
-                *("--admin-port", self.admin_port, "--lease", (folder / "lease").as_uri(), "--expected-nodes", "n-0"),
+                *("--admin-port", first + 4, "--secure-admin-port", self.admin_port),
+                *("--lease", (folder / "lease").as_uri(), "--expected-nodes", "n-0"),
                 *("--tls-dir", self.issued("master/m-0"), "--ca-dir", folder / "ca"),
                 *("--enrolment", folder / "rules", "--token-keys", folder / "keys"),
             )
             self._start(
                 *("node", "--pool-id", POOL_ID, "--node-id", "n-0", "--masters", self.masters, "--host", "127.0.0.1"),
                 *("--advertise-host", "127.0.0.1", "--port", first + 2, "--admin-port", first + 3),
+                *("--secure-admin-port", first + 5),
                 *("--data-dir", self._segments.name, "--segment-size", 64 << 20, "--tls-dir", self.issued("node/n-0")),
             )
             self._await_leader()

@@ -8,7 +8,6 @@ import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
-import dev.kvpool.dataplane.secure.TlsSettings;
 import java.util.List;
 
 /** {@code kvpool agent}: serves the clients on this machine until the process is asked to stop. */
@@ -30,7 +29,7 @@ public final class AgentCommand implements Command {
 
     @Override
     public List<Rule> rules() {
-        return TlsSettings.RULES;
+        return AgentSettings.RULES;
     }
 
     @Override

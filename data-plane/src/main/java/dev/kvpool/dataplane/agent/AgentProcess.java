@@ -4,8 +4,8 @@ package dev.kvpool.dataplane.agent;
 import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
-import dev.kvpool.dataplane.http.AdminAccess;
-import dev.kvpool.dataplane.http.AdminServer;
+import dev.kvpool.dataplane.http.AdminPorts;
+import dev.kvpool.dataplane.http.AdminServers;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.secure.RefusedCertificateException;
 import dev.kvpool.dataplane.secure.TlsSettings;
@@ -24,10 +24,10 @@ final class AgentProcess implements AutoCloseable {
 
     private final NativeAgent agent;
     private final AgentView view;
-    private final AdminServer admin;
+    private final AdminServers admin;
     private final PoolSecurity security;
 
-    private AgentProcess(NativeAgent agent, AgentView view, AdminServer admin, PoolSecurity security) {
+    private AgentProcess(NativeAgent agent, AgentView view, AdminServers admin, PoolSecurity security) {
         this.security = security;
         this.agent = agent;
         this.view = view;
@@ -42,11 +42,11 @@ final class AgentProcess implements AutoCloseable {
         NativeAgent agent = NativeAgent.start(parameters);
         AgentView view = new AgentView(agent, parameters.socket());
         try {
-            AdminServer admin = admin(settings, view, security);
+            AdminServers admin = admin(settings, view, security);
             LOG.info(
                     "agent serves at {} (admin {}): up to {} of staging memory, masters {}",
                     parameters.socket(),
-                    admin.port(),
+                    admin,
                     Sizes.about(parameters.stagingBytes()),
                     parameters.masters());
             return new AgentProcess(agent, view, admin, security);
@@ -58,6 +58,11 @@ final class AgentProcess implements AutoCloseable {
 
     int adminPort() {
         return admin.port();
+    }
+
+    /** For HTTPS; empty where TLS is off. */
+    Optional<Integer> secureAdminPort() {
+        return admin.securePort();
     }
 
     /** Whether the library's agent has ended; its log says why. */
@@ -91,15 +96,16 @@ final class AgentProcess implements AutoCloseable {
         }
     }
 
-    private static AdminServer admin(Settings settings, AgentView view, PoolSecurity security) throws FailureException {
+    private static AdminServers admin(Settings settings, AgentView view, PoolSecurity security)
+            throws FailureException {
         try {
-            return AdminServer.start(
+            AdminPorts ports = new AdminPorts(
                     settings.get(AgentSettings.HOST),
                     settings.get(AgentSettings.ADMIN_PORT),
-                    AgentRoutes.of(view, security),
-                    AdminAccess.of(security));
+                    settings.get(AgentSettings.SECURE_ADMIN_PORT));
+            return AdminServers.start(ports, AgentRoutes.of(view, security), security);
         } catch (IOException e) {
-            throw new FailureException(e.getMessage() + "; choose another " + AgentSettings.ADMIN_PORT.flag(), e);
+            throw new FailureException(e.getMessage(), e);
         }
     }
 }

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.config.Durations;
 import dev.kvpool.dataplane.config.Format;
 import dev.kvpool.dataplane.config.Formats;
 import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** What can be set on {@code kvpool agent}. */
 public final class AgentSettings {
@@ -45,6 +47,8 @@ public final class AgentSettings {
             "9401",
             "Port for HTTP: /healthz /readyz /metrics /version /api/v1/agent.");
 
+    public static final Setting<Integer> SECURE_ADMIN_PORT = TlsSettings.secureAdminPort("9643");
+
     public static final Setting<Set<Protocol>> PROTOCOLS = Setting.withDefault(
             "protocols",
             Formats.wordsOf("PROTOCOL", Protocol.class),
@@ -63,11 +67,17 @@ public final class AgentSettings {
             STAGING_SIZE,
             HOST,
             ADMIN_PORT,
+            SECURE_ADMIN_PORT,
             PROTOCOLS,
             CONNECT_TIMEOUT,
             TRANSFER_TIMEOUT,
             TlsSettings.DIRECTORY,
             TlsSettings.MODE);
+
+    public static final List<Rule> RULES = Stream.concat(
+                    TlsSettings.RULES.stream(),
+                    Stream.of(TlsSettings.secureAdminPortDiffers(SECURE_ADMIN_PORT, List.of(ADMIN_PORT))))
+            .toList();
 
     private AgentSettings() {}
 

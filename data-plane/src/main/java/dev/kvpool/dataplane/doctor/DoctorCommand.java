@@ -14,7 +14,6 @@ import dev.kvpool.dataplane.machine.KernelFiles;
 import dev.kvpool.dataplane.machine.PortProbe;
 import dev.kvpool.dataplane.secure.RefusedCertificateException;
 import dev.kvpool.dataplane.secure.TlsContext;
-import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.dataplane.version.Versions;
 import java.nio.file.Path;
@@ -55,9 +54,7 @@ public final class DoctorCommand implements Command {
     @Override
     public int run(Settings settings, Console console) throws FailureException, InterruptedException {
         Optional<TlsContext> tls = tls(settings);
-        AdminCaller caller = tls.isPresent() && TlsSettings.place(settings).mode() == TlsMode.REQUIRED
-                ? AdminCaller.with(tls.get())
-                : AdminCaller.PLAIN;
+        AdminCaller caller = tls.map(AdminCaller::with).orElse(AdminCaller.PLAIN);
         List<Finding> findings = new ArrayList<>(machine(settings));
         settings.find(DoctorSettings.SSD_PATH)
                 .ifPresent(path -> findings.add(SsdChecks.judge(
@@ -107,7 +104,7 @@ public final class DoctorCommand implements Command {
                     Finding.warning(
                             "storage nodes",
                             "not looked for: none of " + admins + " leads a pool, so nobody tells where they are",
-                            "name the admin addresses (9003) of all masters; look why none of them leads (/readyz of each says it)"));
+                            "name the admin addresses (9003, with --tls-dir 9443) of all masters; look why none of them leads (/readyz of each says it)"));
         }
         String bootId = KernelFiles.text(Path.of("/proc/sys/kernel/random/boot_id"))
                 .orElse("")

@@ -22,7 +22,7 @@ final class DoctorSettings {
     static final Setting<List<HostPort>> ADMINS = Setting.optional(
             "admins",
             HostPort.LIST,
-            "Admin addresses of masters; compares clocks, and checks the storage nodes that the leader names.");
+            "Admin addresses of masters, with --tls-dir those of --secure-admin-port; compares clocks, and checks the storage nodes that the leader names.");
 
     static final Setting<Path> DATA_DIR = Setting.withDefault(
             "data-dir", Formats.DIRECTORY, "/dev/shm", "Directory of segments, existing or planned.");

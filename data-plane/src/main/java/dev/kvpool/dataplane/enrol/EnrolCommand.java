@@ -23,7 +23,9 @@ public final class EnrolCommand implements Command {
     private static final Duration AGAIN_MAX = Duration.ofMinutes(1);
 
     static final Setting<List<HostPort>> ADMINS = Setting.required(
-            "admins", HostPort.LIST, "Admin addresses of masters of the pool; they are asked in turn.");
+            "admins",
+            HostPort.LIST,
+            "Addresses of masters of the pool, with the ports of --secure-admin-port; they are asked in turn.");
 
     static final Setting<Path> TOKEN = Setting.required(
             "token-file",

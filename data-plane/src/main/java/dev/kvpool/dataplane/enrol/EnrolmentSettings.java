@@ -42,8 +42,8 @@ public final class EnrolmentSettings {
             new Rule(
                     List.of(AUTHORITY, TlsSettings.MODE, TlsSettings.DIRECTORY),
                     values -> values.find(AUTHORITY).isEmpty()
-                            || TlsSettings.place(values).mode() == TlsMode.REQUIRED,
-                    "--ca-dir needs --tls required and --tls-dir: tokens must not be sent over plain connections"));
+                            || TlsSettings.place(values).mode() != TlsMode.OFF,
+                    "--ca-dir needs --tls permissive or required, and --tls-dir: tokens are taken over HTTPS only"));
 
     /**
      * Where a master finds what it needs to give certificates.

@@ -6,11 +6,9 @@ import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsExchange;
 import com.sun.net.httpserver.HttpsParameters;
 import dev.kvpool.dataplane.secure.FollowingContext;
-import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsCounts;
 import dev.kvpool.dataplane.secure.TlsIdentity;
-import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.Verb;
 import dev.kvpool.identity.name.Principal;
 import dev.kvpool.identity.peer.PeerCheck;
@@ -27,31 +25,25 @@ import javax.net.ssl.SSLParameters;
  * @param identity of this process
  * @param counts of refused requests
  */
-public record AdminAccess(TlsIdentity identity, TlsCounts counts) {
+public record AdminAccess(TlsIdentity identity, TlsCounts counts) implements AdminGuard {
     private static final int UNAUTHENTICATED = 401;
     private static final int FORBIDDEN = 403;
 
-    /** For a process with this security; empty where admin HTTP is plain, which it is until TLS is required. */
-    public static Optional<AdminAccess> of(PoolSecurity security) {
-        return security.mode() == TlsMode.REQUIRED
-                ? security.identity().map(identity -> new AdminAccess(identity, security.counts()))
-                : Optional.empty();
-    }
-
-    HttpsConfigurator configurator() {
-        return new HttpsConfigurator(FollowingContext.of(identity, counts)) {
+    @Override
+    public Optional<HttpsConfigurator> https() {
+        return Optional.of(new HttpsConfigurator(FollowingContext.of(identity, counts)) {
             @Override
             public void configure(HttpsParameters connection) {
                 SSLParameters parameters = PoolTls.parameters();
-                // Not needed: kubelets ask for health, and have none.
+                // Not needed: who wants a certificate has none, and health is open.
                 parameters.setWantClientAuth(true);
                 connection.setSSLParameters(parameters);
             }
-        };
+        });
     }
 
-    /** The answer to a request that may not be made; empty when it may. */
-    Optional<Response> refusal(HttpExchange exchange, String method, String path) {
+    @Override
+    public Optional<Response> refusal(HttpExchange exchange, String method, String path) {
         Optional<Verb> verb = Rights.ofRoute(method, path);
         if (verb.isPresent() && verb.get().isOpen()) {
             return Optional.empty();

@@ -73,12 +73,12 @@ public final class AdminCaller {
     }
 
     /**
-     * As these settings say: admin HTTP is HTTPS where TLS is required.
+     * As these settings say: HTTPS where TLS is on, so the addresses must be those of HTTPS ports.
      *
      * @throws RefusedCertificateException with the file, the cause and how to fix it
      */
     public static AdminCaller of(TlsPlace place) throws RefusedCertificateException {
-        return place.mode() == TlsMode.REQUIRED
+        return place.mode() != TlsMode.OFF
                 ? with(TlsContext.read(place.directory().orElseThrow(), Instant.now()))
                 : PLAIN;
     }

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.http;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -20,7 +21,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The HTTP server for operators, probes and people: a fixed list of routes on the JDK's own server. Request bodies are
- * not read. With an {@link AdminAccess} it is HTTPS and asks for rights. Connections, the time for a request and the time to take a response are bounded, so that a port scanner cannot hold it up.
+ * not read. An {@link AdminGuard} may make it HTTPS and refuse requests. Connections, the time for a
+ * request and the time to take a response are bounded, so that a port scanner cannot hold it up.
  */
 public final class AdminServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AdminServer.class);
@@ -36,21 +38,21 @@ public final class AdminServer implements AutoCloseable {
     }
 
     private final HttpServer server;
-    private final Optional<AdminAccess> access;
+    private final AdminGuard guard;
     private final ExecutorService threads;
     private final WriteTimer writes = new WriteTimer(RESPONSE_SECONDS_MAX);
     private final List<Route> routes;
 
-    private AdminServer(HttpServer server, List<Route> routes, Optional<AdminAccess> access) {
+    private AdminServer(HttpServer server, List<Route> routes, AdminGuard guard) {
         this.server = server;
-        this.access = access;
+        this.guard = guard;
         this.routes = List.copyOf(routes);
         this.threads = Executors.newVirtualThreadPerTaskExecutor();
     }
 
-    /** As {@link #start(String, int, List, Optional)}, plain and open to all. */
+    /** As {@link #start(String, int, List, AdminGuard)}, plain and open to all. */
     public static AdminServer start(String host, int port, List<Route> routes) throws IOException {
-        return start(host, port, routes, Optional.empty());
+        return start(host, port, routes, AdminGuard.OPEN);
     }
 
     /**
@@ -58,12 +60,11 @@ public final class AdminServer implements AutoCloseable {
      *
      * @param host address to listen on; {@code ::} for all addresses of both families
      * @param port port to listen on; 0 for any free one
-     * @param access makes it HTTPS, and says who may ask what; without it everybody may ask everything
+     * @param guard may make it HTTPS, and says what is answered
      * @throws IOException when the port cannot be bound, with a sentence that names it
      */
-    public static AdminServer start(String host, int port, List<Route> routes, Optional<AdminAccess> access)
-            throws IOException {
-        AdminServer admin = new AdminServer(bind(host, port, access), routes, access);
+    public static AdminServer start(String host, int port, List<Route> routes, AdminGuard guard) throws IOException {
+        AdminServer admin = new AdminServer(bind(host, port, guard), routes, guard);
         admin.server.createContext("/", admin::handle);
         admin.server.setExecutor(admin.threads);
         admin.server.start();
@@ -82,16 +83,17 @@ public final class AdminServer implements AutoCloseable {
         writes.close();
     }
 
-    private static HttpServer bind(String host, int port, Optional<AdminAccess> access) throws IOException {
+    private static HttpServer bind(String host, int port, AdminGuard guard) throws IOException {
         InetSocketAddress address = host.equals("::")
                 ? new InetSocketAddress(port)
                 : new InetSocketAddress(InetAddress.getByName(host), port);
         try {
-            if (access.isEmpty()) {
+            Optional<HttpsConfigurator> https = guard.https();
+            if (https.isEmpty()) {
                 return HttpServer.create(address, 0);
             }
             HttpsServer server = HttpsServer.create(address, 0);
-            server.setHttpsConfigurator(access.get().configurator());
+            server.setHttpsConfigurator(https.get());
             return server;
         } catch (IOException e) {
             throw new IOException(
@@ -128,7 +130,7 @@ public final class AdminServer implements AutoCloseable {
     private Response respond(HttpExchange exchange) {
         String path = exchange.getRequestURI().getPath();
         String method = exchange.getRequestMethod().equals("HEAD") ? "GET" : exchange.getRequestMethod();
-        Optional<Response> refusal = access.flatMap(it -> it.refusal(exchange, method, path));
+        Optional<Response> refusal = guard.refusal(exchange, method, path);
         if (refusal.isPresent()) {
             return refusal.get();
         }

@@ -99,7 +99,10 @@ public final class LocalCommand implements Command {
             int nodes = settings.get(LocalSettings.STORAGE_NODES);
             if (supervisor.awaitReady(probe, nodes, settings.get(LocalSettings.READY_TIMEOUT))) {
                 console.out().println("ready masters=" + HostPort.join(plan.masters()));
-                certificates.ifPresent(issued -> console.out().println("KVPOOL_TLS_DIR=" + issued.client()));
+                certificates.ifPresent(issued -> {
+                    console.out().println("secure-admins=" + HostPort.join(plan.masterAdmins()));
+                    console.out().println("KVPOOL_TLS_DIR=" + issued.client());
+                });
                 console.out().flush();
                 supervisor.watch();
             }

@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.local.ChildSpec.Role;
 import dev.kvpool.dataplane.node.NodeSettings;
+import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsSettings;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,12 +43,16 @@ final class LocalPlan {
                 .toList();
     }
 
-    /** Where their HTTP is. */
+    /** Where they answer admins: over HTTPS where connections are secure. */
     List<HostPort> masterAdmins() {
+        Setting<Integer> first = isSecure() ? LocalSettings.SECURE_ADMIN_PORT : LocalSettings.ADMIN_PORT;
         return IntStream.range(0, settings.get(LocalSettings.MASTERS))
-                .mapToObj(
-                        k -> new HostPort(settings.get(LocalSettings.HOST), settings.get(LocalSettings.ADMIN_PORT) + k))
+                .mapToObj(k -> new HostPort(settings.get(LocalSettings.HOST), settings.get(first) + k))
                 .toList();
+    }
+
+    private boolean isSecure() {
+        return settings.get(LocalSettings.TLS) != TlsMode.OFF;
     }
 
     List<String> masterNames() {
@@ -83,10 +88,20 @@ final class LocalPlan {
         for (int k = 0; k < settings.get(LocalSettings.MASTERS); k++) {
             add(ports, masterPort(k), "master-" + k, LocalSettings.MASTER_PORT);
             add(ports, settings.get(LocalSettings.ADMIN_PORT) + k, "master-" + k, LocalSettings.ADMIN_PORT);
+            if (isSecure()) {
+                add(ports, secure(LocalSettings.SECURE_ADMIN_PORT, k), "master-" + k, LocalSettings.SECURE_ADMIN_PORT);
+            }
         }
         for (int k = 0; k < settings.get(LocalSettings.STORAGE_NODES); k++) {
             add(ports, settings.get(LocalSettings.NODE_PORT) + k, "node-" + k, LocalSettings.NODE_PORT);
             add(ports, settings.get(LocalSettings.NODE_ADMIN_PORT) + k, "node-" + k, LocalSettings.NODE_ADMIN_PORT);
+            if (isSecure()) {
+                add(
+                        ports,
+                        secure(LocalSettings.NODE_SECURE_ADMIN_PORT, k),
+                        "node-" + k,
+                        LocalSettings.NODE_SECURE_ADMIN_PORT);
+            }
         }
         return ports;
     }
@@ -124,7 +139,8 @@ final class LocalPlan {
             arguments.addAll(
                     List.of(EvictionLogSettings.SIZE.flag(), Long.toString(settings.get(EvictionLogSettings.SIZE))));
         });
-        certificates.ifPresent(issued -> arguments.addAll(tls(issued.of(name))));
+        certificates.ifPresent(
+                issued -> arguments.addAll(tls(issued.of(name), secure(LocalSettings.SECURE_ADMIN_PORT, k))));
         long heapMegabytes = settings.get(LocalSettings.MASTER_HEAP) >> 20;
         return new ChildSpec(name, Role.MASTER, masterPort(k), adminPort, jvm("-Xmx" + heapMegabytes + "m"), arguments);
     }
@@ -166,16 +182,23 @@ final class LocalPlan {
                         Long.toString(settings.get(NodeSettings.SSD_SIZE)),
                         NodeSettings.SSD_KEY_FILE.flag(),
                         settings.get(NodeSettings.SSD_KEY_FILE))));
-        certificates.ifPresent(issued -> arguments.addAll(tls(issued.of(name))));
+        certificates.ifPresent(
+                issued -> arguments.addAll(tls(issued.of(name), secure(LocalSettings.NODE_SECURE_ADMIN_PORT, k))));
         return new ChildSpec(name, Role.NODE, port, adminPort, jvm("-Xmx64m", "-XX:TieredStopAtLevel=1"), arguments);
     }
 
-    private List<String> tls(Path directory) {
+    private int secure(Setting<Integer> first, int k) {
+        return settings.get(first) + k;
+    }
+
+    private List<String> tls(Path directory, int secureAdminPort) {
         return List.of(
                 TlsSettings.DIRECTORY.flag(),
                 directory.toString(),
                 TlsSettings.MODE.flag(),
-                settings.get(LocalSettings.TLS).word());
+                settings.get(LocalSettings.TLS).word(),
+                NodeSettings.SECURE_ADMIN_PORT.flag(),
+                Integer.toString(secureAdminPort));
     }
 
     private int masterPort(int k) {

@@ -48,11 +48,23 @@ final class LocalSettings {
     static final Setting<Integer> ADMIN_PORT =
             Setting.withDefault("admin-port", Formats.PORT, "9003", "HTTP port of master 0; master k has this + k.");
 
+    static final Setting<Integer> SECURE_ADMIN_PORT = Setting.withDefault(
+            "secure-admin-port",
+            Formats.PORT,
+            "9443",
+            "HTTPS port of master 0; master k has this + k. Not used with --tls off.");
+
     static final Setting<Integer> NODE_PORT =
             Setting.withDefault("node-port", Formats.PORT, "50061", "Port of node 0; node k has this + k.");
 
     static final Setting<Integer> NODE_ADMIN_PORT =
             Setting.withDefault("node-admin-port", Formats.PORT, "9301", "HTTP port of node 0; node k has this + k.");
+
+    static final Setting<Integer> NODE_SECURE_ADMIN_PORT = Setting.withDefault(
+            "node-secure-admin-port",
+            Formats.PORT,
+            "9543",
+            "HTTPS port of node 0; node k has this + k. Not used with --tls off.");
 
     static final Setting<Boolean> RESTART = Setting.onOff("restart", "Restart processes that exit.");
 
@@ -97,8 +109,10 @@ final class LocalSettings {
                             HOST,
                             MASTER_PORT,
                             ADMIN_PORT,
+                            SECURE_ADMIN_PORT,
                             NODE_PORT,
                             NODE_ADMIN_PORT,
+                            NODE_SECURE_ADMIN_PORT,
                             RESTART,
                             DATA_DIR,
                             POOL_ID,

@@ -21,6 +21,7 @@ import java.util.UUID;
  * @param host to listen on
  * @param port for nodes and clients; 0 = any free one
  * @param adminPort for HTTP; 0 = any free one
+ * @param secureAdminPort for HTTPS, where TLS is on; 0 = any free one
  * @param lease where the leadership Lease is kept
  * @param expectedNodes ids of the nodes that should be there, when no file says it
  * @param expectedNodesFile a file with one id per line, read again when it changes
@@ -37,6 +38,7 @@ public record MasterConfig(
         String host,
         int port,
         int adminPort,
+        int secureAdminPort,
         LeasePlace lease,
         Set<String> expectedNodes,
         Optional<Path> expectedNodesFile,
@@ -57,8 +59,10 @@ public record MasterConfig(
         if (name.isBlank() || name.length() > 253) {
             problems.add("the name must have 1 to 253 characters");
         }
-        if (port < 0 || port > 65_535 || adminPort < 0 || adminPort > 65_535) {
-            problems.add("ports must be 0 to 65535, not " + port + " and " + adminPort);
+        for (int each : new int[] {port, adminPort, secureAdminPort}) {
+            if (each < 0 || each > 65_535) {
+                problems.add("ports must be 0 to 65535, not " + each);
+            }
         }
         if (port != 0 && port == adminPort) {
             problems.add("port and admin port must differ, both are " + port);

@@ -11,8 +11,8 @@ import dev.kvpool.dataplane.enrol.EnrolRoute;
 import dev.kvpool.dataplane.enrol.EnrolmentFiles;
 import dev.kvpool.dataplane.health.Defects;
 import dev.kvpool.dataplane.health.HangWatch;
-import dev.kvpool.dataplane.http.AdminAccess;
-import dev.kvpool.dataplane.http.AdminServer;
+import dev.kvpool.dataplane.http.AdminPorts;
+import dev.kvpool.dataplane.http.AdminServers;
 import dev.kvpool.dataplane.http.Route;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Action;
@@ -90,7 +90,7 @@ public final class MasterProcess implements AutoCloseable {
     private long inputsSeen;
     private WarmUp warmUp;
     private MasterServer server;
-    private AdminServer admin;
+    private AdminServers admin;
 
     /**
      * Starts a master and returns when it listens; whether it leads is decided later.
@@ -175,7 +175,8 @@ public final class MasterProcess implements AutoCloseable {
         server = MasterServer.listen(
                 eventLoop, config.host(), config.port(), loop, self, counts, peers, security, MasterProcess::clockMs);
         MasterMetrics metrics = new MasterMetrics(this::status, counts, events, security, MasterProcess::clockMs);
-        admin = AdminServer.start(config.host(), config.adminPort(), routes(metrics), AdminAccess.of(security));
+        AdminPorts ports = new AdminPorts(config.host(), config.adminPort(), config.secureAdminPort());
+        admin = AdminServers.start(ports, routes(metrics), security);
         every(TICK_MS, loop::tick);
         every(STATUS_MS, () -> loop.apply(this::look));
         if (config.expectedNodesFile().isPresent()) {
@@ -238,7 +239,7 @@ public final class MasterProcess implements AutoCloseable {
                 config.name(),
                 config.poolId(),
                 port(),
-                adminPort(),
+                admin,
                 leases.place());
     }
 
@@ -249,6 +250,11 @@ public final class MasterProcess implements AutoCloseable {
 
     public int adminPort() {
         return admin.port();
+    }
+
+    /** The port for HTTPS that was really bound; empty where TLS is off. */
+    public Optional<Integer> secureAdminPort() {
+        return admin.securePort();
     }
 
     /** What this master knew at most 50 ms ago. */

@@ -45,6 +45,8 @@ final class MasterSettings {
     static final Setting<Integer> ADMIN_PORT =
             Setting.withDefault("admin-port", Formats.PORT_OR_ANY, "9003", "Port for admin HTTP.");
 
+    static final Setting<Integer> SECURE_ADMIN_PORT = TlsSettings.secureAdminPort("9443");
+
     static final Setting<LeasePlace> LEASE =
             Setting.required("lease", LEASE_PLACE, "Location of the leadership Lease.");
 
@@ -86,6 +88,7 @@ final class MasterSettings {
                 settings.get(HOST),
                 settings.get(PORT),
                 settings.get(ADMIN_PORT),
+                settings.get(SECURE_ADMIN_PORT),
                 settings.get(LEASE),
                 Set.copyOf(settings.find(EXPECTED_NODES).orElse(List.of())),
                 settings.find(EXPECTED_NODES_FILE),
@@ -125,6 +128,7 @@ final class MasterSettings {
                 HOST,
                 PORT,
                 ADMIN_PORT,
+                SECURE_ADMIN_PORT,
                 LEASE,
                 EXPECTED_NODES,
                 EXPECTED_NODES_FILE,
@@ -140,6 +144,7 @@ final class MasterSettings {
     private static List<Rule> rules() {
         List<Rule> rules = new ArrayList<>(CacheSettings.RULES);
         rules.addAll(TlsSettings.RULES);
+        rules.add(TlsSettings.secureAdminPortDiffers(SECURE_ADMIN_PORT, List.of(PORT, ADMIN_PORT)));
         rules.addAll(EnrolmentSettings.RULES);
         rules.add(new Rule(
                 List.of(EXPECTED_NODES, EXPECTED_NODES_FILE),

@@ -8,7 +8,6 @@ import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
-import dev.kvpool.dataplane.secure.TlsSettings;
 import java.util.List;
 
 /** {@code kvpool node}: a storage node until the process is asked to stop; its segment file stays. */
@@ -30,7 +29,7 @@ public final class NodeCommand implements Command {
 
     @Override
     public List<Rule> rules() {
-        return TlsSettings.RULES;
+        return NodeSettings.RULES;
     }
 
     @Override

@@ -5,8 +5,8 @@ import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
-import dev.kvpool.dataplane.http.AdminAccess;
-import dev.kvpool.dataplane.http.AdminServer;
+import dev.kvpool.dataplane.http.AdminPorts;
+import dev.kvpool.dataplane.http.AdminServers;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.secure.RefusedCertificateException;
 import dev.kvpool.dataplane.secure.TlsIdentity;
@@ -17,6 +17,7 @@ import dev.kvpool.nativelib.NativeNode;
 import dev.kvpool.nativelib.NodeParameters;
 import dev.kvpool.nativelib.NodeStats;
 import java.io.IOException;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,12 +29,12 @@ final class NodeProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(NodeProcess.class);
 
     private final String nodeId;
-    private final AdminServer admin;
+    private final AdminServers admin;
     private final NodeView view;
     private final PoolSecurity security;
     private NativeNode node;
 
-    private NodeProcess(String nodeId, AdminServer admin, NodeView view, PoolSecurity security) {
+    private NodeProcess(String nodeId, AdminServers admin, NodeView view, PoolSecurity security) {
         this.security = security;
         this.nodeId = nodeId;
         this.admin = admin;
@@ -46,7 +47,7 @@ final class NodeProcess implements AutoCloseable {
         DataDirectory.check(parameters.dataDir(), parameters.segmentBytes()).forEach(LOG::warn);
         NodeView view = new NodeView(parameters.nodeId(), HostPort.join(settings.get(NodeSettings.MASTERS)));
         PoolSecurity security = security(settings, parameters);
-        AdminServer admin = admin(settings, view, security);
+        AdminServers admin = admin(settings, view, security);
         NodeProcess process = new NodeProcess(parameters.nodeId(), admin, view, security);
         try {
             process.open(parameters);
@@ -59,6 +60,11 @@ final class NodeProcess implements AutoCloseable {
 
     int adminPort() {
         return admin.port();
+    }
+
+    /** For HTTPS; empty where TLS is off. */
+    Optional<Integer> secureAdminPort() {
+        return admin.securePort();
     }
 
     /** Whether the library's node has ended; its log says why. */
@@ -90,7 +96,7 @@ final class NodeProcess implements AutoCloseable {
                         + " incarnation {}",
                 nodeId,
                 stats.listenPort(),
-                admin.port(),
+                admin,
                 Sizes.about(stats.capacityBytes()),
                 stats.restoredObjects(),
                 stats.droppedRecords(),
@@ -107,15 +113,15 @@ final class NodeProcess implements AutoCloseable {
         }
     }
 
-    private static AdminServer admin(Settings settings, NodeView view, PoolSecurity security) throws FailureException {
+    private static AdminServers admin(Settings settings, NodeView view, PoolSecurity security) throws FailureException {
         try {
-            return AdminServer.start(
+            AdminPorts ports = new AdminPorts(
                     settings.get(NodeSettings.HOST),
                     settings.get(NodeSettings.ADMIN_PORT),
-                    NodeRoutes.of(view, security),
-                    AdminAccess.of(security));
+                    settings.get(NodeSettings.SECURE_ADMIN_PORT));
+            return AdminServers.start(ports, NodeRoutes.of(view, security), security);
         } catch (IOException e) {
-            throw new FailureException(e.getMessage() + "; choose another " + NodeSettings.ADMIN_PORT.flag(), e);
+            throw new FailureException(e.getMessage(), e);
         }
     }
 }

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.config.Durations;
 import dev.kvpool.dataplane.config.Format;
 import dev.kvpool.dataplane.config.Formats;
 import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 /** What can be set on {@code kvpool node}. */
 public final class NodeSettings {
@@ -52,6 +54,8 @@ public final class NodeSettings {
             Formats.PORT_OR_ANY,
             "9301",
             "Port for HTTP: /healthz /readyz /metrics /version /api/v1/node.");
+
+    public static final Setting<Integer> SECURE_ADMIN_PORT = TlsSettings.secureAdminPort("9543");
 
     public static final Setting<String> ADVERTISE_HOST =
             Setting.required("advertise-host", Formats.HOST, "Host name or address at which clients reach this node.");
@@ -154,6 +158,7 @@ public final class NodeSettings {
             HOST,
             PORT,
             ADMIN_PORT,
+            SECURE_ADMIN_PORT,
             ADVERTISE_HOST,
             DATA_DIR,
             SEGMENT_SIZE,
@@ -173,6 +178,11 @@ public final class NodeSettings {
             STAGING_SIZE,
             TlsSettings.DIRECTORY,
             TlsSettings.MODE);
+
+    public static final List<Rule> RULES = Stream.concat(
+                    TlsSettings.RULES.stream(),
+                    Stream.of(TlsSettings.secureAdminPortDiffers(SECURE_ADMIN_PORT, List.of(PORT, ADMIN_PORT))))
+            .toList();
 
     private NodeSettings() {}
 

@@ -28,8 +28,10 @@ public final class PreflightCommand implements Command {
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(10);
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    static final Setting<List<HostPort>> ADMINS =
-            Setting.required("admins", HostPort.LIST, "Admin addresses of all masters of the pool.");
+    static final Setting<List<HostPort>> ADMINS = Setting.required(
+            "admins",
+            HostPort.LIST,
+            "Admin addresses of all masters of the pool, with --tls-dir those of --secure-admin-port.");
 
     static final Setting<Boolean> IGNORE_CLIENTS = Setting.onOff(
             "ignore-clients", "Do not refuse because of connected clients that do not support this version.");

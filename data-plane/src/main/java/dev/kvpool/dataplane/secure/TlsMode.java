@@ -7,9 +7,9 @@ import java.util.Locale;
 public enum TlsMode {
     /** Plain connections only. */
     OFF,
-    /** Listeners take plain and TLS connections, this process dials TLS; its admin HTTP stays plain. */
+    /** Listeners take plain and TLS connections, this process dials TLS. Admin HTTP has a port for each. */
     PERMISSIVE,
-    /** TLS with certificates of both sides only; admin HTTP is HTTPS. */
+    /** TLS with certificates of both sides only; plain admin HTTP has health, version and metrics. */
     REQUIRED;
 
     /** As the flag {@code --tls} has it. */

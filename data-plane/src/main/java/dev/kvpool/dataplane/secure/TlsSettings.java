@@ -7,9 +7,11 @@ import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /** Certificates and encryption: settings that every command has which listens or dials. */
 public final class TlsSettings {
@@ -38,6 +40,33 @@ public final class TlsSettings {
             "--tls permissive and --tls required need a certificate: give --tls-dir, see `kvpool cert issue --help`"));
 
     private TlsSettings() {}
+
+    /**
+     * The port of admin HTTPS.
+     *
+     * @param defaultPort that collides with no other port of kvpool
+     */
+    public static Setting<Integer> secureAdminPort(String defaultPort) {
+        return Setting.withDefault(
+                "secure-admin-port",
+                Formats.PORT_OR_ANY,
+                defaultPort,
+                "Port for admin HTTPS with rights by certificate, open unless TLS is off. With --tls required, --admin-port keeps only health,"
+                        + " version and metrics.");
+    }
+
+    /** Where a port that is in use already is chosen again. */
+    public static Rule secureAdminPortDiffers(Setting<Integer> secure, List<Setting<Integer>> others) {
+        List<Setting<?>> settings = new ArrayList<>(List.of(secure, MODE, DIRECTORY));
+        settings.addAll(others);
+        return new Rule(
+                settings,
+                values -> mode(values) == TlsMode.OFF
+                        || values.get(secure) == 0
+                        || others.stream().noneMatch(other -> values.get(other).equals(values.get(secure))),
+                secure.flag() + " must differ from "
+                        + others.stream().map(Setting::flag).collect(Collectors.joining(" and ")));
+    }
 
     /** What was asked for; the directory is not looked at. */
     public static TlsPlace place(Settings settings) {

@@ -68,7 +68,7 @@ class AdminAccessTest {
             String[] words = route.split(" ", -1);
             routes.add(new Route(words[0], words[1], this::answer));
         }
-        server = AdminServer.start("127.0.0.1", 0, routes, Optional.of(new AdminAccess(identity, counts)));
+        server = AdminServer.start("127.0.0.1", 0, routes, new AdminAccess(identity, counts));
     }
 
     private Response answer(Request request) {
@@ -161,10 +161,7 @@ class AdminAccessTest {
         server.close();
         identity = TlsIdentity.open(folder.resolve("master"), name -> Optional.empty(), InstantSource.system());
         server = AdminServer.start(
-                "127.0.0.1",
-                0,
-                List.of(Route.get("/role", this::answer)),
-                Optional.of(new AdminAccess(identity, counts)));
+                "127.0.0.1", 0, List.of(Route.get("/role", this::answer)), new AdminAccess(identity, counts));
 
         Said said = ask(foreign(other, "admin/a").context(), "GET", "/role");
 
@@ -261,10 +258,7 @@ class AdminAccessTest {
         try (TlsIdentity client =
                         TlsIdentity.open(directory("tenant/t/rw/a"), name -> Optional.empty(), InstantSource.system());
                 AdminServer impostor = AdminServer.start(
-                        "127.0.0.1",
-                        0,
-                        List.of(Route.get("/role", this::answer)),
-                        Optional.of(new AdminAccess(client, counts)))) {
+                        "127.0.0.1", 0, List.of(Route.get("/role", this::answer)), new AdminAccess(client, counts))) {
             AdminCaller caller = AdminCaller.with(context(authority, "admin/a"));
             assertThatThrownBy(() -> caller.get(new HostPort("127.0.0.1", impostor.port()), "/role", LONG, LONG))
                     .hasMessageContaining("the other side is tenant/t/rw/a, which is not who was meant");

@@ -112,7 +112,21 @@ class LocalPlanTest {
                             dir.resolve("tls").resolve(child.name()).toString());
         }
         assertThat(children(Map.of()))
-                .allSatisfy(child -> assertThat(flags(child)).doesNotContainKeys("--tls", "--tls-dir"));
+                .allSatisfy(child ->
+                        assertThat(flags(child)).doesNotContainKeys("--tls", "--tls-dir", "--secure-admin-port"));
+        assertThat(children(Map.of("tls", "required", "masters", "2", "storage-nodes", "2")))
+                .extracting(child -> flags(child).get("--secure-admin-port"))
+                .containsExactly("9443", "9444", "9543", "9544");
+    }
+
+    @Test
+    void securePortsAreLookedAtWhereTheyAreUsed() throws Exception {
+        assertThat(new LocalPlan(settings(Map.of("admin-port", "9443"))).portProblems())
+                .isEmpty();
+        assertThat(new LocalPlan(settings(Map.of("admin-port", "9443", "tls", "permissive"))).portProblems())
+                .singleElement()
+                .asString()
+                .contains("port 9443", "master-0 (--admin-port)", "master-0 (--secure-admin-port)");
     }
 
     @Test

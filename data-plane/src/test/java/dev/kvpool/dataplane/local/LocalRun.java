@@ -50,13 +50,13 @@ final class LocalRun implements AutoCloseable {
 
     /** Starts local of this main class with small JVMs, segments of 32 MiB, and free ports. */
     static LocalRun start(Class<?> mainClass, String... flags) throws IOException, InterruptedException {
-        int ports = FreePorts.inARow(40);
+        int ports = FreePorts.inARow(60);
         return start(mainClass, ports, ports, flags);
     }
 
     /** As {@link #start}, but with this port for master 0. */
     static LocalRun startOnPort(Class<?> mainClass, int masterPort) throws IOException, InterruptedException {
-        return start(mainClass, masterPort, FreePorts.inARow(40));
+        return start(mainClass, masterPort, FreePorts.inARow(60));
     }
 
     private static LocalRun start(Class<?> mainClass, int masterPort, int ports, String... flags) throws IOException {
@@ -65,6 +65,8 @@ final class LocalRun implements AutoCloseable {
         settings.put("--admin-port", Integer.toString(ports + 10));
         settings.put("--node-port", Integer.toString(ports + 20));
         settings.put("--node-admin-port", Integer.toString(ports + 30));
+        settings.put("--secure-admin-port", Integer.toString(ports + 40));
+        settings.put("--node-secure-admin-port", Integer.toString(ports + 50));
         settings.put("--segment-size", "32MiB");
         settings.put("--master-heap", "64MiB");
         List<String> command = ChildJvm.command(mainClass, ChildJvm.SMALL);
@@ -92,6 +94,16 @@ final class LocalRun implements AutoCloseable {
     /** Of node 0; the others follow. */
     int nodeAdminPort() {
         return adminPort + 20;
+    }
+
+    /** Of master 0, where TLS is on; the others follow. */
+    int secureAdminPort() {
+        return adminPort + 30;
+    }
+
+    /** Of node 0, where TLS is on; the others follow. */
+    int nodeSecureAdminPort() {
+        return adminPort + 40;
     }
 
     List<String> out() {

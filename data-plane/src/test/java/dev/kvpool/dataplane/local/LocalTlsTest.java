@@ -65,7 +65,8 @@ class LocalTlsTest {
     void whoHasNoCertificateGetsNothing() throws Exception {
         try (LocalRun local = LocalRun.start(Kvpool.class, "--tls", "required")) {
             local.awaitLines("KVPOOL_TLS_DIR=", 1);
-            HostPort admin = new HostPort("127.0.0.1", local.adminPort());
+            HostPort admin = new HostPort("127.0.0.1", local.secureAdminPort());
+            plainAdminHasHealthAndMetricsOnly(local);
             refusedPlain(local);
             AdminCaller operator = AdminCaller.with(TlsContext.read(certificates(local, "admin"), Instant.now()));
             AdminCaller tenant = AdminCaller.with(TlsContext.read(certificates(local, "client"), Instant.now()));
@@ -76,11 +77,31 @@ class LocalTlsTest {
             assertThat(operator.get(admin, "/metrics", TIMEOUT, TIMEOUT).body())
                     .containsPattern("kvpool_auth_refusals_total\\{reason=\"plaintext\"} [1-9]")
                     .containsPattern("kvpool_tls_handshakes_total\\{result=\"ok\"} [1-9]");
-            HostPort node = new HostPort("127.0.0.1", local.nodeAdminPort());
+            HostPort node = new HostPort("127.0.0.1", local.nodeSecureAdminPort());
             assertThat(operator.get(node, "/api/v1/node", TIMEOUT, TIMEOUT).status())
                     .isEqualTo(200);
             try (NativeClient client = connect(local)) {
                 awaitPut(client, "still serves");
+            }
+        }
+    }
+
+    /** As kubelets and Prometheus ask. */
+    private static void plainAdminHasHealthAndMetricsOnly(LocalRun local) throws Exception {
+        assertThat(local.out()).contains("secure-admins=127.0.0.1:" + local.secureAdminPort());
+        for (int offset : List.of(0, local.nodeAdminPort() - local.adminPort())) {
+            HostPort plain = new HostPort("127.0.0.1", local.adminPort() + offset);
+            for (String open : List.of("/healthz", "/readyz", "/version", "/metrics")) {
+                assertThat(AdminCaller.PLAIN.get(plain, open, TIMEOUT, TIMEOUT).status())
+                        .as(open)
+                        .isEqualTo(200);
+            }
+            for (String closed : List.of("/role", "/api/v1/pool", "/api/v1/node", "/nowhere")) {
+                AdminAnswer refused = AdminCaller.PLAIN.get(plain, closed, TIMEOUT, TIMEOUT);
+                assertThat(refused.status()).as(closed).isEqualTo(403);
+                assertThat(refused.body())
+                        .contains("is answered over HTTPS only: port "
+                                + (local.secureAdminPort() + (offset == 0 ? 0 : 10)));
             }
         }
     }
@@ -110,7 +131,7 @@ class LocalTlsTest {
         PrintStream print = new PrintStream(out, true, StandardCharsets.UTF_8);
         Console console = new Console(new ByteArrayInputStream(new byte[0]), print, print, new StopSignal());
         List<String> arguments = new ArrayList<>(List.of("doctor", "--masters", local.masters(1)));
-        arguments.addAll(List.of("--admins", "127.0.0.1:" + local.adminPort()));
+        arguments.addAll(List.of("--admins", "127.0.0.1:" + local.secureAdminPort()));
         arguments.addAll(List.of(more));
         new CommandRunner(Kvpool.COMMANDS, Map.of(), console).run(arguments.toArray(String[]::new));
         return out.toString(StandardCharsets.UTF_8);

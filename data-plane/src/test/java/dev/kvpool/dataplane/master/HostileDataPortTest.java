@@ -440,7 +440,11 @@ class HostileDataPortTest {
     private long metric(String series) throws IOException {
         AdminCaller caller =
                 AdminCaller.with(TlsContext.read(issue(authority, "monitor", Instant.now(), DAY), Instant.now()));
-        String scrape = caller.get(new HostPort("127.0.0.1", master.adminPort()), "/metrics", PATIENCE, PATIENCE)
+        String scrape = caller.get(
+                        new HostPort("127.0.0.1", master.secureAdminPort().orElseThrow()),
+                        "/metrics",
+                        PATIENCE,
+                        PATIENCE)
                 .body();
         return scrape.lines()
                 .filter(line -> line.startsWith(series + " "))

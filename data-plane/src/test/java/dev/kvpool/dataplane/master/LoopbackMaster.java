@@ -71,6 +71,7 @@ public record LoopbackMaster(
                 "127.0.0.1",
                 port,
                 0,
+                0,
                 new LeasePlace.Local(lease),
                 nodes,
                 nodesFile,

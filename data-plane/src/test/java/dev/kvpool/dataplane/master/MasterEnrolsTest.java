@@ -89,7 +89,7 @@ class MasterEnrolsTest {
     }
 
     private HostPort admin() {
-        return new HostPort("127.0.0.1", master.adminPort());
+        return new HostPort("127.0.0.1", master.secureAdminPort().orElseThrow());
     }
 
     private int enrol(String account) throws IOException {
@@ -168,8 +168,8 @@ class MasterEnrolsTest {
         });
         try (TlsIdentity node =
                         TlsIdentity.open(folder.resolve("n"), name -> Optional.empty(), InstantSource.system());
-                AdminServer server = AdminServer.start(
-                        "127.0.0.1", 0, List.of(route), Optional.of(new AdminAccess(node, new TlsCounts())))) {
+                AdminServer server =
+                        AdminServer.start("127.0.0.1", 0, List.of(route), new AdminAccess(node, new TlsCounts()))) {
             AdminCaller caller = AdminCaller.trusting(List.of(authority.certificate()));
             assertThatThrownBy(() ->
                             caller.post(new HostPort("127.0.0.1", server.port()), "/api/v1/enrol", "t", LONG, LONG))

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvpool.dataplane.cert.IssuedDirectory;
+import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.secure.PoolSecurity;
+import dev.kvpool.dataplane.secure.Rights;
+import dev.kvpool.dataplane.secure.TlsContext;
+import dev.kvpool.dataplane.secure.TlsMode;
+import dev.kvpool.dataplane.secure.TlsPlace;
+import dev.kvpool.dataplane.secure.Verb;
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.peer.Refusal;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What each port answers in each mode, asked over real connections. */
+class AdminServersTest {
+    private static final UUID POOL = UUID.fromString("5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01");
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final AdminPorts ANY = new AdminPorts("127.0.0.1", 0, 0);
+
+    /** Each route that GET can ask. */
+    private static final List<String> PATHS = Rights.routes().stream()
+            .filter(route -> route.startsWith("GET "))
+            .map(route -> route.substring("GET ".length()))
+            .toList();
+
+    private static final List<Route> ROUTES = Rights.routes().stream()
+            .map(route -> route.split(" ", -1))
+            .map(words -> new Route(words[0], words[1], _ -> Response.text(200, "done")))
+            .toList();
+
+    private final CertificateAuthority authority = CertificateAuthority.create(POOL, Instant.now(), Duration.ofDays(1));
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void withoutTlsThePlainPortAnswersEverything() throws IOException {
+        try (AdminServers servers = AdminServers.start(ANY, ROUTES, PoolSecurity.off())) {
+            assertThat(servers.securePort()).isEmpty();
+            for (String path : PATHS) {
+                assertThat(plain(servers, path).body()).as(path).isEqualTo("done");
+            }
+        }
+    }
+
+    @Test
+    void permissiveAnswersPlainAllButEnrolmentAndAsksForRightsOverHttps() throws IOException {
+        try (PoolSecurity security = security(TlsMode.PERMISSIVE);
+                AdminServers servers = AdminServers.start(ANY, ROUTES, security)) {
+            for (String path : PATHS) {
+                assertThat(plain(servers, path).body()).as(path).isEqualTo("done");
+            }
+            AdminAnswer enrol = AdminCaller.PLAIN.post(
+                    new HostPort("127.0.0.1", servers.port()), "/api/v1/enrol", "a.b.c", LONG, LONG);
+            assertThat(enrol.status()).isEqualTo(403);
+            assertThat(enrol.body())
+                    .contains("HTTPS only: port " + servers.securePort().orElseThrow());
+            rightsAreAskedFor(servers);
+        }
+    }
+
+    @Test
+    void requiredAnswersPlainHealthVersionAndMetricsOnly() throws IOException {
+        Set<Verb> open = Set.of(Verb.HEALTH, Verb.METRICS);
+        try (PoolSecurity security = security(TlsMode.REQUIRED);
+                AdminServers servers = AdminServers.start(ANY, ROUTES, security)) {
+            for (String path : PATHS) {
+                AdminAnswer answer = plain(servers, path);
+                if (open.contains(Rights.ofRoute("GET", path).orElseThrow())) {
+                    assertThat(answer.body()).as(path).isEqualTo("done");
+                } else {
+                    assertThat(answer.status()).as(path).isEqualTo(403);
+                    assertThat(answer.body())
+                            .contains("GET " + path + " is answered over HTTPS only: port "
+                                    + servers.securePort().orElseThrow() + " (--secure-admin-port)");
+                }
+            }
+            assertThat(plain(servers, "/nowhere").status()).isEqualTo(403);
+            assertThat(security.counts().refusals(Refusal.PLAINTEXT)).isPositive();
+            rightsAreAskedFor(servers);
+        }
+    }
+
+    @Test
+    void aPortThatIsTakenIsNamedWithItsFlag() throws IOException {
+        try (PoolSecurity security = security(TlsMode.REQUIRED);
+                ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            int port = taken.getLocalPort();
+            assertThatThrownBy(() -> AdminServers.start(new AdminPorts("127.0.0.1", 0, port), ROUTES, security))
+                    .hasMessageContainingAll(Integer.toString(port), "choose another --secure-admin-port");
+            assertThatThrownBy(() -> AdminServers.start(new AdminPorts("127.0.0.1", port, 0), ROUTES, security))
+                    .hasMessageContainingAll(Integer.toString(port), "choose another --admin-port");
+        }
+    }
+
+    private void rightsAreAskedFor(AdminServers servers) throws IOException {
+        HostPort secure = new HostPort("127.0.0.1", servers.securePort().orElseThrow());
+        AdminCaller admin = AdminCaller.with(TlsContext.read(issue("admin/a"), Instant.now()));
+        AdminCaller monitor = AdminCaller.with(TlsContext.read(issue("monitor"), Instant.now()));
+        assertThat(admin.get(secure, "/api/v1/key", LONG, LONG).status()).isEqualTo(200);
+        assertThat(monitor.get(secure, "/api/v1/pool", LONG, LONG).status()).isEqualTo(200);
+        assertThat(monitor.get(secure, "/api/v1/key", LONG, LONG).status()).isEqualTo(403);
+        AdminCaller stranger = AdminCaller.trusting(List.of(authority.certificate()));
+        assertThat(stranger.get(secure, "/api/v1/pool", LONG, LONG).status()).isEqualTo(401);
+    }
+
+    private AdminAnswer plain(AdminServers servers, String path) throws IOException {
+        return AdminCaller.PLAIN.get(new HostPort("127.0.0.1", servers.port()), path, LONG, LONG);
+    }
+
+    private PoolSecurity security(TlsMode mode) throws IOException {
+        return PoolSecurity.open(new TlsPlace(Optional.of(issue("master/m")), mode), name -> Optional.empty());
+    }
+
+    private Path issue(String name) throws IOException {
+        Path directory = folder.resolve(name.replace('/', '-'));
+        IssuedDirectory.write(
+                directory,
+                authority,
+                authority.issue(PeerName.ofPath(POOL, name), List.of(), Instant.now(), Duration.ofHours(1)));
+        return directory;
+    }
+}
