@@ -103,7 +103,7 @@ final class AgentProcess implements AutoCloseable {
                     settings.get(AgentSettings.HOST),
                     settings.get(AgentSettings.ADMIN_PORT),
                     settings.get(AgentSettings.SECURE_ADMIN_PORT));
-            return AdminServers.start(ports, AgentRoutes.of(view, security), security);
+            return AdminServers.start(ports, AgentRoutes.of(view, security), security, Optional.empty());
         } catch (IOException e) {
             throw new FailureException(e.getMessage(), e);
         }

@@ -8,7 +8,6 @@ import dev.kvpool.dataplane.http.Route;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,7 +15,6 @@ import org.slf4j.LoggerFactory;
 public final class EnrolRoute {
     public static final String PATH = "/api/v1/enrol";
 
-    /** Signatures are checked by the processor; more than these would be taken from the core's share of it. */
     private static final int PER_SECOND_MAX = 50;
 
     private static final Duration BETWEEN_LINES = Duration.ofSeconds(10);
@@ -26,14 +24,14 @@ public final class EnrolRoute {
 
     private final Enrolment enrolment;
     private final InstantSource clock;
-    private long second;
-    private int inSecond;
+    private final RateLimit limit;
     private Instant logged = Instant.MIN;
     private int notLogged;
 
     private EnrolRoute(Enrolment enrolment, InstantSource clock) {
         this.enrolment = enrolment;
         this.clock = clock;
+        this.limit = new RateLimit(PER_SECOND_MAX, clock);
     }
 
     /** The route of a master that signs. */
@@ -42,7 +40,7 @@ public final class EnrolRoute {
     }
 
     private Response answer(Request request) {
-        if (!admit()) {
+        if (!limit.admit()) {
             return Response.text(429, "more than " + PER_SECOND_MAX + " enrolments a second; try again later\n");
         }
         String token = request.token().orElse("");
@@ -62,7 +60,7 @@ public final class EnrolRoute {
                             .toString());
         } catch (RefusedTokenException e) {
             logRefusal(e);
-            return Response.text(status(e.reason()), e.getMessage() + "\n");
+            return Response.text(e.httpStatus(), e.getMessage() + "\n");
         }
     }
 
@@ -70,13 +68,6 @@ public final class EnrolRoute {
         return request.parameter(name)
                 .orElseThrow(() -> new IllegalArgumentException(
                         PATH + "?key=KEY&proof=PROOF: a public key and its signature over the token"));
-    }
-
-    private synchronized boolean admit() {
-        long now = TimeUnit.MILLISECONDS.toSeconds(clock.millis());
-        inSecond = now == second ? inSecond + 1 : 1;
-        second = now;
-        return inSecond <= PER_SECOND_MAX;
     }
 
     /** Who has no token yet may fill neither a disk nor a reader's day. */
@@ -89,13 +80,5 @@ public final class EnrolRoute {
         LOG.warn("refused to enrol: {} ({} others since the last such line)", refusal.getMessage(), notLogged);
         logged = now;
         notLogged = 0;
-    }
-
-    private static int status(RefusedTokenException.Reason reason) {
-        return switch (reason) {
-            case MALFORMED, SIGNATURE, AUDIENCE, TIME -> 401;
-            case NO_RULE, PROOF -> 403;
-            case KEYS_UNKNOWN -> 503;
-        };
     }
 }

@@ -86,6 +86,15 @@ public final class Enrolment {
                 certificate.getNotAfter().toInstant());
     }
 
+    /**
+     * The name that a certificate for this token would have.
+     *
+     * @throws RefusedTokenException when the token is not believed, or no rule gives it a name
+     */
+    PeerName name(String token) throws RefusedTokenException {
+        return rules.get().name(authority.get().poolId(), tokens.verify(token));
+    }
+
     /** What the key signs: of no use anywhere else, and bound to the token. */
     static byte[] proven(String token) {
         return ("kvpool enrol\n" + token).getBytes(StandardCharsets.UTF_8);

@@ -39,6 +39,11 @@ public final class EnrolmentFiles {
         return new Enrolment(() -> authority, tokens, () -> rules, clock);
     }
 
+    /** The CA of the moment. */
+    public CertificateAuthority authority() {
+        return authority;
+    }
+
     private KeySource keys() {
         return place.tokenKeys()
                 .<KeySource>map(file -> () -> text(file))

@@ -17,7 +17,7 @@ public final class EnrolmentSettings {
             "ca-dir",
             Formats.DIRECTORY,
             "Directory with ca.crt and ca.key of the pool's authority, such as `kvpool cert init` makes: this master then gives"
-                    + " certificates to those whose ServiceAccount tokens --enrolment names.");
+                    + " certificates to those whose ServiceAccount tokens --enrolment names, and signs its own where there is no --tls-dir.");
 
     static final Setting<Path> RULES_FILE = Setting.optional(
             "enrolment",
@@ -41,9 +41,16 @@ public final class EnrolmentSettings {
                     "give --ca-dir and --enrolment together: one signs, the other says for whom"),
             new Rule(
                     List.of(AUTHORITY, TlsSettings.MODE, TlsSettings.DIRECTORY),
+                    values -> TlsSettings.place(values).mode() == TlsMode.OFF
+                            || values.find(AUTHORITY).isPresent()
+                            || values.find(TlsSettings.DIRECTORY).isPresent(),
+                    "--tls permissive and --tls required need a certificate: give --tls-dir, see `kvpool cert issue --help`, or --ca-dir and"
+                            + " --enrolment, by which a master signs its own"),
+            new Rule(
+                    List.of(AUTHORITY, TlsSettings.MODE, TlsSettings.DIRECTORY),
                     values -> values.find(AUTHORITY).isEmpty()
                             || TlsSettings.place(values).mode() != TlsMode.OFF,
-                    "--ca-dir needs --tls permissive or required, and --tls-dir: tokens are taken over HTTPS only"));
+                    "--ca-dir needs --tls permissive or required: tokens are taken over HTTPS only"));
 
     /**
      * Where a master finds what it needs to give certificates.

@@ -36,4 +36,13 @@ public final class RefusedTokenException extends Exception {
     public Reason reason() {
         return reason;
     }
+
+    /** The status of an answer that says so. */
+    int httpStatus() {
+        return switch (reason) {
+            case MALFORMED, SIGNATURE, AUDIENCE, TIME -> 401;
+            case NO_RULE, PROOF -> 403;
+            case KEYS_UNKNOWN -> 503;
+        };
+    }
 }

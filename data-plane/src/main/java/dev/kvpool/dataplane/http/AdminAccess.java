@@ -10,24 +10,32 @@ import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsCounts;
 import dev.kvpool.dataplane.secure.TlsIdentity;
 import dev.kvpool.dataplane.secure.Verb;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.PeerRole;
 import dev.kvpool.identity.name.Principal;
 import dev.kvpool.identity.peer.PeerCheck;
 import dev.kvpool.identity.peer.PoolTls;
 import dev.kvpool.identity.peer.Refusal;
 import dev.kvpool.identity.peer.RefusedPeerException;
 import java.time.Instant;
+import java.util.EnumSet;
 import java.util.Optional;
+import java.util.Set;
 import javax.net.ssl.SSLParameters;
 
 /**
- * HTTPS with rights: who asks is said by the certificate of the connection, what it may ask by {@link Rights}.
+ * HTTPS with rights: who asks is said by the certificate of the connection, or without one by a token; what it may ask by {@link Rights}.
  *
  * @param identity of this process
  * @param counts of refused requests
+ * @param tokens empty where only certificates count
  */
-public record AdminAccess(TlsIdentity identity, TlsCounts counts) implements AdminGuard {
+public record AdminAccess(TlsIdentity identity, TlsCounts counts, Optional<TokenNames> tokens) implements AdminGuard {
     private static final int UNAUTHENTICATED = 401;
     private static final int FORBIDDEN = 403;
+
+    /** People and controllers, who ask now and then. Others have connections of their own, and so need a certificate anyway. */
+    private static final Set<PeerRole> BY_TOKEN = EnumSet.of(PeerRole.OPERATOR, PeerRole.ADMIN, PeerRole.MONITOR);
 
     @Override
     public Optional<HttpsConfigurator> https() {
@@ -53,19 +61,46 @@ public record AdminAccess(TlsIdentity identity, TlsCounts counts) implements Adm
                     ((HttpsExchange) exchange).getSSLSession(),
                     identity.current().credentials().name(),
                     Instant.now());
-            if (verb.isPresent() && verb.get().isAllowed(peer.name())) {
-                return Optional.empty();
-            }
-            counts.count(Refusal.RIGHT);
-            return Optional.of(Response.text(
-                    FORBIDDEN,
-                    peer + " may not " + method + " " + path
-                            + "; use a certificate of a role that may, such as admin\n"));
+            return unlessAllowed(peer.name(), verb, method, path);
         } catch (RefusedPeerException e) {
+            Optional<String> token = Request.token(exchange.getRequestHeaders());
+            if (e.why() == Refusal.NO_CERTIFICATE && token.isPresent() && tokens.isPresent()) {
+                return refusal(tokens.get().check(token.get()), verb, method, path);
+            }
             counts.count(e.why());
             return Optional.of(Response.text(
                     e.why() == Refusal.NO_CERTIFICATE ? UNAUTHENTICATED : FORBIDDEN,
                     method + " " + path + " needs a client certificate of this pool: " + e.getMessage() + "\n"));
         }
+    }
+
+    private Optional<Response> refusal(TokenNames.Bearer bearer, Optional<Verb> verb, String method, String path) {
+        return switch (bearer) {
+            case TokenNames.Named(PeerName name)
+            when BY_TOKEN.contains(name.role()) -> unlessAllowed(name, verb, method, path);
+            case TokenNames.Named(PeerName name) -> {
+                counts.count(Refusal.TOKEN);
+                yield Optional.of(
+                        Response.text(
+                                FORBIDDEN,
+                                name.path()
+                                        + " may not use its token in place of a certificate: enrol, see `kvpool enrol --help`\n"));
+            }
+            case TokenNames.Refused(int status, String why) -> {
+                counts.count(Refusal.TOKEN);
+                yield Optional.of(Response.text(status, why + "\n"));
+            }
+        };
+    }
+
+    private Optional<Response> unlessAllowed(PeerName peer, Optional<Verb> verb, String method, String path) {
+        if (verb.isPresent() && verb.get().isAllowed(peer)) {
+            return Optional.empty();
+        }
+        counts.count(Refusal.RIGHT);
+        return Optional.of(Response.text(
+                FORBIDDEN,
+                peer.path() + " may not " + method + " " + path
+                        + "; use a certificate of a role that may, such as admin\n"));
     }
 }

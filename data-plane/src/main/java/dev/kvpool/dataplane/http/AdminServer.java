@@ -154,7 +154,7 @@ public final class AdminServer implements AutoCloseable {
             return route.answer()
                     .apply(new Request(
                             query(exchange.getRequestURI().getRawQuery()),
-                            Optional.ofNullable(exchange.getRequestHeaders().getFirst(Request.TOKEN))));
+                            Request.token(exchange.getRequestHeaders())));
         } catch (IllegalArgumentException e) {
             return Response.text(400, e.getMessage() + "\n");
         } catch (RuntimeException | Error e) { // of a question, not of what was asked about

@@ -20,9 +20,12 @@ public final class AdminServers implements AutoCloseable {
     /**
      * Starts to answer.
      *
+     * @param tokens by which names requests without a certificate may have; empty where none may
      * @throws IOException when a port cannot be bound, with a sentence that names it and its flag
      */
-    public static AdminServers start(AdminPorts ports, List<Route> routes, PoolSecurity security) throws IOException {
+    public static AdminServers start(
+            AdminPorts ports, List<Route> routes, PoolSecurity security, Optional<TokenNames> tokens)
+            throws IOException {
         if (security.mode() == TlsMode.OFF) {
             return new AdminServers(
                     open(ports, ports.plain(), "--admin-port", routes, AdminGuard.OPEN), Optional.empty());
@@ -32,7 +35,7 @@ public final class AdminServers implements AutoCloseable {
                 ports.secure(),
                 "--secure-admin-port",
                 routes,
-                new AdminAccess(security.identity().orElseThrow(), security.counts()));
+                new AdminAccess(security.identity().orElseThrow(), security.counts(), tokens));
         try {
             AdminGuard guard = new PlainAccess(security.mode(), secure.port(), security.counts());
             return new AdminServers(open(ports, ports.plain(), "--admin-port", routes, guard), Optional.of(secure));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.http;
 
+import com.sun.net.httpserver.Headers;
 import java.util.Map;
 import java.util.Optional;
 
@@ -9,10 +10,20 @@ import java.util.Optional;
  *
  * @param query the decoded parameters after the question mark; of one that stands twice the last
  * @param token value of the header {@value #TOKEN}: of its own name, because the API server, through which people ask, takes
- *     {@code Authorization} for itself
+ *     {@code Authorization} for itself; who asks directly may use that one
  */
 public record Request(Map<String, String> query, Optional<String> token) {
     public static final String TOKEN = "X-Kvpool-Token";
+
+    private static final String BEARER = "Bearer ";
+
+    /** The token of a request: {@value #TOKEN}, or else {@code Authorization: Bearer}. */
+    static Optional<String> token(Headers headers) {
+        return Optional.ofNullable(headers.getFirst(TOKEN))
+                .or(() -> Optional.ofNullable(headers.getFirst("Authorization"))
+                        .filter(value -> value.regionMatches(true, 0, BEARER, 0, BEARER.length()))
+                        .map(value -> value.substring(BEARER.length()).strip()));
+    }
 
     /** Without a token. */
     public Request(Map<String, String> query) {

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.enrol.EnrolmentSettings;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsPlace;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -66,6 +67,9 @@ public record MasterConfig(
         }
         if (port != 0 && port == adminPort) {
             problems.add("port and admin port must differ, both are " + port);
+        }
+        if (tls.mode() != TlsMode.OFF && tls.directory().isEmpty() && enrolment.isEmpty()) {
+            problems.add("TLS needs a directory of certificates, or a CA");
         }
         if (!problems.isEmpty()) {
             throw new IllegalArgumentException(String.join("; ", problems));

@@ -8,12 +8,16 @@ import dev.kvpool.dataplane.election.ElectorThread;
 import dev.kvpool.dataplane.election.LeaseStore;
 import dev.kvpool.dataplane.election.Sight;
 import dev.kvpool.dataplane.enrol.EnrolRoute;
+import dev.kvpool.dataplane.enrol.EnrolledNames;
+import dev.kvpool.dataplane.enrol.Enrolment;
 import dev.kvpool.dataplane.enrol.EnrolmentFiles;
+import dev.kvpool.dataplane.enrol.OwnCertificate;
 import dev.kvpool.dataplane.health.Defects;
 import dev.kvpool.dataplane.health.HangWatch;
 import dev.kvpool.dataplane.http.AdminPorts;
 import dev.kvpool.dataplane.http.AdminServers;
 import dev.kvpool.dataplane.http.Route;
+import dev.kvpool.dataplane.http.TokenNames;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
@@ -25,10 +29,13 @@ import dev.kvpool.dataplane.master.warmup.WarmUp;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.secure.PoolSecurity;
+import dev.kvpool.dataplane.secure.RefusedCertificateException;
 import dev.kvpool.dataplane.secure.TlsIdentity;
+import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.PeerRole;
 import dev.kvpool.nativelib.Uptime;
 import io.netty.channel.EventLoop;
@@ -82,6 +89,7 @@ public final class MasterProcess implements AutoCloseable {
     private final CoreSettings settings;
     private final EarlyTakeover early;
     private final HandingOver handingOver;
+    private final Optional<EnrolmentFiles> enrolment;
     private final PoolSecurity security;
     private final BehindTimes behind = new BehindTimes();
     private volatile PoolStatus status;
@@ -123,7 +131,10 @@ public final class MasterProcess implements AutoCloseable {
         this.leases = leases;
         SecureRandom secure = new SecureRandom();
         self = new Handshake.Self(config.name(), config.poolId(), nonZero(secure), versions);
-        security = PoolSecurity.open(config.tls(), TlsIdentity.member(PeerRole.MASTER, config.name(), config.poolId()));
+        enrolment = config.enrolment().isPresent()
+                ? Optional.of(new EnrolmentFiles(config.enrolment().get(), config.poolId(), InstantSource.system()))
+                : Optional.empty();
+        security = security();
         follower = new RulesFollower(config);
         settings = new CoreSettings(
                 config.name(),
@@ -176,7 +187,9 @@ public final class MasterProcess implements AutoCloseable {
                 eventLoop, config.host(), config.port(), loop, self, counts, peers, security, MasterProcess::clockMs);
         MasterMetrics metrics = new MasterMetrics(this::status, counts, events, security, MasterProcess::clockMs);
         AdminPorts ports = new AdminPorts(config.host(), config.adminPort(), config.secureAdminPort());
-        admin = AdminServers.start(ports, routes(metrics), security);
+        Optional<Enrolment> giving = enrolment.map(EnrolmentFiles::enrolment);
+        Optional<TokenNames> tokens = giving.map(it -> new EnrolledNames(it, InstantSource.system()));
+        admin = AdminServers.start(ports, routes(metrics, giving), security, tokens);
         every(TICK_MS, loop::tick);
         every(STATUS_MS, () -> loop.apply(this::look));
         if (config.expectedNodesFile().isPresent()) {
@@ -187,15 +200,29 @@ public final class MasterProcess implements AutoCloseable {
         hangs.start();
     }
 
-    private List<Route> routes(MasterMetrics metrics) throws IOException {
+    /** With certificates of a directory, or with one that it signs itself. */
+    private PoolSecurity security() throws RefusedCertificateException {
+        TlsMode mode = config.tls().mode();
+        if (mode == TlsMode.OFF || config.tls().directory().isPresent()) {
+            return PoolSecurity.open(config.tls(), TlsIdentity.member(PeerRole.MASTER, config.name(), config.poolId()));
+        }
+        try {
+            PeerName name = PeerName.ofPath(config.poolId(), PeerRole.MASTER.word() + "/" + config.name());
+            return PoolSecurity.following(
+                    mode, new OwnCertificate(enrolment.orElseThrow()::authority, name, InstantSource.system()));
+        } catch (IllegalArgumentException e) {
+            throw new RefusedCertificateException(
+                    "a master of this --name can have no certificate: " + e.getMessage(), e);
+        }
+    }
+
+    private List<Route> routes(MasterMetrics metrics, Optional<Enrolment> giving) {
         List<Route> routes = new ArrayList<>(MasterRoutes.of(admin(), metrics));
-        if (config.enrolment().isPresent()) {
-            EnrolmentFiles files =
-                    new EnrolmentFiles(config.enrolment().get(), config.poolId(), InstantSource.system());
-            routes.add(EnrolRoute.of(files.enrolment(), InstantSource.system()));
+        if (giving.isPresent()) {
+            routes.add(EnrolRoute.of(giving.get(), InstantSource.system()));
             FileWatch.start(
                     "enrolment",
-                    files::look,
+                    enrolment.orElseThrow()::look,
                     problem -> {
                         if (!problem.isEmpty()) {
                             LOG.warn("certificates are given as before: {}", problem);

@@ -143,7 +143,6 @@ final class MasterSettings {
 
     private static List<Rule> rules() {
         List<Rule> rules = new ArrayList<>(CacheSettings.RULES);
-        rules.addAll(TlsSettings.RULES);
         rules.add(TlsSettings.secureAdminPortDiffers(SECURE_ADMIN_PORT, List.of(PORT, ADMIN_PORT)));
         rules.addAll(EnrolmentSettings.RULES);
         rules.add(new Rule(

@@ -119,7 +119,7 @@ final class NodeProcess implements AutoCloseable {
                     settings.get(NodeSettings.HOST),
                     settings.get(NodeSettings.ADMIN_PORT),
                     settings.get(NodeSettings.SECURE_ADMIN_PORT));
-            return AdminServers.start(ports, NodeRoutes.of(view, security), security);
+            return AdminServers.start(ports, NodeRoutes.of(view, security), security, Optional.empty());
         } catch (IOException e) {
             throw new FailureException(e.getMessage(), e);
         }

@@ -24,12 +24,25 @@ public record PoolSecurity(TlsMode mode, Optional<TlsIdentity> identity, TlsCoun
      * @throws RefusedCertificateException with the file, the cause and how to fix it
      */
     public static PoolSecurity open(TlsPlace place, TlsIdentity.OwnName own) throws RefusedCertificateException {
+        if (place.mode() != TlsMode.OFF && place.directory().isEmpty()) {
+            throw new IllegalArgumentException("mode " + place.mode().word() + " needs a directory of certificates");
+        }
         return place.used().isEmpty()
                 ? off()
                 : new PoolSecurity(
                         place.mode(),
                         Optional.of(TlsIdentity.open(place.used().get(), own, InstantSource.system())),
                         new TlsCounts());
+    }
+
+    /**
+     * Follows credentials that come from elsewhere than a directory.
+     *
+     * @param mode not off
+     * @throws RefusedCertificateException when there are none at first
+     */
+    public static PoolSecurity following(TlsMode mode, CredentialSource source) throws RefusedCertificateException {
+        return new PoolSecurity(mode, Optional.of(TlsIdentity.follow(source)), new TlsCounts());
     }
 
     /** What diallers of this process use. */

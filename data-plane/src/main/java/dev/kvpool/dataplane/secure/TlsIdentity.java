@@ -12,13 +12,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Who this process is, for as long as it runs: the certificates of its directory, looked at every 10 s. New ones serve new connections. Those that
- * cannot be used are logged once, and the ones before stay.
+ * Who this process is, for as long as it runs: the certificates of its directory, or others, looked at every 10 s. New ones serve new connections.
+ * Those that cannot be used are logged once, and the ones before stay.
  */
 public final class TlsIdentity implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TlsIdentity.class);
 
-    /** How often the directory is looked at. */
+    /** How often is looked for new ones. */
     public static final Duration PERIOD = Duration.ofSeconds(10);
 
     /** What a process requires of its own certificate. */
@@ -27,22 +27,15 @@ public final class TlsIdentity implements AutoCloseable {
         Optional<String> problem(PeerName name);
     }
 
-    private final Path directory;
-    private final OwnName own;
-    private final InstantSource clock;
+    private final CredentialSource source;
     private final Thread thread;
     private volatile TlsContext current;
     private volatile boolean closed;
-    private CertificateFiles seen;
     private String toldProblem = "";
 
-    private TlsIdentity(Path directory, OwnName own, InstantSource clock, Duration period)
-            throws RefusedCertificateException {
-        this.directory = directory;
-        this.own = own;
-        this.clock = clock;
-        seen = CertificateFiles.read(directory);
-        current = TlsContext.of(checked(seen));
+    private TlsIdentity(CredentialSource source, Duration period) throws RefusedCertificateException {
+        this.source = source;
+        current = TlsContext.of(source.look().orElseThrow());
         thread = Thread.ofVirtual().name("certificates").unstarted(() -> follow(period));
     }
 
@@ -59,7 +52,20 @@ public final class TlsIdentity implements AutoCloseable {
 
     static TlsIdentity open(Path directory, OwnName own, InstantSource clock, Duration period)
             throws RefusedCertificateException {
-        TlsIdentity identity = new TlsIdentity(directory, own, clock, period);
+        return follow(new CertificateDirectory(directory, own, clock), period);
+    }
+
+    /**
+     * Begins to follow a source of credentials.
+     *
+     * @throws RefusedCertificateException when there are none at first
+     */
+    public static TlsIdentity follow(CredentialSource source) throws RefusedCertificateException {
+        return follow(source, PERIOD);
+    }
+
+    private static TlsIdentity follow(CredentialSource source, Duration period) throws RefusedCertificateException {
+        TlsIdentity identity = new TlsIdentity(source, period);
         identity.thread.start();
         LOG.info(
                 "this process is {}, until {}",
@@ -94,19 +100,15 @@ public final class TlsIdentity implements AutoCloseable {
         }
     }
 
-    /** Takes what is new in the directory now; of what cannot be used one line is logged. */
+    /** Takes what is new now; of what cannot be used one line is logged. */
     public synchronized void look() {
         try {
-            CertificateFiles found = CertificateFiles.read(directory);
-            if (found.equals(seen)) {
-                return;
+            Optional<Credentials> found = source.look();
+            if (found.isPresent()) {
+                current = TlsContext.of(found.get());
+                toldProblem = "";
+                LOG.info("new certificates are in use, until {}", found.get().notAfter());
             }
-            TlsContext next = TlsContext.of(checked(found));
-            // Not before: those that are refused for the time of day are good later.
-            seen = found;
-            current = next;
-            toldProblem = "";
-            LOG.info("new certificates are in use, until {}", next.credentials().notAfter());
         } catch (RefusedCertificateException e) {
             if (!toldProblem.equals(e.getMessage())) {
                 toldProblem = e.getMessage();
@@ -116,16 +118,6 @@ public final class TlsIdentity implements AutoCloseable {
                         toldProblem);
             }
         }
-    }
-
-    private Credentials checked(CertificateFiles files) throws RefusedCertificateException {
-        Credentials credentials = files.check(clock.instant());
-        Optional<String> problem = own.problem(credentials.name());
-        if (problem.isPresent()) {
-            throw new RefusedCertificateException(
-                    directory.resolve(CertificateFiles.CHAIN_FILE) + ": " + problem.get());
-        }
-        return credentials;
     }
 
     @Override

@@ -8,17 +8,11 @@ import java.util.Optional;
 /**
  * Where the certificate of this process is, and when it is used.
  *
- * @param directory with tls.crt, tls.key and ca.crt; present unless the mode is off
+ * @param directory with tls.crt, tls.key and ca.crt; empty where the mode is off, or the process signs its certificate itself
  * @param mode whether connections are encrypted
  */
 public record TlsPlace(Optional<Path> directory, TlsMode mode) {
     public static final TlsPlace OFF = new TlsPlace(Optional.empty(), TlsMode.OFF);
-
-    public TlsPlace {
-        if (mode != TlsMode.OFF && directory.isEmpty()) {
-            throw new IllegalArgumentException("mode " + mode.word() + " needs a directory of certificates");
-        }
-    }
 
     /** The directory to use; none where TLS is off, also when one was named. */
     public Optional<Path> used() {

@@ -26,7 +26,6 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
@@ -68,7 +67,7 @@ class AdminAccessTest {
             String[] words = route.split(" ", -1);
             routes.add(new Route(words[0], words[1], this::answer));
         }
-        server = AdminServer.start("127.0.0.1", 0, routes, new AdminAccess(identity, counts));
+        server = AdminServer.start("127.0.0.1", 0, routes, new AdminAccess(identity, counts, Optional.empty()));
     }
 
     private Response answer(Request request) {
@@ -106,7 +105,7 @@ class AdminAccessTest {
     }
 
     @Test
-    void withoutACertificateOnlyHealthAndEnrolmentAnswer() throws IOException, GeneralSecurityException {
+    void withoutACertificateOnlyHealthAndEnrolmentAnswer() throws IOException {
         SSLContext trusting = trustingOnly();
         for (String route : Rights.routes()) {
             String[] words = route.split(" ", -1);
@@ -161,7 +160,10 @@ class AdminAccessTest {
         server.close();
         identity = TlsIdentity.open(folder.resolve("master"), name -> Optional.empty(), InstantSource.system());
         server = AdminServer.start(
-                "127.0.0.1", 0, List.of(Route.get("/role", this::answer)), new AdminAccess(identity, counts));
+                "127.0.0.1",
+                0,
+                List.of(Route.get("/role", this::answer)),
+                new AdminAccess(identity, counts, Optional.empty()));
 
         Said said = ask(foreign(other, "admin/a").context(), "GET", "/role");
 
@@ -258,7 +260,10 @@ class AdminAccessTest {
         try (TlsIdentity client =
                         TlsIdentity.open(directory("tenant/t/rw/a"), name -> Optional.empty(), InstantSource.system());
                 AdminServer impostor = AdminServer.start(
-                        "127.0.0.1", 0, List.of(Route.get("/role", this::answer)), new AdminAccess(client, counts))) {
+                        "127.0.0.1",
+                        0,
+                        List.of(Route.get("/role", this::answer)),
+                        new AdminAccess(client, counts, Optional.empty()))) {
             AdminCaller caller = AdminCaller.with(context(authority, "admin/a"));
             assertThatThrownBy(() -> caller.get(new HostPort("127.0.0.1", impostor.port()), "/role", LONG, LONG))
                     .hasMessageContaining("the other side is tenant/t/rw/a, which is not who was meant");

@@ -52,7 +52,7 @@ class AdminServersTest {
 
     @Test
     void withoutTlsThePlainPortAnswersEverything() throws IOException {
-        try (AdminServers servers = AdminServers.start(ANY, ROUTES, PoolSecurity.off())) {
+        try (AdminServers servers = AdminServers.start(ANY, ROUTES, PoolSecurity.off(), Optional.empty())) {
             assertThat(servers.securePort()).isEmpty();
             for (String path : PATHS) {
                 assertThat(plain(servers, path).body()).as(path).isEqualTo("done");
@@ -63,7 +63,7 @@ class AdminServersTest {
     @Test
     void permissiveAnswersPlainAllButEnrolmentAndAsksForRightsOverHttps() throws IOException {
         try (PoolSecurity security = security(TlsMode.PERMISSIVE);
-                AdminServers servers = AdminServers.start(ANY, ROUTES, security)) {
+                AdminServers servers = AdminServers.start(ANY, ROUTES, security, Optional.empty())) {
             for (String path : PATHS) {
                 assertThat(plain(servers, path).body()).as(path).isEqualTo("done");
             }
@@ -80,7 +80,7 @@ class AdminServersTest {
     void requiredAnswersPlainHealthVersionAndMetricsOnly() throws IOException {
         Set<Verb> open = Set.of(Verb.HEALTH, Verb.METRICS);
         try (PoolSecurity security = security(TlsMode.REQUIRED);
-                AdminServers servers = AdminServers.start(ANY, ROUTES, security)) {
+                AdminServers servers = AdminServers.start(ANY, ROUTES, security, Optional.empty())) {
             for (String path : PATHS) {
                 AdminAnswer answer = plain(servers, path);
                 if (open.contains(Rights.ofRoute("GET", path).orElseThrow())) {
@@ -103,9 +103,11 @@ class AdminServersTest {
         try (PoolSecurity security = security(TlsMode.REQUIRED);
                 ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             int port = taken.getLocalPort();
-            assertThatThrownBy(() -> AdminServers.start(new AdminPorts("127.0.0.1", 0, port), ROUTES, security))
+            assertThatThrownBy(() -> AdminServers.start(
+                            new AdminPorts("127.0.0.1", 0, port), ROUTES, security, Optional.empty()))
                     .hasMessageContainingAll(Integer.toString(port), "choose another --secure-admin-port");
-            assertThatThrownBy(() -> AdminServers.start(new AdminPorts("127.0.0.1", port, 0), ROUTES, security))
+            assertThatThrownBy(() -> AdminServers.start(
+                            new AdminPorts("127.0.0.1", port, 0), ROUTES, security, Optional.empty()))
                     .hasMessageContainingAll(Integer.toString(port), "choose another --admin-port");
         }
     }

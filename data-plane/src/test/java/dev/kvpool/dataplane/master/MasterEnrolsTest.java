@@ -31,10 +31,16 @@ import dev.kvpool.dataplane.wire.PeerSocket;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.peer.PoolTls;
+import dev.kvpool.identity.peer.ServerTrust;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,6 +70,131 @@ class MasterEnrolsTest {
     @TempDir
     Path folder;
 
+    /** Asks as the operator does: by the JDK's client, which believes the pool's roots and this master only. */
+    private HttpResponse<String> ask(MasterProcess of, String name, String method, String path, String... headers)
+            throws IOException, InterruptedException {
+        PeerName meant = PeerName.ofPath(POOL, name);
+        try (HttpClient client = HttpClient.newBuilder()
+                .sslContext(ServerTrust.context(
+                        List.of(authority.certificate()), (address, peer) -> ServerTrust.unless(meant, peer)))
+                .sslParameters(PoolTls.parameters())
+                .build()) {
+            URI uri = URI.create("https://127.0.0.1:" + of.secureAdminPort().orElseThrow() + path);
+            HttpRequest.Builder request =
+                    HttpRequest.newBuilder(uri).timeout(LONG).method(method, HttpRequest.BodyPublishers.noBody());
+            if (headers.length > 0) {
+                request.headers(headers);
+            }
+            return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+        }
+    }
+
+    private String token(String account, String audience) {
+        return issuer.token(TokenIssuer.claims(
+                audience, "mon", account, Instant.now(), Instant.now().plusSeconds(600)));
+    }
+
+    @Test
+    void aTokenOfAnOperatorAdminOrMonitorIsAsGoodAsItsCertificate() throws Exception {
+        rules("mon/prometheus monitor\nmon/admin admin\nmon/operator operator\n");
+        for (String account : List.of("prometheus", "admin", "operator")) {
+            String token = token(account, "kvpool.dev/" + POOL);
+            assertThat(ask(master, "master/m-0", "GET", "/api/v1/pool", Request.TOKEN, token)
+                            .statusCode())
+                    .as(account)
+                    .isEqualTo(200);
+            assertThat(ask(master, "master/m-0", "GET", "/api/v1/pool", "Authorization", "bearer " + token)
+                            .statusCode())
+                    .as(account)
+                    .isEqualTo(200);
+        }
+        HttpResponse<String> refused = ask(
+                master,
+                "master/m-0",
+                "POST",
+                "/api/v1/remove_all",
+                Request.TOKEN,
+                token("operator", "kvpool.dev/" + POOL));
+        assertThat(refused.statusCode()).isEqualTo(403);
+        assertThat(refused.body()).contains("operator may not POST /api/v1/remove_all");
+    }
+
+    @Test
+    void tokensOfMembersAndTenantsAndBadOnesAreRefused() throws Exception {
+        rules("mon/engine tenant team-a rw\nmon/node node\nmon/agent agent\nmon/admin admin\n");
+        String audience = "kvpool.dev/" + POOL;
+        for (String account : List.of("engine", "node", "agent")) {
+            HttpResponse<String> said =
+                    ask(master, "master/m-0", "GET", "/metrics", Request.TOKEN, token(account, audience));
+            assertThat(said.statusCode()).as(account).isEqualTo(403);
+            assertThat(said.body()).contains("may not use its token in place of a certificate: enrol");
+        }
+        String good = token("admin", audience);
+        Map<String, Integer> bad = Map.of(
+                token("stranger", audience),
+                403,
+                token("admin", "kvpool.dev/" + new UUID(7, 7)),
+                401,
+                good.substring(0, good.length() - 4) + "AAAA",
+                401,
+                "x.y.z",
+                401,
+                "a".repeat(9000),
+                401);
+        for (Map.Entry<String, Integer> each : bad.entrySet()) {
+            HttpResponse<String> said = ask(master, "master/m-0", "GET", "/api/v1/pool", Request.TOKEN, each.getKey());
+            assertThat(said.statusCode()).as(said.body()).isEqualTo(each.getValue());
+        }
+        assertThat(ask(master, "master/m-0", "GET", "/api/v1/pool").statusCode())
+                .isEqualTo(401);
+        assertThat(ask(master, "master/m-0", "GET", "/api/v1/pool", "Authorization", "Basic " + good)
+                        .statusCode())
+                .isEqualTo(401);
+        AdminAnswer plain = AdminCaller.PLAIN.post(
+                new HostPort("127.0.0.1", master.adminPort()), "/api/v1/remove_all", good, LONG, LONG);
+        assertThat(plain.status()).as("over plain HTTP no token opens anything").isEqualTo(403);
+    }
+
+    @Test
+    void aMasterWithoutADirectorySignsItsOwnCertificate() throws Exception {
+        try (MasterProcess second = MasterProcess.start(
+                new LoopbackMaster(POOL, "m-1", folder)
+                        .secured(new TlsPlace(Optional.empty(), TlsMode.PERMISSIVE))
+                        .enrolling(place())
+                        .config(),
+                PeerSocket.VERSIONS,
+                (what, cause) -> {})) {
+            String token = token("prometheus", "kvpool.dev/" + POOL);
+            assertThat(ask(second, "master/m-1", "GET", "/api/v1/pool", Request.TOKEN, token)
+                            .statusCode())
+                    .isEqualTo(200);
+            assertThatThrownBy(() -> ask(second, "master/m-0", "GET", "/api/v1/pool", Request.TOKEN, token))
+                    .hasMessageContaining("master/m-1, which is not who was meant");
+        }
+    }
+
+    /** Files are looked at once a second. */
+    private void rules(String text) throws IOException {
+        Files.writeString(folder.resolve("rules"), text);
+        String last = text.strip().lines().toList().getLast();
+        String name = last.substring(last.indexOf('/') + 1, last.indexOf(' '));
+        await().atMost(LONG)
+                .until(() -> !ask(
+                                master,
+                                "master/m-0",
+                                "GET",
+                                "/api/v1/pool",
+                                Request.TOKEN,
+                                token(name, "kvpool.dev/" + POOL))
+                        .body()
+                        .contains("has no part"));
+    }
+
+    private EnrolmentSettings.Place place() {
+        return new EnrolmentSettings.Place(
+                folder.resolve("ca"), folder.resolve("rules"), Optional.of(folder.resolve("keys")));
+    }
+
     @BeforeEach
     void start() throws IOException, InterruptedException {
         AuthorityDirectory.write(folder.resolve("ca"), authority);
@@ -76,8 +207,7 @@ class MasterEnrolsTest {
         master = MasterProcess.start(
                 new LoopbackMaster(POOL, "m-0", folder)
                         .secured(new TlsPlace(Optional.of(folder.resolve("m")), TlsMode.REQUIRED))
-                        .enrolling(new EnrolmentSettings.Place(
-                                folder.resolve("ca"), folder.resolve("rules"), Optional.of(folder.resolve("keys"))))
+                        .enrolling(place())
                         .config(),
                 PeerSocket.VERSIONS,
                 (what, cause) -> {});
@@ -168,8 +298,8 @@ class MasterEnrolsTest {
         });
         try (TlsIdentity node =
                         TlsIdentity.open(folder.resolve("n"), name -> Optional.empty(), InstantSource.system());
-                AdminServer server =
-                        AdminServer.start("127.0.0.1", 0, List.of(route), new AdminAccess(node, new TlsCounts()))) {
+                AdminServer server = AdminServer.start(
+                        "127.0.0.1", 0, List.of(route), new AdminAccess(node, new TlsCounts(), Optional.empty()))) {
             AdminCaller caller = AdminCaller.trusting(List.of(authority.certificate()));
             assertThatThrownBy(() ->
                             caller.post(new HostPort("127.0.0.1", server.port()), "/api/v1/enrol", "t", LONG, LONG))

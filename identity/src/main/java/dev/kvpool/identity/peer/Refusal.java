@@ -25,6 +25,8 @@ public enum Refusal {
     ROLE,
     /** Its certificate is for another name than it claims. */
     IDENTITY,
+    /** Its token is not believed, or of a role that must have a certificate. */
+    TOKEN,
     /** Its role does not have the right. */
     RIGHT,
     /** It did not finish the handshake in time. */

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.http;
+
+import dev.kvpool.identity.name.PeerName;
+
+/** Whose the tokens are that come with requests instead of a certificate. */
+public interface TokenNames {
+    /** What is known of a token. */
+    sealed interface Bearer {}
+
+    /** It speaks for this name. */
+    record Named(PeerName name) implements Bearer {}
+
+    /**
+     * It is not believed.
+     *
+     * @param status of the answer
+     * @param why a sentence, which holds nothing of the token
+     */
+    record Refused(int status, String why) implements Bearer {}
+
+    /** Checks a token. */
+    Bearer check(String token);
+}
