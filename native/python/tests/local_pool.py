@@ -14,8 +14,9 @@ import threading
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from waiting import eventually
 
@@ -48,12 +49,21 @@ class LocalPool:
         segment_bytes: int = SEGMENT_BYTES,
         restart: bool = False,
         tls: bool = False,
+        protocols: str = "shm,tcp",
+        variables: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+<<<<<<< HEAD
         """With `tls` connections without a certificate are refused; that of clients is in `tls_directory`."""
         first = free_ports(3 * masters + 3 * nodes)
         secure = first + 2 * masters + 2 * nodes
+=======
+        """With `tls` connections without a certificate are refused; that of clients is in `tls_directory`. The pool's processes
+        have `variables` beside those of this one."""
+        first = free_ports(2 * masters + 2 * nodes)
+>>>>>>> fcd6f702 (vllm-ascend's own connector moves NPU memory through a pool by CANN's stand-in; a store takes memory of NPUs that its engine registered; kvpool local --protocols)
         # The command refuses variables of its prefix that are no settings, such as the one that names it here.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
+        environment |= variables
         self._process = subprocess.Popen(
             [
                 os.environ["KVDEV_BIN"],
@@ -61,7 +71,7 @@ class LocalPool:
                 *("--masters", str(masters), "--storage-nodes", str(nodes), "--segment-size", str(segment_bytes)),
                 *("--master-port", str(first), "--admin-port", str(first + masters)),
                 *("--node-port", str(first + 2 * masters), "--node-admin-port", str(first + 2 * masters + nodes)),
-                *("--object-lease", f"{OBJECT_LEASE_SECONDS}s"),
+                *("--object-lease", f"{OBJECT_LEASE_SECONDS}s", "--protocols", protocols),
                 *(["--restart"] if restart else []),
                 *(["--tls", "required", "--secure-admin-port", str(secure)] if tls else []),
                 *(["--node-secure-admin-port", str(secure + masters)] if tls else []),

@@ -29,7 +29,7 @@ class LentMemory::End {
 /// Lives as long as it is lent or borrowed.
 class LentMemory::Region {
  public:
-  Region(uint64_t base, uint64_t length) : base_(base), length_(length) {}
+  Region(uint64_t base, uint64_t length, Kind kind) : base_(base), length_(length), kind_(kind) {}
   ~Region() { end_->reached(); }
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
@@ -37,28 +37,30 @@ class LentMemory::Region {
   [[nodiscard]] bool holds(uint64_t address, uint64_t length) const {
     return rangeInside(address, length, base_, base_ + length_);
   }
+  [[nodiscard]] bool isOfDevice() const { return kind_ == Kind::Device; }
   [[nodiscard]] const std::shared_ptr<End>& end() const { return end_; }
 
  private:
   const uint64_t base_;
   const uint64_t length_;
+  const Kind kind_;
   const std::shared_ptr<End> end_ = std::make_shared<End>();
 };
 
-void LentMemory::lend(std::span<const kv_region> regions) {
+void LentMemory::lend(std::span<const kv_region> regions, Kind kind) {
   const std::lock_guard lock(mutex_);
   if (ended_) return;
   for (const kv_region& region : regions)
-    byBase_.insert_or_assign(region.address, std::make_shared<const Region>(region.address, region.length));
+    byBase_.insert_or_assign(region.address, std::make_shared<const Region>(region.address, region.length, kind));
 }
 
-LentMemory::Loan LentMemory::borrow(const void* address, uint64_t length) const {
+LentMemory::Loan LentMemory::borrow(const void* address, uint64_t length, bool devices) const {
   const uint64_t begin = reinterpret_cast<uintptr_t>(address);
   const std::lock_guard lock(mutex_);
   const auto next = byBase_.upper_bound(begin);
   if (next == byBase_.begin()) return nullptr;
   const Loan& region = std::prev(next)->second;
-  return region->holds(begin, length) ? region : nullptr;
+  return region->holds(begin, length) && (devices || !region->isOfDevice()) ? region : nullptr;
 }
 
 LentMemory::Recalled LentMemory::recall(std::span<const kv_region> regions) {

@@ -25,9 +25,12 @@ class LentMemory {
   class End;
   using Recalled = std::vector<std::shared_ptr<End>>;
 
-  void lend(std::span<const kv_region> regions);
-  /// Null unless the range lies in one region.
-  [[nodiscard]] Loan borrow(const void* address, uint64_t length) const;
+  /// Where it is: a device's is not for a processor, so only who copies by the device may borrow it.
+  enum class Kind : uint8_t { Host, Device };
+
+  void lend(std::span<const kv_region> regions, Kind kind = Kind::Host);
+  /// Null unless the range lies in one region, and that is the host's or `devices` may be borrowed too.
+  [[nodiscard]] Loan borrow(const void* address, uint64_t length, bool devices = false) const;
 
   /// From now on nothing more is lent of the regions that begin there.
   Recalled recall(std::span<const kv_region> regions);

@@ -17,7 +17,7 @@ import pytest
 from local_pool import LocalPool
 from sources import ENGINES, unpack
 
-from manifests import EngineProcess, engine_process
+from manifests import SMALLEST, EngineProcess, engine_process
 
 ENGINE_SIDE = Path(__file__).with_name("engine_side")
 PROCESS_SECONDS = 60
@@ -85,13 +85,14 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 @pytest.fixture
 def start_engine(sources: Callable[[str], Path], tmp_path: Path) -> Iterator[Callable[..., Engine]]:
-    """start_engine(MANIFEST, masters): the engine that manifests/engines/MANIFEST.yaml starts, or another `part` of it."""
+    """start_engine(MANIFEST, masters): the engine that manifests/engines/MANIFEST.yaml starts, or another `part` of it, beside a
+    pool like that of `golden`."""
     with contextlib.ExitStack() as at_end:
 
-        def start(manifest: str, masters: str, part: str = "") -> Engine:
+        def start(manifest: str, masters: str, part: str = "", golden: str = SMALLEST) -> Engine:
             scratch = tmp_path / manifest
             scratch.mkdir()
-            process = engine_process(manifest, masters, scratch / "root")
+            process = engine_process(manifest, masters, scratch / "root", golden)
             # Sockets have short paths.
             sockets = at_end.enter_context(tempfile.TemporaryDirectory(prefix="engine-"))
             trees = [sources(name) for name in (manifest, *ENGINES[manifest].get("beside", []))]

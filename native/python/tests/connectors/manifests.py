@@ -12,8 +12,8 @@ import yaml
 
 ROOT = Path(__file__).parents[4]
 GOLDEN = ROOT / "operator/src/test/resources/golden"
-# What the operator makes for pools like manifests/samples/pool.yaml. Whatever protocols a pool has, it has files for each engine.
-CLIENT_CONFIG_MAP = GOLDEN / "smallest/out-configmap-demo-client.yaml"
+# Of pools like manifests/samples/pool.yaml. Whatever protocols a pool has, it has files for each engine.
+SMALLEST = "smallest"
 POD_IP = "127.0.0.1"
 
 
@@ -25,14 +25,15 @@ class EngineProcess:
     environment: dict[str, str]
 
 
-def client_config_map(masters: str) -> dict[str, str]:
-    """The data of ConfigMap POOL-client, with `masters` wherever it has those of the golden pool."""
-    data = yaml.safe_load(CLIENT_CONFIG_MAP.read_text(encoding="utf-8"))["data"]
-    golden = data["MOONCAKE_MASTER"]
-    return {name: value.replace(golden, masters) for name, value in data.items()}
+def client_config_map(masters: str, golden: str = SMALLEST) -> dict[str, str]:
+    """The data of ConfigMap POOL-client of a golden pool, with `masters` wherever it has its own."""
+    [made] = (GOLDEN / golden).glob("out-configmap-*-client.yaml")
+    data = yaml.safe_load(made.read_text(encoding="utf-8"))["data"]
+    own = data["MOONCAKE_MASTER"]
+    return {name: value.replace(own, masters) for name, value in data.items()}
 
 
-def engine_process(manifest: str, masters: str, root: Path) -> EngineProcess:
+def engine_process(manifest: str, masters: str, root: Path, golden: str = SMALLEST) -> EngineProcess:
     """The first container of the Deployment in manifests/engines/MANIFEST.yaml, whose files are laid out below `root`."""
     documents = list(yaml.safe_load_all((ROOT / "manifests/engines" / f"{manifest}.yaml").read_text(encoding="utf-8")))
     [pod] = [document["spec"]["template"]["spec"] for document in documents if document["kind"] == "Deployment"]
@@ -40,7 +41,7 @@ def engine_process(manifest: str, masters: str, root: Path) -> EngineProcess:
     config_maps = {it["metadata"]["name"]: it["data"] for it in documents if it["kind"] == "ConfigMap"}
     for source in container["envFrom"]:
         name = source["configMapRef"]["name"]
-        config_maps[name] = client_config_map(masters)
+        config_maps[name] = client_config_map(masters, golden)
 
     mounts = _lay_out_files(pod, container, config_maps, root)
     environment: dict[str, str] = {}

@@ -10,7 +10,10 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-from collections.abc import Callable
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from conftest import Engine, EngineFailed
@@ -55,11 +58,41 @@ def vllm(start_engine: Callable[..., Engine], pool: LocalPool) -> Engines:
 
 
 @pytest.fixture
-def ascend(start_engine: Callable[..., Engine], pool: LocalPool) -> Engines:
+def ascend_by_tcp(start_engine: Callable[..., Engine], pool: LocalPool) -> Engines:
+    """Tensors in host memory."""
     return Engines(start_engine("vllm-ascend", pool.masters))
 
 
-@pytest.fixture(params=["vllm", "ascend"])
+@pytest.fixture(scope="module")
+def npus() -> Iterator[LocalPool]:
+    started = LocalPool(protocols="ascend,tcp", variables=cann())
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def ascend_by_cann(start_engine: Callable[..., Engine], npus: LocalPool, tmp_path: Path) -> Iterator[Engines]:
+    """Tensors in the memory of NPUs, from and to which CANN moves them: the fake of native/test/ascend/fake."""
+    engine = start_engine("vllm-ascend", npus.masters, golden="ascend-a2")
+    ledger = tmp_path / "ledger"
+    engine.process.environment.update(cann(), FAKE_ASCEND_LEDGER=str(ledger))
+    moved = npus.node_metric("ascend_write_bytes_total")
+    yield Engines(engine)
+    assert npus.node_metric("ascend_write_bytes_total") > moved
+    assert re.search(r"^\d+ \d+ aclrtMemcpyBatch 0\b", ledger.read_text(), re.MULTILINE), "from an NPU's memory"
+
+
+def cann() -> dict[str, str]:
+    """What processes of a pool on 800I A2 have: its operator's variables are in the golden files."""
+    return {"KVPOOL_ASCEND_LIBRARY_DIR": f"{os.environ['FAKE_CANN_DIRECTORY']}/cann", "HCCL_INTRA_ROCE_ENABLE": "1"}
+
+
+@pytest.fixture(params=["ascend_by_tcp", "ascend_by_cann"])
+def ascend(request: pytest.FixtureRequest) -> Engines:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(params=["vllm", "ascend_by_tcp", "ascend_by_cann"])
 def engines(request: pytest.FixtureRequest) -> Engines:
     return request.getfixturevalue(request.param)
 

@@ -55,7 +55,7 @@ bool MemoryRegistry::covers(const void* address, uint64_t length, LentMemory::Lo
   const std::lock_guard lock(mutex_);
   if (declared(reinterpret_cast<uintptr_t>(address), length)) return true;
   for (const auto& lender : lenders_) {
-    LentMemory::Loan loan = lender->borrow(address, length);
+    LentMemory::Loan loan = lender->borrow(address, length, isOfDevice_ != nullptr);
     if (!loan) continue;
     if (loans.empty() || loans.back() != loan) loans.push_back(std::move(loan));
     return true;

@@ -17,7 +17,8 @@ namespace kvpool::client {
 /// overlap; one that is declared may be lent as well. Thread-safe.
 class MemoryRegistry {
  public:
-  /// From now on memory of devices, which this process cannot read, may be declared too: what `isOfDevice` says is one.
+  /// From now on memory of devices, which this process cannot read, may be declared and borrowed too: what `isOfDevice`
+  /// says is one.
   void acceptDevices(std::function<bool(const void*)> isOfDevice);
   /// KV_INVALID_ARGUMENT for nothing, for a range that wraps around, for memory that this process cannot read, and for
   /// an overlap.

@@ -126,10 +126,12 @@ void Engine::giveUp(const std::exception& defect) {
 
 Status Engine::registerRegions(std::span<const kv_region> regions) {
   std::vector<kv_region> ofHost;
-  std::vector<uint64_t> ofDevice;
+  std::vector<kv_region> ofDevice;
+  std::vector<uint64_t> addressesOfDevice;
   for (const kv_region& region : regions) {
     if (shell_.moves() != nullptr && shell_.moves()->isOfDevice(region.address)) {
-      ofDevice.push_back(region.address);
+      ofDevice.push_back(region);
+      addressesOfDevice.push_back(region.address);
     } else {
       ofHost.push_back(region);
     }
@@ -137,7 +139,7 @@ Status Engine::registerRegions(std::span<const kv_region> regions) {
   Status readable = judgeReadable(ofHost);
   if (!readable.ok()) return readable;
   const std::lock_guard lock(mutex_);
-  Status added = shell_.core().registerRegions(regions, ofDevice);
+  Status added = shell_.core().registerRegions(regions, addressesOfDevice);
   if (!added.ok()) return added;
   if (AscendMoves* moves = shell_.moves()) {
     if (Status known = moves->add(regions); !known.ok()) {
@@ -146,7 +148,8 @@ Status Engine::registerRegions(std::span<const kv_region> regions) {
     }
   }
   unreadable_.forget(regions);
-  lent_->lend(ofHost);  // clients copy by the processor
+  lent_->lend(ofHost);
+  lent_->lend(ofDevice, LentMemory::Kind::Device);
   return added;
 }
 

@@ -79,5 +79,18 @@ TEST(MemoryRegistry, BorrowsWhatItDoesNotHave) {
   EXPECT_FALSE(registry.covers(memory, UINT64_MAX, loans));
 }
 
+TEST(MemoryRegistry, BorrowsMemoryOfDevicesOnlyWhereItCanBeCopied) {
+  char memory[100] = {};
+  const auto lender = std::make_shared<LentMemory>();
+  lender->lend(std::vector<kv_region>{regionAt(memory, 100)}, LentMemory::Kind::Device);
+  MemoryRegistry registry;
+  registry.borrowFrom(lender);
+  LentMemory::Loans loans;
+  EXPECT_FALSE(registry.covers(memory, 1, loans)) << "a processor would read it";
+  registry.acceptDevices([](const void*) { return true; });
+  EXPECT_TRUE(registry.covers(memory, 100, loans));
+  EXPECT_EQ(loans.size(), 1u);
+}
+
 }  // namespace
 }  // namespace kvpool::test

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""vllm-ascend's AscendStoreConnector with its mooncake backend, in the vLLM that it extends; tensors are in host memory."""
+"""vllm-ascend's AscendStoreConnector with its mooncake backend, in the vLLM that it extends; tensors are in the memory of an NPU
+where there is CANN, else in the host's."""
 
 from __future__ import annotations
 
+import ctypes
+import os
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,9 +27,33 @@ class Decoder:
         return msgspec.msgpack.decode(frames[0])
 
 
+class Npu:
+    """The first one, by CANN's runtime. That is the fake's here, whose memory can be read and written as the host's."""
+
+    def __init__(self, libraries: str) -> None:
+        self._acl = ctypes.CDLL(f"{libraries}/libascendcl.so", ctypes.RTLD_GLOBAL)
+        self._acl.aclrtMalloc.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+        assert self._acl.aclInit(None) == 0
+        self.select(0)
+
+    def select(self, _: int) -> None:
+        """For the calling thread. All ranks of an engine are in one process here, and share the NPU."""
+        assert self._acl.aclrtSetDevice(0) == 0
+
+    def memory(self, size: int) -> Any:
+        start = ctypes.c_void_p()
+        assert self._acl.aclrtMalloc(ctypes.byref(start), size, 0) == 0
+        return (ctypes.c_char * size).from_address(start.value)
+
+
 class VllmAscend(Vllm):
     split_caches = True
     pcp_deals_out = True
+
+    def __init__(self, arguments: list[str], npu: Npu | None) -> None:
+        if npu:
+            self.memory = npu.memory
+        super().__init__(arguments)
 
     def start_process(self) -> None:
         """Memory is registered once in the transfer engine of a process."""
@@ -38,7 +65,9 @@ class VllmAscend(Vllm):
 
 def start(arguments: list[str]) -> VllmAscend:
     install_torch()
-    stand_in("torch.npu", Event=Event, set_device=lambda _: None)
+    libraries = os.environ.get("KVPOOL_ASCEND_LIBRARY_DIR")
+    npu = Npu(libraries) if libraries else None
+    stand_in("torch.npu", Event=Event, set_device=npu.select if npu else lambda _: None)
     install_vllm()
     stand_in("vllm.distributed.parallel_state", get_world_group=lambda: SimpleNamespace(local_rank=0))
     stand_in("vllm.v1.serial_utils", MsgpackDecoder=Decoder, MsgpackEncoder=Encoder)
@@ -51,4 +80,4 @@ def start(arguments: list[str]) -> VllmAscend:
     from vllm_ascend.distributed.kv_transfer import register_connector
 
     register_connector()
-    return VllmAscend([it for it in arguments if it not in ("vllm", "serve")])
+    return VllmAscend([it for it in arguments if it not in ("vllm", "serve")], npu)

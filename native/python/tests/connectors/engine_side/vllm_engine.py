@@ -7,7 +7,9 @@ import argparse
 import copy
 import functools
 import json
+import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +20,7 @@ from ranks import RANKS, Rank, Shape
 from tensors import FLOAT16, Tensor, install_torch
 from vllm_stand_ins import install_vllm
 
-LAYERS, WIDTH, BLOCKS = 3, 32, 64
+LAYERS, WIDTH, BLOCKS = 3, 128, 64  # values above 4 KiB, which go by CANN where it is
 MODEL_TOKENS = BLOCKS * Shape().block_size
 LOAD_SECONDS = 30
 
@@ -33,13 +35,15 @@ class KvCaches:
     """One rank's tensors of each layer: one of keys and values together, or `split` one of each. Of latents (MLA) `split` has two
     of different widths. In memory they are [block, token, head, ...]; one of both is shown as vLLM does, heads first."""
 
-    def __init__(self, rank: Rank, split: bool) -> None:
+    def __init__(self, rank: Rank, split: bool, memory: Callable[[int], Any]) -> None:
+        """`memory` makes a buffer of so many bytes for one tensor."""
         shape = rank.shape
         self._rank = rank
         both = [WIDTH, WIDTH // 4 if shape.latent else WIDTH]
         widths = (both if split else [WIDTH if shape.latent else sum(both)]) * LAYERS
+        tensors = [(BLOCKS, shape.block_size, len(rank.heads), width) for width in widths]
         arrays = [
-            numpy.full((BLOCKS, shape.block_size, len(rank.heads), width), 0, FLOAT16.numpy_type) for width in widths
+            numpy.frombuffer(memory(math.prod(it) * FLOAT16.itemsize), FLOAT16.numpy_type).reshape(it) for it in tensors
         ]
         self._memory = [it.view(numpy.uint8).reshape(BLOCKS, -1) for it in arrays]
         self._widths = [width * FLOAT16.itemsize for width in widths]
@@ -88,6 +92,8 @@ class Vllm:
     """One scheduler and a worker for each rank, all in one process."""
 
     split_caches = False
+    # Where tensors lie: memory of so many bytes.
+    memory = staticmethod(bytearray)
     # vLLM 0.33.0 has all tokens on each rank of prefill context parallelism.
     pcp_deals_out = False
 
@@ -106,7 +112,7 @@ class Vllm:
         self._block_pool = BlockPool(BLOCKS, enable_caching=True, hash_block_size=self._block_tokens)
         self._workers: list[Worker] = []
         for rank in shape.ranks():
-            caches = KvCaches(rank, self.split_caches)
+            caches = KvCaches(rank, self.split_caches, self.memory)
             groups = [KVCacheGroupSpec(list(caches.tensors), spec_of(shape, rank))]
             kv_cache_config = KVCacheConfig(num_blocks=BLOCKS, kv_cache_tensors=[], kv_cache_groups=groups)
             with RANKS.of(rank):

@@ -25,6 +25,9 @@ public record KvpoolEnvironment(
         Map<String, String> settings, List<String> serviceLinks, List<Misspelling> misspellings) {
     private static final String PREFIX = "KVPOOL_";
 
+    /** Where libkvpool finds libraries of others, in each process that loads it. */
+    public static final Set<String> OF_THE_LIBRARY = Set.of("KVPOOL_ASCEND_LIBRARY_DIR", "KVPOOL_UCX_LIBRARY");
+
     /** What the Python client, libkvpool and the operator read, which is never a misspelling. */
     private static final Set<String> OF_OTHER_PROGRAMS = Set.of(
             "KVPOOL_ASCEND_LIBRARY_DIR",

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.local;
 
 import dev.kvpool.dataplane.cli.ParentWatch;
+import dev.kvpool.dataplane.config.KvpoolEnvironment;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -40,7 +41,9 @@ final class Child {
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
         // Everything a child needs is in its flags; what was meant for local must not reach it a second time.
-        builder.environment().keySet().removeIf(name -> name.startsWith("KVPOOL_"));
+        builder.environment()
+                .keySet()
+                .removeIf(name -> name.startsWith("KVPOOL_") && !KvpoolEnvironment.OF_THE_LIBRARY.contains(name));
         return new Child(spec, builder.start());
     }
 

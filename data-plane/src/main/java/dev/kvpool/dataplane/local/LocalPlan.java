@@ -15,10 +15,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** Which processes a local pool consists of, and with which flags: decided from the settings alone. */
@@ -171,7 +174,8 @@ final class LocalPlan {
         arguments.addAll(List.of(NodeSettings.DATA_DIR.flag(), directory.toString()));
         arguments.addAll(
                 List.of(NodeSettings.SEGMENT_SIZE.flag(), Long.toString(settings.get(LocalSettings.SEGMENT_SIZE))));
-        for (Setting<?> setting : List.of(NodeSettings.NUMA, NodeSettings.PREFAULT, NodeSettings.LOCK_MEMORY)) {
+        for (Setting<?> setting :
+                List.of(NodeSettings.PROTOCOLS, NodeSettings.NUMA, NodeSettings.PREFAULT, NodeSettings.LOCK_MEMORY)) {
             arguments.addAll(List.of(setting.flag(), text(settings.get(setting))));
         }
         ssd(name)
@@ -216,6 +220,13 @@ final class LocalPlan {
     }
 
     private static String text(Object value) {
-        return value instanceof Duration duration ? Durations.format(duration) : value.toString();
+        return switch (value) {
+            case Duration duration -> Durations.format(duration);
+            case Set<?> words ->
+                words.stream()
+                        .map(word -> word.toString().toLowerCase(Locale.ROOT))
+                        .collect(Collectors.joining(","));
+            default -> value.toString();
+        };
     }
 }

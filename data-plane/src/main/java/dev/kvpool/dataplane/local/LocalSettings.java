@@ -122,6 +122,7 @@ final class LocalSettings {
                             TLS,
                             NodeSettings.SSD_SIZE,
                             NodeSettings.SSD_KEY_FILE,
+                            NodeSettings.PROTOCOLS,
                             NodeSettings.NUMA,
                             NodeSettings.PREFAULT,
                             NodeSettings.LOCK_MEMORY,

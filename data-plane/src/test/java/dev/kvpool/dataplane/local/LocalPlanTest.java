@@ -82,6 +82,8 @@ class LocalPlanTest {
                         "2",
                         "segment-size",
                         "64MiB",
+                        "protocols",
+                        "tcp,ascend",
                         "numa",
                         "0",
                         "prefault",
@@ -96,6 +98,7 @@ class LocalPlanTest {
                 .containsEntry("--advertise-host", "127.0.0.1")
                 .containsEntry("--data-dir", dir.resolve("node-1").toString())
                 .containsEntry("--segment-size", Long.toString(64L << 20))
+                .containsEntry("--protocols", "tcp,ascend")
                 .containsEntry("--numa", "0")
                 .containsEntry("--prefault", "false")
                 .containsEntry("--lock-memory", "false")
