@@ -8,7 +8,9 @@ import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.enrol.SelfEnrolment;
 import java.util.List;
+import java.util.Optional;
 
 /** {@code kvpool agent}: serves the clients on this machine until the process is asked to stop. */
 public final class AgentCommand implements Command {
@@ -34,7 +36,13 @@ public final class AgentCommand implements Command {
 
     @Override
     public int run(Settings settings, Console console) throws FailureException, InterruptedException {
-        try (AgentProcess process = AgentProcess.start(settings)) {
+        Optional<SelfEnrolment> enrolment =
+                SelfEnrolment.start(settings, AgentSettings.adminPorts(settings), console.stop());
+        if (enrolment.isEmpty()) {
+            return ExitCode.OK;
+        }
+        try (SelfEnrolment _ = enrolment.get();
+                AgentProcess process = AgentProcess.start(settings)) {
             int code = console.stop().awaitUnless(process::failed);
             if (code == ExitCode.OK) {
                 process.announceStop();

@@ -4,7 +4,6 @@ package dev.kvpool.dataplane.agent;
 import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
-import dev.kvpool.dataplane.http.AdminPorts;
 import dev.kvpool.dataplane.http.AdminServers;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.secure.RefusedCertificateException;
@@ -99,11 +98,8 @@ final class AgentProcess implements AutoCloseable {
     private static AdminServers admin(Settings settings, AgentView view, PoolSecurity security)
             throws FailureException {
         try {
-            AdminPorts ports = new AdminPorts(
-                    settings.get(AgentSettings.HOST),
-                    settings.get(AgentSettings.ADMIN_PORT),
-                    settings.get(AgentSettings.SECURE_ADMIN_PORT));
-            return AdminServers.start(ports, AgentRoutes.of(view, security), security, Optional.empty());
+            return AdminServers.start(
+                    AgentSettings.adminPorts(settings), AgentRoutes.of(view, security), security, Optional.empty());
         } catch (IOException e) {
             throw new FailureException(e.getMessage(), e);
         }

@@ -9,6 +9,8 @@ import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
+import dev.kvpool.dataplane.enrol.SelfEnrolment;
+import dev.kvpool.dataplane.http.AdminPorts;
 import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.dataplane.version.ProductVersion;
 import dev.kvpool.nativelib.AgentParameters;
@@ -61,25 +63,34 @@ public final class AgentSettings {
     public static final Setting<Duration> TRANSFER_TIMEOUT = Setting.withDefault(
             "transfer-timeout", TIMEOUTS, "30s", "A transfer or response without progress for this long is aborted.");
 
-    public static final List<Setting<?>> ALL = List.of(
-            MASTERS,
-            SOCKET_DIR,
-            STAGING_SIZE,
-            HOST,
-            ADMIN_PORT,
-            SECURE_ADMIN_PORT,
-            PROTOCOLS,
-            CONNECT_TIMEOUT,
-            TRANSFER_TIMEOUT,
-            TlsSettings.DIRECTORY,
-            TlsSettings.MODE);
+    public static final List<Setting<?>> ALL = Stream.concat(
+                    Stream.<Setting<?>>of(
+                            MASTERS,
+                            SOCKET_DIR,
+                            STAGING_SIZE,
+                            HOST,
+                            ADMIN_PORT,
+                            SECURE_ADMIN_PORT,
+                            PROTOCOLS,
+                            CONNECT_TIMEOUT,
+                            TRANSFER_TIMEOUT,
+                            TlsSettings.DIRECTORY,
+                            TlsSettings.MODE),
+                    SelfEnrolment.SETTINGS.stream())
+            .toList();
 
-    public static final List<Rule> RULES = Stream.concat(
-                    TlsSettings.RULES.stream(),
-                    Stream.of(TlsSettings.secureAdminPortDiffers(SECURE_ADMIN_PORT, List.of(ADMIN_PORT))))
+    public static final List<Rule> RULES = Stream.of(
+                    TlsSettings.RULES,
+                    SelfEnrolment.RULES,
+                    List.of(TlsSettings.secureAdminPortDiffers(SECURE_ADMIN_PORT, List.of(ADMIN_PORT))))
+            .flatMap(List::stream)
             .toList();
 
     private AgentSettings() {}
+
+    static AdminPorts adminPorts(Settings settings) {
+        return new AdminPorts(settings.get(HOST), settings.get(ADMIN_PORT), settings.get(SECURE_ADMIN_PORT));
+    }
 
     static AgentParameters parameters(Settings settings) {
         return new AgentParameters(

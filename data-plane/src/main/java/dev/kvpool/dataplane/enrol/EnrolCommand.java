@@ -13,15 +13,10 @@ import dev.kvpool.dataplane.config.Settings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 
 /** {@code kvpool enrol}: gets a certificate for a token, and new ones as long as it runs. */
 public final class EnrolCommand implements Command {
-    private static final Duration AGAIN_MIN = Duration.ofSeconds(1);
-    private static final Duration AGAIN_MAX = Duration.ofMinutes(1);
-
     static final Setting<List<HostPort>> ADMINS = Setting.required(
             "admins",
             HostPort.LIST,
@@ -65,42 +60,36 @@ public final class EnrolCommand implements Command {
     public int run(Settings settings, Console console) throws FailureException {
         EnrolClient client =
                 new EnrolClient(settings.get(ADMINS), settings.get(TOKEN), settings.get(ROOTS), settings.get(OUT));
-        StopSignal stop = console.stop();
-        Duration again = AGAIN_MIN;
-        while (true) {
-            Duration next;
+        if (settings.get(ONCE)) {
             try {
-                EnrolClient.Written written = client.enrol();
+                told(settings, console).enrolled(client.enrol());
+                return ExitCode.OK;
+            } catch (IOException e) {
+                throw new FailureException("no certificate: " + e.getMessage(), e);
+            }
+        }
+        CertificateRenewal renewal = new CertificateRenewal(client, told(settings, console));
+        boolean asked = false;
+        while (!asked) {
+            asked = isAsked(console.stop(), renewal.step());
+        }
+        return ExitCode.OK;
+    }
+
+    private static CertificateRenewal.Told told(Settings settings, Console console) {
+        return new CertificateRenewal.Told() {
+            @Override
+            public void enrolled(EnrolClient.Written written) {
                 console.out()
                         .println("enrolled " + written.name() + " in " + settings.get(OUT) + ", until "
                                 + written.notAfter());
-                again = AGAIN_MIN;
-                next = untilRenewal(
-                        written.notAfter(),
-                        Instant.now(),
-                        ThreadLocalRandom.current().nextDouble());
-            } catch (IOException e) {
-                if (settings.get(ONCE)) {
-                    throw new FailureException("no certificate: " + e.getMessage(), e);
-                }
-                console.err().println("no certificate, next try in " + again.toSeconds() + " s: " + e.getMessage());
-                next = again;
-                again = again.multipliedBy(2).compareTo(AGAIN_MAX) < 0 ? again.multipliedBy(2) : AGAIN_MAX;
             }
-            if (settings.get(ONCE) || isAsked(stop, next)) {
-                return ExitCode.OK;
-            }
-        }
-    }
 
-    /**
-     * Half of what is left of its life, give or take a tenth, so that pods that started together do not come together.
-     *
-     * @param random 0 to 1
-     */
-    static Duration untilRenewal(Instant notAfter, Instant now, double random) {
-        double left = Math.max(0, Duration.between(now, notAfter).toMillis());
-        return Duration.ofMillis(Math.max(AGAIN_MIN.toMillis(), (long) (left * (0.45 + random / 10))));
+            @Override
+            public void failed(IOException why, Duration again) {
+                console.err().println("no certificate, next try in " + again.toSeconds() + " s: " + why.getMessage());
+            }
+        };
     }
 
     private static boolean isAsked(StopSignal stop, Duration within) throws FailureException {

@@ -5,7 +5,6 @@ import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
-import dev.kvpool.dataplane.http.AdminPorts;
 import dev.kvpool.dataplane.http.AdminServers;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.secure.RefusedCertificateException;
@@ -115,11 +114,8 @@ final class NodeProcess implements AutoCloseable {
 
     private static AdminServers admin(Settings settings, NodeView view, PoolSecurity security) throws FailureException {
         try {
-            AdminPorts ports = new AdminPorts(
-                    settings.get(NodeSettings.HOST),
-                    settings.get(NodeSettings.ADMIN_PORT),
-                    settings.get(NodeSettings.SECURE_ADMIN_PORT));
-            return AdminServers.start(ports, NodeRoutes.of(view, security), security, Optional.empty());
+            return AdminServers.start(
+                    NodeSettings.adminPorts(settings), NodeRoutes.of(view, security), security, Optional.empty());
         } catch (IOException e) {
             throw new FailureException(e.getMessage(), e);
         }

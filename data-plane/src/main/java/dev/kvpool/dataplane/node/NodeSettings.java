@@ -9,6 +9,8 @@ import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
+import dev.kvpool.dataplane.enrol.SelfEnrolment;
+import dev.kvpool.dataplane.http.AdminPorts;
 import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.dataplane.version.ProductVersion;
 import dev.kvpool.nativelib.NativeNode;
@@ -151,37 +153,42 @@ public final class NodeSettings {
             "Upper limit of the memory that all clients together share with this node to write by shm; pages that"
                     + " clients have not touched count against this process. A client that finds no room writes by tcp.");
 
-    public static final List<Setting<?>> ALL = List.of(
-            POOL_ID,
-            NODE_ID,
-            MASTERS,
-            HOST,
-            PORT,
-            ADMIN_PORT,
-            SECURE_ADMIN_PORT,
-            ADVERTISE_HOST,
-            DATA_DIR,
-            SEGMENT_SIZE,
-            PROTOCOLS,
-            CONNECT_TIMEOUT,
-            TRANSFER_TIMEOUT,
-            IDLE_TIMEOUT,
-            ZONE,
-            SCRUB_RATE,
-            NUMA,
-            PREFAULT,
-            LOCK_MEMORY,
-            SSD_PATH,
-            SSD_SIZE,
-            SSD_KEY_FILE,
-            SOCKET_DIR,
-            STAGING_SIZE,
-            TlsSettings.DIRECTORY,
-            TlsSettings.MODE);
+    public static final List<Setting<?>> ALL = Stream.concat(
+                    Stream.<Setting<?>>of(
+                            POOL_ID,
+                            NODE_ID,
+                            MASTERS,
+                            HOST,
+                            PORT,
+                            ADMIN_PORT,
+                            SECURE_ADMIN_PORT,
+                            ADVERTISE_HOST,
+                            DATA_DIR,
+                            SEGMENT_SIZE,
+                            PROTOCOLS,
+                            CONNECT_TIMEOUT,
+                            TRANSFER_TIMEOUT,
+                            IDLE_TIMEOUT,
+                            ZONE,
+                            SCRUB_RATE,
+                            NUMA,
+                            PREFAULT,
+                            LOCK_MEMORY,
+                            SSD_PATH,
+                            SSD_SIZE,
+                            SSD_KEY_FILE,
+                            SOCKET_DIR,
+                            STAGING_SIZE,
+                            TlsSettings.DIRECTORY,
+                            TlsSettings.MODE),
+                    SelfEnrolment.SETTINGS.stream())
+            .toList();
 
-    public static final List<Rule> RULES = Stream.concat(
-                    TlsSettings.RULES.stream(),
-                    Stream.of(TlsSettings.secureAdminPortDiffers(SECURE_ADMIN_PORT, List.of(PORT, ADMIN_PORT))))
+    public static final List<Rule> RULES = Stream.of(
+                    TlsSettings.RULES,
+                    SelfEnrolment.RULES,
+                    List.of(TlsSettings.secureAdminPortDiffers(SECURE_ADMIN_PORT, List.of(PORT, ADMIN_PORT))))
+            .flatMap(List::stream)
             .toList();
 
     private NodeSettings() {}
@@ -198,6 +205,10 @@ public final class NodeSettings {
             throw new IllegalArgumentException();
         }
         return text;
+    }
+
+    static AdminPorts adminPorts(Settings settings) {
+        return new AdminPorts(settings.get(HOST), settings.get(ADMIN_PORT), settings.get(SECURE_ADMIN_PORT));
     }
 
     static NodeParameters parameters(Settings settings) {
