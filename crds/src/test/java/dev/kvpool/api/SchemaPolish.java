@@ -52,7 +52,11 @@ final class SchemaPolish {
             "volumes",
             "name",
             "volumeMounts",
-            "mountPath");
+            "mountPath",
+            "tenants",
+            "name",
+            "serviceAccounts",
+            "namespace,name");
 
     private final Class<?> kind;
 

@@ -8,6 +8,7 @@ import dev.kvpool.operator.health.ReconciliationWatch;
 import dev.kvpool.operator.health.StuckReconcilerCheck;
 import dev.kvpool.operator.master.HttpMasterClient;
 import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.master.ServiceAccountTokens;
 import dev.kvpool.operator.memory.SharedFields;
 import dev.kvpool.operator.memory.ShortPods;
 import dev.kvpool.operator.pool.naming.PoolNames;
@@ -55,6 +56,7 @@ public class OperatorBeans {
                 config.image(),
                 config.version(),
                 config.leaderElectionNamespace(),
+                config.serviceAccount(),
                 config.drainTaints().orElse(List.of()),
                 config.platformUser(),
                 config.deviceHealth().enabled(),
@@ -70,8 +72,11 @@ public class OperatorBeans {
 
     @Produces
     @Singleton
-    MasterClient masterClient() {
-        return new HttpMasterClient(PoolNames.MASTER_ADMIN_PORT);
+    MasterClient masterClient(KubernetesClient client, OperatorConfig config, InstantSource clock) {
+        return new HttpMasterClient(
+                PoolNames.MASTER_ADMIN_PORT,
+                PoolNames.SECURE_ADMIN_PORT,
+                new ServiceAccountTokens(client, config.leaderElectionNamespace(), config.serviceAccount(), clock));
     }
 
     @Produces

@@ -25,6 +25,10 @@ public interface OperatorConfig {
     @WithDefault("default")
     String leaderElectionNamespace();
 
+    /** Its own ServiceAccount, by which masters of secure pools know it. */
+    @WithDefault("kvpool")
+    String serviceAccount();
+
     /** Keys of taints of nodes of the cluster on which storage nodes are emptied, as on a cordoned one. */
     Optional<List<String>> drainTaints();
 

@@ -32,6 +32,9 @@ class ArchitectureTest {
             "OperatorBeans",
             "OperatorConfig",
             "HttpMasterClient",
+            "MasterTrust",
+            "PoolTokens",
+            "ServiceAccountTokens",
             "MasterPaths",
             "EventRecorder",
             "CountersFromZero",
@@ -58,6 +61,7 @@ class ArchitectureTest {
             "PauseCommand",
             "ResumeCommand",
             "ReportCommand",
+            "ClientConfigCommand",
             "OutputOptions",
             "Cluster",
             "PodProxyMasters",
@@ -74,6 +78,7 @@ class ArchitectureTest {
             "naming",
             "ascend",
             "sizing",
+            "security",
             "child.part",
             "child",
             "observation",
@@ -187,7 +192,7 @@ class ArchitectureTest {
 
     /** Rooms of the plugin, in the one direction. */
     private static final List<String> PLUGIN_ROOMS =
-            List.of("output", "cluster", "status", "plan", "why", "act", "report", "complete");
+            List.of("output", "cluster", "status", "plan", "why", "act", "report", "client", "complete");
 
     @ArchTest
     static void roomsOfThePluginUseThoseBeforeThemOnly(JavaClasses classes) {

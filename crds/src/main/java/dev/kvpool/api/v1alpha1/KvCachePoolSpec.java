@@ -9,6 +9,8 @@ import dev.kvpool.api.v1alpha1.pod.ImagePullPolicy;
 import dev.kvpool.api.v1alpha1.pod.MastersSpec;
 import dev.kvpool.api.v1alpha1.pod.NetworkPolicySpec;
 import dev.kvpool.api.v1alpha1.pod.SecretName;
+import dev.kvpool.api.v1alpha1.security.SecuritySpec;
+import dev.kvpool.api.v1alpha1.security.TenantSpec;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.storage.DrainSpec;
@@ -37,6 +39,11 @@ import java.util.stream.Stream;
                 "replicas is for the one storage set that names neither replicas nor perNode: leave both out in exactly"
                         + " one set",
         fieldPath = ".replicas")
+@ValidationRule(
+        value = "!has(self.tenants) || self.tenants.size() == 0 || (has(self.security) && has(self.security.mode)"
+                + " && self.security.mode != 'Off')",
+        message = "tenants need security.mode Permissive or Required: without certificates no engine says whose it is",
+        fieldPath = ".tenants")
 public record KvCachePoolSpec(
         @JsonPropertyDescription(
                 "Product version the pool shall run, for example 0.1.0. Default: what it runs; a new pool runs the"
@@ -114,6 +121,17 @@ public record KvCachePoolSpec(
         @JsonPropertyDescription("Who may reach the pool's pods.") @Default("{}")
         NetworkPolicySpec networkPolicy,
 
+        @JsonPropertyDescription("Whether the pool's processes and engines authenticate each other and encrypt.")
+        @Default("{}")
+        SecuritySpec security,
+
+        @JsonPropertyDescription(
+                "Who uses the pool: each tenant's engines read and write objects of their own tenant only. An engine whose"
+                        + " ServiceAccount is in no tenant gets no certificate. Changes reach masters within two minutes, without a"
+                        + " restart; a certificate that was given out before ends within an hour. Default: none.")
+        @Size(max = TenantSpec.TENANTS_MAX)
+        List<TenantSpec> tenants,
+
         @JsonPropertyDescription(
                 "True: the operator changes none of the pool's objects. Status, and the label that makes the"
                         + " leader Service follow the leader, are still kept.")
@@ -150,6 +168,8 @@ public record KvCachePoolSpec(
         cache = cache == null ? new CacheSpec(null, null, null, null, null, null, null) : cache;
         upgrade = upgrade == null ? new UpgradeSpec(null, null, null, null, null, null) : upgrade;
         networkPolicy = networkPolicy == null ? new NetworkPolicySpec(null, null) : networkPolicy;
+        security = security == null ? new SecuritySpec(null) : security;
+        tenants = tenants == null ? List.of() : List.copyOf(tenants);
         paused = paused != null && paused;
         deletionPolicy = deletionPolicy == null ? DeletionPolicy.DELETE : deletionPolicy;
         onDataLoss = onDataLoss == null ? DataLossPolicy.WAIT : onDataLoss;

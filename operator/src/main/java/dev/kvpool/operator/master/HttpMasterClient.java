@@ -3,25 +3,36 @@ package dev.kvpool.operator.master;
 
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kvpool.identity.peer.PoolTls;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.IntPredicate;
+import java.util.function.UnaryOperator;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.SSLContext;
 
-/** Asks masters over their admin HTTP endpoint. */
+/**
+ * Asks masters over their admin endpoint: by HTTP, or by HTTPS where they are secure. There this side shows no certificate but a token, after the other
+ * side has proved who it is.
+ */
 public final class HttpMasterClient implements MasterClient {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2);
@@ -36,26 +47,48 @@ public final class HttpMasterClient implements MasterClient {
     /** About 10,000 storage nodes; more is not a pool report. */
     private static final int ANSWER_BYTES_MAX = 4 << 20;
 
+    /** An Authorization would not come through the API server, so masters have a header of their own for it. */
+    private static final String TOKEN = "X-Kvpool-Token";
+
     private final int port;
+    private final int securePort;
+    private final PoolTokens tokens;
+    private final MasterTrust trust = new MasterTrust();
     private final ObjectMapper json = new ObjectMapper();
+    private final Executor threads = Executors.newVirtualThreadPerTaskExecutor();
     private final HttpClient http = HttpClient.newBuilder()
             .connectTimeout(CONNECT_TIMEOUT)
-            .executor(Executors.newVirtualThreadPerTaskExecutor())
+            .version(HttpClient.Version.HTTP_1_1)
+            .sslContext(context(trust))
+            .sslParameters(PoolTls.parameters())
+            .executor(threads)
             .build();
 
     /**
      * Makes a client.
      *
-     * @param port admin port of masters
+     * @param port admin port of plain masters
+     * @param securePort that of secure ones
+     * @param tokens what it shows to secure ones
      */
-    public HttpMasterClient(int port) {
+    public HttpMasterClient(int port, int securePort, PoolTokens tokens) {
         this.port = port;
+        this.securePort = securePort;
+        this.tokens = tokens;
+    }
+
+    private static SSLContext context(MasterTrust trust) {
+        try {
+            return PoolTls.context(new KeyManager[0], trust);
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("this Java has no TLS 1.3", e);
+        }
     }
 
     @Override
-    public Map<String, MasterAnswer> ask(Map<String, String> addresses) {
+    public Map<String, MasterAnswer> ask(Map<String, MasterEndpoint> masters) {
         Map<String, CompletableFuture<MasterAnswer>> pending = new LinkedHashMap<>();
-        addresses.forEach((pod, address) -> pending.put(pod, askOne(address)));
+        masters.forEach((pod, endpoint) -> pending.put(pod, askOne(endpoint)));
         long deadlineNanos = System.nanoTime() + ANSWER_TIMEOUT.toNanos();
         Map<String, MasterAnswer> answers = new LinkedHashMap<>();
         pending.forEach((pod, answer) -> answers.put(pod, await(answer, deadlineNanos)));
@@ -63,19 +96,20 @@ public final class HttpMasterClient implements MasterClient {
     }
 
     @Override
-    public Optional<String> handOver(String address) {
-        return post(address, MasterPaths.HAND_OVER);
+    public Optional<String> handOver(MasterEndpoint leader) {
+        return post(leader, MasterPaths.HAND_OVER);
     }
 
     @Override
-    public void leaderGone(List<String> addresses, String holder, long epoch, String leader) {
+    public void leaderGone(List<MasterEndpoint> standbys, String holder, long epoch, String leader) {
         String path = MasterPaths.leaderGone(holder, epoch, leader);
-        CompletableFuture<?>[] told = addresses.stream()
-                .map(address -> HttpRequest.newBuilder(uri(address, path))
-                        .POST(HttpRequest.BodyPublishers.noBody())
-                        .timeout(ANSWER_TIMEOUT)
-                        .build())
-                .map(request -> http.sendAsync(request, HttpResponse.BodyHandlers.discarding()))
+        CompletableFuture<?>[] told = standbys.stream()
+                .map(standby -> later(
+                        () -> request(standby, path)
+                                .POST(HttpRequest.BodyPublishers.noBody())
+                                .timeout(ANSWER_TIMEOUT)
+                                .build(),
+                        HttpResponse.BodyHandlers.discarding()))
                 .toArray(CompletableFuture<?>[]::new);
         CompletableFuture.allOf(told)
                 .completeOnTimeout(null, ANSWER_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
@@ -84,37 +118,44 @@ public final class HttpMasterClient implements MasterClient {
     }
 
     @Override
-    public Optional<String> finalise(String address, int wire, int layout, boolean ignoreClients) {
-        return post(address, MasterPaths.finalise(wire, layout, ignoreClients));
+    public Optional<String> finalise(MasterEndpoint leader, int wire, int layout, boolean ignoreClients) {
+        return post(leader, MasterPaths.finalise(wire, layout, ignoreClients));
     }
 
     @Override
-    public Optional<String> drain(String address, String node, Duration timeout) {
-        return post(address, MasterPaths.drain(node, timeout));
+    public Optional<String> drain(MasterEndpoint leader, String node, Duration timeout) {
+        return post(leader, MasterPaths.drain(node, timeout));
     }
 
     @Override
-    public Optional<String> clear(String address, String node, Duration timeout) {
-        return post(address, MasterPaths.clear(node, timeout));
+    public Optional<String> clear(MasterEndpoint leader, String node, Duration timeout) {
+        return post(leader, MasterPaths.clear(node, timeout));
     }
 
     @Override
-    public Optional<String> cancelDrain(String address, String node) {
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(uri(address, MasterPaths.drain(node))).DELETE();
-        return command(request, status -> status / 100 == 2 || status == NOT_FOUND);
+    public Optional<String> cancelDrain(MasterEndpoint leader, String node) {
+        return command(
+                leader,
+                MasterPaths.drain(node),
+                HttpRequest.Builder::DELETE,
+                status -> status / 100 == 2 || status == NOT_FOUND);
     }
 
-    private Optional<String> post(String address, String pathAndQuery) {
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(uri(address, pathAndQuery)).POST(HttpRequest.BodyPublishers.noBody());
-        return command(request, status -> status / 100 == 2);
+    private Optional<String> post(MasterEndpoint leader, String pathAndQuery) {
+        return command(
+                leader,
+                pathAndQuery,
+                request -> request.POST(HttpRequest.BodyPublishers.noBody()),
+                status -> status / 100 == 2);
     }
 
-    private Optional<String> command(HttpRequest.Builder request, IntPredicate done) {
+    private Optional<String> command(
+            MasterEndpoint leader, String pathAndQuery, UnaryOperator<HttpRequest.Builder> method, IntPredicate done) {
         try {
-            HttpResponse<String> response =
-                    http.send(request.timeout(COMMAND_TIMEOUT).build(), HttpResponse.BodyHandlers.ofString());
+            HttpRequest request = method.apply(request(leader, pathAndQuery))
+                    .timeout(COMMAND_TIMEOUT)
+                    .build();
+            HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
             return done.test(response.statusCode())
                     ? Optional.empty()
                     : Optional.of("it answered with HTTP status " + response.statusCode() + ": "
@@ -127,21 +168,48 @@ public final class HttpMasterClient implements MasterClient {
         }
     }
 
-    private URI uri(String address, String pathAndQuery) {
-        String host = address.contains(":") ? "[" + address + "]" : address;
-        return URI.create("http://" + host + ":" + port + pathAndQuery);
+    /** The token is sent when the other side has proved who it is, and not before. */
+    private HttpRequest.Builder request(MasterEndpoint master, String pathAndQuery) throws IOException {
+        String host = master.host().contains(":") ? "[" + master.host() + "]" : master.host();
+        if (master.identity().isEmpty()) {
+            return HttpRequest.newBuilder(URI.create("http://" + host + ":" + port + pathAndQuery));
+        }
+        MasterEndpoint.Identity identity = master.identity().get();
+        try {
+            trust.expect(master.host(), identity);
+        } catch (IllegalArgumentException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+        return HttpRequest.newBuilder(URI.create("https://" + host + ":" + securePort + pathAndQuery))
+                .header(TOKEN, tokens.token(identity.poolId()));
+    }
+
+    /** A request for which a token may have to be asked for first. */
+    private <T> CompletableFuture<HttpResponse<T>> later(
+            Callable<HttpRequest> request, HttpResponse.BodyHandler<T> body) {
+        return CompletableFuture.supplyAsync(
+                        () -> {
+                            try {
+                                return request.call();
+                            } catch (Exception e) {
+                                throw new CompletionException(e);
+                            }
+                        },
+                        threads)
+                .thenCompose(made -> http.sendAsync(made, body));
     }
 
     private static String shortened(String text) {
         return text.length() <= SENTENCE_CHARS_MAX ? text : text.substring(0, SENTENCE_CHARS_MAX);
     }
 
-    private CompletableFuture<MasterAnswer> askOne(String address) {
-        HttpRequest request = HttpRequest.newBuilder(uri(address, MasterPaths.POOL))
-                .timeout(ANSWER_TIMEOUT)
-                .header("Accept", "application/json")
-                .build();
-        return http.sendAsync(request, HttpResponse.BodyHandlers.ofInputStream())
+    private CompletableFuture<MasterAnswer> askOne(MasterEndpoint master) {
+        return later(
+                        () -> request(master, MasterPaths.POOL)
+                                .timeout(ANSWER_TIMEOUT)
+                                .header("Accept", "application/json")
+                                .build(),
+                        HttpResponse.BodyHandlers.ofInputStream())
                 .thenApply(this::read);
     }
 

@@ -11,68 +11,68 @@ public interface MasterClient {
     /**
      * Asks all given masters at the same time, and takes no longer than a fixed limit for all of them together.
      *
-     * @param addresses IP address of each master's pod, by pod name
+     * @param masters where each is, by pod name
      * @return one answer for each given pod
      */
-    Map<String, MasterAnswer> ask(Map<String, String> addresses);
+    Map<String, MasterAnswer> ask(Map<String, MasterEndpoint> masters);
 
     /**
      * Has the leader give its leadership to another master.
      *
-     * @param address IP address of its pod
+     * @param leader where it is
      * @return why it did not, as the end of a sentence; empty when it did
      */
-    Optional<String> handOver(String address);
+    Optional<String> handOver(MasterEndpoint leader);
 
     /**
      * Tells standbys that the process of the leader has ended, so that they look for themselves now. Those that do not answer in
      * time are left alone.
      *
-     * @param addresses IP addresses of the standbys' pods
+     * @param standbys where they are
      * @param holder identity of the leader in the Lease
      * @param epoch the leadership's number
      * @param leader where it listened for nodes and clients, HOST:PORT
      */
-    void leaderGone(List<String> addresses, String holder, long epoch, String leader);
+    void leaderGone(List<MasterEndpoint> standbys, String holder, long epoch, String leader);
 
     /**
      * Has the leader bring its pool to these versions, for good.
      *
-     * @param address IP address of the leader's pod
+     * @param leader where it is
      * @param wire version of the wire protocol
      * @param layout layout of segments
      * @param ignoreClients whether clients may be left behind
      * @return why it did not begin, as the end of a sentence; empty when it did
      */
-    Optional<String> finalise(String address, int wire, int layout, boolean ignoreClients);
+    Optional<String> finalise(MasterEndpoint leader, int wire, int layout, boolean ignoreClients);
 
     /**
      * Has the leader begin to empty a storage node.
      *
-     * @param address IP address of the leader's pod
+     * @param leader where it is
      * @param node id of the storage node
      * @param timeout when emptying it shall end, whatever is left
      * @return why it did not begin, as the end of a sentence; empty when it did
      */
-    Optional<String> drain(String address, String node, Duration timeout);
+    Optional<String> drain(MasterEndpoint leader, String node, Duration timeout);
 
     /**
      * Has the leader begin to empty a storage node so that nothing at all is left on it, not even what others have too: then
      * the node says in its segment that a build which cannot read it may have its place.
      *
-     * @param address IP address of the leader's pod
+     * @param leader where it is
      * @param node id of the storage node
      * @param timeout when emptying it shall end, whatever is left
      * @return why it did not begin, as the end of a sentence; empty when it did
      */
-    Optional<String> clear(String address, String node, Duration timeout);
+    Optional<String> clear(MasterEndpoint leader, String node, Duration timeout);
 
     /**
      * Has the leader let a storage node take part again that was being emptied. One that is not is no failure.
      *
-     * @param address IP address of the leader's pod
+     * @param leader where it is
      * @param node id of the storage node
      * @return why it did not, as the end of a sentence; empty when it did
      */
-    Optional<String> cancelDrain(String address, String node);
+    Optional<String> cancelDrain(MasterEndpoint leader, String node);
 }

@@ -8,6 +8,7 @@ import dev.kvpool.operator.plugin.act.PauseCommand;
 import dev.kvpool.operator.plugin.act.RestartCommand;
 import dev.kvpool.operator.plugin.act.ResumeCommand;
 import dev.kvpool.operator.plugin.act.RetryCommand;
+import dev.kvpool.operator.plugin.client.ClientConfigCommand;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.ClusterOptions;
 import dev.kvpool.operator.plugin.cluster.Clusters;
@@ -123,6 +124,7 @@ public final class KubectlKvpool implements Clusters {
         commands.put("pause", PauseCommand::new);
         commands.put("resume", ResumeCommand::new);
         commands.put("report", ReportCommand::new);
+        commands.put("client-config", ClientConfigCommand::new);
         return commands;
     }
 

@@ -6,6 +6,7 @@ import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.operator.event.EventRecorder;
 import dev.kvpool.operator.event.ToldOnce;
 import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.pool.cluster.AuthorityMaker;
 import dev.kvpool.operator.pool.cluster.MatchedChildren;
 import dev.kvpool.operator.pool.cluster.PoolEventSources;
 import dev.kvpool.operator.pool.cluster.PoolExecutor;
@@ -17,6 +18,7 @@ import dev.kvpool.operator.pool.plan.Foresight;
 import dev.kvpool.operator.pool.plan.Outcome;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.plan.PoolPlanner;
+import dev.kvpool.operator.pool.plan.SecurityStage;
 import dev.kvpool.operator.pool.report.PollInterval;
 import dev.kvpool.operator.pool.report.PoolNotices;
 import dev.kvpool.operator.pool.report.PoolStatus;
@@ -38,6 +40,7 @@ import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** Brings pools to what their specs want: observe, validate, plan, execute, status. */
@@ -52,6 +55,7 @@ import java.util.concurrent.TimeUnit;
 public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
     private final MasterClient masters;
     private final PoolObserver observer;
+    private final OperatorSettings settings;
     private final PoolPlanner planner;
     private final Rollout rollout;
     private final PoolStatus status;
@@ -68,6 +72,7 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
             PollInterval interval) {
         this.masters = masters;
         this.observer = new PoolObserver(masters, clock, settings.deviceHealth());
+        this.settings = settings;
         this.planner = new PoolPlanner(settings);
         this.rollout = new Rollout(settings.rollout().pools(), clock);
         this.status = new PoolStatus(settings, clock);
@@ -87,11 +92,21 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
             return UpdateControl.noUpdate();
         }
         List<Finding> problems = PoolValidator.validate(seen);
+        AuthorityMaker.Done authority = authority(seen, problems, context);
+        seen = authority.seen();
         PoolPlan plan = plan(seen, problems, context);
-        Outcome outcome = PoolExecutor.execute(plan, seen, masters, matched, context);
+        Outcome outcome = PoolExecutor.execute(plan, seen, masters, matched, context)
+                .after(authority.changes(), authority.failure());
         KvCachePoolStatus next = status.next(seen, problems, plan, outcome);
         told.news(pool, PoolNotices.of(seen.status(), next, outcome)).forEach(notice -> events.publish(pool, notice));
         return write(pool, seen.status(), next).rescheduleAfter(interval.of(next));
+    }
+
+    /** Pods cannot be made before it is there. */
+    private AuthorityMaker.Done authority(PoolObservation seen, List<Finding> problems, Context<KvCachePool> context) {
+        return SecurityStage.makesAuthority(seen, settings, problems)
+                ? AuthorityMaker.make(seen, context.getClient())
+                : new AuthorityMaker.Done(seen, List.of(), Optional.empty());
     }
 
     /** A pool takes its turn only when something can be done with it, so that one that waits for something else keeps no others waiting. */

@@ -13,6 +13,8 @@ public enum ConditionType {
     VERSION_COMPATIBLE("VersionCompatible"),
     UPGRADE_BLOCKED("UpgradeBlocked"),
     DRAINING("Draining"),
+    SECURED("Secured"),
+    CERTIFICATES_VALID("CertificatesValid"),
     ASCEND_RUNTIME_READY("AscendRuntimeReady");
 
     private final String text;

@@ -6,10 +6,12 @@ import static dev.kvpool.api.v1alpha1.status.ConditionStatus.TRUE;
 import static dev.kvpool.api.v1alpha1.status.ConditionStatus.UNKNOWN;
 import static dev.kvpool.operator.status.ConditionType.ASCEND_RUNTIME_READY;
 import static dev.kvpool.operator.status.ConditionType.AVAILABLE;
+import static dev.kvpool.operator.status.ConditionType.CERTIFICATES_VALID;
 import static dev.kvpool.operator.status.ConditionType.DRAINING;
 import static dev.kvpool.operator.status.ConditionType.LEADER_ELECTED;
 import static dev.kvpool.operator.status.ConditionType.PROGRESSING;
 import static dev.kvpool.operator.status.ConditionType.READY;
+import static dev.kvpool.operator.status.ConditionType.SECURED;
 import static dev.kvpool.operator.status.ConditionType.SPEC_APPLIED;
 import static dev.kvpool.operator.status.ConditionType.SPEC_VALID;
 import static dev.kvpool.operator.status.ConditionType.STORAGE_READY;
@@ -99,6 +101,16 @@ public enum Reason {
             FALSE,
             "PortRangeTooSmall",
             "The port range of the transfer engine has no free port for a storage set on the host network."),
+    TENANTS_SHARE_MEMORY(
+            SPEC_VALID,
+            FALSE,
+            "TenantsShareMemory",
+            "The pool has tenants, and a protocol, agents or memory of engines by which engines reach the objects of others."),
+    ACCOUNT_IN_TWO_ROLES(
+            SPEC_VALID,
+            FALSE,
+            "AccountInTwoRoles",
+            "A ServiceAccount is in two tenants, or is a tenant's and that of storage pods: its certificates can have one name only."),
     CLIENTS_CANNOT_BE_SELECTED(
             SPEC_VALID,
             FALSE,
@@ -406,6 +418,45 @@ public enum Reason {
             "A storage node that is being emptied holds objects that fit nowhere else. It stays until they do, or"
                     + " until spec.drain.onLeftovers is Drop, or, on a cordoned Kubernetes node, until spec.drain.nodeTimeout"
                     + " has passed."),
+
+    TLS_REQUIRED(
+            SECURED,
+            TRUE,
+            "TlsRequired",
+            "All pods of the pool take TLS only, and each peer may do what its certificate says. The condition is there only in pools"
+                    + " with spec.security.mode Permissive or Required, and while one goes back to Off."),
+    PLAIN_PEERS_ADMITTED(
+            SECURED,
+            FALSE,
+            "PlainPeersAdmitted",
+            "spec.security.mode is Permissive: the pool's own pods use TLS, and peers without certificates may still do everything."),
+    PODS_OF_ANOTHER_MODE(
+            SECURED,
+            FALSE,
+            "PodsOfAnotherMode",
+            "Pods run with another mode than spec.security.mode. They are made again in their turn, and storage pods only as"
+                    + " spec.onDataLoss says; until then peers without certificates may still do everything."),
+    AUTHORITY_VALID(
+            CERTIFICATES_VALID,
+            TRUE,
+            "AuthorityValid",
+            "The pool's certificate authority is there, and does not end soon. The condition is there only with condition Secured."),
+    AUTHORITY_PENDING(
+            CERTIFICATES_VALID,
+            FALSE,
+            "AuthorityPending",
+            "The pool's certificate authority is being made. No pod is made before it is there."),
+    AUTHORITY_ENDS_SOON(
+            CERTIFICATES_VALID,
+            FALSE,
+            "AuthorityEndsSoon",
+            "The pool's certificate authority ends within 90 days, or has ended. No certificate is valid any longer than that."),
+    TRUST_CHANGED(
+            CERTIFICATES_VALID,
+            FALSE,
+            "TrustChanged",
+            "The certificate in ConfigMap POOL-trust is not the one that it is named by: somebody has changed it. Processes that read it"
+                    + " trust another certificate authority than masters sign with."),
 
     RUNTIME_FOUND(
             ASCEND_RUNTIME_READY,

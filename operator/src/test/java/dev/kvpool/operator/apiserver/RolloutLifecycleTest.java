@@ -42,6 +42,7 @@ class RolloutLifecycleTest {
             OperatorUnderTest.SETTINGS.image(),
             OperatorUnderTest.SETTINGS.version(),
             OperatorUnderTest.SETTINGS.namespace(),
+            OperatorUnderTest.SETTINGS.serviceAccount(),
             OperatorUnderTest.SETTINGS.drainTaints(),
             true,
             false,

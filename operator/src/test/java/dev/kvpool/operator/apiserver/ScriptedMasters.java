@@ -3,6 +3,7 @@ package dev.kvpool.operator.apiserver;
 
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import java.time.Duration;
@@ -55,7 +56,7 @@ public final class ScriptedMasters implements MasterClient {
     }
 
     @Override
-    public Map<String, MasterAnswer> ask(Map<String, String> addresses) {
+    public Map<String, MasterAnswer> ask(Map<String, MasterEndpoint> addresses) {
         questions.incrementAndGet();
         asked.accept(addresses.keySet());
         addresses.keySet().forEach(pod -> questionsByPod.merge(pod, 1L, Long::sum));
@@ -82,15 +83,15 @@ public final class ScriptedMasters implements MasterClient {
     }
 
     @Override
-    public Optional<String> handOver(String address) {
-        handOver.accept(address);
+    public Optional<String> handOver(MasterEndpoint address) {
+        handOver.accept(address.host());
         return Optional.empty();
     }
 
     @Override
-    public void leaderGone(List<String> addresses, String holder, long epoch, String leader) {
+    public void leaderGone(List<MasterEndpoint> addresses, String holder, long epoch, String leader) {
         addresses.forEach(address ->
-                goneLeaders.add("%s is told: %s in epoch %d at %s".formatted(address, holder, epoch, leader)));
+                goneLeaders.add("%s is told: %s in epoch %d at %s".formatted(address.host(), holder, epoch, leader)));
     }
 
     /** Who was told of a leader that has ended, and what. */
@@ -99,7 +100,7 @@ public final class ScriptedMasters implements MasterClient {
     }
 
     @Override
-    public Optional<String> finalise(String address, int wire, int layout, boolean ignoreClients) {
+    public Optional<String> finalise(MasterEndpoint address, int wire, int layout, boolean ignoreClients) {
         finalised.accept(new PoolReport.Active(wire, layout));
         return Optional.empty();
     }
@@ -110,18 +111,18 @@ public final class ScriptedMasters implements MasterClient {
     }
 
     @Override
-    public Optional<String> drain(String address, String node, Duration timeout) {
+    public Optional<String> drain(MasterEndpoint address, String node, Duration timeout) {
         drained.accept(node);
         return Optional.empty();
     }
 
     @Override
-    public Optional<String> clear(String address, String node, Duration timeout) {
+    public Optional<String> clear(MasterEndpoint address, String node, Duration timeout) {
         return drain(address, node, timeout);
     }
 
     @Override
-    public Optional<String> cancelDrain(String address, String node) {
+    public Optional<String> cancelDrain(MasterEndpoint address, String node) {
         cancelled.accept(node);
         return Optional.empty();
     }

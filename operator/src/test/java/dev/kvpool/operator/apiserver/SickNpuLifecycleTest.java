@@ -20,6 +20,7 @@ class SickNpuLifecycleTest {
             OperatorUnderTest.SETTINGS.image(),
             OperatorUnderTest.SETTINGS.version(),
             OperatorUnderTest.SETTINGS.namespace(),
+            OperatorUnderTest.SETTINGS.serviceAccount(),
             OperatorUnderTest.SETTINGS.drainTaints(),
             false,
             true,

@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Whatever a master answers, or does not, becomes a report or a sentence. */
 class HttpMasterClientTest {
     private static final String HOST = "127.0.0.1";
+    private static final MasterEndpoint MASTER = MasterEndpoint.plain(HOST);
 
     private HttpServer server;
     private ExecutorService threads;
@@ -81,9 +82,13 @@ class HttpMasterClientTest {
             exchange.sendResponseHeaders(202, -1);
             exchange.close();
         });
-        HttpMasterClient client = new HttpMasterClient(server.getAddress().getPort());
+        HttpMasterClient client = client(server.getAddress().getPort());
 
-        client.leaderGone(List.of(HOST, "::1"), "m-0_0123456789abcdef", 7, "[fd00::1]:50051");
+        client.leaderGone(
+                List.of(MasterEndpoint.plain(HOST), MasterEndpoint.plain("::1")),
+                "m-0_0123456789abcdef",
+                7,
+                "[fd00::1]:50051");
 
         assertThat(asked)
                 .containsExactly("POST /api/v1/leader_gone?holder=m-0_0123456789abcdef&epoch=7"
@@ -138,7 +143,7 @@ class HttpMasterClientTest {
         });
 
         Map<String, MasterAnswer> answers =
-                new HttpMasterClient(server.getAddress().getPort()).ask(Map.of("hangs", HOST, "hangs-too", HOST));
+                client(server.getAddress().getPort()).ask(Map.of("hangs", MASTER, "hangs-too", MASTER));
 
         assertThat(answers).containsOnlyKeys("hangs", "hangs-too");
         assertThat(answers.values()).allSatisfy(answer -> assertThat(answer).isInstanceOf(MasterAnswer.Silent.class));
@@ -149,7 +154,7 @@ class HttpMasterClientTest {
         int port = server.getAddress().getPort();
         server.stop(0);
 
-        assertThat(new HttpMasterClient(port).ask(Map.of("demo-master-0", HOST)).get("demo-master-0"))
+        assertThat(client(port).ask(Map.of("demo-master-0", MASTER)).get("demo-master-0"))
                 .isInstanceOfSatisfying(
                         MasterAnswer.Silent.class,
                         silent -> assertThat(silent.reason()).startsWith("the connection failed"));
@@ -179,7 +184,7 @@ class HttpMasterClientTest {
             exchange.close();
         });
 
-        Optional<String> why = new HttpMasterClient(server.getAddress().getPort()).cancelDrain(HOST, "set.node/1");
+        Optional<String> why = client(server.getAddress().getPort()).cancelDrain(MASTER, "set.node/1");
 
         assertThat(asked).containsExactly("DELETE /api/v1/drain?node=set.node%2F1");
         assertThat(why.isEmpty()).isEqualTo(done);
@@ -195,9 +200,9 @@ class HttpMasterClientTest {
             exchange.close();
         });
 
-        HttpMasterClient client = new HttpMasterClient(server.getAddress().getPort());
-        assertThat(client.drain(HOST, "node-1", Duration.ofMinutes(1))).isEmpty();
-        assertThat(client.clear(HOST, "node-1", Duration.ofMinutes(1))).isEmpty();
+        HttpMasterClient client = client(server.getAddress().getPort());
+        assertThat(client.drain(MASTER, "node-1", Duration.ofMinutes(1))).isEmpty();
+        assertThat(client.clear(MASTER, "node-1", Duration.ofMinutes(1))).isEmpty();
 
         assertThat(asked)
                 .containsExactly(
@@ -216,8 +221,14 @@ class HttpMasterClientTest {
     }
 
     private MasterAnswer ask() {
-        return new HttpMasterClient(server.getAddress().getPort())
-                .ask(Map.of("demo-master-0", HOST))
+        return client(server.getAddress().getPort())
+                .ask(Map.of("demo-master-0", MASTER))
                 .get("demo-master-0");
+    }
+
+    private static HttpMasterClient client(int port) {
+        return new HttpMasterClient(port, port, poolId -> {
+            throw new IllegalStateException("plain masters get no token");
+        });
     }
 }

@@ -48,6 +48,7 @@ class DeferredPodsTest {
             NOW.image(),
             NOW.version(),
             NOW.namespace(),
+            NOW.serviceAccount(),
             NOW.drainTaints(),
             NOW.platformUser(),
             false,

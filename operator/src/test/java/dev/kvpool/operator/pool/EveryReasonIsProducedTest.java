@@ -77,6 +77,10 @@ class EveryReasonIsProducedTest {
         assertThat(events(reason)).extracting(Notice::reason).contains(reason);
     }
 
+    private static String secure(String mode) {
+        return "{security: {mode: %s}, storage: [{name: a, capacity: 1Gi, replicas: 2}]}".formatted(mode);
+    }
+
     private static Set<Reason> reasons(Reason reason) {
         return switch (reason) {
             case COMPLETE,
@@ -117,6 +121,25 @@ class EveryReasonIsProducedTest {
             case OLD_POOL_REMAINS -> of(whole(ALL_READY).child(ofAnOlderPool()));
             case PORT_RANGE_TOO_SMALL ->
                 of(new PoolSketch(TWO_SETS).engine("{hostNetwork: true, ports: {base: 40000, count: 3}}"));
+            case TLS_REQUIRED, AUTHORITY_VALID -> of(new PoolSketch(secure("Required")));
+            case PLAIN_PEERS_ADMITTED -> of(new PoolSketch(secure("Permissive")));
+            case PODS_OF_ANOTHER_MODE -> of(new PoolSketch(secure("Required")).set("a", 2));
+            case AUTHORITY_PENDING ->
+                of(new PoolSketch(secure("Required"))
+                        .child(ActiveTrust.with(Map.of("kvpool.dev/ca-state", "Pending"))));
+            case AUTHORITY_ENDS_SOON ->
+                of(new PoolSketch(secure("Required"))
+                        .child(ActiveTrust.with(Map.of("kvpool.dev/ca-not-after", "2026-02-01T00:00:00Z"))));
+            case TRUST_CHANGED ->
+                of(new PoolSketch(secure("Required"))
+                        .child(ActiveTrust.with(Map.of("kvpool.dev/ca", "0123456789abcdef"))));
+            case TENANTS_SHARE_MEMORY ->
+                of(new PoolSketch("{security: {mode: Required}, tenants: [{name: one, serviceAccounts: [{namespace: x,"
+                        + " name: y}]}], storage: []}"));
+            case ACCOUNT_IN_TWO_ROLES ->
+                of(new PoolSketch(
+                        "{security: {mode: Required}, tenants: [{name: default, serviceAccounts: [{namespace: ns,"
+                                + " name: demo-storage}]}], storage: [{name: a, capacity: 1Gi}]}"));
             case CLIENTS_CANNOT_BE_SELECTED ->
                 of(new PoolSketch(TWO_SETS.replace("{transfer", "{networkPolicy: {clientNamespaces: {a: b}}, transfer"))
                         .engine("{hostNetwork: true, ports: {base: 40000, count: 4}}"));

@@ -57,7 +57,7 @@ record GoldenPool(Path directory) {
         return new PoolObservation(
                 pool,
                 engines(),
-                List.of(),
+                List.copyOf(ActiveTrust.of(pool)),
                 pods(directory.resolve("in-pods.yaml")),
                 nodes(directory.resolve("in-nodes.yaml")),
                 List.of(),

@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.status.RollPhase;
 import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.api.v1alpha1.status.StepCause;
@@ -63,7 +64,14 @@ public final class PoolSketch {
 
     /** As on OpenShift. */
     public static final OperatorSettings PLATFORM_USER = new OperatorSettings(
-            SETTINGS.image(), SETTINGS.version(), SETTINGS.namespace(), List.of(), true, false, RolloutTerms.DEFAULT);
+            SETTINGS.image(),
+            SETTINGS.version(),
+            SETTINGS.namespace(),
+            SETTINGS.serviceAccount(),
+            List.of(),
+            true,
+            false,
+            RolloutTerms.DEFAULT);
 
     public static final String IMAGE = SETTINGS.image();
     public static final String UID = "11111111-2222-3333-4444-555555555555";
@@ -276,6 +284,9 @@ public final class PoolSketch {
     }
 
     public PoolObservation observation() {
+        if (children.stream().noneMatch(child -> child.getMetadata().getName().equals("demo-trust"))) {
+            children.addAll(ActiveTrust.of(pool));
+        }
         return new PoolObservation(
                 pool,
                 engines,
@@ -427,6 +438,7 @@ public final class PoolSketch {
                 started ? Optional.of(NOON.minusSeconds(60)) : Optional.empty(),
                 started ? IMAGE : "",
                 List.of(),
+                SecurityMode.OFF,
                 devices);
     }
 
@@ -506,6 +518,7 @@ public final class PoolSketch {
                 runningSince,
                 pod.running(),
                 pod.pullSecrets(),
+                pod.security(),
                 pod.devices());
     }
 

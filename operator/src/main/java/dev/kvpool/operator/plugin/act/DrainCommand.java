@@ -54,8 +54,8 @@ public final class DrainCommand extends PoolCommand {
                                     .collect(Collectors.joining(", "))));
         }
         Optional<String> objection = cancel
-                ? on.masters().cancelDrain(leader.name(), node)
-                : on.masters().drain(leader.name(), node, Duration.ofMinutes(minutes));
+                ? on.masters().cancelDrain(seen.endpoint(leader.name()), node)
+                : on.masters().drain(seen.endpoint(leader.name()), node, Duration.ofMinutes(minutes));
         objection.ifPresent(why -> {
             throw new PluginException("%s did not do it: %s".formatted(leader.name(), why));
         });

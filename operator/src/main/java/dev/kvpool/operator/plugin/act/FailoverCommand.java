@@ -42,7 +42,7 @@ public final class FailoverCommand extends PoolCommand {
             throw new PluginException(
                     "pool %s has no standby that answers; --even-alone does it nevertheless".formatted(pool));
         }
-        on.masters().handOver(before.name()).ifPresent(why -> {
+        on.masters().handOver(seen.endpoint(before.name())).ifPresent(why -> {
             throw new PluginException("%s did not hand over: %s".formatted(before.name(), why));
         });
         PoolReport after = awaitLeaderAfter(on, before.epoch());

@@ -6,6 +6,7 @@ import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.Leaders;
 import dev.kvpool.operator.plugin.cluster.PluginException;
 import dev.kvpool.operator.plugin.cluster.PoolCommand;
+import dev.kvpool.operator.pool.observation.PoolObservation;
 import java.io.PrintWriter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -30,13 +31,14 @@ public final class ForgetCommand extends PoolCommand {
 
     @Override
     protected void run(Cluster on, PrintWriter out) {
-        PoolReport leader = Leaders.serving(on.observe(pool));
+        PoolObservation seen = on.observe(pool);
+        PoolReport leader = Leaders.serving(seen);
         String loss = WhatIsLost.by(node, leader, pool);
         if (!sure && !node.equals(answerTo(loss + "%nTo give it up, type its id (%s): ".formatted(node)))) {
             throw new PluginException(
                     "nothing was done: the id of the storage node was not typed; --yes does it without asking");
         }
-        on.masters().forget(leader.name(), node).ifPresent(why -> {
+        on.masters().forget(seen.endpoint(leader.name()), node).ifPresent(why -> {
             throw new PluginException("%s did not do it: %s".formatted(leader.name(), why));
         });
         out.println("%s is forgotten; if it comes back, it drops what it holds".formatted(node));

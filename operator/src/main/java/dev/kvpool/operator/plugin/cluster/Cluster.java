@@ -4,10 +4,12 @@ package dev.kvpool.operator.plugin.cluster;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.kvpool.api.v1alpha1.ApiGroup;
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.pool.cluster.PoolReader;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.Leadership;
+import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import io.fabric8.kubernetes.api.model.NamedContext;
@@ -180,11 +182,11 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * The pod of the master that holds the leadership Lease, for what needs nothing else of the pool.
+     * The master that holds the leadership Lease, for what needs nothing else of the pool.
      *
      * @throws PluginException when none does
      */
-    public String leader(String pool) {
+    public MasterEndpoint leader(String pool) {
         Lease lease = client.leases()
                 .inNamespace(namespace)
                 .withName(new PoolNames(pool, namespace).lease())
@@ -192,10 +194,17 @@ public final class Cluster implements AutoCloseable {
         if (lease == null) {
             pool(pool);
         }
-        return Optional.ofNullable(lease)
+        String leader = Optional.ofNullable(lease)
                 .flatMap(Leadership::of)
                 .map(Leadership::pod)
                 .orElseThrow(() -> new PluginException("no master of pool %s leads".formatted(pool)));
+        Pod pod = client.pods().inNamespace(namespace).withName(leader).get();
+        return pod != null && ObservedPod.of(pod).security().isOn()
+                ? new MasterEndpoint(
+                        leader,
+                        Optional.of(new MasterEndpoint.Identity(
+                                pool, lease.getMetadata().getAnnotations().get(PoolLabels.POOL_ID), leader, "")))
+                : MasterEndpoint.plain(leader);
     }
 
     /**
@@ -220,6 +229,7 @@ public final class Cluster implements AutoCloseable {
                 variable(deployment, "KVPOOL_IMAGE"),
                 variable(deployment, "KVPOOL_VERSION"),
                 deployment.getMetadata().getNamespace(),
+                deployment.getSpec().getTemplate().getSpec().getServiceAccountName(),
                 List.of(variable(deployment, "KVPOOL_DRAIN_TAINTS").split(",", -1)),
                 Boolean.parseBoolean(variable(deployment, "KVPOOL_PLATFORM_USER")),
                 // Users may not read what the device plugin says of NPUs.

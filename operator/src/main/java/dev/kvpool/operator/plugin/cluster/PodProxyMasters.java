@@ -5,18 +5,27 @@ import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.master.MasterPaths;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.PoolTokens;
+import dev.kvpool.operator.master.ServiceAccountTokens;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.http.HttpClient;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.HttpResponse;
+import java.io.IOException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -44,6 +53,7 @@ public final class PodProxyMasters implements MasterClient {
     private final KubernetesClient client;
     private final String namespace;
     private final Duration answerMax;
+    private final Map<String, PoolTokens> admins = new ConcurrentHashMap<>();
 
     PodProxyMasters(KubernetesClient client, String namespace) {
         this(client, namespace, ANSWER_MAX);
@@ -62,56 +72,56 @@ public final class PodProxyMasters implements MasterClient {
     }
 
     @Override
-    public Map<String, MasterAnswer> ask(Map<String, String> pods) {
+    public Map<String, MasterAnswer> ask(Map<String, MasterEndpoint> masters) {
         Map<String, MasterAnswer> answers = new LinkedHashMap<>();
-        atOnce(pods.entrySet(), pod -> Map.entry(pod.getKey(), askOne(pod.getValue())))
+        atOnce(masters.entrySet(), pod -> Map.entry(pod.getKey(), askOne(pod.getValue())))
                 .forEach(answer -> answers.put(answer.getKey(), answer.getValue()));
         return answers;
     }
 
     @Override
-    public Optional<String> handOver(String pod) {
-        return command(pod, "POST", MasterPaths.HAND_OVER);
+    public Optional<String> handOver(MasterEndpoint leader) {
+        return command(leader, "POST", MasterPaths.HAND_OVER);
     }
 
     @Override
-    public void leaderGone(List<String> pods, String holder, long epoch, String leader) {
+    public void leaderGone(List<MasterEndpoint> standbys, String holder, long epoch, String leader) {
         throw new UnsupportedOperationException("only the operator watches leaders");
     }
 
     @Override
-    public Optional<String> finalise(String pod, int wire, int layout, boolean ignoreClients) {
+    public Optional<String> finalise(MasterEndpoint leader, int wire, int layout, boolean ignoreClients) {
         throw new UnsupportedOperationException("only the operator knows when an upgrade is finished");
     }
 
     @Override
-    public Optional<String> drain(String pod, String node, Duration timeout) {
-        return command(pod, "POST", MasterPaths.drain(node, timeout));
+    public Optional<String> drain(MasterEndpoint leader, String node, Duration timeout) {
+        return command(leader, "POST", MasterPaths.drain(node, timeout));
     }
 
     @Override
-    public Optional<String> clear(String pod, String node, Duration timeout) {
+    public Optional<String> clear(MasterEndpoint leader, String node, Duration timeout) {
         throw new UnsupportedOperationException("only the operator knows when a segment is not read again");
     }
 
     @Override
-    public Optional<String> cancelDrain(String pod, String node) {
-        return command(pod, "DELETE", MasterPaths.drain(node));
+    public Optional<String> cancelDrain(MasterEndpoint leader, String node) {
+        return command(leader, "DELETE", MasterPaths.drain(node));
     }
 
     /** Has the leader wait no more for a node; that is never the operator's to decide. Answers why it did not, or nothing. */
-    public Optional<String> forget(String pod, String node) {
-        return command(pod, "POST", MasterPaths.forget(node));
+    public Optional<String> forget(MasterEndpoint leader, String node) {
+        return command(leader, "POST", MasterPaths.forget(node));
     }
 
     /**
      * What a pod of the pool answers at a path of its admin port.
      *
-     * @param port of its HTTP
+     * @param port of its HTTP, which counts where no identity is expected
      * @throws KubernetesClientException when it does not
      */
-    public String text(String pod, int port, String path) {
-        String answer = soon(() -> client.raw(uri(pod, port, path)));
+    public String text(MasterEndpoint pod, int port, String path) {
+        String answer = soon(() -> get(pod, port, path));
         if (answer == null) {
             throw new KubernetesClientException("there is no such pod, or no such path in it", NOT_FOUND, null);
         }
@@ -138,7 +148,7 @@ public final class PodProxyMasters implements MasterClient {
         }
     }
 
-    private MasterAnswer askOne(String pod) {
+    private MasterAnswer askOne(MasterEndpoint pod) {
         try {
             return new MasterAnswer.Report(
                     json.readValue(text(pod, PoolNames.MASTER_ADMIN_PORT, MasterPaths.POOL), PoolReport.class));
@@ -149,13 +159,58 @@ public final class PodProxyMasters implements MasterClient {
         }
     }
 
-    private Optional<String> command(String pod, String method, String pathAndQuery) {
+    private Optional<String> command(MasterEndpoint leader, String method, String pathAndQuery) {
         try {
-            // Java's own client turns a request without a body into GET.
-            client.raw(uri(pod, PoolNames.MASTER_ADMIN_PORT, pathAndQuery), method, "");
+            if (leader.identity().isPresent()) {
+                secured(leader, method, pathAndQuery);
+            } else {
+                // Java's own client turns a request without a body into GET.
+                client.raw(uri(leader.host(), PoolNames.MASTER_ADMIN_PORT, pathAndQuery), method, "");
+            }
             return Optional.empty();
         } catch (KubernetesClientException e) {
             return Optional.of(why(e));
+        }
+    }
+
+    private String get(MasterEndpoint pod, int port, String path) {
+        return pod.identity().isPresent() ? secured(pod, "GET", path) : client.raw(uri(pod.host(), port, path));
+    }
+
+    /** As an administrator of the pool, to whom the API server gives a token if this user may have one. */
+    private String secured(MasterEndpoint master, String method, String pathAndQuery) {
+        HttpClient http = client.getHttpClient();
+        String server = client.getMasterUrl().toString().replaceFirst("/$", "");
+        HttpRequest request = http.newHttpRequestBuilder()
+                .uri(server + uri("https:" + master.host(), PoolNames.SECURE_ADMIN_PORT, pathAndQuery))
+                .header("X-Kvpool-Token", token(master.identity().orElseThrow()))
+                .method(method, "text/plain", method.equals("GET") ? null : "")
+                .build();
+        try {
+            HttpResponse<String> answer = http.sendAsync(request, String.class).get();
+            if (!answer.isSuccessful()) {
+                throw new KubernetesClientException(answer.bodyString().strip(), answer.code(), null);
+            }
+            return answer.body();
+        } catch (ExecutionException | IOException e) {
+            throw new KubernetesClientException(String.valueOf(e.getMessage()), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new KubernetesClientException("interrupted", e);
+        }
+    }
+
+    private String token(MasterEndpoint.Identity identity) {
+        String account = new PoolNames(identity.pool(), namespace).admins();
+        try {
+            return admins.computeIfAbsent(
+                            account, name -> new ServiceAccountTokens(client, namespace, name, InstantSource.system()))
+                    .token(identity.poolId());
+        } catch (IOException e) {
+            throw new KubernetesClientException(
+                    "%s; administrators of a secure pool need the right create on serviceaccounts/token of %s"
+                            .formatted(e.getMessage(), account),
+                    e);
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.report;
 
+import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.plugin.cluster.AdminPage;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.PluginException;
@@ -53,16 +54,20 @@ final class Bundle {
         add("pods.yaml", () -> Redaction.yaml(pods));
         add("events.yaml", () -> Redaction.yaml(events(seen)));
         List<Pod> asked = pods.stream().limit(PODS_MAX).toList();
-        PodProxyMasters.atOnce(asked, this::ofPod).forEach(entries::putAll);
+        PodProxyMasters.atOnce(asked, pod -> ofPod(pod, seen)).forEach(entries::putAll);
         return entries;
     }
 
-    private Map<String, String> ofPod(Pod pod) {
+    private Map<String, String> ofPod(Pod pod, PoolObservation seen) {
         Map<String, String> found = new LinkedHashMap<>();
         String name = pod.getMetadata().getName();
         AdminPage.of(pod).ifPresent(page -> {
-            found.put("says/%s.json".formatted(name), text(() -> on.masters().text(name, page.port(), page.path())));
-            found.put("metrics/%s.txt".formatted(name), text(() -> on.masters().text(name, page.port(), "/metrics")));
+            found.put(
+                    "says/%s.json".formatted(name),
+                    text(() -> on.masters().text(seen.endpoint(name), page.port(), page.path())));
+            found.put(
+                    "metrics/%s.txt".formatted(name),
+                    text(() -> on.masters().text(MasterEndpoint.plain(name), page.port(), "/metrics")));
         });
         if (logLines > 0) {
             found.put("logs/%s.log".formatted(name), text(() -> log(pod, false)));

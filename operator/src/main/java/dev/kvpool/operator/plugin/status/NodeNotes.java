@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.api.v1alpha1.engine.Protocol;
+import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.plugin.cluster.AdminPage;
 import dev.kvpool.operator.plugin.cluster.PodProxyMasters;
 import dev.kvpool.operator.plugin.cluster.Sentences;
@@ -55,7 +56,7 @@ public final class NodeNotes {
 
     private static List<String> of(String pod, AdminPage page, PodProxyMasters proxy, boolean ucx) {
         try {
-            JsonNode says = JSON.readTree(proxy.text(pod, page.port(), page.path()));
+            JsonNode says = JSON.readTree(proxy.text(MasterEndpoint.plain(pod), page.port(), page.path()));
             List<String> notes = new ArrayList<>();
             if (ucx) {
                 ucxRefusal(pod, says.path("protocols")).ifPresent(notes::add);

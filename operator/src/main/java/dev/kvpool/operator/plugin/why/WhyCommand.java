@@ -3,6 +3,7 @@ package dev.kvpool.operator.plugin.why;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.master.MasterPaths;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.PluginException;
@@ -33,14 +34,14 @@ public final class WhyCommand extends PoolCommand {
 
     @Override
     protected void run(Cluster on, PrintWriter out) {
-        String leader = on.leader(pool);
+        MasterEndpoint leader = on.leader(pool);
         String said = on.masters().text(leader, PoolNames.MASTER_ADMIN_PORT, MasterPaths.key(key));
         try {
             KeyAnswer answer = new ObjectMapper().readValue(said, KeyAnswer.class);
             output.write(out, answer, KeyText.of(answer, pool));
         } catch (JsonProcessingException e) {
-            throw new PluginException(
-                    "%s answers something else than this plugin expects: %s".formatted(leader, e.getOriginalMessage()));
+            throw new PluginException("%s answers something else than this plugin expects: %s"
+                    .formatted(leader.host(), e.getOriginalMessage()));
         }
     }
 }

@@ -7,6 +7,7 @@ import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.child.part.ContainerResources;
 import dev.kvpool.operator.pool.child.part.HostDirectory;
 import dev.kvpool.operator.pool.child.part.HostNetwork;
+import dev.kvpool.operator.pool.child.part.MemberIdentity;
 import dev.kvpool.operator.pool.child.part.NodeSockets;
 import dev.kvpool.operator.pool.child.part.PodSecurity;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
@@ -20,6 +21,7 @@ import dev.kvpool.operator.pool.child.part.WishDigest;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.security.AccountRoles;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -61,7 +63,8 @@ public final class AgentDaemonSet {
                 agents.podTemplate(),
                 PoolLabels.ofRole(poolName, PoolLabels.ROLE_AGENT),
                 PoolLabels.selectRole(poolName, PoolLabels.ROLE_AGENT),
-                pool.requests().restart(PoolLabels.ROLE_AGENT));
+                pool.requests().restart(PoolLabels.ROLE_AGENT),
+                pool.security().members());
         return new DaemonSetBuilder()
                 .withMetadata(pool.agentsMetadata())
                 .withNewSpec()
@@ -98,6 +101,7 @@ public final class AgentDaemonSet {
                         ScratchVolume.volume());
         pod.addAllToVolumes(NodeSockets.volumes(pool));
         HostNetwork.apply(pod, pool.engine());
+        MemberIdentity.apply(pod, pool, AccountRoles.ofAgents(pool.names(), pool.engine()));
         return pod;
     }
 
@@ -126,6 +130,7 @@ public final class AgentDaemonSet {
                 .withSecurityContext(PodSecurity.container(pool.engine().rdma() != null))
                 .withVolumeMounts(socket(), ScratchVolume.mount());
         container.addAllToVolumeMounts(NodeSockets.mounts(pool));
+        MemberIdentity.apply(container, pool, pool.engine().hostNetwork());
         return container.build();
     }
 
@@ -148,6 +153,7 @@ public final class AgentDaemonSet {
                 "--connect-timeout=" + ApiDuration.flag(engine.timeouts().connect()),
                 "--transfer-timeout=" + ApiDuration.flag(engine.timeouts().transfer())));
         StoragePod.listenHost(engine).ifPresent(arguments::add);
+        arguments.addAll(MemberIdentity.arguments(pool, engine.hostNetwork()));
         return arguments;
     }
 }

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.operator.pool.child.part.ContainerResources;
+import dev.kvpool.operator.pool.child.part.MasterIdentity;
 import dev.kvpool.operator.pool.child.part.PodIdentity;
 import dev.kvpool.operator.pool.child.part.PodSecurity;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
@@ -20,6 +21,7 @@ import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -39,7 +41,8 @@ public final class MasterStatefulSet {
                 pool.spec().masters().podTemplate(),
                 labels,
                 PoolLabels.selectRole(pool.names().pool(), PoolLabels.ROLE_MASTER),
-                pool.requests().restart(PoolLabels.ROLE_MASTER));
+                pool.requests().restart(PoolLabels.ROLE_MASTER),
+                pool.security().masters());
         return new StatefulSetBuilder()
                 .withMetadata(pool.metadata(name, labels))
                 .withNewSpec()
@@ -60,7 +63,7 @@ public final class MasterStatefulSet {
     }
 
     private static PodSpecBuilder pod(PoolBlueprint pool) {
-        return new PodSpecBuilder()
+        PodSpecBuilder pod = new PodSpecBuilder()
                 .withServiceAccountName(pool.names().masters())
                 .withAutomountServiceAccountToken(true)
                 .withEnableServiceLinks(false)
@@ -76,10 +79,12 @@ public final class MasterStatefulSet {
                                 .endConfigMap()
                                 .build(),
                         ScratchVolume.volume());
+        MasterIdentity.apply(pod, pool);
+        return pod;
     }
 
     private static Container container(PoolBlueprint pool) {
-        return new ContainerBuilder()
+        ContainerBuilder container = new ContainerBuilder()
                 .withName("master")
                 .withImage(pool.mastersImage())
                 .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
@@ -112,18 +117,21 @@ public final class MasterStatefulSet {
                                 .withMountPath(CONFIG_DIR)
                                 .withReadOnly(true)
                                 .build(),
-                        ScratchVolume.mount())
-                .build();
+                        ScratchVolume.mount());
+        MasterIdentity.apply(container, pool);
+        return container.build();
     }
 
     private static List<String> arguments(PoolBlueprint pool) {
-        return List.of(
+        List<String> arguments = new ArrayList<>(List.of(
                 "master",
                 "--pool-id=" + pool.poolId(),
                 "--name=$(POD_NAME)",
                 "--port=" + PoolNames.MASTER_PORT,
                 "--admin-port=" + PoolNames.MASTER_ADMIN_PORT,
                 "--lease=k8s://" + pool.names().namespace() + "/" + pool.names().lease(),
-                "--expected-nodes-file=" + CONFIG_DIR + "/" + PoolConfigMap.EXPECTED_NODES);
+                "--expected-nodes-file=" + CONFIG_DIR + "/" + PoolConfigMap.EXPECTED_NODES));
+        arguments.addAll(MasterIdentity.arguments(pool, CONFIG_DIR + "/" + PoolConfigMap.ENROLMENT));
+        return arguments;
     }
 }

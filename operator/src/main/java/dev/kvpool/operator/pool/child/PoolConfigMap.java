@@ -5,6 +5,7 @@ import dev.kvpool.operator.pool.child.part.CacheRules;
 import dev.kvpool.operator.pool.child.part.ExpectedNode;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.security.AccountRoles;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.EnvVar;
@@ -23,6 +24,9 @@ public final class PoolConfigMap {
     /** Key of the rules of the cache; masters look for a file of this name beside that of the nodes. */
     public static final String CACHE_RULES = "cache-rules";
 
+    /** Key of the rules by which masters of a secure pool give out certificates. */
+    static final String ENROLMENT = "enrolment";
+
     private PoolConfigMap() {}
 
     public static ConfigMap of(PoolBlueprint pool) {
@@ -39,6 +43,16 @@ public final class PoolConfigMap {
         Map<String, String> data = new LinkedHashMap<>(rules.values());
         data.put(EXPECTED_NODES, lines(pool.expectedNodes()));
         data.put(CACHE_RULES, rules.text());
+        if (pool.security().isOn()) {
+            data.put(
+                    ENROLMENT,
+                    AccountRoles.of(
+                                    pool.names(),
+                                    pool.spec(),
+                                    pool.engine(),
+                                    pool.security().operator())
+                            .text());
+        }
         return data;
     }
 

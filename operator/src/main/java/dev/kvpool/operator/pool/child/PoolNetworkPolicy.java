@@ -45,7 +45,7 @@ public final class PoolNetworkPolicy {
                         pool,
                         pool.names().agents(),
                         PoolLabels.ROLE_AGENT,
-                        List.of(rule(clients(pool), PoolNames.ADMIN))));
+                        List.of(rule(pool, clients(pool), PoolNames.ADMIN))));
             }
         }
         return policies;
@@ -60,17 +60,20 @@ public final class PoolNetworkPolicy {
     }
 
     private static List<NetworkPolicyIngressRule> masters(PoolBlueprint pool) {
-        NetworkPolicyIngressRule served = rule(clients(pool), PoolNames.RPC, PoolNames.ADMIN);
+        NetworkPolicyIngressRule served = rule(pool, clients(pool), PoolNames.RPC, PoolNames.ADMIN);
         return served.getFrom().isEmpty()
                 ? List.of(served)
                 : List.of(
                         served,
-                        rule(List.of(namespaces(Map.of(NAMESPACE_NAME, pool.operatorNamespace()))), PoolNames.ADMIN));
+                        rule(
+                                pool,
+                                List.of(namespaces(Map.of(NAMESPACE_NAME, pool.operatorNamespace()))),
+                                PoolNames.ADMIN));
     }
 
     /** NPUs listen for each other on ports of their own. */
     private static NetworkPolicyIngressRule storage(PoolBlueprint pool) {
-        return rule(clients(pool), PoolNames.DATA, PoolNames.ADMIN)
+        return rule(pool, clients(pool), PoolNames.DATA, PoolNames.ADMIN)
                 .edit()
                 .addAllToPorts(pool.spec().storage().stream()
                         .map(pool::engine)
@@ -110,10 +113,14 @@ public final class PoolNetworkPolicy {
                 .build();
     }
 
-    private static NetworkPolicyIngressRule rule(List<NetworkPolicyPeer> from, String... ports) {
+    /** Each of them has admin, and with it that with TLS where the pool is secure. */
+    private static NetworkPolicyIngressRule rule(PoolBlueprint pool, List<NetworkPolicyPeer> from, String... ports) {
+        Stream<String> secured = pool.security().isOn() ? Stream.of(PoolNames.ADMIN_TLS) : Stream.empty();
         return new NetworkPolicyIngressRuleBuilder()
                 .withFrom(from)
-                .withPorts(Stream.of(ports).map(PoolNetworkPolicy::port).toList())
+                .withPorts(Stream.concat(Stream.of(ports), secured)
+                        .map(PoolNetworkPolicy::port)
+                        .toList())
                 .build();
     }
 

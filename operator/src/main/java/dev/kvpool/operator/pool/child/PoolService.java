@@ -10,7 +10,9 @@ import io.fabric8.kubernetes.api.model.ServiceBuilder;
 import io.fabric8.kubernetes.api.model.ServicePort;
 import io.fabric8.kubernetes.api.model.ServicePortBuilder;
 import io.fabric8.kubernetes.api.model.ServiceSpecBuilder;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** The Services of a pool. */
 public final class PoolService {
@@ -22,8 +24,9 @@ public final class PoolService {
                 pool,
                 pool.names().masters(),
                 PoolLabels.ROLE_MASTER,
-                port(PoolNames.RPC, PoolNames.MASTER_PORT),
-                port(PoolNames.ADMIN, PoolNames.MASTER_ADMIN_PORT));
+                List.of(
+                        port(PoolNames.RPC, PoolNames.MASTER_PORT),
+                        port(PoolNames.ADMIN, PoolNames.MASTER_ADMIN_PORT)));
     }
 
     /** Gives each storage node a name, and monitoring one place to find them all. */
@@ -32,8 +35,9 @@ public final class PoolService {
                 pool,
                 pool.names().storageService(),
                 PoolLabels.ROLE_STORAGE,
-                port(PoolNames.DATA, pool.engine().ports().base()),
-                port(PoolNames.ADMIN, PoolNames.NODE_ADMIN_PORT));
+                List.of(
+                        port(PoolNames.DATA, pool.engine().ports().base()),
+                        port(PoolNames.ADMIN, PoolNames.NODE_ADMIN_PORT)));
     }
 
     /** Leads to the leading master. For people and HTTP; clients know all masters and find the leader themselves. */
@@ -48,15 +52,17 @@ public final class PoolService {
                                 new ServiceSpecBuilder()
                                         .withType("ClusterIP")
                                         .withSelector(selector)
-                                        .withPorts(
-                                                port(PoolNames.RPC, PoolNames.MASTER_PORT),
-                                                port(PoolNames.ADMIN, PoolNames.MASTER_ADMIN_PORT)),
+                                        .withPorts(secured(
+                                                pool,
+                                                List.of(
+                                                        port(PoolNames.RPC, PoolNames.MASTER_PORT),
+                                                        port(PoolNames.ADMIN, PoolNames.MASTER_ADMIN_PORT)))),
                                 pool.engine().ipFamilies())
                         .build())
                 .build();
     }
 
-    private static Service headless(PoolBlueprint pool, String name, String role, ServicePort... ports) {
+    private static Service headless(PoolBlueprint pool, String name, String role, List<ServicePort> ports) {
         return new ServiceBuilder()
                 .withMetadata(pool.metadata(name, PoolLabels.ofRole(pool.names().pool(), role)))
                 .withSpec(ServiceFamilies.apply(
@@ -66,10 +72,17 @@ public final class PoolService {
                                         .withPublishNotReadyAddresses(true)
                                         .withSelector(PoolLabels.selectRole(
                                                 pool.names().pool(), role))
-                                        .withPorts(ports),
+                                        .withPorts(secured(pool, ports)),
                                 pool.engine().ipFamilies())
                         .build())
                 .build();
+    }
+
+    private static List<ServicePort> secured(PoolBlueprint pool, List<ServicePort> ports) {
+        return pool.security().isOn()
+                ? Stream.concat(ports.stream(), Stream.of(port(PoolNames.ADMIN_TLS, PoolNames.SECURE_ADMIN_PORT)))
+                        .toList()
+                : ports;
     }
 
     private static ServicePort port(String name, int number) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.operator.pool.child.part.ContainerResources;
+import dev.kvpool.operator.pool.child.part.MemberIdentity;
 import dev.kvpool.operator.pool.child.part.PodSecurity;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.PreflightQuestion;
@@ -9,6 +11,7 @@ import dev.kvpool.operator.pool.child.part.ScratchVolume;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.ArrayList;
@@ -30,29 +33,54 @@ public final class PreflightJob {
      */
     public static Job of(PoolBlueprint pool, PreflightQuestion question) {
         JobTerms terms = JobTerms.of(pool, pool.names().preflight(), PoolLabels.ROLE_PREFLIGHT, question.image());
-        return OneTimeJob.of(
-                terms,
-                TRIES_MORE,
-                KEPT_S,
-                OneTimeJob.pod(terms, pool.platformUser(), container(pool, question, terms), ScratchVolume.volume()));
+        return OneTimeJob.of(terms, TRIES_MORE, KEPT_S, pod(pool, question, terms));
+    }
+
+    private static PodSpecBuilder pod(PoolBlueprint pool, PreflightQuestion question, JobTerms terms) {
+        PodSpecBuilder pod =
+                OneTimeJob.pod(terms, pool.platformUser(), container(pool, question, terms), ScratchVolume.volume());
+        return isSecure(pool)
+                ? pod.withServiceAccountName(pool.names().preflight())
+                        .addAllToVolumes(MemberIdentity.volumes(pool))
+                        .withInitContainers(enrolling(pool, terms))
+                : pod;
+    }
+
+    /** With plain masters it can speak as ever. */
+    private static boolean isSecure(PoolBlueprint pool) {
+        return pool.security().masters() == SecurityMode.REQUIRED;
+    }
+
+    private static Container enrolling(PoolBlueprint pool, JobTerms terms) {
+        return base(terms)
+                .withName("certificate")
+                .withArgs(MemberIdentity.enrolOnce(pool))
+                .withVolumeMounts(ScratchVolume.mount())
+                .addAllToVolumeMounts(MemberIdentity.mounts())
+                .build();
     }
 
     private static Container container(PoolBlueprint pool, PreflightQuestion question, JobTerms terms) {
-        return new ContainerBuilder()
+        return base(terms)
                 .withName("preflight")
-                .withImage(terms.image())
-                .withImagePullPolicy(terms.pullPolicy())
                 .withArgs(arguments(pool, question))
                 .withTerminationMessagePath(RESULT)
                 .withTerminationMessagePolicy("FallbackToLogsOnError")
+                .withVolumeMounts(ScratchVolume.mount())
+                .addAllToVolumeMounts(isSecure(pool) ? MemberIdentity.mounts() : List.of())
+                .build();
+    }
+
+    private static ContainerBuilder base(JobTerms terms) {
+        return new ContainerBuilder()
+                .withImage(terms.image())
+                .withImagePullPolicy(terms.pullPolicy())
                 .withResources(new ContainerResources()
                         .request("cpu", new Quantity("50m"))
                         .request("memory", new Quantity("128Mi"))
                         .limit("memory", new Quantity("512Mi"))
                         .build())
-                .withSecurityContext(PodSecurity.container())
-                .withVolumeMounts(ScratchVolume.mount())
-                .build();
+                .withSecurityContext(PodSecurity.container());
     }
 
     private static List<String> arguments(PoolBlueprint pool, PreflightQuestion question) {
@@ -60,11 +88,17 @@ public final class PreflightJob {
                 "preflight",
                 "--admins="
                         + question.masters().stream()
-                                .map(pool.names()::masterAdminAddress)
+                                .map(
+                                        isSecure(pool)
+                                                ? pool.names()::masterSecureAddress
+                                                : pool.names()::masterAdminAddress)
                                 .collect(Collectors.joining(",")),
                 "--result-file=" + RESULT));
         if (pool.spec().upgrade().ignoreClients()) {
             arguments.add("--ignore-clients");
+        }
+        if (isSecure(pool)) {
+            arguments.add("--tls-dir=" + MemberIdentity.directory());
         }
         return arguments;
     }

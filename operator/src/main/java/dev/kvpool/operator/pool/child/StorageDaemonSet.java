@@ -39,7 +39,8 @@ public final class StorageDaemonSet {
                 set.podTemplate(),
                 pool.podLabels(set),
                 PoolLabels.selectRole(poolName, PoolLabels.ROLE_STORAGE),
-                pool.requests().restart(PoolLabels.ROLE_STORAGE));
+                pool.requests().restart(PoolLabels.ROLE_STORAGE),
+                pool.security().members());
         PodSpec anywhere = anywhere(pool, set, template);
         return new DaemonSetBuilder()
                 .withMetadata(pool.metadata(set))

@@ -28,7 +28,8 @@ public final class StorageStatefulSet {
                 set.podTemplate(),
                 pool.podLabels(set),
                 PoolLabels.selectRole(poolName, PoolLabels.ROLE_STORAGE),
-                pool.requests().restart(PoolLabels.ROLE_STORAGE));
+                pool.requests().restart(PoolLabels.ROLE_STORAGE),
+                pool.security().members());
         return new StatefulSetBuilder()
                 .withMetadata(pool.metadata(set))
                 .withNewSpec()

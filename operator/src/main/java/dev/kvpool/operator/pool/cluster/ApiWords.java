@@ -16,6 +16,13 @@ final class ApiWords {
                 Reason.APPLY_FAILED, "%s could not be changed: %s".formatted(ObjectTitle.of(object), sentence(e)));
     }
 
+    static Finding nameTaken(HasMetadata object) {
+        return new Finding(
+                Reason.NAME_TAKEN,
+                "A %s that does not belong to this pool already exists. Remove it, or rename the pool."
+                        .formatted(ObjectTitle.of(object)));
+    }
+
     private static String sentence(KubernetesClientException e) {
         return e.getStatus() == null || e.getStatus().getMessage() == null
                 ? e.getMessage()

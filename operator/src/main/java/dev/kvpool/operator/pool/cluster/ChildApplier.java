@@ -2,13 +2,11 @@
 package dev.kvpool.operator.pool.cluster;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
-import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.PlannedChildren;
 import dev.kvpool.operator.status.Finding;
-import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -83,8 +81,8 @@ final class ChildApplier {
             attempt(child, () -> {
                 HasMetadata actual =
                         cached.containsKey(Name.of(child)) ? cached.get(Name.of(child)) : unseen.answer(child);
-                if (actual != null && !ofThisPool(actual)) {
-                    failures.add(nameTaken(child));
+                if (actual != null && !isOf(seen.names(), actual)) {
+                    failures.add(ApiWords.nameTaken(child));
                 } else if (actual != null && isAsPlanned(actual, child, known)) {
                     asPlanned.add(StoredVersion.of(actual));
                 } else {
@@ -122,18 +120,12 @@ final class ChildApplier {
                 || SSABasedGenericKubernetesResourceMatcher.getInstance().matches(actual, child, context);
     }
 
-    private boolean ofThisPool(HasMetadata child) {
+    /** Whether an object is of a pool, and not one of the same name that another has made. */
+    static boolean isOf(PoolNames pool, HasMetadata child) {
         Map<String, String> labels =
                 Objects.requireNonNullElse(child.getMetadata().getLabels(), Map.<String, String>of());
         return PoolLabels.OPERATOR.equals(labels.get(PoolLabels.MANAGED_BY))
-                && seen.names().pool().equals(labels.get(PoolLabels.POOL));
-    }
-
-    private static Finding nameTaken(HasMetadata child) {
-        return new Finding(
-                Reason.NAME_TAKEN,
-                "A %s that does not belong to this pool already exists. Remove it, or rename the pool."
-                        .formatted(ObjectTitle.of(child)));
+                && pool.pool().equals(labels.get(PoolLabels.POOL));
     }
 
     private boolean isThere(PoolNames pool) {

@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.cluster;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -87,7 +88,9 @@ public final class PoolExecutor {
 
     /** A master that cannot be told learns it from the storage nodes, or waits until the Lease runs out: no failure of ours. */
     private void tellOthers(DeadLeader dead) {
-        List<String> others = dead.others(seen).stream().map(ObservedPod::ip).toList();
+        List<MasterEndpoint> others = dead.others(seen).stream()
+                .map(pod -> seen.endpoint(pod, pod.ip()))
+                .toList();
         Leadership leadership = dead.leadership();
         masters.leaderGone(
                 others,
@@ -174,7 +177,7 @@ public final class PoolExecutor {
         }
     }
 
-    private void tellLeader(String what, Function<String, Optional<String>> command) {
+    private void tellLeader(String what, Function<MasterEndpoint, Optional<String>> command) {
         seen.leaderReport().ifPresent(leader -> tellLeader(leader.name(), what, command));
     }
 
@@ -188,11 +191,11 @@ public final class PoolExecutor {
         changes.add("image of " + ObjectTitle.of(pod));
     }
 
-    private void tellLeader(String name, String what, Function<String, Optional<String>> command) {
+    private void tellLeader(String name, String what, Function<MasterEndpoint, Optional<String>> command) {
         seen.pods(PoolLabels.ROLE_MASTER).stream()
                 .filter(pod -> pod.name().equals(name) && !pod.ip().isEmpty())
                 .findFirst()
-                .flatMap(pod -> command.apply(pod.ip()))
+                .flatMap(pod -> command.apply(seen.endpoint(pod, pod.ip())))
                 .ifPresent(why -> failures.add(
                         new Finding(Reason.APPLY_FAILED, "%s did not %s: %s.".formatted(name, what, why))));
     }

@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.observation.ObservedNode;
@@ -70,7 +71,7 @@ public final class PoolObserver {
                 .sorted(Comparator.comparing(ObservedPod::name))
                 .toList();
         List<TransferEngine> engines = engines(pool, context);
-        return new PoolObservation(
+        PoolObservation unasked = new PoolObservation(
                 pool,
                 engines,
                 children,
@@ -79,9 +80,10 @@ public final class PoolObserver {
                 onHostNetwork(engines) ? portClaims(context) : List.of(),
                 Leadership.among(children, pool),
                 podSecurity(pool, engines, context.getClient()),
-                ask(pods),
+                Map.of(),
                 watchedSince,
                 now);
+        return unasked.answered(ask(unasked));
     }
 
     /** Asked of nodes where pods of this pool looked for NPUs of theirs. */
@@ -163,13 +165,13 @@ public final class PoolObserver {
                 .toList();
     }
 
-    private Map<String, MasterAnswer> ask(List<ObservedPod> pods) {
-        Map<String, String> addresses = new LinkedHashMap<>();
-        pods.stream()
+    private Map<String, MasterAnswer> ask(PoolObservation seen) {
+        Map<String, MasterEndpoint> endpoints = new LinkedHashMap<>();
+        seen.pods().stream()
                 .filter(pod -> pod.role().equals(PoolLabels.ROLE_MASTER)
                         && pod.started()
                         && !pod.ip().isEmpty())
-                .forEach(pod -> addresses.put(pod.name(), pod.ip()));
-        return masters.ask(addresses);
+                .forEach(pod -> endpoints.put(pod.name(), seen.endpoint(pod, pod.ip())));
+        return masters.ask(endpoints);
     }
 }

@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.observation.ObservedNode;
@@ -67,7 +68,7 @@ public final class PoolReader {
                 .map(ObservedPod::of)
                 .sorted(Comparator.comparing(ObservedPod::name))
                 .toList();
-        return new PoolObservation(
+        PoolObservation unasked = new PoolObservation(
                 pool,
                 engines,
                 children,
@@ -76,9 +77,10 @@ public final class PoolReader {
                 portClaims(pool),
                 Leadership.among(children, pool),
                 PoolObserver.podSecurity(pool, engines, client),
-                ask(pods),
+                Map.of(),
                 now,
                 now);
+        return unasked.answered(ask(unasked));
     }
 
     /** The objects that the operator made for the pool. */
@@ -136,11 +138,11 @@ public final class PoolReader {
         return claims;
     }
 
-    private Map<String, MasterAnswer> ask(List<ObservedPod> pods) {
-        Map<String, String> names = new LinkedHashMap<>();
-        pods.stream()
+    private Map<String, MasterAnswer> ask(PoolObservation seen) {
+        Map<String, MasterEndpoint> endpoints = new LinkedHashMap<>();
+        seen.pods().stream()
                 .filter(pod -> pod.role().equals(PoolLabels.ROLE_MASTER) && pod.started())
-                .forEach(pod -> names.put(pod.name(), pod.name()));
-        return masters.ask(names);
+                .forEach(pod -> endpoints.put(pod.name(), seen.endpoint(pod, pod.name())));
+        return masters.ask(endpoints);
     }
 }

@@ -45,6 +45,9 @@ public final class PoolLabels {
      */
     public static final String RESTART = "kvpool.dev/restart";
 
+    /** Annotation of pods and their templates: the mode of --tls that they run with; absent where that is off. */
+    public static final String TLS = "kvpool.dev/tls";
+
     /** Annotation of a pool: any other text than before has an upgrade tried again that failed or was refused. */
     public static final String RETRY = "kvpool.dev/retry";
 

@@ -19,11 +19,15 @@ public record PoolNames(String pool, String namespace) {
 
     public static final String DATA = "data";
     public static final String ADMIN = "admin";
+    public static final String ADMIN_TLS = "admin-tls";
     private static final int SHORT_ID = 8;
     public static final int MASTER_PORT = 50051;
     public static final int MASTER_ADMIN_PORT = 9003;
     public static final int NODE_ADMIN_PORT = 9301;
     public static final int AGENT_ADMIN_PORT = 9401;
+
+    /** Of the admin endpoint with TLS, which all processes of a secure pool have. */
+    public static final int SECURE_ADMIN_PORT = 9443;
 
     /** What agents go by beside storage sets, none of which may have this name. */
     public static final String AGENT = "agent";
@@ -88,6 +92,26 @@ public record PoolNames(String pool, String namespace) {
         return pool + "-pull-" + which.substring(0, 8);
     }
 
+    /** What the pool's processes trust. */
+    public String trust() {
+        return pool + "-trust";
+    }
+
+    /** The Secret with the key of a certificate authority, told apart by its fingerprint. */
+    public String authority(String fingerprint) {
+        return pool + "-ca-" + fingerprint;
+    }
+
+    /** ServiceAccount of the pods of a perNode set. */
+    public String storageOf(String set) {
+        return storage() + "-" + set;
+    }
+
+    /** ServiceAccount whose tokens may do everything. */
+    public String admins() {
+        return pool + "-admin";
+    }
+
     public String preflight() {
         return pool + "-preflight";
     }
@@ -125,6 +149,18 @@ public record PoolNames(String pool, String namespace) {
     /** The same for the admin endpoint of one of them, by the name of its pod. */
     public String masterAdminAddress(String pod) {
         return address(pod, MASTER_ADMIN_PORT);
+    }
+
+    /** The same with TLS. */
+    public String masterSecureAddress(String pod) {
+        return address(pod, SECURE_ADMIN_PORT);
+    }
+
+    /** HOST:PORT of each master where certificates are given out. */
+    public List<String> enrolmentAddresses(int replicas) {
+        return IntStream.range(0, replicas)
+                .mapToObj(ordinal -> masterSecureAddress(masters() + "-" + ordinal))
+                .toList();
     }
 
     /** HOST:PORT of an IP address. */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.observation;
 
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.security.PoolSecurity;
 import io.fabric8.kubernetes.api.model.ContainerState;
 import io.fabric8.kubernetes.api.model.ContainerStateRunning;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
@@ -16,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * What the operator wants to know of a pod.
@@ -42,6 +45,7 @@ import java.util.Optional;
  * @param runningSince since when its container runs, to the second; empty while it does not
  * @param running id of the image its container runs or ran last, as a name may have been given to another image; empty while none has run
  * @param pullSecrets Secrets with which its images are pulled
+ * @param security whether it speaks TLS, as it was made
  * @param devices what its init container found of NPUs; empty where it has none, or that has not ended
  */
 public record ObservedPod(
@@ -67,6 +71,7 @@ public record ObservedPod(
         Optional<Instant> runningSince,
         String running,
         List<String> pullSecrets,
+        SecurityMode security,
         Optional<DeviceCheck> devices) {
 
     /** How the trouble of a pod begins for which there is no node. */
@@ -117,6 +122,7 @@ public record ObservedPod(
                 own.flatMap(ObservedPod::runningSince),
                 own.map(ContainerStatus::getImageID).orElse(""),
                 pullSecrets(pod),
+                security(pod),
                 DeviceCheck.of(status));
     }
 
@@ -152,6 +158,15 @@ public record ObservedPod(
                 : pod.getSpec().getImagePullSecrets().stream()
                         .map(LocalObjectReference::getName)
                         .toList();
+    }
+
+    private static SecurityMode security(Pod pod) {
+        String word = Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
+                .get(PoolLabels.TLS);
+        return Stream.of(SecurityMode.values())
+                .filter(mode -> PoolSecurity.word(mode).equals(word))
+                .findFirst()
+                .orElse(SecurityMode.OFF);
     }
 
     private static Optional<Ended> ended(ContainerStatus container) {

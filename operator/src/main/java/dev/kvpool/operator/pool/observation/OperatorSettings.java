@@ -9,6 +9,7 @@ import java.util.List;
  * @param image image of masters and storage nodes for pools that name none
  * @param version product version of that image
  * @param namespace the operator's own namespace, from which it asks masters
+ * @param serviceAccount the operator's own ServiceAccount, by which masters of secure pools know it
  * @param drainTaints keys of taints by which autoscalers say that a Kubernetes node is about to go; it counts as cordoned then
  * @param platformUser whether the cluster gives pods their user, group and file system group, as OpenShift does
  * @param deviceHealth whether storage nodes on NPUs that are not well are emptied
@@ -18,6 +19,7 @@ public record OperatorSettings(
         String image,
         String version,
         String namespace,
+        String serviceAccount,
         List<String> drainTaints,
         boolean platformUser,
         boolean deviceHealth,
@@ -33,6 +35,9 @@ public record OperatorSettings(
         public static final RolloutTerms DEFAULT = new RolloutTerms(1, false);
     }
 
+    /** As the chart names it where nothing else is asked for. */
+    private static final String SERVICE_ACCOUNT = "kvpool";
+
     /** Those of Karpenter, since 1.0 and before, and of the Cluster Autoscaler; the chart has the same. */
     private static final List<String> DRAIN_TAINTS =
             List.of("karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler");
@@ -43,6 +48,6 @@ public record OperatorSettings(
 
     /** With the taints of the autoscalers that are known. */
     public OperatorSettings(String image, String version, String namespace) {
-        this(image, version, namespace, DRAIN_TAINTS, false, false, RolloutTerms.DEFAULT);
+        this(image, version, namespace, SERVICE_ACCOUNT, DRAIN_TAINTS, false, false, RolloutTerms.DEFAULT);
     }
 }

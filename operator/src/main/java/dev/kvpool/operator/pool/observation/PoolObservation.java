@@ -8,10 +8,12 @@ import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.DirectoryList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.security.PoolTrust;
 import dev.kvpool.operator.pool.sizing.PoolEngines;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Instant;
@@ -64,6 +66,40 @@ public record PoolObservation(
     public PoolObservation with(List<HasMetadata> others) {
         return new PoolObservation(
                 pool, engines, others, pods, nodes, portClaims, leadership, podSecurity, answers, watchedSince, now);
+    }
+
+    /** The same with answers of masters. */
+    public PoolObservation answered(Map<String, MasterAnswer> said) {
+        return new PoolObservation(
+                pool, engines, children, pods, nodes, portClaims, leadership, podSecurity, said, watchedSince, now);
+    }
+
+    /**
+     * How a master is asked.
+     *
+     * @param host how its pod is reached
+     */
+    public MasterEndpoint endpoint(ObservedPod master, String host) {
+        return new MasterEndpoint(
+                host,
+                master.security().isOn()
+                        ? Optional.of(new MasterEndpoint.Identity(
+                                names().pool(),
+                                poolId(),
+                                master.name(),
+                                PoolTrust.among(children, names())
+                                        .map(PoolTrust::roots)
+                                        .orElse("")))
+                        : Optional.empty());
+    }
+
+    /** The same by the name of its pod, which the API server passes requests on to; a master of that name need not be there. */
+    public MasterEndpoint endpoint(String pod) {
+        return pods(PoolLabels.ROLE_MASTER).stream()
+                .filter(master -> master.name().equals(pod))
+                .findFirst()
+                .map(master -> endpoint(master, pod))
+                .orElseGet(() -> MasterEndpoint.plain(pod));
     }
 
     /** Its identity. A pool that takes over retained objects keeps theirs; storage nodes refuse another one. */

@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.plan;
 import dev.kvpool.operator.status.Finding;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * What came of carrying out a plan.
@@ -16,6 +17,14 @@ public record Outcome(List<String> changes, List<Finding> failures, Optional<Str
     public Outcome {
         changes = List.copyOf(changes);
         failures = List.copyOf(failures);
+    }
+
+    /** The same after something else was done. */
+    public Outcome after(List<String> changed, Optional<Finding> failure) {
+        return new Outcome(
+                Stream.concat(changed.stream(), changes.stream()).toList(),
+                Stream.concat(failure.stream(), failures.stream()).toList(),
+                binding);
     }
 
     /** What came of a plan that makes no Secret. */

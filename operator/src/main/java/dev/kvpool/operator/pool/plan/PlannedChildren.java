@@ -12,6 +12,7 @@ import dev.kvpool.operator.pool.child.MasterRole;
 import dev.kvpool.operator.pool.child.MasterRoleBinding;
 import dev.kvpool.operator.pool.child.MasterServiceAccount;
 import dev.kvpool.operator.pool.child.MasterStatefulSet;
+import dev.kvpool.operator.pool.child.MemberServiceAccounts;
 import dev.kvpool.operator.pool.child.PoolConfigMap;
 import dev.kvpool.operator.pool.child.PoolDisruptionBudget;
 import dev.kvpool.operator.pool.child.PoolNetworkPolicy;
@@ -20,6 +21,7 @@ import dev.kvpool.operator.pool.child.PreflightJob;
 import dev.kvpool.operator.pool.child.PullJob;
 import dev.kvpool.operator.pool.child.StorageDaemonSet;
 import dev.kvpool.operator.pool.child.StorageStatefulSet;
+import dev.kvpool.operator.pool.child.TrustConfigMap;
 import dev.kvpool.operator.pool.child.part.NodePlacement;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.PreflightQuestion;
@@ -148,6 +150,10 @@ public record PlannedChildren(
                 PoolDisruptionBudget.masters(blueprint),
                 PoolDisruptionBudget.storage(blueprint)));
         children.addAll(PoolNetworkPolicy.of(blueprint));
+        children.addAll(MemberServiceAccounts.of(blueprint));
+        if (blueprint.security().isOn()) {
+            children.add(TrustConfigMap.of(blueprint));
+        }
         directories.map(known -> DirectoriesConfigMap.of(blueprint, known)).ifPresent(children::add);
         cleanings.stream().map(this::job).forEach(children::add);
         workloads().map(this::keeping).forEach(children::add);

@@ -73,7 +73,9 @@ public final class PoolPlanner {
     public PoolPlan plan(PoolObservation seen, List<Finding> problems, boolean turn) {
         StoragePlan wish = StoragePlan.of(seen, Set.of());
         Goals goals = Goals.of(seen, wish, settings, turn);
-        boolean rests = !problems.isEmpty() || seen.spec().paused();
+        boolean rests = !problems.isEmpty()
+                || seen.spec().paused()
+                || SecurityStage.of(seen, settings).awaitsAuthority();
         TransitionView view = view(seen, goals, rests ? paused(seen) : Set.of());
         StepJudge.Judged judged = StepJudge.look(view);
         RollView upgrade = RollViews.of(seen, goals, view.members(), judged, settings);
@@ -215,6 +217,7 @@ public final class PoolPlanner {
                 sizing(seen, engines, storage),
                 PortPlan.of(seen).ports(),
                 ExpectedNodes.of(storage.expectedNodes(), seen),
+                SecurityStage.of(seen, settings),
                 settings.namespace(),
                 settings.platformUser(),
                 Requests.of(seen.pool().getMetadata().getAnnotations()));

@@ -39,6 +39,7 @@ public final class PoolValidator {
         problems.addAll(NamespaceCheck.of(seen));
         problems.addAll(longSockets(seen));
         problems.addAll(AcceleratorCheck.of(seen));
+        problems.addAll(TenantCheck.of(seen));
         PoolEngines engines = seen.engineSpecs();
         ResourceCheck.of("spec.masters.resources", seen.spec().masters().resources())
                 .or(() -> SizeCheck.masters(seen.spec()))

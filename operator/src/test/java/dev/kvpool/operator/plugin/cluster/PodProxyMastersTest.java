@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.MasterEndpoint;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -70,8 +71,9 @@ class PodProxyMastersTest {
         });
         PodProxyMasters masters = new PodProxyMasters(client, "demo");
 
-        assertThat(masters.handOver("demo-master-0")).isEmpty();
-        assertThat(masters.cancelDrain("demo-master-0", "n-0")).isEmpty();
+        assertThat(masters.handOver(MasterEndpoint.plain("demo-master-0"))).isEmpty();
+        assertThat(masters.cancelDrain(MasterEndpoint.plain("demo-master-0"), "n-0"))
+                .isEmpty();
         assertThat(methods).containsExactly("POST", "DELETE");
     }
 
@@ -86,11 +88,12 @@ class PodProxyMastersTest {
         });
         PodProxyMasters masters = new PodProxyMasters(client, "demo", Duration.ofMillis(1500));
 
-        Map<String, MasterAnswer> answers = masters.ask(Map.of("one", "hangs", "two", "answers"));
+        Map<String, MasterAnswer> answers =
+                masters.ask(Map.of("one", MasterEndpoint.plain("hangs"), "two", MasterEndpoint.plain("answers")));
 
         assertThat(answers.get("one")).isEqualTo(new MasterAnswer.Silent("it did not answer within 1.5 s"));
         assertThat(answers.get("two")).isInstanceOf(MasterAnswer.Report.class);
-        assertThatThrownBy(() -> masters.text("hangs", 1, "/metrics"))
+        assertThatThrownBy(() -> masters.text(MasterEndpoint.plain("hangs"), 1, "/metrics"))
                 .isInstanceOf(KubernetesClientException.class)
                 .hasMessage("it did not answer within 1.5 s");
         end.countDown();
@@ -109,7 +112,8 @@ class PodProxyMastersTest {
         });
         PodProxyMasters masters = new PodProxyMasters(client, "demo", LONG);
 
-        Map<String, MasterAnswer> answers = masters.ask(Map.of("a", "a", "b", "b", "c", "c"));
+        Map<String, MasterAnswer> answers = masters.ask(
+                Map.of("a", MasterEndpoint.plain("a"), "b", MasterEndpoint.plain("b"), "c", MasterEndpoint.plain("c")));
 
         assertThat(answers.values()).hasSize(3).allMatch(MasterAnswer.Report.class::isInstance);
     }

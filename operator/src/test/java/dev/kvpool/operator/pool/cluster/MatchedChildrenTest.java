@@ -140,6 +140,7 @@ class MatchedChildrenTest {
                         blueprint.sizing(),
                         blueprint.ports(),
                         blueprint.expectedNodes(),
+                        blueprint.security(),
                         blueprint.operatorNamespace(),
                         blueprint.platformUser(),
                         blueprint.requests()),

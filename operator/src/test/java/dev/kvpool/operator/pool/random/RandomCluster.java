@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.random;
 
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -309,6 +310,7 @@ final class RandomCluster {
                 pod.up ? Optional.of(pod.since) : Optional.empty(),
                 pod.running.isEmpty() ? "" : "id of " + pod.running,
                 List.of(),
+                SecurityMode.OFF,
                 Optional.empty());
     }
 

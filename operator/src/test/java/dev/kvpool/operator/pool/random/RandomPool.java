@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -258,6 +259,7 @@ final class RandomPool {
                 Optional.empty(),
                 of,
                 List.of(),
+                SecurityMode.OFF,
                 Optional.empty());
     }
 

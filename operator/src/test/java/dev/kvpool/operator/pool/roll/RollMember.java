@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.status.RollPhase;
 import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.api.v1alpha1.storage.RollMode;
@@ -267,6 +268,7 @@ final class RollMember {
                 Optional.empty(),
                 started ? imageId() : "",
                 List.of(),
+                SecurityMode.OFF,
                 Optional.empty());
         return new Member(
                 observed,

@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.transition;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
@@ -402,6 +403,7 @@ final class DrainPool {
                 Optional.empty(),
                 "",
                 List.of(),
+                SecurityMode.OFF,
                 Optional.empty());
     }
 

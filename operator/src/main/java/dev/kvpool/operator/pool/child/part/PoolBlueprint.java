@@ -13,6 +13,7 @@ import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.pool.naming.NodePorts;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.security.PoolSecurity;
 import dev.kvpool.operator.pool.sizing.PoolEngines;
 import dev.kvpool.operator.pool.sizing.Sizing;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;
@@ -37,6 +38,7 @@ import java.util.Map;
  * @param sizing memory of the pods
  * @param ports ports of the storage nodes, by name of their set, and of the agents, if any, by {@link PoolNames#AGENT}
  * @param expectedNodes the storage nodes the masters shall expect
+ * @param security how secure the next pods are
  * @param operatorNamespace where the operator runs
  * @param platformUser whether the cluster gives pods their user
  * @param requests which pods shall be made again
@@ -53,6 +55,7 @@ public record PoolBlueprint(
         Sizing sizing,
         Map<String, NodePorts> ports,
         List<ExpectedNode> expectedNodes,
+        PoolSecurity security,
         String operatorNamespace,
         boolean platformUser,
         Requests requests) {
@@ -120,16 +123,27 @@ public record PoolBlueprint(
 
     /** Metadata of a child. Under Retain it has no owner, so that garbage collection leaves it alone. */
     public ObjectMeta metadata(String name, Map<String, String> labels) {
+        return metadata(names, uid, poolId, spec.deletionPolicy(), name, labels);
+    }
+
+    /** The same for what is made before there is a blueprint. */
+    public static ObjectMeta metadata(
+            PoolNames names,
+            String uid,
+            String poolId,
+            DeletionPolicy policy,
+            String name,
+            Map<String, String> labels) {
         return new ObjectMetaBuilder()
                 .withName(name)
                 .withNamespace(names.namespace())
                 .withLabels(labels)
                 .withAnnotations(Map.of(PoolLabels.POOL_ID, poolId))
-                .withOwnerReferences(spec.deletionPolicy() == DeletionPolicy.DELETE ? List.of(owner()) : List.of())
+                .withOwnerReferences(policy == DeletionPolicy.DELETE ? List.of(owner(names, uid)) : List.of())
                 .build();
     }
 
-    private OwnerReference owner() {
+    private static OwnerReference owner(PoolNames names, String uid) {
         return new OwnerReferenceBuilder()
                 .withApiVersion(ApiGroup.API_VERSION)
                 .withKind(KvCachePool.KIND)

@@ -10,6 +10,7 @@ import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.ascend.DeviceNeeds;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.security.AccountRoles;
 import dev.kvpool.operator.pool.sizing.Sizing;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
@@ -75,6 +76,7 @@ public final class StoragePod {
         NodeSockets.volume(pool, engine()).ifPresent(pod::addToVolumes);
         NodeSockets.owner(pool, engine(), PodSecurity.user(set.podTemplate())).ifPresent(pod::addToInitContainers);
         HostNetwork.apply(pod, engine());
+        MemberIdentity.apply(pod, pool, AccountRoles.ofSet(pool.names(), set));
         accelerator.ifPresent(parts -> pod.addAllToVolumes(parts.volumes())
                 .addToInitContainers(parts.copying(pool))
                 .editSecurityContext()
@@ -129,6 +131,7 @@ public final class StoragePod {
         SsdKey.mount(set).ifPresent(container::addToVolumeMounts);
         NodeSockets.mount(pool, engine()).ifPresent(container::addToVolumeMounts);
         accelerator.ifPresent(parts -> container.addAllToVolumeMounts(parts.mounts()));
+        MemberIdentity.apply(container, pool, engine().hostNetwork());
         return container.build();
     }
 
@@ -174,6 +177,7 @@ public final class StoragePod {
             arguments.add("--staging-size=" + Sizing.STAGING_BYTES);
         });
         listenHost(pool.engine()).ifPresent(arguments::add);
+        arguments.addAll(MemberIdentity.arguments(pool, engine().hostNetwork()));
         return arguments;
     }
 

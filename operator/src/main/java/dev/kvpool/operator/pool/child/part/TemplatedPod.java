@@ -5,10 +5,12 @@ import dev.kvpool.api.v1alpha1.pod.EnvironmentVariable;
 import dev.kvpool.api.v1alpha1.pod.ExtraVolume;
 import dev.kvpool.api.v1alpha1.pod.ExtraVolumeMount;
 import dev.kvpool.api.v1alpha1.pod.PodTemplate;
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.ascend.DeviceNeeds;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.security.PoolSecurity;
 import io.fabric8.kubernetes.api.model.Affinity;
 import io.fabric8.kubernetes.api.model.AffinityBuilder;
 import io.fabric8.kubernetes.api.model.Container;
@@ -43,18 +45,25 @@ public final class TemplatedPod {
     private final Map<String, String> labels;
     private final Map<String, String> selector;
     private final Map<String, String> restart;
+    private final SecurityMode security;
 
     /**
      * @param wish what the user asks for
      * @param labels what the operator labels the pods with
      * @param selector selects the pods of this role
      * @param restart since when pods of this role shall be made again, if at all
+     * @param security the mode that they run with
      */
     public TemplatedPod(
-            PodTemplate wish, Map<String, String> labels, Map<String, String> selector, Optional<Instant> restart) {
+            PodTemplate wish,
+            Map<String, String> labels,
+            Map<String, String> selector,
+            Optional<Instant> restart,
+            SecurityMode security) {
         this.wish = wish;
         this.labels = labels;
         this.selector = selector;
+        this.security = security;
         this.restart =
                 restart.map(time -> Map.of(PoolLabels.RESTART, time.toString())).orElse(Map.of());
     }
@@ -80,6 +89,7 @@ public final class TemplatedPod {
                 .addToAnnotations(OwnContainer.note(image))
                 .addToAnnotations(PoolLabels.SETTINGS, SettingsDigest.of(settings, wish, restart))
                 .addToAnnotations(PoolLabels.ASKED, asked)
+                .addToAnnotations(security.isOn() ? Map.of(PoolLabels.TLS, PoolSecurity.word(security)) : Map.of())
                 .endMetadata()
                 .withSpec(pod)
                 .build();

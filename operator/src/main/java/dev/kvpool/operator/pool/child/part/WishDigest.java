@@ -7,6 +7,7 @@ import dev.kvpool.api.v1alpha1.engine.AcceleratorSpec;
 import dev.kvpool.api.v1alpha1.engine.AgentsSpec;
 import dev.kvpool.api.v1alpha1.engine.IpFamily;
 import dev.kvpool.api.v1alpha1.pod.MastersSpec;
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -53,6 +54,10 @@ public final class WishDigest {
         // It grows with what the pool holds, which waits for no turn; how much memory an operator gives for so many
         // objects does.
         asked.put("objects", pool.sizing().mastersAreMadeFor());
+        security(pool.security().masters(), asked);
+        if (pool.security().masters().isOn()) {
+            asked.put("authority", pool.security().fingerprint());
+        }
         return text(pool, asked, PoolLabels.ROLE_MASTER);
     }
 
@@ -65,6 +70,7 @@ public final class WishDigest {
         engine.keySet().retainAll(OF_ENGINE);
         asked.put("engine", engine);
         asked.put("ports", pool.ports(set));
+        security(pool.security().members(), asked);
         return text(pool, asked, PoolLabels.ROLE_STORAGE);
     }
 
@@ -75,7 +81,15 @@ public final class WishDigest {
         asked.put("protocols", pool.engines().agentProtocols());
         asked.put("sockets", pool.engines().socketDirectories());
         asked.put("port", pool.agentPort());
+        security(pool.security().members(), asked);
         return text(pool, asked, PoolLabels.ROLE_AGENT);
+    }
+
+    /** A further step of a change of the mode is as much asked for as the first, so it waits for no turn. */
+    private static void security(SecurityMode mode, Map<String, Object> asked) {
+        if (mode.isOn()) {
+            asked.put("security", mode);
+        }
     }
 
     private static String text(PoolBlueprint pool, Map<String, Object> asked, String role) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.master;
+
+import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.PeerNames;
+import dev.kvpool.identity.peer.PoolTls;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.security.GeneralSecurityException;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.X509ExtendedTrustManager;
+
+/**
+ * Believes that a master answers when its certificate is of the pool, and of the very pod that is meant, by the address that was dialled. So one HTTP
+ * client serves all pools, each with roots of its own. Host names in certificates say nothing.
+ */
+final class MasterTrust extends X509ExtendedTrustManager {
+    private record Meant(MasterEndpoint.Identity identity, X509ExtendedTrustManager roots, PeerName name) {}
+
+    /** By IP address, of which a cluster has only so many. */
+    private final Map<String, Meant> byHost = new ConcurrentHashMap<>();
+
+    /**
+     * From now on this is meant by its address.
+     *
+     * @throws IllegalArgumentException when the roots cannot be used; the message is the end of a sentence
+     */
+    void expect(String host, MasterEndpoint.Identity identity) {
+        String address = written(host);
+        Meant known = byHost.get(address);
+        if (known == null || !known.identity().equals(identity)) {
+            byHost.put(address, meant(identity));
+        }
+    }
+
+    /** An IPv6 address can be written in several ways, and connections have one of their own. */
+    private static String written(String host) {
+        try {
+            return InetAddress.ofLiteral(host).getHostAddress();
+        } catch (IllegalArgumentException e) {
+            return host;
+        }
+    }
+
+    private static Meant meant(MasterEndpoint.Identity identity) {
+        try {
+            return new Meant(
+                    identity,
+                    PoolTls.trust(Pem.certificates(identity.roots())),
+                    PeerName.ofPath(UUID.fromString(identity.poolId()), "master/" + identity.pod()));
+        } catch (IllegalArgumentException | GeneralSecurityException e) {
+            throw new IllegalArgumentException(
+                    "the certificates that the pool trusts cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine) throws CertificateException {
+        Meant meant = byHost.get(written(String.valueOf(engine.getPeerHost())));
+        if (meant == null) {
+            throw new CertificateException("nothing is known of who has to be at " + engine.getPeerHost());
+        }
+        meant.roots().checkServerTrusted(chain, type); // without the connection: addresses are in no certificate
+        PeerName found;
+        try {
+            found = PeerNames.of(chain[0]);
+        } catch (IllegalArgumentException e) {
+            throw new CertificateException("the certificate names nobody of a pool: " + e.getMessage(), e);
+        }
+        if (!found.equals(meant.name())) {
+            throw new CertificateException(
+                    "the other side is " + found.uri() + ", and " + meant.name().uri() + " was meant");
+        }
+    }
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type) throws CertificateException {
+        throw new CertificateException("who is meant is not known without the connection");
+    }
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket) throws CertificateException {
+        checkServerTrusted(chain, type);
+    }
+
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type) throws CertificateException {
+        throw new CertificateException("this side is a client");
+    }
+
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket) throws CertificateException {
+        checkClientTrusted(chain, type);
+    }
+
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine) throws CertificateException {
+        checkClientTrusted(chain, type);
+    }
+
+    @Override
+    public X509Certificate[] getAcceptedIssuers() {
+        return new X509Certificate[0];
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin.client;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
+import dev.kvpool.operator.plugin.cluster.Cluster;
+import dev.kvpool.operator.plugin.cluster.PluginException;
+import dev.kvpool.operator.plugin.cluster.PoolCommand;
+import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.security.PoolTrust;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import java.io.PrintWriter;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code client-config}: what engines need to get certificates of a secure pool. */
+@Command(
+        description = {
+            "Prints what engines of a namespace need to get certificates of a secure pool: a ConfigMap, and as comments what goes into their"
+                    + " pods. Nothing in it is secret, and nothing is changed.",
+            "For example: kubectl kvpool client-config demo -n inference --engines-namespace team-a | kubectl apply -f -"
+        })
+public final class ClientConfigCommand extends PoolCommand {
+    private static final Pattern NAMESPACE = Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
+    private static final Pattern ACCOUNT = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
+
+    @Parameters(index = "0", paramLabel = "POOL", description = "The pool.")
+    private String pool;
+
+    @Option(
+            names = "--engines-namespace",
+            paramLabel = "NAME",
+            description = "Namespace of the engines; that of the pool otherwise.")
+    private String enginesNamespace;
+
+    @Option(
+            names = "--service-account",
+            paramLabel = "NAME",
+            defaultValue = "default",
+            description =
+                    "ServiceAccount of the engines' pods, which a tenant of the pool must have; ${DEFAULT-VALUE} otherwise.")
+    private String serviceAccount;
+
+    @Override
+    protected void run(Cluster on, PrintWriter out) {
+        ServiceAccountName account = new ServiceAccountName(
+                checked(enginesNamespace == null ? on.namespace() : enginesNamespace, NAMESPACE, "--engines-namespace"),
+                checked(serviceAccount, ACCOUNT, "--service-account"));
+        KvCachePool found = on.pool(pool);
+        PoolNames names = new PoolNames(pool, on.namespace());
+        if (!found.getSpec().security().mode().isOn()) {
+            throw new PluginException(
+                    "pool %s takes no certificates: its spec.security.mode is Off; engines need nothing but ConfigMap %s"
+                            .formatted(pool, names.clientConfigMap()));
+        }
+        ConfigMap map = on.client()
+                .configMaps()
+                .inNamespace(on.namespace())
+                .withName(names.trust())
+                .get();
+        PoolTrust trust = Optional.ofNullable(map)
+                .map(PoolTrust::of)
+                .filter(PoolTrust::active)
+                .orElseThrow(() -> new PluginException(
+                        "pool %s has no certificate authority yet; its condition CertificatesValid says why"
+                                .formatted(pool)));
+        out.print(ClientConfigText.of(
+                names,
+                ClientConfigText.poolId(map),
+                trust,
+                account,
+                found.getSpec().tenants()));
+        out.flush();
+    }
+
+    /** What is printed is read by other programs. */
+    private static String checked(String name, Pattern format, String option) {
+        if (!format.matcher(name).matches()) {
+            throw new PluginException(
+                    "%s must be a name of lower case letters, digits and '-', not '%s'".formatted(option, name));
+        }
+        return name;
+    }
+}

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What engines need to use a pool. */
+package dev.kvpool.operator.plugin.client;

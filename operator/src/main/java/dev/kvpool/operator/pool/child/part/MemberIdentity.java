@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child.part;
+
+import dev.kvpool.api.v1alpha1.pod.MastersSpec;
+import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.security.PoolSecurity;
+import dev.kvpool.operator.pool.security.PoolTrust;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.ContainerPort;
+import io.fabric8.kubernetes.api.model.ContainerPortBuilder;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.VolumeBuilder;
+import io.fabric8.kubernetes.api.model.VolumeMount;
+import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
+import java.util.List;
+
+/**
+ * By what a storage node, an agent or a Job gets its certificate: a token of its ServiceAccount and the pool's roots. The certificate lies in memory
+ * and goes with the pod.
+ */
+public final class MemberIdentity {
+    private static final String IDENTITY = "identity";
+    private static final String IDENTITY_DIR = "/etc/kvpool/identity";
+    private static final String TOKEN = "token";
+    private static final String CERTIFICATE = "certificate";
+    private static final String CERTIFICATE_VOLUME_DIR = "/run/kvpool";
+
+    /** Below the volume, whose own directory the kubelet opens to the pod's group. */
+    private static final String CERTIFICATE_DIR = CERTIFICATE_VOLUME_DIR + "/tls";
+
+    private static final long TOKEN_LIFE_S = 3600;
+
+    private MemberIdentity() {}
+
+    /** Gives a storage node's or agent's pod what its process needs; nothing while its mode is off. */
+    public static void apply(PodSpecBuilder pod, PoolBlueprint pool, String serviceAccount) {
+        if (pool.security().members().isOn()) {
+            pod.withServiceAccountName(serviceAccount).addAllToVolumes(volumes(pool));
+        }
+    }
+
+    /** Its container. */
+    public static void apply(ContainerBuilder container, PoolBlueprint pool, boolean hostNetwork) {
+        if (pool.security().members().isOn()) {
+            container.addAllToVolumeMounts(mounts());
+            if (!hostNetwork) {
+                container.addToPorts(port());
+            }
+        }
+    }
+
+    /** What its command line says of it. */
+    public static List<String> arguments(PoolBlueprint pool, boolean hostNetwork) {
+        if (!pool.security().members().isOn()) {
+            return List.of();
+        }
+        return List.of(
+                "--tls=" + PoolSecurity.word(pool.security().members()),
+                "--tls-dir=" + CERTIFICATE_DIR,
+                "--enrol-at=" + String.join(",", pool.names().enrolmentAddresses(MastersSpec.REPLICAS_MAX)),
+                "--token-file=" + IDENTITY_DIR + "/" + TOKEN,
+                "--roots=" + IDENTITY_DIR + "/" + PoolTrust.ROOTS,
+                "--secure-admin-port=" + (hostNetwork ? 0 : PoolNames.SECURE_ADMIN_PORT));
+    }
+
+    /** What {@code kvpool enrol} is told, in an init container of a process that does not enrol itself. */
+    public static List<String> enrolOnce(PoolBlueprint pool) {
+        return List.of(
+                "enrol",
+                "--admins=" + String.join(",", pool.names().enrolmentAddresses(MastersSpec.REPLICAS_MAX)),
+                "--token-file=" + IDENTITY_DIR + "/" + TOKEN,
+                "--roots=" + IDENTITY_DIR + "/" + PoolTrust.ROOTS,
+                "--out=" + CERTIFICATE_DIR,
+                "--once");
+    }
+
+    /** Where that puts the certificate. */
+    public static String directory() {
+        return CERTIFICATE_DIR;
+    }
+
+    static ContainerPort port() {
+        return new ContainerPortBuilder()
+                .withName(PoolNames.ADMIN_TLS)
+                .withContainerPort(PoolNames.SECURE_ADMIN_PORT)
+                .withProtocol("TCP")
+                .build();
+    }
+
+    /** The token is for this pool alone, and the kubelet renews it. */
+    public static List<Volume> volumes(PoolBlueprint pool) {
+        return List.of(
+                new VolumeBuilder()
+                        .withName(IDENTITY)
+                        .withNewProjected()
+                        .addNewSource()
+                        .withNewServiceAccountToken()
+                        .withAudience(audience(pool.poolId()))
+                        .withExpirationSeconds(TOKEN_LIFE_S)
+                        .withPath(TOKEN)
+                        .endServiceAccountToken()
+                        .endSource()
+                        .addNewSource()
+                        .withNewConfigMap()
+                        .withName(pool.names().trust())
+                        .addNewItem()
+                        .withKey(PoolTrust.ROOTS)
+                        .withPath(PoolTrust.ROOTS)
+                        .endItem()
+                        .endConfigMap()
+                        .endSource()
+                        .endProjected()
+                        .build(),
+                new VolumeBuilder()
+                        .withName(CERTIFICATE)
+                        .withNewEmptyDir()
+                        .withMedium("Memory")
+                        .withSizeLimit(new Quantity("1Mi"))
+                        .endEmptyDir()
+                        .build());
+    }
+
+    public static List<VolumeMount> mounts() {
+        return List.of(
+                new VolumeMountBuilder()
+                        .withName(IDENTITY)
+                        .withMountPath(IDENTITY_DIR)
+                        .withReadOnly(true)
+                        .build(),
+                new VolumeMountBuilder()
+                        .withName(CERTIFICATE)
+                        .withMountPath(CERTIFICATE_VOLUME_DIR)
+                        .build());
+    }
+
+    /** Whom a token must be for that a pool takes. */
+    public static String audience(String poolId) {
+        return "kvpool.dev/" + poolId;
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.plan;
+
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
+import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.OperatorSettings;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.security.PoolSecurity;
+import dev.kvpool.operator.pool.security.PoolTrust;
+import dev.kvpool.operator.status.Finding;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Which mode the next pods of a pool get, while others still run with another one. Pure.
+ *
+ * <p>A process in mode Off takes no TLS, one in mode Required takes nothing else, and one in mode Permissive takes both and dials TLS. So no pod
+ * is Required while one is Off, nor the other way round; and storage nodes and agents, which dial masters and get their certificates of
+ * them, are Permissive only when no master is Off.
+ */
+public final class SecurityStage {
+    private SecurityStage() {}
+
+    /** Finds it. */
+    public static PoolSecurity of(PoolObservation seen, OperatorSettings settings) {
+        Set<SecurityMode> masters = modes(seen, PoolLabels.ROLE_MASTER);
+        Set<SecurityMode> members = modes(seen, PoolLabels.ROLE_STORAGE);
+        members.addAll(modes(seen, PoolLabels.ROLE_AGENT));
+        Set<SecurityMode> all = EnumSet.copyOf(masters);
+        all.addAll(members);
+        SecurityMode wanted = seen.spec().security().mode();
+        SecurityMode next = switch (wanted) {
+            case OFF -> all.contains(SecurityMode.REQUIRED) ? SecurityMode.PERMISSIVE : wanted;
+            case PERMISSIVE -> wanted;
+            case REQUIRED -> all.contains(SecurityMode.OFF) ? SecurityMode.PERMISSIVE : wanted;
+        };
+        boolean membersDialTls = members.stream().anyMatch(SecurityMode::isOn);
+        return new PoolSecurity(
+                next == SecurityMode.OFF && membersDialTls ? SecurityMode.PERMISSIVE : next,
+                next.isOn() && masters.contains(SecurityMode.OFF) ? SecurityMode.OFF : next,
+                PoolTrust.among(seen.children(), seen.names()),
+                new ServiceAccountName(settings.namespace(), settings.serviceAccount()));
+    }
+
+    /**
+     * Whether the pool's certificate authority is made, or what was begun of it is ended.
+     *
+     * @param problems why the spec cannot be carried out; empty when it can
+     */
+    public static boolean makesAuthority(PoolObservation seen, OperatorSettings settings, List<Finding> problems) {
+        return problems.isEmpty() && !seen.spec().paused() && of(seen, settings).awaitsAuthority();
+    }
+
+    private static Set<SecurityMode> modes(PoolObservation seen, String role) {
+        Set<SecurityMode> modes = EnumSet.noneOf(SecurityMode.class);
+        seen.pods(role).stream().map(ObservedPod::security).forEach(modes::add);
+        return modes;
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.report;
+
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
+import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.OperatorSettings;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.plan.SecurityStage;
+import dev.kvpool.operator.pool.security.PoolSecurity;
+import dev.kvpool.operator.pool.security.PoolTrust;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Whether a pool lets in peers without certificates, and whether its certificates can go on. */
+final class SecurityFindings {
+    private static final Duration SOON = Duration.ofDays(90);
+    private static final int PODS_MAX = 5;
+    private static final Set<String> MEMBERS =
+            Set.of(PoolLabels.ROLE_MASTER, PoolLabels.ROLE_STORAGE, PoolLabels.ROLE_AGENT);
+
+    private final PoolObservation seen;
+    private final PoolSecurity next;
+
+    private SecurityFindings(PoolObservation seen, PoolSecurity next) {
+        this.seen = seen;
+        this.next = next;
+    }
+
+    /** None for a pool that is plain. */
+    static List<Finding> of(PoolObservation seen, OperatorSettings settings) {
+        PoolSecurity next = SecurityStage.of(seen, settings);
+        if (!next.isOn() && !seen.spec().security().mode().isOn()) {
+            return List.of();
+        }
+        SecurityFindings findings = new SecurityFindings(seen, next);
+        return List.of(findings.secured(), findings.certificates());
+    }
+
+    private Finding secured() {
+        SecurityMode wanted = seen.spec().security().mode();
+        List<String> others = seen.pods().stream()
+                .filter(pod -> MEMBERS.contains(pod.role()) && pod.security() != wanted)
+                .map(ObservedPod::name)
+                .sorted()
+                .toList();
+        if (!others.isEmpty()) {
+            return new Finding(
+                    Reason.PODS_OF_ANOTHER_MODE,
+                    "spec.security.mode is %s, and %d pods run with another mode: %s.%s"
+                            .formatted(
+                                    PoolSecurity.word(wanted),
+                                    others.size(),
+                                    NameList.of(others.subList(0, Math.min(PODS_MAX, others.size()))),
+                                    next.masters() == wanted
+                                            ? ""
+                                            : " Until then those that are made again are permissive."));
+        }
+        return wanted == SecurityMode.REQUIRED
+                ? new Finding(Reason.TLS_REQUIRED, "All pods of the pool take TLS only.")
+                : new Finding(
+                        Reason.PLAIN_PEERS_ADMITTED,
+                        "spec.security.mode is %s: peers without certificates may do everything. Required shuts them out."
+                                .formatted(PoolSecurity.word(wanted)));
+    }
+
+    private Finding certificates() {
+        Optional<PoolTrust> active = next.trust().filter(PoolTrust::active);
+        String name = seen.names().trust();
+        if (active.isEmpty()) {
+            return new Finding(
+                    Reason.AUTHORITY_PENDING,
+                    "The certificate authority of the pool is not there yet. No pod is made before ConfigMap %s says that it is."
+                            .formatted(name));
+        }
+        if (!active.get().isIntact()) {
+            return new Finding(
+                    Reason.TRUST_CHANGED,
+                    ("The certificate in ConfigMap %s is not that of fingerprint %s, by which it is named. Restore it from Secret %s; or"
+                                    + " delete the ConfigMap: the pool gets another certificate authority, and all pods are made again.")
+                            .formatted(
+                                    name,
+                                    active.get().fingerprint(),
+                                    seen.names().authority(active.get().fingerprint())));
+        }
+        Instant end = active.get().notAfter().orElse(Instant.EPOCH);
+        return seen.now().isBefore(end.minus(SOON))
+                ? new Finding(
+                        Reason.AUTHORITY_VALID,
+                        "The certificate authority of the pool is valid until %s.".formatted(end))
+                : new Finding(
+                        Reason.AUTHORITY_ENDS_SOON,
+                        ("The certificate authority of the pool ends at %s, and all certificates with it. In a maintenance window delete"
+                                        + " ConfigMap %s: the pool gets another one, and its processes do not know each other until"
+                                        + " all of them are made again.")
+                                .formatted(end, name));
+    }
+}

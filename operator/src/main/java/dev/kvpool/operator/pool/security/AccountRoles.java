@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.security;
+
+import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.pod.PodTemplate;
+import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
+import dev.kvpool.api.v1alpha1.security.TenantAccess;
+import dev.kvpool.api.v1alpha1.security.TenantSpec;
+import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.operator.pool.naming.PoolNames;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Which ServiceAccounts get certificates of a pool, and as what: the rules by which masters enrol. */
+public final class AccountRoles {
+    private final List<Role> roles = new ArrayList<>();
+
+    /**
+     * What pods with a ServiceAccount are.
+     *
+     * @param account NAMESPACE/NAME
+     * @param role as masters read it
+     */
+    private record Role(String account, String role) {}
+
+    private AccountRoles() {}
+
+    /**
+     * Those of a pool.
+     *
+     * @param engine the pool's own transfer engine, whose agents there are
+     */
+    public static AccountRoles of(
+            PoolNames names, KvCachePoolSpec spec, TransferEngineSpec engine, ServiceAccountName operator) {
+        AccountRoles all = new AccountRoles();
+        String namespace = names.namespace() + "/";
+        for (StorageSetSpec set : spec.storage()) {
+            all.add(namespace + ofSet(names, set), set.perNode() == null ? "node" : "node " + set.name());
+        }
+        if (engine.agents() != null) {
+            all.add(namespace + ofAgents(names, engine), "agent");
+        }
+        all.add(namespace + names.preflight(), "monitor");
+        all.add(namespace + names.admins(), "admin");
+        all.add(operator.text(), "operator");
+        for (TenantSpec tenant : spec.tenants()) {
+            String role = "tenant " + tenant.name() + (tenant.access() == TenantAccess.READ_ONLY ? " ro" : " rw");
+            tenant.serviceAccounts().forEach(account -> all.add(account.text(), role));
+        }
+        return all;
+    }
+
+    private void add(String account, String role) {
+        roles.add(new Role(account, role));
+    }
+
+    /** The ServiceAccount of the pods of a storage set. The token of a pod of a perNode set says its node and not its set, so each has its own. */
+    public static String ofSet(PoolNames names, StorageSetSpec set) {
+        return chosen(set.podTemplate())
+                .orElseGet(() -> set.perNode() == null ? names.storage() : names.storageOf(set.name()));
+    }
+
+    /** That of agents. */
+    public static String ofAgents(PoolNames names, TransferEngineSpec engine) {
+        return chosen(engine.agents().podTemplate()).orElseGet(names::agents);
+    }
+
+    private static Optional<String> chosen(PodTemplate template) {
+        return Optional.ofNullable(template.serviceAccountName());
+    }
+
+    /** The file that masters read: a line for each account, always in the same order. */
+    public String text() {
+        return roles.stream()
+                .map(role -> role.account() + " " + role.role())
+                .distinct()
+                .collect(Collectors.joining("\n", "", "\n"));
+    }
+
+    /** Accounts that would be two things at once, each with what it would be; masters refuse such a file. */
+    public Map<String, Set<String>> ambiguous() {
+        Map<String, Set<String>> byAccount = new LinkedHashMap<>();
+        roles.forEach(role -> byAccount
+                .computeIfAbsent(role.account(), none -> new LinkedHashSet<>())
+                .add(role.role()));
+        byAccount.values().removeIf(several -> several.size() < 2);
+        return byAccount;
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.security;
+
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
+import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
+import java.util.Optional;
+
+/**
+ * How secure the next pods of a pool are.
+ *
+ * @param masters mode of masters
+ * @param members mode of storage nodes and agents
+ * @param trust the certificate authority; empty where there is none
+ * @param operator the ServiceAccount of the operator
+ */
+public record PoolSecurity(
+        SecurityMode masters, SecurityMode members, Optional<PoolTrust> trust, ServiceAccountName operator) {
+
+    /** Whether any process of the pool has a certificate. */
+    public boolean isOn() {
+        return masters.isOn() || members.isOn();
+    }
+
+    /** Whether pods cannot be made before there is a certificate authority. */
+    public boolean awaitsAuthority() {
+        return isOn() && trust.filter(PoolTrust::active).isEmpty();
+    }
+
+    /** The certificate authority that masters sign with. */
+    public String fingerprint() {
+        return trust.map(PoolTrust::fingerprint).orElseThrow();
+    }
+
+    /** What command lines say for a mode. */
+    public static String word(SecurityMode mode) {
+        return switch (mode) {
+            case OFF -> "off";
+            case PERMISSIVE -> "permissive";
+            case REQUIRED -> "required";
+        };
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.validate;
+
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.engine.Protocol;
+import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
+import dev.kvpool.api.v1alpha1.security.TenantSpec;
+import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.security.AccountRoles;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Whether tenants can be kept apart, and whether each ServiceAccount is one thing only. Pure. */
+final class TenantCheck {
+    /** The tenant of engines without one; alone it shares with no other. */
+    private static final String DEFAULT = "default";
+
+    private TenantCheck() {}
+
+    static List<Finding> of(PoolObservation seen) {
+        List<Finding> problems = new ArrayList<>();
+        if (seen.spec().security().mode().isOn()) {
+            ambiguous(seen).ifPresent(problems::add);
+        }
+        if (seen.spec().tenants().stream().anyMatch(tenant -> !tenant.name().equals(DEFAULT))) {
+            sharing(seen).ifPresent(problems::add);
+        }
+        return problems;
+    }
+
+    /** Whom the operator is to masters nobody can choose in the spec, so it needs no look here. */
+    private static Optional<Finding> ambiguous(PoolObservation seen) {
+        List<String> sentences = AccountRoles.of(
+                        seen.names(), seen.spec(), seen.engineSpecs().ofPool(), new ServiceAccountName("", ""))
+                .ambiguous()
+                .entrySet()
+                .stream()
+                .map(account -> "%s would be %s".formatted(account.getKey(), String.join(" and ", account.getValue())))
+                .toList();
+        return sentences.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        Reason.ACCOUNT_IN_TWO_ROLES,
+                        ("ServiceAccount %s: its certificates can have one name only. Give each tenant and each set of storage nodes"
+                                        + " ServiceAccounts of its own.")
+                                .formatted(NameList.of(sentences))));
+    }
+
+    private static Optional<Finding> sharing(PoolObservation seen) {
+        Set<String> shared = new TreeSet<>();
+        for (TransferEngine engine : seen.engines()) {
+            String name = engine.getMetadata().getName();
+            if (engine.getSpec().protocolsOfNodes().contains(Protocol.SHM)) {
+                shared.add("protocol shm in TransferEngine %s (remove socketDirectory)".formatted(name));
+            }
+            if (engine.getSpec().protocols().contains(Protocol.UCX)) {
+                shared.add("protocol ucx in TransferEngine %s (remove it)".formatted(name));
+            }
+        }
+        seen.engine()
+                .filter(engine -> engine.getSpec().agents() != null)
+                .ifPresent(engine -> shared.add("agents in TransferEngine %s (remove them)"
+                        .formatted(engine.getMetadata().getName())));
+        seen.spec()
+                .engineSegment()
+                .ifPresent(bytes -> shared.add("memory of engines (%s)"
+                        .formatted(
+                                seen.spec().storage().isEmpty() ? "add a storage set" : "remove engineSegmentSize")));
+        return shared.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        Reason.TENANTS_SHARE_MEMORY,
+                        "Tenants %s cannot be kept apart with %s: a whole segment is open to each engine that reaches it that way."
+                                .formatted(
+                                        NameList.of(seen.spec().tenants().stream()
+                                                .map(TenantSpec::name)
+                                                .toList()),
+                                        NameList.of(List.copyOf(shared)))));
+    }
+}

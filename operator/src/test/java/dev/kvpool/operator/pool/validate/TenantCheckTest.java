@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.validate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.operator.pool.PoolSketch;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TenantCheckTest {
+    private static final String STORAGE = "storage: [{name: a, capacity: 1Gi}]";
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            {socketDirectory: /run/kvpool} | %s                          | protocol shm in TransferEngine demo (remove socketDirectory)
+            {protocols: [ucx, tcp]}        | %s                          | protocol ucx in TransferEngine demo (remove it)
+            {agents: {}}                   | %s                          | agents in TransferEngine demo (remove them)
+            {}                             | storage: []                 | memory of engines (add a storage set)
+            {}                             | engineSegmentSize: 1Gi, %s  | memory of engines (remove engineSegmentSize)
+            """)
+    void whatOpensMemoryToAllIsRefusedForTenants(String engine, String rest, String sentence) {
+        assertThat(TenantCheck.of(sketch("chat", engine, rest).observation()))
+                .singleElement()
+                .satisfies(problem -> {
+                    assertThat(problem.reason()).isEqualTo(Reason.TENANTS_SHARE_MEMORY);
+                    assertThat(problem.message()).contains("Tenants chat").contains(sentence);
+                });
+        assertThat(TenantCheck.of(sketch("default", engine, rest).observation()))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"{}", "'{protocols: [shm, tcp]}'"})
+    void memoryThatStorageNodesShareWithNobodyIsNoHindrance(String engine) {
+        assertThat(TenantCheck.of(sketch("chat", engine, "%s").observation())).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            {namespace: ns, name: demo-storage}   | would be node and tenant chat rw
+            {namespace: ns, name: demo-admin}     | would be admin and tenant chat rw
+            {namespace: ns, name: demo-preflight} | would be monitor and tenant chat rw
+            {namespace: other, name: engine}      | would be tenant chat rw and tenant search ro
+            """)
+    void anAccountIsOneThing(String account, String sentence) {
+        PoolSketch sketch =
+                new PoolSketch(("{security: {mode: Required}, tenants: [{name: chat, serviceAccounts: [%s]},"
+                                + " {name: search, access: ReadOnly, serviceAccounts: [{namespace: other, name: engine}]}], %s}")
+                        .formatted(account, STORAGE));
+
+        assertThat(TenantCheck.of(sketch.observation()))
+                .singleElement()
+                .extracting(Finding::reason, Finding::message)
+                .satisfies(parts -> {
+                    assertThat(parts.get(0)).isEqualTo(Reason.ACCOUNT_IN_TWO_ROLES);
+                    assertThat((String) parts.get(1)).contains(sentence);
+                });
+    }
+
+    private static PoolSketch sketch(String tenant, String engine, String rest) {
+        return new PoolSketch(
+                        "{transferEngine: demo, security: {mode: Required}, tenants: [{name: %s, serviceAccounts: [{namespace: other, name: engine}]}], %s}"
+                                .formatted(tenant, rest.replace("%s", STORAGE)))
+                .engine(engine);
+    }
+}
