@@ -101,7 +101,8 @@ inline void appendKeepTombstones(wire::Bytes& out, const node::KeepTombstones& k
 }
 
 inline void appendCopy(wire::Bytes& out, const node::Copy& copy) {
-  const size_t room = wire::textRoom(copy.key.size()) + wire::textRoom(copy.sourceTcp.size());
+  const size_t room =
+      wire::textRoom(copy.key.size()) + wire::textRoom(copy.sourceTcp.size()) + wire::textRoom(copy.sourceNode.size());
   wire::appendFrame<sbe::Copy>(out, room, [&](sbe::Copy& m) {
     m.requestId(copy.requestId)
         .payloadLength(copy.payloadLength)
@@ -112,7 +113,8 @@ inline void appendCopy(wire::Bytes& out, const node::Copy& copy) {
     wire::put(m.objectId(), copy.objectId);
     wire::put(m.sourceExtent(), copy.sourceExtent);
     wire::putRetention(m, copy.retention);
-    m.putKey(copy.key).putSourceTcp(copy.sourceTcp);
+    m.sourceIsTransient(wire::flag(copy.sourceIsTransient));
+    m.putKey(copy.key).putSourceTcp(copy.sourceTcp).putSourceNode(copy.sourceNode);
   });
 }
 

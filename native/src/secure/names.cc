@@ -90,10 +90,16 @@ Result<PeerName> parseName(std::string_view uri) {
   return PeerName{*pool, std::move(*principal)};
 }
 
+Expected Expected::storageNode(const std::string& id, bool isTransient) {
+  using Role = Principal::Role;
+  if (isTransient) return {{Role::Tenant, Role::Agent}, {}};
+  return {{Role::Node}, id};
+}
+
 bool Expected::admits(const Principal& peer) const {
   if (!roles.empty() && std::find(roles.begin(), roles.end(), peer.role) == roles.end()) return false;
   if (!roles.empty() && peer.readsOnly) return false;  // who may not write holds nothing for others
-  return node.empty() || peer.role != Principal::Role::Node || peer.name == node;
+  return roles.empty() || peer.role != Principal::Role::Node || peer.name == node;
 }
 
 std::string toString(const Expected& expected) {
@@ -102,8 +108,7 @@ std::string toString(const Expected& expected) {
   std::string text;
   for (const Principal::Role role : expected.roles) {
     if (!text.empty()) text += " or ";
-    const bool named = role == Principal::Role::Node && !expected.node.empty();
-    text += named ? "node/" + expected.node : kRoles.at(static_cast<size_t>(role));
+    text += role == Principal::Role::Node ? "node/" + expected.node : kRoles.at(static_cast<size_t>(role));
   }
   return text.empty() ? "any member" : text;
 }

@@ -22,8 +22,12 @@ Result<PeerName> parseName(std::string_view uri);
 
 /// Whom one end of a connection takes for its peer.
 struct Expected {
+  static Expected master() { return {{Principal::Role::Master}, {}}; }
+  /// One with this id shows it; engines and agents lend memory under their own names.
+  static Expected storageNode(const std::string& id, bool isTransient);
+
   std::vector<Principal::Role> roles = {};  // none: any
-  std::string node = {};                    // of a peer that is a storage node; empty: any
+  std::string node = {};                    // of a peer that is a storage node; empty: none
 
   [[nodiscard]] bool admits(const Principal& peer) const;
 };

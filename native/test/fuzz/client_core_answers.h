@@ -75,7 +75,7 @@ inline std::vector<NodeAddress> nodes(Input& input) {
   for (uint64_t i = 1; i <= input.byte() % 4U; ++i) {
     const std::string name = "node-" + std::to_string(i);
     found.push_back({1 + input.byte() % 4U, name, name + ":1",
-                     input.byte() % 2 == 0 ? std::string(kBootId) + ":/" + name : std::string()});
+                     input.byte() % 2 == 0 ? std::string(kBootId) + ":/" + name : std::string(), false});
   }
   return found;
 }

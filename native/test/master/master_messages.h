@@ -20,6 +20,7 @@ struct NodeInfo {
   std::string tcp;
   std::string shm;
   uint64_t capacityBytes = 0;
+  bool isTransient = false;
 };
 
 struct DirectoryRecord {

@@ -53,6 +53,9 @@ class MasterModel {
   [[nodiscard]] size_t readyNodes() const;
   [[nodiscard]] size_t publishedObjects() const { return published_.size(); }
 
+  /// From now on it says of no node that it is transient.
+  void callAllLasting() { callsAllLasting_ = true; }
+
  private:
   using Copies = std::map<uint64_t, DirectoryRecord>;  // by connection of the node
   struct Node {
@@ -128,7 +131,8 @@ class MasterModel {
   uint64_t lastCounter_ = 0;
   std::vector<Outgoing> outgoing_;
   std::map<uint64_t, Node> nodes_;  // by connection
-  std::set<uint64_t> clients_;      // connections
+  bool callsAllLasting_ = false;
+  std::set<uint64_t> clients_;  // connections
   std::map<ObjectId, Copies> held_;
   std::map<std::string, ObjectId> published_;
   std::map<std::string, GrantGiven> grants_;

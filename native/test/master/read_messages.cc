@@ -44,6 +44,7 @@ NodeInfo readNodeInfo(wire::Body body) {
   Reader<sbe::NodeInfo> reader(body);
   NodeInfo info;
   info.seen = wire::toAuthority(reader->seen());
+  info.isTransient = reader->isTransient() == sbe::Flag::YES;
   for (const uint64_t bytes :
        reader.list(&sbe::NodeInfo::segments, wire::kGroupEntriesMax, [](auto& entry) { return entry.capacityBytes(); }))
     info.capacityBytes += bytes;

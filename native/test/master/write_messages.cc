@@ -27,8 +27,9 @@ wire::Bytes frameOf(size_t variableRoom, Fill fill) {
   return out;
 }
 
+template <typename Message>
 size_t nodesRoom(const std::vector<client::NodeAddress>& nodes) {
-  size_t room = groupRoom(nodes.size(), sizeof(uint64_t));
+  size_t room = groupRoom(nodes.size(), Message::Nodes::sbeBlockLength());
   for (const auto& node : nodes)
     room += textRoom(node.id.size()) + textRoom(node.tcp.size()) + textRoom(node.shm.size());
   return room;
@@ -38,7 +39,12 @@ template <typename Message>
 void putNodes(Message& message, const std::vector<client::NodeAddress>& nodes) {
   auto& group = message.nodesCount(static_cast<uint16_t>(nodes.size()));
   for (const auto& node : nodes) {
-    group.next().incarnation(node.incarnation).putNodeId(node.id).putTcp(node.tcp).putShm(node.shm);
+    group.next()
+        .incarnation(node.incarnation)
+        .isTransient(wire::flag(node.isTransient))
+        .putNodeId(node.id)
+        .putTcp(node.tcp)
+        .putShm(node.shm);
   }
 }
 
@@ -79,7 +85,7 @@ wire::Bytes free(uint64_t request, const Authority& authority, std::span<const F
 
 wire::Bytes grantReply(const client::GrantReply& reply, uint32_t deadlineMs) {
   using Grants = sbe::GrantReply::Grants;
-  size_t room = nodesRoom(reply.nodes) + groupRoom(reply.grants.size(), Grants::sbeBlockLength());
+  size_t room = nodesRoom<sbe::GrantReply>(reply.nodes) + groupRoom(reply.grants.size(), Grants::sbeBlockLength());
   for (const auto& grant : reply.grants)
     room += groupRoom(grant.targets.size(), Grants::Targets::sbeBlockLength());
   return frameOf<sbe::GrantReply>(room, [&](sbe::GrantReply& message) {
@@ -99,7 +105,7 @@ wire::Bytes grantReply(const client::GrantReply& reply, uint32_t deadlineMs) {
 
 wire::Bytes lookupReply(const client::LookupReply& reply) {
   using Objects = sbe::LookupReply::Objects;
-  size_t room = nodesRoom(reply.nodes) + groupRoom(reply.objects.size(), Objects::sbeBlockLength());
+  size_t room = nodesRoom<sbe::LookupReply>(reply.nodes) + groupRoom(reply.objects.size(), Objects::sbeBlockLength());
   for (const auto& object : reply.objects) {
     room += groupRoom(object.replicas.size(), Objects::Replicas::sbeBlockLength());
   }

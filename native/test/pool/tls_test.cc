@@ -21,19 +21,19 @@ class TlsPoolTest : public testing::Test {
     return files_.path() + "/" + name;
   }
 
-  int32_t start(const std::string& certificate, uint32_t mode, NodeHandle* node, std::string* why,
-                uint32_t protocols = KV_PROTOCOL_TCP) {
+  int32_t start(const std::string& certificate, uint32_t mode, NodeHandle* node, std::string* why, uint32_t flags = 0) {
     kv_node_params params{};
     params.struct_size = sizeof params;
     params.pool_id = kPoolText;
     params.node_id = "a";
+    params.flags = flags;
     const std::string masters = master_.address();
     params.masters = masters.c_str();
     params.listen_host = kIpv4;
     params.advertise_host = kIpv4;
-    params.data_dir = data_.path().c_str();
+    if (flags == 0) params.data_dir = data_.path().c_str();
     params.segment_bytes = 32 << 20;
-    params.protocols = protocols;
+    params.protocols = KV_PROTOCOL_TCP;
     const std::string tls = certificate.empty() ? "" : directory(certificate);
     params.tls_dir = tls.c_str();
     params.tls_mode = mode;
@@ -140,6 +140,25 @@ TEST_F(TlsPoolTest, APermissiveNodeServesBoth) {
   const ClientHandle plain = client("", 5000, &why);
   ASSERT_TRUE(plain) << why;
   EXPECT_EQ(get(plain.get(), "k").value, "v") << explain(plain.get());
+}
+
+TEST_F(TlsPoolTest, AnEngineIsTakenForTheMemoryThatItLendsAndForNoStorageNode) {
+  NodeHandle node;
+  std::string why;
+  ASSERT_EQ(start("tenant/default/rw/lender", KV_TLS_REQUIRED, &node, &why, KV_NODE_TRANSIENT), KV_OK) << why;
+  ASSERT_TRUE(master_.awaitNodes(1));
+  const ClientHandle lent = client("tenant/default/rw/engine");
+  ASSERT_TRUE(lent);
+  ASSERT_EQ(put(lent.get(), "k", "v"), KV_OK) << explain(lent.get());
+
+  // As if it had the address of a storage node of the pool.
+  master_.in([](MasterServer& server) { server.model().callAllLasting(); });
+  const ClientHandle deceived = client("tenant/default/rw/engine");
+  ASSERT_TRUE(deceived);
+  EXPECT_NE(soon(deceived.get(), KV_OP_GET, "k"), KV_OK);
+  EXPECT_NE(explain(deceived.get()).find("it is tenant/default/rw/lender by its certificate, where node/a is expected"),
+            std::string::npos)
+      << explain(deceived.get());
 }
 
 TEST_F(TlsPoolTest, ACertificateThatIsAnothersIsNamedAtTheStart) {

@@ -122,11 +122,24 @@ TEST(Names, TellWhomADialerMeans) {
   const Principal tenant{Role::Tenant, "a", "default", false, 0};
   EXPECT_TRUE(Expected{}.admits(node));
   EXPECT_FALSE((Expected{{Role::Master}}.admits(node)));
-  const Expected thisNode{{Role::Node, Role::Tenant}, "b"};
-  EXPECT_FALSE(thisNode.admits(node));
-  EXPECT_TRUE(thisNode.admits(tenant)) << "a transient node has its client's name";
-  EXPECT_FALSE(thisNode.admits({Role::Tenant, "a", "default", true, 0})) << "who only reads lends no memory";
-  EXPECT_EQ(toString(thisNode), "node/b or a tenant");
+  EXPECT_TRUE(Expected::master().admits({Role::Master, "m", "default", false, 0}));
+  EXPECT_FALSE(Expected::master().admits(node));
+
+  const Expected lasting = Expected::storageNode("a", false);
+  EXPECT_TRUE(lasting.admits(node));
+  EXPECT_FALSE(Expected::storageNode("b", false).admits(node));
+  EXPECT_FALSE(Expected::storageNode("", false).admits(node));
+  EXPECT_FALSE(lasting.admits(tenant)) << "a tenant's certificate makes no storage node of the pool";
+  EXPECT_FALSE(lasting.admits({Role::Agent, "a", "default", false, 0}));
+  EXPECT_EQ(toString(lasting), "node/a");
+
+  const Expected lent = Expected::storageNode("transient-1", true);
+  EXPECT_TRUE(lent.admits(tenant)) << "it has its engine's name";
+  EXPECT_TRUE(lent.admits({Role::Agent, "a", "default", false, 0}));
+  EXPECT_FALSE(lent.admits({Role::Tenant, "a", "default", true, 0})) << "who only reads lends no memory";
+  EXPECT_FALSE(lent.admits(node));
+  EXPECT_FALSE(lent.admits({Role::Admin, "a", "default", false, 0}));
+  EXPECT_EQ(toString(lent), "a tenant or an agent");
   EXPECT_EQ(toString(Expected{}), "any member");
 }
 

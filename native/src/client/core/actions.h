@@ -30,8 +30,9 @@ enum class Transport { Tcp, Unix };
 struct Dial {
   ConnectionId connection = 0;
   Transport transport = Transport::Tcp;
-  std::string address;  ///< HOST:PORT, or the path of a unix socket
-  std::string node;     ///< the storage node that is meant; empty: a master
+  std::string address;       ///< HOST:PORT, or the path of a unix socket
+  std::string node;          ///< the storage node that is meant; empty: a master
+  bool isTransient = false;  ///< of that node
 };
 
 /// Whole frames, header included.

@@ -82,7 +82,7 @@ void LeaderSearch::dial(Master& master) {
   master.connection = context_.newConnection();
   master.stage = Stage::Dialing;
   master.since = context_.now;
-  context_.act(Dial{master.connection, Transport::Tcp, master.address, {}});
+  context_.act(Dial{master.connection, Transport::Tcp, master.address, {}, false});
 }
 
 void LeaderSearch::ask(Master& master) {

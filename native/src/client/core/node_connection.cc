@@ -7,13 +7,14 @@
 namespace kvpool::client {
 
 NodeConnection::NodeConnection(Context& context, std::vector<TransferResult>& results, Transport transport,
-                               std::string address, uint64_t incarnation, std::string node)
+                               std::string address, const NodeAddress& node)
     : context_(context),
       results_(results),
       transport_(transport),
       address_(std::move(address)),
-      incarnation_(incarnation),
-      node_(std::move(node)) {}
+      incarnation_(node.incarnation),
+      node_(node.id),
+      isTransient_(node.isTransient) {}
 
 Status NodeConnection::whyNot() const {
   if (failedForGood_ || context_.now < restUntil_) return why_;
@@ -336,7 +337,7 @@ void NodeConnection::dial(const PoolId& pool) {
   connection_ = context_.newConnection();
   stage_ = Stage::Dialing;
   since_ = context_.now;
-  context_.act(Dial{connection_, transport_, address_, node_});
+  context_.act(Dial{connection_, transport_, address_, node_, isTransient_});
 }
 
 void NodeConnection::opened() {

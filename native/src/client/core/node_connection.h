@@ -22,7 +22,7 @@ class NodeConnection {
  public:
   /// `address` is HOST:PORT or the path of the unix socket; finished transfers are appended to `results`.
   NodeConnection(Context& context, std::vector<TransferResult>& results, Transport transport, std::string address,
-                 uint64_t incarnation, std::string node);
+                 const NodeAddress& node);
 
   /// Why the connection takes no transfers now: it failed a moment ago, or for good. Otherwise OK.
   [[nodiscard]] Status whyNot() const;
@@ -99,6 +99,7 @@ class NodeConnection {
   const std::string address_;
   const uint64_t incarnation_;
   const std::string node_;
+  const bool isTransient_;
 
   Stage stage_ = Stage::Down;
   ConnectionId connection_ = 0;

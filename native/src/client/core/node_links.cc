@@ -37,12 +37,11 @@ void NodeLinks::settle(Link& link, const NodeAddress& node) {
   link.tcp.reset();
   link.shm.reset();
   if (context_.config.tcp && !node.tcp.empty()) {
-    link.tcp =
-        std::make_unique<NodeConnection>(context_, results_, Transport::Tcp, node.tcp, node.incarnation, node.id);
+    link.tcp = std::make_unique<NodeConnection>(context_, results_, Transport::Tcp, node.tcp, node);
   }
   const std::string path = localPath(node.shm, context_.config);
   if (!path.empty()) {
-    link.shm = std::make_unique<NodeConnection>(context_, results_, Transport::Unix, path, node.incarnation, node.id);
+    link.shm = std::make_unique<NodeConnection>(context_, results_, Transport::Unix, path, node);
   }
 }
 

@@ -30,6 +30,7 @@ std::vector<NodeAddress> readNodes(Reader<Message>& reader) {
   return reader.list(&Message::nodes, wire::kGroupEntriesMax, [&](auto& entry) {
     NodeAddress node;
     node.incarnation = entry.incarnation();
+    node.isTransient = entry.isTransient() == sbe::Flag::YES;  // before what varies in length
     node.id = text(reader.bytes(entry, wire::kNameBytesMax));
     node.tcp = text(reader.bytes(entry, wire::kTextBytesMax));
     node.shm = text(reader.bytes(entry, wire::kTextBytesMax));

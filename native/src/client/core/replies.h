@@ -17,8 +17,9 @@ namespace kvpool::client {
 struct NodeAddress {
   uint64_t incarnation = 0;
   std::string id;
-  std::string tcp;  ///< HOST:PORT
-  std::string shm;  ///< BOOTID:PATH of a unix socket; empty when the node offers none
+  std::string tcp;           ///< HOST:PORT
+  std::string shm;           ///< BOOTID:PATH of a unix socket; empty when the node offers none
+  bool isTransient = false;  ///< memory that an engine lends: its certificate is the engine's, and not node/ID
 };
 
 struct Heartbeat {};

@@ -15,11 +15,9 @@ namespace {
 /// Copied between two looks at the sockets.
 constexpr uint64_t kCopyBytesPerRound = 1 << 20;
 
-/// Engines lend memory as nodes of their own names.
-secure::Expected expectedOf(const std::string& node) {
-  using Role = Principal::Role;
-  if (node.empty()) return {{Role::Master}, {}};
-  return {{Role::Node, Role::Tenant, Role::Agent}, node};
+secure::Expected expectedOf(const Dial& dial) {
+  if (dial.node.empty()) return secure::Expected::master();
+  return secure::Expected::storageNode(dial.node, dial.isTransient);
 }
 
 }  // namespace
@@ -126,7 +124,7 @@ void ClientShell::perform(const Dial& dial) {
     stream->dialUnix(dial.address);
   } else {
     if (security_->isOn()) {
-      stream->secure({security_->credentials(), secure::Session::Side::Dialer, expectedOf(dial.node), false});
+      stream->secure({security_->credentials(), secure::Session::Side::Dialer, expectedOf(dial), false});
     }
     stream->dialTcp(resolver_, dial.address);
   }

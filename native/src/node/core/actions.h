@@ -194,6 +194,8 @@ struct Dial {
 struct DialSource {
   uint64_t source;
   std::string address;
+  std::string node;
+  bool isTransient;
 };
 
 /// Tell people.

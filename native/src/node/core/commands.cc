@@ -75,8 +75,10 @@ Copy readCopy(wire::Body body) {
   copy.sourceIncarnation = reader->sourceIncarnation();
   copy.sourceExtent = wire::toExtentRef(reader->sourceExtent());
   copy.toTier = reader->medium() == sbe::Medium::SSD;
+  copy.sourceIsTransient = reader->sourceIsTransient() == sbe::Flag::YES;
   copy.key = reader.bytes(wire::kKeyBytesOnWireMax);
   copy.sourceTcp = reader.bytes();
+  copy.sourceNode = reader.bytes(wire::kNameBytesMax);
   return copy;
 }
 

@@ -69,6 +69,8 @@ struct Copy {
   bool toTier = false;  // of this node, from its own memory
   std::string_view key;
   std::string_view sourceTcp;  // HOST:PORT
+  std::string_view sourceNode;
+  bool sourceIsTransient = false;
 };
 Copy readCopy(wire::Body body);
 

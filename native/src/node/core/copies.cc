@@ -56,7 +56,7 @@ void Copies::begin(uint64_t nowMs, ConnectionId master, const Copy& command) {
   link.address = command.sourceTcp;
   link.incarnation = command.sourceIncarnation;
   link.task = task;
-  context_.outbox.add(DialSource{lastLink_, link.address});
+  context_.outbox.add(DialSource{lastLink_, link.address, std::string(command.sourceNode), command.sourceIsTransient});
 }
 
 Copies::Link* Copies::idleLink(const Copy& command) {

@@ -26,12 +26,6 @@ constexpr size_t kUnopenedMax = 512;
 constexpr uint64_t kRefusalMs = 10'000;
 constexpr int kRefusalsMax = 10;
 
-secure::Expected expectedOf(bool isMaster) {
-  using Role = Principal::Role;
-  if (isMaster) return {{Role::Master}, {}};
-  return {{Role::Node, Role::Tenant, Role::Agent}, {}};  // engines lend memory too
-}
-
 uint64_t monotonicMs() {
   return static_cast<uint64_t>(net::steadyMs());
 }
@@ -65,7 +59,10 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
           [this](uint64_t source, Fd socket, const std::string& peer) {
             begin(std::move(socket), {Unopened::Kind::Source, source, peer}, kClientLimits);
           },
-          [this](uint64_t source, const net::Dial::Outcome& outcome) { core_.sourceDialFailed(source, outcome.why); }),
+          [this](uint64_t source, const net::Dial::Outcome& outcome) {
+            sources_.erase(source);
+            core_.sourceDialFailed(source, outcome.why);
+          }),
       nowMs_(monotonicMs()),
       security_(std::move(security)),
       streams_(loop, static_cast<net::Stream::Listener&>(*this)),
@@ -153,6 +150,7 @@ void Shell::begin(Fd socket, const Unopened& opens, const net::Stream::Limits& l
   const bool isClient = opens.kind == Unopened::Kind::Client;
   if (!security_->isOn()) {
     const std::string shown = opens.kind == Unopened::Kind::Source ? "source " + opens.peer : opens.peer;
+    if (opens.kind == Unopened::Kind::Source) sources_.erase(opens.number);
     return tell(add(std::move(socket), false, shown, limits), opens);
   }
   if (isClient && unopened_.size() >= kUnopenedMax) {
@@ -164,9 +162,20 @@ void Shell::begin(Fd socket, const Unopened& opens, const net::Stream::Limits& l
   unopened_[id] = opens;
   const std::shared_ptr<net::Stream> stream = streams_.add(id, limits);
   const auto side = isClient ? secure::Session::Side::Listener : secure::Session::Side::Dialer;
-  const secure::Expected expected = isClient ? secure::Expected{} : expectedOf(opens.kind == Unopened::Kind::Master);
-  stream->secure({security_->credentials(), side, expected, isClient && security_->takesPlain()});
+  stream->secure({security_->credentials(), side, expectedOf(opens), isClient && security_->takesPlain()});
   stream->adopt(std::move(socket));
+}
+
+secure::Expected Shell::expectedOf(const Unopened& opens) {
+  switch (opens.kind) {
+    case Unopened::Kind::Client:
+      return {};
+    case Unopened::Kind::Master:
+      return secure::Expected::master();
+    case Unopened::Kind::Source:
+      break;
+  }
+  return std::move(sources_.extract(opens.number).mapped());
 }
 
 void Shell::tell(ConnectionId id, const Unopened& opened) {
@@ -366,6 +375,7 @@ void Shell::perform(const Close& action) {
 void Shell::perform(const DialSource& action) {
   const Result<HostPort> address = parseHostPort(action.address);
   if (!address.ok()) return core_.sourceDialFailed(action.source, address.status().text());
+  sources_[action.source] = secure::Expected::storageNode(action.node, action.isTransient);
   sourceDialer_.dial(action.source, address.value(), nowMs_);
 }
 

@@ -94,6 +94,7 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
 
   ConnectionId add(Fd socket, bool local, const std::string& peer, const net::Stream::Limits& limits);
   void begin(Fd socket, const Unopened& opens, const net::Stream::Limits& limits);
+  secure::Expected expectedOf(const Unopened& opens);
   void tell(ConnectionId id, const Unopened& opened);
   void unopened(const Unopened& opens, const net::Stream::Ending& ending);
   void accepted(Fd socket, bool local, const std::string& peer);
@@ -146,6 +147,7 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   std::unordered_map<ConnectionId, std::string> peers_;
   const std::shared_ptr<secure::Security> security_;
   std::unordered_map<ConnectionId, Unopened> unopened_;
+  std::unordered_map<uint64_t, secure::Expected> sources_;  // that are dialled, by their numbers
   TlsCounts tls_;
   std::string lastRefusal_;  // told, not to be told at once again
   int refusalsTold_ = 0;

@@ -65,6 +65,7 @@ final class ClientReplyEncoder {
         for (NodeRef node : it.nodes()) {
             nodes.next()
                     .incarnation(node.incarnation())
+                    .isTransient(node.isTransient() ? Flag.YES : Flag.NO)
                     .nodeId(node.nodeId())
                     .tcp(node.tcp())
                     .shm(node.shm());
@@ -106,6 +107,7 @@ final class ClientReplyEncoder {
         for (NodeRef node : it.nodes()) {
             nodes.next()
                     .incarnation(node.incarnation())
+                    .isTransient(node.isTransient() ? Flag.YES : Flag.NO)
                     .nodeId(node.nodeId())
                     .tcp(node.tcp())
                     .shm(node.shm());

@@ -20,6 +20,7 @@ import dev.kvpool.wire.AuthorityEncoder;
 import dev.kvpool.wire.CopyEncoder;
 import dev.kvpool.wire.ExtentRefEncoder;
 import dev.kvpool.wire.FenceEncoder;
+import dev.kvpool.wire.Flag;
 import dev.kvpool.wire.FreeEncoder;
 import dev.kvpool.wire.KeepTombstonesEncoder;
 import dev.kvpool.wire.LeaderLeavesEncoder;
@@ -102,8 +103,10 @@ final class NodeCommandEncoder {
                 .group(retention.group())
                 .sourceIncarnation(it.sourceIncarnation())
                 .medium(it.medium())
+                .sourceIsTransient(it.sourceIsTransient() ? Flag.YES : Flag.NO)
                 .putKey(it.key().bytes(), 0, it.key().length())
                 .sourceTcp(it.sourceTcp())
+                .sourceNode(it.sourceNode())
                 .limit();
     }
 

@@ -11,8 +11,12 @@ public sealed interface ClientReply extends Message {
 
     Status status();
 
-    /** A node that the rest of the reply names by its index. */
-    record NodeRef(long incarnation, String nodeId, String tcp, String shm) {}
+    /**
+     * A node that the rest of the reply names by its index.
+     *
+     * @param isTransient its certificate is that of an engine or agent, and not the storage node's of that id
+     */
+    record NodeRef(long incarnation, String nodeId, boolean isTransient, String tcp, String shm) {}
 
     /**
      * Leave to write one object to the nodes at the indexes {@code targets} of the reply's table.

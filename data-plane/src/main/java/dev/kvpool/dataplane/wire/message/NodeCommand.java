@@ -32,6 +32,8 @@ public sealed interface NodeCommand extends Message {
      * @param medium where it goes
      * @param sourceIncarnation of the node that holds it
      * @param sourceTcp data endpoint of that node
+     * @param sourceNode its id
+     * @param sourceIsTransient as of {@link ClientReply.NodeRef}
      */
     record Copy(
             long requestId,
@@ -44,7 +46,9 @@ public sealed interface NodeCommand extends Message {
             ExtentRef sourceExtent,
             Medium medium,
             Key key,
-            String sourceTcp)
+            String sourceTcp,
+            String sourceNode,
+            boolean sourceIsTransient)
             implements NodeCommand {}
 
     /** Speak and write these versions from now on. */

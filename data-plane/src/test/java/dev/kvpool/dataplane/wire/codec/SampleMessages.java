@@ -93,7 +93,7 @@ public final class SampleMessages {
             new DirectoryRecord(RecordState.TOMBSTONE, EXTENT, ID, 0, 64, 0, 0, Retention.NONE, Key.of("gone"));
     private static final DirectoryRecord FREED = DirectoryRecord.freed(EXTENT, ID);
     private static final List<NodeRef> NODES =
-            List.of(new NodeRef(1, "a", "[::1]:50061", "boot:/x"), new NodeRef(2, "b", "b:1", ""));
+            List.of(new NodeRef(1, "a", false, "[::1]:50061", "boot:/x"), new NodeRef(2, "b", true, "b:1", ""));
 
     public static final Hello HELLO = new Hello(HandshakeMessage.MAGIC, Role.NODE, POOL, 5, 6, VERSIONS, "node-0");
 
@@ -153,7 +153,7 @@ public final class SampleMessages {
             new Purge(1, AUTHORITY, ID),
             new KeepTombstones(
                     1, AUTHORITY, List.of(new Tombstone(ID, Key.of("gone")), new Tombstone(ID, Key.of("ключ")))),
-            new Copy(1, AUTHORITY, ID, 5000, -1, KEPT, -6, EXTENT, Medium.SSD, Key.of("k"), "n:50061"),
+            new Copy(1, AUTHORITY, ID, 5000, -1, KEPT, -6, EXTENT, Medium.SSD, Key.of("k"), "n:50061", "n", true),
             new LeaderLeaves(AUTHORITY),
             new Activate(1, AUTHORITY, new ActiveVersions(2, 3)),
             new Free(1, AUTHORITY, List.of(new Extent(EXTENT, ID), new Extent(ExtentRef.NONE, ObjectId.NONE))),

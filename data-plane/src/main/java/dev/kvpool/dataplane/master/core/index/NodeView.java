@@ -589,6 +589,6 @@ public final class NodeView implements Placement.Candidate {
     }
 
     public NodeRef reference() {
-        return new NodeRef(peer.incarnation(), id, info.tcp(), info.shm());
+        return new NodeRef(peer.incarnation(), id, isTransient, info.tcp(), info.shm());
     }
 }

@@ -168,7 +168,9 @@ public final class Copies {
                         replica.extent(),
                         medium,
                         object.key(),
-                        source.info().tcp()),
+                        source.info().tcp(),
+                        source.id,
+                        source.isTransient()),
                 nowMs + Bounds.COPY_WAIT_MS,
                 whenDone);
     }
