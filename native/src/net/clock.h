@@ -15,4 +15,11 @@ inline int64_t steadyMs() {
   return int64_t{now.tv_sec} * 1000 + int64_t{now.tv_nsec} / 1000000;
 }
 
+/// Milliseconds of 1970, in which certificates end. Somebody may set it.
+inline int64_t unixMs() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return int64_t{now.tv_sec} * 1000 + int64_t{now.tv_nsec} / 1000000;
+}
+
 }  // namespace kvpool::net

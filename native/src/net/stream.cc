@@ -19,6 +19,8 @@ namespace {
 /// Receives of one readiness event, and bytes of one flush, so that one fast peer does not starve the others.
 constexpr int kReceivesPerEvent = 8;
 constexpr int kDroppedReceives = 16;
+/// A certificate that ends sooner has no successor; connections that would be made by it again and again help no one.
+constexpr int64_t kRenewableMs = 500;
 constexpr uint64_t kFlushBytes = uint64_t{2} << 20;
 
 /// What people can do about a socket of this machine that cannot be dialled; empty when it may pass.
@@ -308,6 +310,10 @@ void Stream::refusePlain() {
 
 /// One receive, and what can be made of it. False when the socket had no more.
 bool Stream::receiveSecured() {
+  if (int* const steps = secured_->opened ? nullptr : secured_->how.handshakeSteps; steps != nullptr) {
+    if (*steps == 0) return false;  // the loop says again that there is something to receive
+    --*steps;
+  }
   static thread_local std::array<uint8_t, IncomingPayload::kReceiveBytes> sealed;
   const ssize_t received = ::recv(socket_.get(), sealed.data(), sealed.size(), MSG_DONTWAIT);
   if (lost(received, errno)) return false;
@@ -318,16 +324,24 @@ bool Stream::receiveSecured() {
   return static_cast<size_t>(received) == sealed.size();
 }
 
+/// The peer is authenticated.
+void Stream::opened() {
+  Secured& secured = *secured_;
+  secured.opened = true;
+  const int64_t now = unixMs();
+  const int64_t end =
+      std::min(secured.session->peer().notAfterMs, secured.how.credentials->self().principal.notAfterMs);
+  if (end - now >= kRenewableMs) secured.renewAtMs = now + (end - now) / 4 * 3;
+  listener_.streamOpened(id_);
+}
+
 /// Makes what it can of what the session has received; the session keeps the rest.
 void Stream::openReceived() {
   Secured& secured = *secured_;
   if (std::exchange(secured.opening, true)) return;  // goes on where it is
   secure::Session& session = *secured.session;
   const bool opens = !secured.opened && session.advance() == secure::Session::State::Authenticated;
-  if (opens) {
-    secured.opened = true;
-    listener_.streamOpened(id_);
-  }
+  if (opens) opened();
   while (secured.opened && !closed_ && !readsNothing() && !lingering_ && openSome()) {
   }
   secured.opening = false;
@@ -376,6 +390,18 @@ void Stream::unauthenticated(const std::string& why, bool plain) {
 void Stream::endUnauthenticated(int64_t now) {
   if (closed_ || !secured_ || secured_->opened || secured_->untilMs == 0 || now < secured_->untilMs) return;
   unauthenticated("the TLS handshake was not over within " + std::to_string(secure::Session::kHandshakeMsMax) + " ms");
+}
+
+void Stream::endExpired(int64_t unixNow) {
+  const Principal* const peer = closed_ ? nullptr : principal();
+  if (peer == nullptr || unixNow < peer->notAfterMs) return;
+  end({Ending::How::Lost, "the certificate of " + toString(*peer) + ", by which it was opened, has ended"});
+}
+
+bool Stream::isToBeRenewed(int64_t unixNow) {
+  if (closed_ || !secured_ || secured_->renewAtMs == 0 || unixNow < secured_->renewAtMs) return false;
+  secured_->renewAtMs = 0;
+  return true;
 }
 
 void Stream::expectPayload(uint64_t payload, const std::optional<Pieces>& destination, uint64_t length, bool told,

@@ -74,6 +74,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
     secure::Session::Side side = secure::Session::Side::Listener;
     secure::Expected expected = {};
     bool plainToo = false;  // a listener: a peer that begins without TLS is served without it
+    /// A listener: how often those that have it in common may still go on with a handshake, which takes the processor
+    /// for long. At 0 they wait until their owner, who outlives them, allows more. Null: no bound.
+    int* handshakeSteps = nullptr;
   };
 
   Stream(EventLoop& loop, Listener& listener, Id id, const Limits& limits)
@@ -82,6 +85,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
+  [[nodiscard]] Id id() const { return id_; }
   /// Before it is dialled or adopted: nothing but the handshake goes to and fro until the peer is authenticated.
   void secure(Securing securing) { secured_ = std::make_unique<Secured>(std::move(securing)); }
   /// Whom the peer's certificate names; null while the peer is not authenticated, and where there is no TLS.
@@ -120,6 +124,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool stalled(int64_t now, int64_t ms);
   /// Ends it if its handshake takes too long; asked now and then.
   void endUnauthenticated(int64_t now);
+  /// Ends it once the peer's certificate has ended; asked now and then, with unixMs().
+  void endExpired(int64_t unixNow);
+  /// Once, when three quarters are over of the time that either certificate had left at the start: another connection
+  /// should take its place, and will be by newer certificates. Asked now and then.
+  bool isToBeRenewed(int64_t unixNow);
   /// Ends a connection whose host is silent; due a few times in silenceMs.
   void watchHost(int64_t now);
 
@@ -142,9 +151,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::unique_ptr<secure::Session> session;  // a listener's: once the first bytes are there
     std::array<uint8_t, 3> first{};
     size_t firstCount = 0;
-    int64_t untilMs = 0;   // for the handshake
-    bool opened = false;   // streamOpened() was told
-    bool opening = false;  // on the call stack
+    int64_t untilMs = 0;    // for the handshake
+    bool opened = false;    // streamOpened() was told
+    bool opening = false;   // on the call stack
+    int64_t renewAtMs = 0;  // of 1970; 0: not opened yet, or told already
   };
   /// Since when a direction has not moved, as far as stalled() has looked.
   struct Standstill {
@@ -163,6 +173,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void resume();
   bool receiveFirst();
   bool receiveSecured();
+  void opened();
   void openReceived();
   bool openSome();
   void endSecured();

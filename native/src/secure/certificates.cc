@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ctime>
 #include <utility>
 
 #include "base/fd.h"
@@ -15,6 +17,7 @@ namespace kvpool::secure {
 namespace {
 
 constexpr size_t kFileBytesMax = size_t{256} << 10;
+constexpr int64_t kLookAgainMsMin = 100;
 
 Result<std::string> readFile(const std::string& path) {
   const auto failed = [&path](const std::string& doing) {
@@ -65,9 +68,17 @@ Status Certificates::read() {
   return {};
 }
 
+/// A twentieth of what is left of the certificate: its successor is found in time.
+int64_t Certificates::lookAgainInMs() const {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const int64_t leftMs =
+      current_->self().principal.notAfterMs - (int64_t{now.tv_sec} * 1000 + int64_t{now.tv_nsec} / 1'000'000);
+  return std::clamp(leftMs / 20, kLookAgainMsMin, kLookEveryMs);
+}
+
 void Certificates::look(int64_t nowMs) {
   if (nowMs < nextLookMs_) return;
-  nextLookMs_ = nowMs + kLookEveryMs;
   const std::shared_ptr<const Credentials> before = current_;
   const Status outcome = read();
   if (current_ != before) {
@@ -77,6 +88,7 @@ void Certificates::look(int64_t nowMs) {
     log(LogLevel::Warning, outcome.text() + "; the certificate from before stays in use");
   }
   problem_ = outcome.text();
+  nextLookMs_ = nowMs + lookAgainInMs();
 }
 
 }  // namespace kvpool::secure

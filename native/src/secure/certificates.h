@@ -14,6 +14,7 @@ namespace kvpool::secure {
 /// then, so that renewed files serve new connections. One thread at a time.
 class Certificates {
  public:
+  /// At most; certificates with less than 200 s left are looked at more often.
   static constexpr int64_t kLookEveryMs = 10'000;
 
   /// KV_IO or KV_INVALID_ARGUMENT with the file, the cause and what to do.
@@ -28,6 +29,7 @@ class Certificates {
  private:
   explicit Certificates(std::string directory) : directory_(std::move(directory)) {}
   Status read();
+  [[nodiscard]] int64_t lookAgainInMs() const;
 
   const std::string directory_;
   PemTriple seen_;

@@ -53,7 +53,8 @@ std::vector<client::NodeAddress> MasterModel::nodeTable(std::map<uint64_t, uint1
   for (const auto& [connection, node] : nodes_) {
     if (node.info.tcp.empty()) continue;  // said Hello and nothing more yet
     indexOf[connection] = static_cast<uint16_t>(table.size());
-    table.push_back({node.incarnation, node.id, node.info.tcp, node.info.shm, node.info.isTransient && !callsAllLasting_});
+    table.push_back(
+        {node.incarnation, node.id, node.info.tcp, node.info.shm, node.info.isTransient && !callsAllLasting_});
   }
   return table;
 }

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole pool with TLS on every TCP connection, through the C functions.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
+#include <atomic>
+#include <chrono>
+#include <functional>
 #include <string>
+#include <thread>
+#include <vector>
 
+#include "base/fd.h"
 #include "certificate_authority.h"
+#include "net/clock.h"
 #include "pool/pool.h"
 
 namespace kvpool::test {
@@ -17,7 +27,9 @@ class TlsPoolTest : public testing::Test {
     std::string name = path;
     for (char& c : name)
       if (c == '/') c = '-';
-    CertificateAuthority::write(authority_.issue(path), files_.path() + "/" + name);
+    CertificateAuthority::Wish wish{{test::named(path)}};
+    wish.endsInSeconds = lifeSeconds_;
+    CertificateAuthority::write(authority_.issue(wish), files_.path() + "/" + name);
     return files_.path() + "/" + name;
   }
 
@@ -76,6 +88,7 @@ class TlsPoolTest : public testing::Test {
   const TemporaryDirectory files_;
   const TemporaryDirectory data_;
   const CertificateAuthority authority_;
+  long lifeSeconds_ = 3600;  // of certificates that are issued from now on
   TestMaster master_{{}, 0, kIpv4, authority_.credentials("master/m")};
 };
 
@@ -187,6 +200,158 @@ TEST_F(TlsPoolTest, AClientThatMeetsAnotherPoolsMasterSaysSo) {
   EXPECT_NE(kv_client_create(&params, &made, err, sizeof err), KV_OK);
   EXPECT_NE(std::string(err).find("is the address right?"), std::string::npos) << err;
   kv_client_destroy(made);
+}
+
+// ---- the end of certificates ----
+
+TEST_F(TlsPoolTest, AConnectionEndsWithTheCertificateOfItsPeer) {
+  NodeHandle node;
+  std::string why;
+  ASSERT_EQ(start("node/a", KV_TLS_REQUIRED, &node, &why), KV_OK) << why;
+  ASSERT_TRUE(master_.awaitNodes(1));
+  lifeSeconds_ = 2;
+  const ClientHandle client = this->client("tenant/default/rw/engine");
+  ASSERT_TRUE(client);
+  ASSERT_EQ(put(client.get(), "k", "v"), KV_OK) << explain(client.get());
+  // A value that comes in parts keeps the client from giving the connection up by itself.
+  std::vector<kv_op> open{line("open", nullptr, 1000)};
+  kv_object_id object{};
+  kv_batch_options options{};
+  options.struct_size = sizeof options;
+  options.objects = &object;
+  run(client.get(), KV_OP_PUT_START, open, &options);
+  ASSERT_EQ(open[0].status, KV_OK) << explain(client.get());
+  EXPECT_EQ(statsOf(node.get()).clients_connected, 1u);
+  EXPECT_TRUE(eventually([&] { return statsOf(node.get()).clients_connected == 0; })) << "it stays open";
+  EXPECT_NE(soon(client.get(), KV_OP_PUT, "later"), KV_OK) << "by a certificate that has ended";
+  EXPECT_EQ(soon(this->client("tenant/default/rw/other").get(), KV_OP_EXISTS, "k"), KV_OK)
+      << "others are not concerned";
+}
+
+TEST_F(TlsPoolTest, CertificatesThatAreRenewedUnderLoadCostNoCall) {
+  constexpr long kLifeSeconds = 4;
+  constexpr int64_t kRenewals = 3;  // of the client and of the node
+  lifeSeconds_ = kLifeSeconds;
+  NodeHandle node;
+  std::string why;
+  ASSERT_EQ(start("node/a", KV_TLS_REQUIRED, &node, &why), KV_OK) << why;
+  ASSERT_TRUE(master_.awaitNodes(1));
+  const ClientHandle client = this->client("tenant/default/rw/engine");
+  ASSERT_TRUE(client);
+
+  std::atomic<bool> over = false;
+  std::atomic<int> calls = 0;
+  std::atomic<int> failures = 0;
+  std::vector<std::thread> load;
+  for (uint64_t thread = 0; thread < 3; ++thread) {
+    load.emplace_back([&, thread] {
+      for (uint64_t i = 0; !over; ++i) {
+        const std::string key = std::to_string(thread) + "/" + std::to_string(i);
+        const std::string value = pattern(i, i % 8 == 0 ? 1 << 20 : 1000);
+        const bool good = put(client.get(), key, value) == KV_OK &&
+                          get(client.get(), key, value.size()).value == value &&
+                          remove(client.get(), key, true) == KV_OK;
+        calls += 3;
+        if (good) continue;
+        ++failures;
+        ADD_FAILURE() << key << ": " << explain(client.get());
+      }
+    });
+  }
+  const int64_t from = net::steadyMs();
+  for (int64_t i = 1; i <= 2 * kRenewals; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(from + i * kLifeSeconds * 500 - net::steadyMs()));
+    directory("tenant/default/rw/engine");
+    directory("node/a");
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(kLifeSeconds * 500));
+  over = true;
+  for (std::thread& thread : load)
+    thread.join();
+  EXPECT_EQ(failures, 0) << "of " << calls;
+  EXPECT_GT(calls, 100);
+  EXPECT_EQ(statsOf(client.get()).leader_changes, 0u) << "the same leader by a newer connection is none";
+  const kv_node_stats stats = statsOf(node.get());
+  EXPECT_GE(stats.tls_handshakes, 1u + 1u + kRenewals) << "to the master, and of the client again and again";
+  EXPECT_EQ(stats.tls_handshake_failures, 0u);
+  printf("%d calls over %lld lives of certificates, %llu handshakes\n", calls.load(), static_cast<long long>(kRenewals),
+         static_cast<unsigned long long>(stats.tls_handshakes));
+}
+
+// ---- strangers ----
+
+/// A connection to the node from this address of the machine; invalid when there is none.
+Fd dialFrom(const std::string& from, uint32_t port) {
+  Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  inet_pton(AF_INET, from.c_str(), &own.sin_addr);
+  sockaddr_in node{};
+  node.sin_family = AF_INET;
+  node.sin_port = htons(static_cast<uint16_t>(port));
+  inet_pton(AF_INET, kIpv4, &node.sin_addr);
+  const timeval patience{1, 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const bool connected = ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0 &&
+                         ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&node), sizeof node) == 0;
+  return connected ? std::move(socket) : Fd();
+}
+
+TEST_F(TlsPoolTest, OneAddressHasABoundOfHandshakesAndTakesNoPlaceOfOthers) {
+  NodeHandle node;
+  std::string why;
+  ASSERT_EQ(start("node/a", KV_TLS_REQUIRED, &node, &why), KV_OK) << why;
+  ASSERT_TRUE(master_.awaitNodes(1));
+  std::vector<Fd> open;
+  for (int i = 0; i < 40; ++i)
+    open.push_back(dialFrom("127.0.0.9", statsOf(node.get()).listen_port));
+  EXPECT_TRUE(eventually([&] { return statsOf(node.get()).tls_handshake_failures == 8; })) << "32 may be open";
+  const ClientHandle client = this->client("tenant/default/rw/engine");
+  ASSERT_TRUE(client);
+  EXPECT_EQ(put(client.get(), "k", "v"), KV_OK) << explain(client.get());
+}
+
+TEST_F(TlsPoolTest, AClientsCallsGoOnInAStormOfStrangers) {
+  NodeHandle node;
+  std::string why;
+  ASSERT_EQ(start("node/a", KV_TLS_REQUIRED, &node, &why), KV_OK) << why;
+  ASSERT_TRUE(master_.awaitNodes(1));
+  const uint32_t port = statsOf(node.get()).listen_port;
+  const ClientHandle client = this->client("tenant/default/rw/engine");
+  ASSERT_TRUE(client);
+  const std::string value = pattern(1, 100'000);
+  ASSERT_EQ(put(client.get(), "before", value), KV_OK);
+
+  // Each begins a handshake as good as any, for which the node has to sign.
+  secure::Session stranger(CertificateAuthority("another root").credentials("tenant/default/rw/stranger"),
+                           secure::Session::Side::Dialer, {});
+  const std::vector<uint8_t> hello(stranger.outgoing().begin(), stranger.outgoing().end());
+  std::atomic<bool> over = false;
+  std::vector<std::thread> storm;
+  for (int thread = 0; thread < 3; ++thread) {
+    storm.emplace_back([&, thread] {
+      std::vector<Fd> open;
+      for (int i = 0; !over; ++i) {
+        open.push_back(dialFrom("127.0.1." + std::to_string(1 + (thread * 60 + i % 60)), port));
+        if (open.back().valid()) (void)::send(open.back().get(), hello.data(), hello.size(), MSG_NOSIGNAL);
+        if (open.size() == 150) open.clear();
+      }
+    });
+  }
+  EXPECT_TRUE(eventually([&] { return statsOf(node.get()).tls_handshake_failures > 500; })) << "no storm";
+  for (int i = 0; i < 100; ++i) {
+    const std::string key = "storm/" + std::to_string(i);
+    ASSERT_EQ(put(client.get(), key, value), KV_OK) << explain(client.get());
+    ASSERT_EQ(get(client.get(), key).value, value) << explain(client.get());
+  }
+  over = true;
+  for (std::thread& thread : storm)
+    thread.join();
+  const kv_node_stats stats = statsOf(node.get());
+  EXPECT_EQ(stats.clients_connected, 1u) << "the same connection as before";
+  EXPECT_EQ(stats.protocol_errors, 0u);
+  printf("%llu handshakes of strangers failed meanwhile\n",
+         static_cast<unsigned long long>(stats.tls_handshake_failures));
 }
 
 }  // namespace

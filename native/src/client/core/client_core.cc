@@ -130,6 +130,16 @@ void ClientCore::copiedFromSegment(Time now, ConnectionId connection, TransferId
   settle();
 }
 
+void ClientCore::renew(Time now, ConnectionId connection) {
+  context_.now = now;
+  if (search_.owns(connection)) {
+    search_.renew(connection);
+  } else {
+    links_.renew(connection);
+  }
+  settle();
+}
+
 void ClientCore::tick(Time now) {
   context_.now = now;
   search_.tick();
@@ -160,6 +170,7 @@ int64_t ClientCore::tickMs() const {
 // ---- what follows from an input ----
 
 void ClientCore::settle() {
+  if (search_.renews() && calls_.empty()) search_.redial();
   followLeader();
   links_.rescueStranded(search_.pool());
   deliverResults();

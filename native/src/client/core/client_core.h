@@ -41,6 +41,9 @@ class ClientCore {
   void copiedToStaging(Time now, ConnectionId connection, TransferId transfer, uint32_t crc);
   /// `status` KV_OK: the directory named the object before and after the copy; KV_NOT_FOUND: it did not.
   void copiedFromSegment(Time now, ConnectionId connection, TransferId transfer, int32_t status, uint32_t crc);
+  /// This connection ends soon, as certificates do: another one is to take its place before, without harm to what is
+  /// under way.
+  void renew(Time now, ConnectionId connection);
   void tick(Time now);
   /// Ends every batch with KV_CLOSED and closes every connection. Nothing may be fed afterwards.
   void shutDown(Time now);

@@ -9,7 +9,7 @@
 namespace kvpool::client {
 
 void LeaderCalls::pump() {
-  if (!search_.leader()) return;
+  if (!search_.leader() || search_.renews()) return;
   for (auto& [id, batch] : batches_.all()) {
     if (calls_.size() >= kMasterCallsInFlight) return;
     pump(batch);

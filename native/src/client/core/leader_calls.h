@@ -27,8 +27,9 @@ class LeaderCalls {
   LeaderCalls(Context& context, BatchTable& batches, LeaderSearch& search)
       : context_(context), batches_(batches), search_(search) {}
 
-  /// Sends what waits, as far as the leader is known and the bound allows.
+  /// Sends what waits, as far as the leader is known, its connection stays and the bound allows.
   void pump();
+  [[nodiscard]] bool empty() const { return calls_.empty(); }
   /// The call a reply answers, taken out.
   std::optional<Call> take(uint64_t request);
   /// All calls, taken out: their connection is gone.

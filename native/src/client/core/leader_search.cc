@@ -95,6 +95,7 @@ void LeaderSearch::ask(Master& master) {
 
 void LeaderSearch::fail(Master& master, Status why) {
   const bool wasLeader = master.stage == Stage::Serving;
+  if (wasLeader) renewBy_.reset();
   master.stage = Stage::Away;
   master.why = std::move(why);
   if (wasLeader) leaderLost(master);
@@ -215,7 +216,7 @@ void LeaderSearch::answered(Master& master, int32_t status) {
   master.stage = Stage::Serving;
   master.since = context_.now;
   master.why = Status();
-  if (found_) ++context_.statistics.leaderChanges;
+  if (found_ && std::exchange(renewed_, nullptr) != &master) ++context_.statistics.leaderChanges;
   found_ = true;
   context_.statistics.leaderKnown = true;
   leaveOthers();
@@ -250,6 +251,7 @@ void LeaderSearch::confirm() {
 void LeaderSearch::demote(int32_t status) {
   for (Master& master : masters_) {
     if (master.stage != Stage::Serving) continue;
+    renewBy_.reset();
     leaderLost(master);
     rest(master, Status(status, master.name + " serves no more: " + statusText(status)));
     context_.explain(reason(master.address, master.why));
@@ -262,6 +264,29 @@ void LeaderSearch::drop(ConnectionId connection, Status why) {
   if (master == nullptr) return;
   context_.act(Close{connection});
   fail(*master, std::move(why));
+}
+
+void LeaderSearch::renew(ConnectionId connection) {
+  Master* master = find(connection);
+  if (master == nullptr) return;
+  if (master->stage == Stage::Serving) {
+    renewBy_ = context_.now + kRenewPauseMs;
+    return;
+  }
+  context_.act(Close{connection});
+  master->stage = Stage::Away;
+  master->nextTry = context_.now;
+}
+
+void LeaderSearch::redial() {
+  renewBy_.reset();
+  Master* master = serving();
+  if (master == nullptr) return;
+  context_.act(Close{master->connection});
+  context_.statistics.leaderKnown = false;
+  renewed_ = master;
+  lostAt_ = context_.now;  // should it be gone, its successor is looked for as after any loss
+  dial(*master);
 }
 
 void LeaderSearch::closeAll() {
@@ -305,6 +330,7 @@ bool LeaderSearch::inDoubt() const {
 }
 
 void LeaderSearch::tick() {
+  if (renewBy_ && context_.now >= *renewBy_) redial();
   for (Master& master : masters_)
     watch(master);
   if (leader() && !inDoubt()) return leaveOthers();

@@ -46,6 +46,11 @@ class LeaderSearch {
   void confirm();
   /// The leader said it does not serve (KV_NOT_LEADER, KV_RECOVERING): keep its connection, search again.
   void demote(int32_t status);
+  /// The connection ends soon. That of the leader is dialled again by redial(), once no call is under way, or in
+  /// kRenewPauseMs at the latest; others when they are needed.
+  void renew(ConnectionId connection);
+  [[nodiscard]] bool renews() const { return renewBy_.has_value(); }
+  void redial();
   /// The connection broke the protocol or is not wanted any more.
   void drop(ConnectionId connection, Status why);
   void closeAll();
@@ -92,6 +97,8 @@ class LeaderSearch {
   PoolId pool_;
   bool found_ = false;
   Time lostAt_ = 0;  // when the last leader was lost
+  std::optional<Time> renewBy_;
+  const Master* renewed_ = nullptr;  // whose return is no change of leader
 };
 
 }  // namespace kvpool::client

@@ -14,6 +14,9 @@ inline constexpr size_t kMasterCallsInFlight = 16;
 inline constexpr size_t kMastersMax = 16;
 inline constexpr int64_t kHeartbeatMs = 500;
 inline constexpr int64_t kSilenceMs = 3000;
+// Before its connection is renewed nothing more is sent; after this long it is renewed with calls under way, which are
+// asked again.
+inline constexpr int64_t kRenewPauseMs = 1000;
 // A leader of which nothing came for this long may have been followed: the other masters are asked beside it.
 inline constexpr int64_t kDoubtMs = 1200;
 

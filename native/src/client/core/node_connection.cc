@@ -486,7 +486,7 @@ void NodeConnection::letGo() {
 
 /// Closes what is idle: with nothing under way no failure follows from it, and the memory that is shared goes back.
 void NodeConnection::watchUse() {
-  if (!idle() || rooms_ > 0) {
+  if (!unused()) {
     lastUse_ = context_.now;
   } else if (context_.now - lastUse_ >= context_.config.idleTimeoutMs) {
     return fail(Status(KV_CLOSED, "closed: idle"));

@@ -29,6 +29,8 @@ class NodeConnection {
   /// It has work and makes no progress: who can goes elsewhere.
   [[nodiscard]] bool stalled() const;
   [[nodiscard]] bool idle() const { return waiting_.empty() && moving_.empty(); }
+  /// Nor has it values that come in parts.
+  [[nodiscard]] bool unused() const { return idle() && rooms_ == 0; }
   [[nodiscard]] bool owns(ConnectionId connection) const { return stage_ != Stage::Down && connection_ == connection; }
   /// Transfers that were never begun when the connection failed; they may take another connection.
   std::deque<Transfer> takeStranded() { return std::exchange(stranded_, {}); }

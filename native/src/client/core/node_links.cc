@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/core/node_links.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -48,6 +49,8 @@ void NodeLinks::settle(Link& link, const NodeAddress& node) {
 void NodeLinks::closeConnections(Link& link, const Status& why) {
   if (link.tcp) link.tcp->fail(why);
   if (link.shm) link.shm->fail(why);
+  for (const auto& former : link.former)
+    former->fail(why);
 }
 
 void NodeLinks::makeRoom() {
@@ -72,7 +75,8 @@ bool NodeLinks::isStalled(uint64_t incarnation) const {
   const auto found = links_.find(incarnation);
   if (found == links_.end()) return false;
   const Link& link = found->second;
-  return (link.tcp && link.tcp->stalled()) || (link.shm && link.shm->stalled());
+  return (link.tcp && link.tcp->stalled()) || (link.shm && link.shm->stalled()) ||
+         std::any_of(link.former.begin(), link.former.end(), [](const auto& one) { return one->stalled(); });
 }
 
 bool NodeLinks::prefersShm(const Link& link, const Transfer& transfer) const {
@@ -124,6 +128,8 @@ void NodeLinks::abandon(BatchId batch) {
   for (auto& [incarnation, link] : links_) {
     if (link.tcp) link.tcp->abandon(batch);
     if (link.shm) link.shm->abandon(batch);
+    for (const auto& former : link.former)
+      former->abandon(batch);
   }
   std::erase_if(results_, [batch](const TransferResult& result) { return result.batch == batch; });
 }
@@ -132,12 +138,35 @@ NodeConnection* NodeLinks::nodeConnection(ConnectionId connection) {
   for (auto& [incarnation, link] : links_) {
     if (link.tcp && link.tcp->owns(connection)) return link.tcp.get();
     if (link.shm && link.shm->owns(connection)) return link.shm.get();
+    for (const auto& former : link.former) {
+      if (former->owns(connection)) return former.get();
+    }
   }
   return nullptr;
 }
 
+void NodeLinks::renew(ConnectionId connection) {
+  for (auto& [incarnation, link] : links_) {
+    if (!link.tcp || !link.tcp->owns(connection)) continue;
+    link.former.push_back(std::move(link.tcp));
+    link.tcp = std::make_unique<NodeConnection>(context_, results_, Transport::Tcp, link.address.tcp, link.address);
+    return closeUnused(link);
+  }
+}
+
+void NodeLinks::closeUnused(Link& link) {
+  std::erase_if(link.former, [](const auto& former) {
+    if (!former->unused()) return false;
+    former->fail(Status(KV_CLOSED, "closed: its certificate ends soon"));
+    return true;
+  });
+}
+
 void NodeLinks::tick() {
   for (auto& [incarnation, link] : links_) {
+    for (const auto& former : link.former)
+      former->tick();
+    closeUnused(link);
     if (link.tcp) link.tcp->tick();
     if (link.shm) link.shm->tick();
   }

@@ -30,6 +30,8 @@ class NodeLinks {
 
   /// Who uses the connection, or null.
   NodeConnection* nodeConnection(ConnectionId connection);
+  /// The connection, if it is by TCP, ends soon: what is under way ends on it, and what comes takes another one.
+  void renew(ConnectionId connection);
   void tick();
   /// Gives tcp the transfers whose shared memory connection failed before they began.
   void rescueStranded(const PoolId& pool);
@@ -40,11 +42,15 @@ class NodeLinks {
     NodeAddress address;
     std::unique_ptr<NodeConnection> tcp;
     std::unique_ptr<NodeConnection> shm;
+    std::vector<std::unique_ptr<NodeConnection>> former;  // by TCP, until nothing is under way
     Time lastUse = 0;
   };
 
   void settle(Link& link, const NodeAddress& node);
-  static bool isIdle(const Link& link) { return (!link.tcp || link.tcp->idle()) && (!link.shm || link.shm->idle()); }
+  static bool isIdle(const Link& link) {
+    return (!link.tcp || link.tcp->idle()) && (!link.shm || link.shm->idle()) && link.former.empty();
+  }
+  static void closeUnused(Link& link);
   static void closeConnections(Link& link, const Status& why);
   void startTcp(Link& link, const Transfer& transfer, const PoolId& pool);
   [[nodiscard]] bool prefersShm(const Link& link, const Transfer& transfer) const;

@@ -14,6 +14,8 @@ namespace {
 
 /// Copied between two looks at the sockets.
 constexpr uint64_t kCopyBytesPerRound = 1 << 20;
+/// Between two looks at when certificates end.
+constexpr int64_t kWatchMs = 100;
 
 secure::Expected expectedOf(const Dial& dial) {
   if (dial.node.empty()) return secure::Expected::master();
@@ -68,7 +70,7 @@ void ClientShell::round(int64_t waitMs) {
     core_.tick(net::steadyMs());
     lastTick_ = net::steadyMs();
     security_->look(lastTick_);
-    if (security_->isOn()) streams_.endUnauthenticated(lastTick_);
+    if (security_->isOn()) watchCertificates();
   }
   settle();
   publishSnapshot();
@@ -78,6 +80,17 @@ void ClientShell::round(int64_t waitMs) {
   copier_.run(kCopyBytesPerRound);
   settle();
   settleUcx();
+}
+
+void ClientShell::watchCertificates() {
+  streams_.endUnauthenticated(lastTick_);
+  if (lastTick_ - lastWatch_ < kWatchMs) return;
+  lastWatch_ = lastTick_;
+  const int64_t now = net::unixMs();
+  streams_.forEach([this, now](net::Stream& stream) {
+    stream.endExpired(now);
+    if (stream.isToBeRenewed(now)) core_.renew(lastTick_, stream.id());
+  });
 }
 
 void ClientShell::shutDown() {

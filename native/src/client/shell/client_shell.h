@@ -77,6 +77,7 @@ class ClientShell : private net::Stream::Listener, private Copier::Listener {
   }
   void performAll();
   void publishSnapshot();
+  void watchCertificates();
   Result<std::unique_ptr<OfferedMemory>> offeredMemory(uint64_t bytes);
   Result<std::unique_ptr<OfferedMemory>> exposedMemory(uint64_t bytes);
   void settleUcx();
@@ -123,6 +124,7 @@ class ClientShell : private net::Stream::Listener, private Copier::Listener {
   net::Streams streams_;
   bool ucxBusy_ = false;  // it has more to do than one round may
   Time lastTick_ = 0;
+  Time lastWatch_ = 0;
 
   mutable std::mutex mutex_;
   Snapshot snapshot_;

@@ -20,8 +20,8 @@ constexpr net::Stream::Limits kClientLimits{wire::kHelloBodyBytesMax, 64, uint64
 /// bounds what it may leave unread.
 constexpr net::Stream::Limits kMasterLimits{};
 
-/// Peers that are not authenticated yet; more are closed at once. They have kHandshakeMsMax each.
-constexpr size_t kUnopenedMax = 512;
+/// Steps of handshakes in one turn, of half a millisecond each: clients are served in between.
+constexpr int kHandshakeStepsPerTurn = 2;
 /// In so long at most so many refusals are told, and none that is like the one before: strangers must not fill logs.
 constexpr uint64_t kRefusalMs = 10'000;
 constexpr int kRefusalsMax = 10;
@@ -48,7 +48,7 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       masterDialer_(
           loop, settings.connectTimeoutMs,
           [this](uint64_t master, Fd socket, const std::string& peer) {
-            begin(std::move(socket), {Unopened::Kind::Master, master, peer}, kMasterLimits);
+            begin(std::move(socket), {Unopened::Kind::Master, master, peer, {}}, kMasterLimits);
           },
           [this](uint64_t master, const net::Dial::Outcome& outcome) {
             if (outcome.unknown) return core_.nameUnknown(nowMs_, master, outcome.why);
@@ -57,7 +57,7 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       sourceDialer_(
           loop, settings.connectTimeoutMs,
           [this](uint64_t source, Fd socket, const std::string& peer) {
-            begin(std::move(socket), {Unopened::Kind::Source, source, peer}, kClientLimits);
+            begin(std::move(socket), {Unopened::Kind::Source, source, peer, {}}, kClientLimits);
           },
           [this](uint64_t source, const net::Dial::Outcome& outcome) {
             sources_.erase(source);
@@ -68,7 +68,8 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       streams_(loop, static_cast<net::Stream::Listener&>(*this)),
       copies_(segment_.mapping.bytes()) {
   acceptors_.emplace_back(loop_, std::move(listeners.tcp), [this](Fd socket, const net::SocketAddress& peer) {
-    begin(std::move(socket), {Unopened::Kind::Client, 0, "client " + net::toString(peer)}, kClientLimits);
+    begin(std::move(socket),
+          {Unopened::Kind::Client, 0, "client " + net::toString(peer), HandshakeBounds::sourceOf(peer)}, kClientLimits);
   });
   if (listeners.local.valid()) {
     acceptors_.emplace_back(loop_, std::move(listeners.local), [this](Fd socket, const net::SocketAddress&) {
@@ -89,6 +90,7 @@ Shell::~Shell() {
 
 void Shell::turn() {
   nowMs_ = monotonicMs();
+  handshakeSteps_ = kHandshakeStepsPerTurn;
   const bool waits = copies_.idle() && !streams_.unsettled() && !core_.busy() && nowMs_ < nextTickMs_ &&
                      (!remote_ || remote_->settled());
   loop_.runOnce(waits ? static_cast<int>(nextTickMs_ - nowMs_) : 0);
@@ -121,7 +123,18 @@ void Shell::tick() {
   const auto now = static_cast<int64_t>(nowMs_);
   streams_.tick(now);
   if (!unopened_.empty()) streams_.endUnauthenticated(now);
+  bounds_.tick(nowMs_);
+  if (security_->isOn()) endExpired();
   streams_.endStalled(now, static_cast<int64_t>(transferTimeoutMs_));
+}
+
+/// Connections to masters stay: the directory would go to them from its beginning.
+void Shell::endExpired() {
+  const int64_t now = net::unixMs();
+  streams_.forEach([now](net::Stream& stream) {
+    const Principal* const peer = stream.principal();
+    if (peer != nullptr && peer->role != Principal::Role::Master) stream.endExpired(now);
+  });
 }
 
 /// Whoever cuts the file short takes objects away; with the guard's zeros in their place nothing may be answered.
@@ -153,16 +166,19 @@ void Shell::begin(Fd socket, const Unopened& opens, const net::Stream::Limits& l
     if (opens.kind == Unopened::Kind::Source) sources_.erase(opens.number);
     return tell(add(std::move(socket), false, shown, limits), opens);
   }
-  if (isClient && unopened_.size() >= kUnopenedMax) {
-    ++tls_.failures;
-    return;  // closed: an honest peer tries again
+  if (isClient) {
+    if (const std::string why = bounds_.begin(opens.source, nowMs_); !why.empty()) {
+      ++tls_.failures;
+      return refused(opens.peer, why);  // closed: an honest peer tries again
+    }
   }
   const ConnectionId id = ++lastId_;
   peers_[id] = opens.kind == Unopened::Kind::Source ? "source " + opens.peer : opens.peer;
   unopened_[id] = opens;
   const std::shared_ptr<net::Stream> stream = streams_.add(id, limits);
   const auto side = isClient ? secure::Session::Side::Listener : secure::Session::Side::Dialer;
-  stream->secure({security_->credentials(), side, expectedOf(opens), isClient && security_->takesPlain()});
+  stream->secure({security_->credentials(), side, expectedOf(opens), isClient && security_->takesPlain(),
+                  isClient ? &handshakeSteps_ : nullptr});
   stream->adopt(std::move(socket));
 }
 
@@ -214,6 +230,7 @@ void Shell::act() {
 void Shell::streamOpened(ConnectionId id) {
   const auto opened = unopened_.extract(id);
   if (!opened) return;
+  if (opened.mapped().kind == Unopened::Kind::Client) bounds_.end(opened.mapped().source);
   if (const net::Stream* const stream = streams_.find(id); stream != nullptr && stream->principal() != nullptr) {
     ++tls_.handshakes;
     peers_[id] += " (" + toString(*stream->principal()) + ")";
@@ -227,19 +244,24 @@ void Shell::unopened(const Unopened& opens, const net::Stream::Ending& ending) {
   if (ending.how == net::Stream::Ending::How::Unauthenticated && ending.plain) ++tls_.plainRefusals;
   if (opens.kind == Unopened::Kind::Master) return core_.dialFailed(nowMs_, opens.number, false, ending.why);
   if (opens.kind == Unopened::Kind::Source) return core_.sourceDialFailed(opens.number, opens.peer + ": " + ending.why);
+  refused(opens.peer, ending.why);
+}
+
+void Shell::refused(const std::string& peer, const std::string& why) {
   if (nowMs_ >= refusalsUntilMs_) {
     refusalsUntilMs_ = nowMs_ + kRefusalMs;
     refusalsTold_ = 0;
     lastRefusal_.clear();
   }
-  if (ending.why == lastRefusal_ || refusalsTold_ == kRefusalsMax) return;
-  lastRefusal_ = ending.why;
+  if (why == lastRefusal_ || refusalsTold_ == kRefusalsMax) return;
+  lastRefusal_ = why;
   ++refusalsTold_;
-  log(LogLevel::Warning, "refused " + opens.peer + ": " + ending.why);
+  log(LogLevel::Warning, "refused " + peer + ": " + why);
 }
 
 void Shell::streamEnded(ConnectionId id, const net::Stream::Ending& ending) {
   if (const auto opens = unopened_.extract(id)) {
+    if (opens.mapped().kind == Unopened::Kind::Client) bounds_.end(opens.mapped().source);
     streams_.drop(id);
     peers_.erase(id);
     return unopened(opens.mapped(), ending);

@@ -23,6 +23,7 @@ import io.netty.handler.codec.DecoderException;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
@@ -164,7 +165,32 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             peers.add(opened, new ConnectedPeer(hello.role(), hello.name(), hello.versions()));
             frames.welcome();
             context.writeAndFlush(welcome);
+            if (!isNode) {
+                admission.notAfterMs().ifPresent(notAfter -> endAt(context, notAfter));
+            }
         });
+    }
+
+    /**
+     * Ends the connection with the certificate: who got it may have lost its part in the pool since. Nodes stay, as their directories would
+     * come again from the beginning.
+     */
+    private void endAt(ChannelHandlerContext context, long notAfterMs) {
+        Future<?> end = context.executor()
+                .schedule(
+                        () -> {
+                            ending = true;
+                            troubles.log(
+                                    admission.name(),
+                                    () -> LOG.info(
+                                            "closing the connection of {} at {}: its certificate has ended",
+                                            admission.name(),
+                                            context.channel().remoteAddress()));
+                            context.close();
+                        },
+                        Math.max(0, notAfterMs - Instant.now().toEpochMilli()),
+                        TimeUnit.MILLISECONDS);
+        context.channel().closeFuture().addListener(_ -> end.cancel(false));
     }
 
     private void refuse(ChannelHandlerContext context, Hello hello, Refused refused) {

@@ -387,8 +387,40 @@ class HostileDataPortTest {
         return List.of(Key.of(key));
     }
 
+    @Test
+    void aClientsConnectionEndsWithItsCertificate() throws Exception {
+        Instant end = Instant.now().plusSeconds(3);
+        Path directory = issue(authority, "tenant/default/rw/w", Instant.now(), Duration.between(Instant.now(), end));
+        try (PeerSocket client = client(TlsContext.read(directory, Instant.now()).context());
+                PeerSocket other = client("tenant/default/rw/other")) {
+            put(client, "k");
+            await().atMost(PATIENCE).pollInterval(Duration.ofMillis(100)).until(() -> {
+                other.send(new Heartbeat());
+                return hasEnded(client);
+            });
+            assertThat(Instant.now()).isAfter(end.minusSeconds(1)); // certificates have whole seconds
+            other.send(new ExistsRequest(2, keys("k")));
+            other.receive(ExistsReply.class);
+        }
+        stillServes();
+    }
+
+    /** Whether the master has closed a connection on which heartbeats are sent. */
+    private static boolean hasEnded(PeerSocket client) {
+        try {
+            client.send(new Heartbeat());
+            return false;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
     private PeerSocket client(String name) throws IOException {
-        PeerSocket socket = PeerSocket.secure(master.port(), context(name));
+        return client(context(name));
+    }
+
+    private PeerSocket client(SSLContext context) throws IOException {
+        PeerSocket socket = PeerSocket.secure(master.port(), context);
         socket.send(PeerSocket.hello(Role.CLIENT, POOL, "client", 5));
         socket.receive(Welcome.class);
         return socket;

@@ -17,6 +17,7 @@ import dev.kvpool.identity.text.Quoted;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Predicate;
 
 /** What one peer may do at this port, by the name in its certificate. A plain peer, where those are taken, may do everything. */
@@ -43,6 +44,11 @@ public final class PeerAdmission {
     public PeerAdmission(Authentication authentication, TlsCounts counts) {
         this.authentication = Optional.of(authentication);
         this.counts = counts;
+    }
+
+    /** When the certificate ends that the peer has shown, in milliseconds since 1970; empty for a plain peer, and before its Hello. */
+    public OptionalLong notAfterMs() {
+        return greeted.map(peer -> OptionalLong.of(peer.notAfterMs())).orElse(OptionalLong.empty());
     }
 
     /** Whether the peer need not say who it is. */
