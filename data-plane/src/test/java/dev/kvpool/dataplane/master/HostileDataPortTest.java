@@ -391,7 +391,8 @@ class HostileDataPortTest {
     void aClientsConnectionEndsWithItsCertificate() throws Exception {
         Instant end = Instant.now().plusSeconds(3);
         Path directory = issue(authority, "tenant/default/rw/w", Instant.now(), Duration.between(Instant.now(), end));
-        try (PeerSocket client = client(TlsContext.read(directory, Instant.now()).context());
+        try (PeerSocket client =
+                        client(TlsContext.read(directory, Instant.now()).context());
                 PeerSocket other = client("tenant/default/rw/other")) {
             put(client, "k");
             await().atMost(PATIENCE).pollInterval(Duration.ofMillis(100)).until(() -> {

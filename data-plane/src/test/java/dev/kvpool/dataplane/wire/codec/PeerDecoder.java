@@ -134,7 +134,9 @@ public final class PeerDecoder {
         Authority authority =
                 new Authority(it.authority().epoch(), it.authority().nonce());
         List<NodeRef> nodes = new ArrayList<>();
-        it.nodes().forEach(node -> nodes.add(new NodeRef(node.incarnation(), node.nodeId(), node.isTransient() == Flag.YES, node.tcp(), node.shm())));
+        it.nodes()
+                .forEach(node -> nodes.add(new NodeRef(
+                        node.incarnation(), node.nodeId(), node.isTransient() == Flag.YES, node.tcp(), node.shm())));
         List<GrantLine> grants = new ArrayList<>();
         it.grants().forEach(line -> {
             ObjectId id = new ObjectId(line.objectId().epoch(), line.objectId().counter());
@@ -156,7 +158,9 @@ public final class PeerDecoder {
         Authority authority =
                 new Authority(it.authority().epoch(), it.authority().nonce());
         List<NodeRef> nodes = new ArrayList<>();
-        it.nodes().forEach(node -> nodes.add(new NodeRef(node.incarnation(), node.nodeId(), node.isTransient() == Flag.YES, node.tcp(), node.shm())));
+        it.nodes()
+                .forEach(node -> nodes.add(new NodeRef(
+                        node.incarnation(), node.nodeId(), node.isTransient() == Flag.YES, node.tcp(), node.shm())));
         List<Found> objects = new ArrayList<>();
         it.objects().forEach(line -> {
             ObjectId id = new ObjectId(line.objectId().epoch(), line.objectId().counter());
