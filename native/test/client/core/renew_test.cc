@@ -58,19 +58,6 @@ TEST_F(Renewal, ANodeConnectionThatIsNotUsedIsClosedAndDialledWhenItIsNeeded) {
   finishPut(newer, h.expectWrite(newer).request, second);
 }
 
-TEST_F(Renewal, ANodeConnectionThatEndsAllTheSameFailsWhatItHadAlone) {
-  const uint64_t first = beginPut();
-  const ConnectionId old = h.acceptNode(1);
-  (void)h.expectWrite(old);
-  renew(old);
-  const uint64_t second = beginPut();
-  const ConnectionId newer = h.acceptNode(1);
-  const auto later = h.expectWrite(newer);
-  h.cut(old);
-  finishPut(newer, later.request, second);
-  (void)first;
-}
-
 TEST_F(Renewal, TheLeaderIsDialledAgainWhenNoCallIsUnderWayAndIsNoOtherLeader) {
   const uint64_t asked = h.submit(OpCode::Exists, {operation("k", nullptr, 0)});
   const KeysRequest question = master::readExistsRequest(h.expectBody(leader));
@@ -105,6 +92,7 @@ TEST_F(Renewal, ACallThatTakesLongIsAskedAgain) {
 
 TEST_F(Renewal, AMasterThatDoesNotLeadIsAskedAgainWhenThatIsDue) {
   h.cut(leader);
+  h.pass(10);
   const ConnectionId standby = h.expectDial("master-0:1");
   h.open(standby);
   h.welcome(standby, wire::Role::Master, 1);
