@@ -52,10 +52,45 @@ public final class AuthorityDirectory {
      * @throws RefusedCertificateException with the file, the cause and how to fix it
      */
     public static CertificateAuthority read(Path directory, Instant now) throws RefusedCertificateException {
+        return Text.read(directory).parse(now);
+    }
+
+    /**
+     * The files of a CA as they are at a moment, for those that look again and again.
+     *
+     * @param directory they come from, for messages
+     * @param certificates text of {@code ca.crt}
+     * @param key text of {@code ca.key}
+     */
+    public record Text(Path directory, String certificates, String key) {
+        /**
+         * Reads both.
+         *
+         * @throws RefusedCertificateException when one is missing, unreadable or larger than 1 MiB
+         */
+        public static Text read(Path directory) throws RefusedCertificateException {
+            return new Text(directory, text(directory.resolve(CERTIFICATE_FILE)), text(directory.resolve(KEY_FILE)));
+        }
+
+        /**
+         * Checks what they say.
+         *
+         * @throws RefusedCertificateException with the file, the cause and how to fix it
+         */
+        public CertificateAuthority parse(Instant now) throws RefusedCertificateException {
+            return authority(directory, certificates, key, now);
+        }
+
+        @Override
+        public String toString() {
+            return "CA of " + directory; // never the key
+        }
+    }
+
+    private static CertificateAuthority authority(Path directory, String certificateText, String keyText, Instant now)
+            throws RefusedCertificateException {
         Path certificateFile = directory.resolve(CERTIFICATE_FILE);
         Path keyFile = directory.resolve(KEY_FILE);
-        String certificateText = text(certificateFile);
-        String keyText = text(keyFile);
         List<X509Certificate> certificates;
         try {
             certificates = Pem.certificates(certificateText);

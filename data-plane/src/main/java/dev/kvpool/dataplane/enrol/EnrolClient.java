@@ -108,7 +108,8 @@ final class EnrolClient {
         }
     }
 
-    private static String proof(KeyPair pair, String token) {
+    /** What shows that the process that asks has the private key. */
+    static String proof(KeyPair pair, String token) {
         try {
             Signature signature = Signature.getInstance("SHA256withECDSA");
             signature.initSign(pair.getPrivate());

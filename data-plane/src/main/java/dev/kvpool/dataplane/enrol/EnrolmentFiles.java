@@ -9,10 +9,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.Optional;
 import java.util.UUID;
 
 /** CA and rules, as their owner may replace them while a master runs. What cannot be used leaves things as they are. */
-public final class EnrolmentFiles {
+public final class EnrolmentFiles implements AutoCloseable {
     private static final long BYTES_MAX = 4 << 20;
 
     private final EnrolmentSettings.Place place;
@@ -20,6 +21,11 @@ public final class EnrolmentFiles {
     private final InstantSource clock;
     private volatile CertificateAuthority authority;
     private volatile EnrolmentRules rules;
+    private final KeySource keys;
+    private Optional<Seen> seen = Optional.empty();
+
+    /** The files as they were parsed last. */
+    private record Seen(AuthorityDirectory.Text authority, String rules) {}
 
     /**
      * Reads both.
@@ -30,12 +36,13 @@ public final class EnrolmentFiles {
         this.place = place;
         this.poolId = poolId;
         this.clock = clock;
+        keys = keys(place);
         look();
     }
 
     /** What answers requests, by the files of the moment. */
     public Enrolment enrolment() {
-        TokenVerifier tokens = new TokenVerifier("kvpool.dev/" + poolId, keys(), clock);
+        TokenVerifier tokens = new TokenVerifier("kvpool.dev/" + poolId, keys, clock);
         return new Enrolment(() -> authority, tokens, () -> rules, clock);
     }
 
@@ -44,7 +51,7 @@ public final class EnrolmentFiles {
         return authority;
     }
 
-    private KeySource keys() {
+    private static KeySource keys(EnrolmentSettings.Place place) {
         return place.tokenKeys()
                 .<KeySource>map(file -> () -> text(file))
                 .orElseGet(() -> new KubernetesKeys(new ConfigBuilder().build()));
@@ -56,17 +63,27 @@ public final class EnrolmentFiles {
      * @throws IOException as the constructor; what was read before stays
      */
     public void look() throws IOException {
-        CertificateAuthority found = AuthorityDirectory.read(place.authority(), clock.instant());
+        Seen now = new Seen(AuthorityDirectory.Text.read(place.authority()), text(place.rules()));
+        if (seen.filter(now::equals).isPresent()) {
+            return;
+        }
+        CertificateAuthority found = now.authority().parse(clock.instant());
         if (!found.poolId().equals(poolId)) {
             throw new IOException(place.authority() + " has the CA of pool " + found.poolId() + ", and this is pool "
                     + poolId + "; make one with `kvpool cert init --pool-id " + poolId + "`");
         }
         try {
-            rules = EnrolmentRules.parse(text(place.rules()));
+            rules = EnrolmentRules.parse(now.rules());
         } catch (IllegalArgumentException e) {
             throw new IOException(place.rules() + ": " + e.getMessage(), e);
         }
         authority = found;
+        seen = Optional.of(now); // what was refused is looked at again, and told again
+    }
+
+    @Override
+    public void close() {
+        keys.close();
     }
 
     private static String text(Path file) throws IOException {

@@ -12,4 +12,7 @@ public interface KeySource {
      * @throws IOException when there is no answer, or a refusal; the message says what to do
      */
     String keySet() throws IOException;
+
+    /** Ends connections that are kept for the next question. */
+    default void close() {}
 }

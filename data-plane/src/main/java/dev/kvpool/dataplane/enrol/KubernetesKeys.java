@@ -14,22 +14,25 @@ final class KubernetesKeys implements KeySource {
     private static final int TIMEOUT_MS = 3_000;
 
     private final Config server;
+    private KubernetesClient client;
 
-    /** @param server how to reach it, such as a pod's own configuration */
+    /**
+     * Connects with the first question.
+     *
+     * @param server how to reach it, such as a pod's own configuration
+     */
     KubernetesKeys(Config server) {
-        this.server = server;
-    }
-
-    @Override
-    public String keySet() throws IOException {
-        Config config = new ConfigBuilder(server)
+        this.server = new ConfigBuilder(server)
                 .withRequestTimeout(TIMEOUT_MS)
                 .withConnectionTimeout(TIMEOUT_MS)
                 .withRequestRetryBackoffLimit(0)
                 .build();
-        try (KubernetesClient client =
-                new KubernetesClientBuilder().withConfig(config).build()) {
-            String keys = client.raw(PATH);
+    }
+
+    @Override
+    public String keySet() throws IOException {
+        try {
+            String keys = client().raw(PATH);
             if (keys == null) {
                 throw new IOException("the API server has no " + PATH
                         + "; it must run with a --service-account-issuer, or give masters --token-keys");
@@ -40,6 +43,20 @@ final class KubernetesKeys implements KeySource {
                     "GET " + PATH + ": " + e.getMessage()
                             + "; ServiceAccounts need ClusterRole system:service-account-issuer-discovery, or give masters --token-keys",
                     e);
+        }
+    }
+
+    private synchronized KubernetesClient client() {
+        if (client == null) {
+            client = new KubernetesClientBuilder().withConfig(server).build();
+        }
+        return client;
+    }
+
+    @Override
+    public synchronized void close() {
+        if (client != null) {
+            client.close();
         }
     }
 }

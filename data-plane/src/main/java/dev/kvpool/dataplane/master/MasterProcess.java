@@ -301,6 +301,7 @@ public final class MasterProcess implements AutoCloseable {
         closing = true;
         hangs.close();
         security.close();
+        enrolment.ifPresent(EnrolmentFiles::close);
         if (warmUp != null) {
             warmUp.close();
         }

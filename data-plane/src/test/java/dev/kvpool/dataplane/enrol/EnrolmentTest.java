@@ -13,7 +13,6 @@ import dev.kvpool.identity.name.PeerNames;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
-import java.security.Signature;
 import java.security.cert.X509Certificate;
 import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
@@ -55,15 +54,8 @@ class EnrolmentTest {
         return TokenIssuer.claims(AUDIENCE, namespace, account, NOW, NOW.plusSeconds(600));
     }
 
-    private static String proof(KeyPair pair, String token) throws GeneralSecurityException {
-        Signature signature = Signature.getInstance("SHA256withECDSA");
-        signature.initSign(pair.getPrivate());
-        signature.update(Enrolment.proven(token));
-        return TokenIssuer.url(signature.sign());
-    }
-
-    private Enrolment.Granted enrol(String token) throws RefusedTokenException, GeneralSecurityException {
-        return enrolment.enrol(token, TokenIssuer.url(pair.getPublic().getEncoded()), proof(pair, token));
+    private Enrolment.Granted enrol(String token) throws RefusedTokenException {
+        return enrolment.enrol(token, TokenIssuer.url(pair.getPublic().getEncoded()), EnrolClient.proof(pair, token));
     }
 
     @ParameterizedTest
@@ -112,11 +104,11 @@ class EnrolmentTest {
     }
 
     @Test
-    void whoHasTheTokenButNotTheKeyGetsNothing() throws GeneralSecurityException {
+    void whoHasTheTokenButNotTheKeyGetsNothing() {
         String token = ISSUER.token(claims("team-a", "engine"));
         String key = TokenIssuer.url(pair.getPublic().getEncoded());
-        String ofAnotherToken = proof(pair, token + "x");
-        String ofAnotherKey = proof(CertificateAuthority.newKey(), token);
+        String ofAnotherToken = EnrolClient.proof(pair, token + "x");
+        String ofAnotherKey = EnrolClient.proof(CertificateAuthority.newKey(), token);
         for (String proof : List.of("", "AAAA", "%", ofAnotherToken, ofAnotherKey)) {
             assertThat(catchThrowableOfType(RefusedTokenException.class, () -> enrolment.enrol(token, key, proof))
                             .reason())
@@ -137,7 +129,8 @@ class EnrolmentTest {
                 "A".repeat(5000),
                 TokenIssuer.url(other.getPublic().getEncoded()))) {
             assertThat(catchThrowableOfType(
-                                    RefusedTokenException.class, () -> enrolment.enrol(token, key, proof(other, token)))
+                                    RefusedTokenException.class,
+                                    () -> enrolment.enrol(token, key, EnrolClient.proof(other, token)))
                             .reason())
                     .isEqualTo(Reason.PROOF);
         }
