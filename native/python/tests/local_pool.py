@@ -52,15 +52,10 @@ class LocalPool:
         protocols: str = "shm,tcp",
         variables: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-<<<<<<< HEAD
-        """With `tls` connections without a certificate are refused; that of clients is in `tls_directory`."""
-        first = free_ports(3 * masters + 3 * nodes)
-        secure = first + 2 * masters + 2 * nodes
-=======
         """With `tls` connections without a certificate are refused; that of clients is in `tls_directory`. The pool's processes
         have `variables` beside those of this one."""
-        first = free_ports(2 * masters + 2 * nodes)
->>>>>>> fcd6f702 (vllm-ascend's own connector moves NPU memory through a pool by CANN's stand-in; a store takes memory of NPUs that its engine registered; kvpool local --protocols)
+        first = free_ports(3 * masters + 3 * nodes)
+        secure = first + 2 * masters + 2 * nodes
         # The command refuses variables of its prefix that are no settings, such as the one that names it here.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
         environment |= variables
