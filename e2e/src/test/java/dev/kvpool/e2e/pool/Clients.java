@@ -32,21 +32,55 @@ public final class Clients {
     private final Pool pool;
     private final String image;
     private final Optional<String> sockets;
+    private final Optional<Identity> identity;
+
+    /**
+     * Whose certificates they get.
+     *
+     * @param namespace where their pods are
+     * @param account their ServiceAccount
+     * @param audience of its tokens
+     */
+    private record Identity(String namespace, String account, String audience) {}
 
     public Clients(Cluster cluster, Pool pool) {
-        this(cluster, pool, IMAGE + VERSION, Optional.empty());
+        this(cluster, pool, IMAGE + VERSION, Optional.empty(), Optional.empty());
     }
 
-    private Clients(Cluster cluster, Pool pool, String image, Optional<String> sockets) {
+    private Clients(Cluster cluster, Pool pool, String image, Optional<String> sockets, Optional<Identity> identity) {
         this.cluster = cluster;
         this.pool = pool;
         this.image = image;
         this.sockets = sockets;
+        this.identity = identity;
+    }
+
+    /** The same with certificates of a tenant, in pods of its namespace, which has the ConfigMaps for it. */
+    public Clients ofTenant(String namespace, String account, String audience) {
+        return new Clients(cluster, pool, image, sockets, Optional.of(new Identity(namespace, account, audience)));
+    }
+
+    /** Status and text of what an HTTP server answers to a pod of theirs. */
+    public String request(String method, String url) {
+        String program = """
+                import sys, urllib.error, urllib.request
+                try:
+                    answer = urllib.request.urlopen(urllib.request.Request(sys.argv[2], method=sys.argv[1]), timeout=10)
+                    print(answer.status, answer.read(1000).decode())
+                except urllib.error.HTTPError as error:
+                    print(error.code, error.read(1000).decode())
+                """;
+        return PodRun.start(cluster, namespace(), pod("request", List.of("python3", "-c", program, method, url)))
+                .awaitSuccess(Limits.CLIENT_POD);
+    }
+
+    private String namespace() {
+        return identity.map(Identity::namespace).orElse(pool.namespace());
     }
 
     /** The same with another build of the client. */
     public Clients ofVersion(String version) {
-        return new Clients(cluster, pool, IMAGE + version, sockets);
+        return new Clients(cluster, pool, IMAGE + version, sockets, identity);
     }
 
     /**
@@ -55,7 +89,7 @@ public final class Clients {
      * @param directory where the sockets of all pools are on the node
      */
     public Clients throughAgent(String directory) {
-        return new Clients(cluster, pool, image, Optional.of(directory));
+        return new Clients(cluster, pool, image, Optional.of(directory), identity);
     }
 
     /** Puts objects whose keys begin with the prefix; returns the lines that the client printed. */
@@ -154,11 +188,45 @@ public final class Clients {
         List<String> command = new ArrayList<>(List.of("kvcheck"));
         command.addAll(List.of(words));
         sockets.ifPresent(directory -> command.add("--agent"));
-        Pod pod = pod(command);
+        Pod plain = pod(words[0], command);
+        Pod pod = identity.map(whose -> withIdentity(plain, whose)).orElse(plain);
         return PodRun.start(
                 cluster,
-                pool.namespace(),
+                namespace(),
                 sockets.map(directory -> withSocket(pod, directory)).orElse(pod));
+    }
+
+    /** As `kubectl kvpool client-config` says. */
+    private Pod withIdentity(Pod pod, Identity whose) {
+        return new PodBuilder(pod)
+                .editSpec()
+                .withServiceAccountName(whose.account())
+                .editFirstContainer()
+                .addNewEnv()
+                .withName("KVPOOL_IDENTITY_DIR")
+                .withValue("/var/run/kvpool")
+                .endEnv()
+                .addNewVolumeMount()
+                .withName("kvpool-identity")
+                .withMountPath("/var/run/kvpool")
+                .withReadOnly(true)
+                .endVolumeMount()
+                .endContainer()
+                .addNewVolume()
+                .withName("kvpool-identity")
+                .withNewProjected()
+                .addNewSource()
+                .withNewServiceAccountToken(whose.audience(), 3600L, "token")
+                .endSource()
+                .addNewSource()
+                .withNewConfigMap()
+                .withName(pool.name() + "-identity")
+                .endConfigMap()
+                .endSource()
+                .endProjected()
+                .endVolume()
+                .endSpec()
+                .build();
     }
 
     /** As an engine's pod is: another user, who joins the agent's group, and the pool's directory at the same place. */
@@ -188,10 +256,10 @@ public final class Clients {
                 .build();
     }
 
-    private Pod pod(List<String> command) {
+    private Pod pod(String what, List<String> command) {
         return new PodBuilder()
                 .withNewMetadata()
-                .withGenerateName("client-" + command.get(1) + "-")
+                .withGenerateName("client-" + what + "-")
                 .endMetadata()
                 .withNewSpec()
                 .withRestartPolicy("Never")

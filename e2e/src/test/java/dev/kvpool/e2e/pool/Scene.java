@@ -63,7 +63,11 @@ public final class Scene implements AutoCloseable {
     }
 
     public void assertPut(String prefix) {
-        assertThat(clients.put(prefix, objects)).contains("put %d of %d objects".formatted(objects, objects));
+        assertPut(clients, prefix);
+    }
+
+    public void assertPut(Clients by, String prefix) {
+        assertThat(by.put(prefix, objects)).contains("put %d of %d objects".formatted(objects, objects));
     }
 
     public void assertReadBack(String prefix) {

@@ -55,19 +55,28 @@ final class SecurityFindings {
                     Reason.PODS_OF_ANOTHER_MODE,
                     "spec.security.mode is %s, and %d pods run with another mode: %s.%s"
                             .formatted(
-                                    PoolSecurity.word(wanted),
+                                    title(wanted),
                                     others.size(),
                                     NameList.of(others.subList(0, Math.min(PODS_MAX, others.size()))),
                                     next.masters() == wanted
                                             ? ""
-                                            : " Until then those that are made again are permissive."));
+                                            : " Until then those that are made again are Permissive."));
         }
         return wanted == SecurityMode.REQUIRED
                 ? new Finding(Reason.TLS_REQUIRED, "All pods of the pool take TLS only.")
                 : new Finding(
                         Reason.PLAIN_PEERS_ADMITTED,
                         "spec.security.mode is %s: peers without certificates may do everything. Required shuts them out."
-                                .formatted(PoolSecurity.word(wanted)));
+                                .formatted(title(wanted)));
+    }
+
+    /** As the spec has it. */
+    private static String title(SecurityMode mode) {
+        return switch (mode) {
+            case OFF -> "Off";
+            case PERMISSIVE -> "Permissive";
+            case REQUIRED -> "Required";
+        };
     }
 
     private Finding certificates() {
