@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.api.v1alpha1.engine.Protocol;
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.plugin.cluster.AdminPage;
 import dev.kvpool.operator.plugin.cluster.PodProxyMasters;
@@ -42,7 +43,9 @@ public final class NodeNotes {
                 .isPresent();
         List<Pod> asked = pods.stream()
                 .filter(pod -> AdminPage.role(pod).equals(PoolLabels.ROLE_STORAGE)
-                        && ObservedPod.of(pod).started())
+                        && ObservedPod.of(pod).started()
+                        // They take certificates only, and this side has a token.
+                        && ObservedPod.of(pod).security() != SecurityMode.REQUIRED)
                 .limit(NODES_MAX)
                 .toList();
         return PodProxyMasters.atOnce(
