@@ -44,7 +44,7 @@ enum kv_status {
   KV_HAS_LEASE = -104,        /* a reader may still use it */
   KV_LEASE_EXPIRED = -105,    /* the read outlived its lease and the object is gone */
   KV_UNAVAILABLE = -106,      /* known, but nodes that hold it, or most storage nodes, are away */
-  KV_INVALID_KEY = -107,      /* not 1 to KV_KEY_BYTES_MAX bytes of UTF-8 */
+  KV_INVALID_KEY = -107,      /* not 1 to KV_KEY_BYTES_MAX bytes of UTF-8, or the first is zero */
   KV_TOO_LARGE = -108,        /* larger than any segment */
   KV_CHECKSUM = -109,         /* bytes do not match their CRC-32C */
   KV_BUFFER_TOO_SMALL = -110, /* result_length says what is needed */
@@ -79,7 +79,7 @@ enum kv_status {
   KV_INTERNAL = -901
 };
 
-#define KV_KEY_BYTES_MAX 4096
+#define KV_KEY_BYTES_MAX 4096 /* of a tenant other than `default` its name and two bytes count too */
 #define KV_SEGMENT_BYTES_MIN 16777216
 #define KV_SEGMENT_BYTES_MAX 35184372088832 /* 32 TiB, of an SSD tier too: masters keep offsets in 45 bits */
 #define KV_BATCH_MAX 65536

@@ -43,6 +43,7 @@ size_t MasterModel::readyNodes() const {
 }
 
 void MasterModel::closed(uint64_t connection) {
+  keys_.erase(connection);
   if (const auto node = nodes_.find(connection); node != nodes_.end()) {
     for (const auto& [slot, record] : node->second.slots)
       forget(connection, record);

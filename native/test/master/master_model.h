@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/own_keys.h"
 #include "client/core/actions.h"
 #include "master/master_messages.h"
 #include "wire/handshake.h"
@@ -45,6 +46,8 @@ class MasterModel {
   void setRole(MasterRole role);
   [[nodiscard]] MasterRole role() const { return role_; }
 
+  /// Whose keys a client names, by its certificate; without one they are of `default`.
+  void certified(uint64_t connection, const Principal& who) { keys_[connection] = OwnKeys(who, true); }
   void closed(uint64_t connection);
   void frame(Time now, uint64_t connection, wire::Body body);
   void tick(Time now);
@@ -98,6 +101,7 @@ class MasterModel {
   void refuse(uint64_t connection, wire::Refused refused);
 
   // requests of clients
+  [[nodiscard]] OwnKeys keysOf(uint64_t connection) const;
   void clientFrame(uint64_t connection, wire::Body body);
   [[nodiscard]] int32_t servingStatus() const;
   void grant(uint64_t connection, const GrantRequest& request);
@@ -133,6 +137,7 @@ class MasterModel {
   std::map<uint64_t, Node> nodes_;  // by connection
   bool callsAllLasting_ = false;
   std::set<uint64_t> clients_;  // connections
+  std::map<uint64_t, OwnKeys> keys_;
   std::map<ObjectId, Copies> held_;
   std::map<std::string, ObjectId> published_;
   std::map<std::string, GrantGiven> grants_;

@@ -29,18 +29,41 @@ int32_t MasterModel::servingStatus() const {
   return KV_OK;
 }
 
+OwnKeys MasterModel::keysOf(uint64_t connection) const {
+  const auto found = keys_.find(connection);
+  return found == keys_.end() ? OwnKeys() : found->second;
+}
+
 void MasterModel::clientFrame(uint64_t connection, wire::Body body) {
+  const OwnKeys own = keysOf(connection);
+  const auto qualify = [&](std::string& key) {
+    std::string room;
+    key = std::string(own.qualify(key, room));
+  };
+  const auto qualified = [&](KeysRequest request) {
+    for (std::string& key : request.keys)
+      qualify(key);
+    return request;
+  };
   switch (wire::templateOf(body)) {
-    case sbe::GrantRequest::sbeTemplateId():
-      return grant(connection, readGrantRequest(body));
-    case sbe::PublishRequest::sbeTemplateId():
-      return publish(connection, readPublishRequest(body));
+    case sbe::GrantRequest::sbeTemplateId(): {
+      GrantRequest request = readGrantRequest(body);
+      for (WantedGrant& wanted : request.keys)
+        qualify(wanted.key);
+      return grant(connection, request);
+    }
+    case sbe::PublishRequest::sbeTemplateId(): {
+      PublishRequest request = readPublishRequest(body);
+      for (PublishedObject& object : request.objects)
+        qualify(object.key);
+      return publish(connection, std::move(request));
+    }
     case sbe::LookupRequest::sbeTemplateId():
-      return lookup(connection, readLookupRequest(body));
+      return lookup(connection, qualified(readLookupRequest(body)));
     case sbe::ExistsRequest::sbeTemplateId():
-      return exists(connection, readExistsRequest(body));
+      return exists(connection, qualified(readExistsRequest(body)));
     case sbe::RemoveRequest::sbeTemplateId():
-      return remove(connection, readRemoveRequest(body));
+      return remove(connection, qualified(readRemoveRequest(body)));
     case sbe::RemoveAllRequest::sbeTemplateId():
       return removeAll(connection, readRemoveAllRequest(body));
     default:
@@ -219,8 +242,10 @@ void MasterModel::removeAll(uint64_t connection, const KeysRequest& request) {
   std::map<uint64_t, std::vector<FreedExtent>> freed;
   if (pending.reply.status == KV_OK) {
     std::vector<std::string> keys;
-    for (const auto& [key, object] : published_)
-      keys.push_back(key);
+    const OwnKeys own = keysOf(connection);
+    for (const auto& [key, object] : published_) {
+      if (own.see(key)) keys.push_back(key);
+    }
     for (const std::string& key : keys) {
       if (removeOne(key, request.force, freed) == KV_OK) ++pending.removed;
     }

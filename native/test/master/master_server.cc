@@ -85,7 +85,7 @@ bool MasterServer::receiveSecured(uint64_t id, Connection& connection) {
   if (count < 0) return errno == EAGAIN || errno == EINTR;
   if (count == 0) return false;
   session.received(std::span(sealed).first(static_cast<size_t>(count)));
-  session.advance();
+  if (session.advance() == secure::Session::State::Authenticated) model_.certified(id, session.peer());
   while (const size_t opened = session.open(connection.decoder.writable())) {
     connection.decoder.received(opened);
     decode(id, connection);

@@ -123,6 +123,41 @@ TEST_F(TlsPoolTest, ValuesGoAndComeAndRolesAreKept) {
   EXPECT_GT(stats.tls_not_after_ms, 1'700'000'000'000u);
 }
 
+TEST_F(TlsPoolTest, TenantsHaveTheirOwnObjectsUnderTheSameKeys) {
+  NodeHandle node;
+  std::string why;
+  ASSERT_EQ(start("node/a", KV_TLS_REQUIRED, &node, &why), KV_OK) << why;
+  ASSERT_TRUE(master_.awaitNodes(1));
+  const std::vector<std::string> names = {"default", "a", "ab", "b"};
+  constexpr size_t kKeys = 20;
+  std::vector<ClientHandle> clients;
+  for (const std::string& name : names) {
+    clients.push_back(client("tenant/" + name + "/rw/engine"));
+    ASSERT_TRUE(clients.back()) << name;
+  }
+  const auto keyOf = [](size_t key) { return "key-" + std::to_string(key); };
+  const auto valueOf = [](size_t tenant, size_t key) { return pattern(100 * tenant + key, 1000 * key + tenant + 1); };
+  for (size_t tenant = 0; tenant < names.size(); ++tenant) {
+    for (size_t key = 0; key < kKeys; ++key) {
+      EXPECT_EQ(get(clients[tenant].get(), keyOf(key)).status, KV_NOT_FOUND) << names[tenant] << " before its put";
+      ASSERT_EQ(put(clients[tenant].get(), keyOf(key), valueOf(tenant, key)), KV_OK) << explain(clients[tenant].get());
+    }
+  }
+  EXPECT_EQ(remove(clients[1].get(), keyOf(0), true), KV_OK);
+  uint64_t removed = 0;
+  ASSERT_EQ(kv_client_remove_all(clients[3].get(), 1, 5000, &removed), KV_OK);
+  EXPECT_EQ(removed, kKeys);
+  for (size_t tenant = 0; tenant < names.size(); ++tenant) {
+    for (size_t key = 0; key < kKeys; ++key) {
+      const std::string value = valueOf(tenant, key);
+      const Got found = get(clients[tenant].get(), keyOf(key), value.size());
+      const bool gone = tenant == 3 || (tenant == 1 && key == 0);
+      EXPECT_EQ(found.status, gone ? KV_NOT_FOUND : KV_OK) << names[tenant] << " " << key;
+      EXPECT_EQ(found.value, gone ? "" : value) << names[tenant] << " " << key;
+    }
+  }
+}
+
 TEST_F(TlsPoolTest, WhoHasNoCertificateIsRefusedAndHearsWhy) {
   NodeHandle node;
   std::string why;

@@ -13,6 +13,7 @@
 #include "base/block_sums.h"
 #include "disk_pages.h"
 #include "node/core/node_core.h"
+#include "secure/names.h"
 #include "sim/sim_tier.h"
 #include "store/directory.h"
 #include "store/segment_header.h"
@@ -74,7 +75,8 @@ node::CoreConfig configOf(const kv_sim_params& params) {
   for (uint32_t master = 0; master < params.masters; ++master)
     config.masterAddresses.push_back("master-" + std::to_string(master) + ":0");
   config.tcp = params.tcp;
-  config.shm = std::string("simulated-boot:") + params.tcp;  // the path is the address
+  if (params.tcp_only == 0) config.shm = std::string("simulated-boot:") + params.tcp;  // the path is the address
+  config.separatesTenants = true;
   config.randomSeed = params.random_seed;
   if (params.client_connections_max != 0) config.clientConnectionsMax = params.client_connections_max;
   return config;
@@ -267,9 +269,16 @@ int32_t kv_sim_node_recovery(const kv_sim_node* node, kv_sim_recovery* out) {
   return KV_OK;
 }
 
-int32_t kv_sim_node_accepted(kv_sim_node* node, uint64_t now_ms, uint64_t connection, uint32_t local) {
-  return live(node,
-              [&] { node->core->accepted(now_ms, connection, local != 0, "client " + std::to_string(connection)); });
+int32_t kv_sim_node_accepted(kv_sim_node* node, uint64_t now_ms, uint64_t connection, uint32_t local, const char* who) {
+  return live(node, [&] {
+    std::optional<kvpool::Principal> peer;
+    if (who != nullptr) {
+      const std::string domain =
+          "5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01";  // checked before, where there are certificates
+      peer = kvpool::secure::parseName("spiffe://" + domain + "/" + who).value().principal;
+    }
+    node->core->accepted(now_ms, connection, local != 0, "client " + std::to_string(connection), peer);
+  });
 }
 
 int32_t kv_sim_node_dialled(kv_sim_node* node, uint64_t now_ms, uint64_t connection, uint32_t master) {

@@ -39,7 +39,7 @@ typedef struct kv_sim_params {
   void* tier;                      /* bytes of an SSD, the caller's; NULL without one. Zeros become a tier */
   uint64_t tier_bytes;
   uint32_t tier_number; /* of a tier that is made or emptied; not 0 */
-  uint32_t reserved;
+  uint32_t tcp_only;    /* not by shared memory too */
   void* disk;    /* as large as the segment: what of it has been written to its disk for certain; NULL in memory */
   uint64_t boot; /* of the machine; not 0 */
 } kv_sim_params;
@@ -74,7 +74,9 @@ KV_SIM_API int32_t kv_sim_node_recovery(const kv_sim_node* node, kv_sim_recovery
 /* ---- what happened ------------------------------------------------------------------------------------------- */
 /* Connections are numbers of the caller's choice, never reused; times are milliseconds that do not go back. */
 
-KV_SIM_API int32_t kv_sim_node_accepted(kv_sim_node* node, uint64_t now_ms, uint64_t connection, uint32_t local);
+/* who: the path in the certificate of the peer, as tenant/a/rw/b or node/c; NULL without one. */
+KV_SIM_API int32_t kv_sim_node_accepted(kv_sim_node* node, uint64_t now_ms, uint64_t connection, uint32_t local,
+                                        const char* who);
 KV_SIM_API int32_t kv_sim_node_dialled(kv_sim_node* node, uint64_t now_ms, uint64_t connection, uint32_t master);
 /* refused: 1 when the address answered that nobody listens, 0 for time-outs and everything else. */
 KV_SIM_API int32_t kv_sim_node_dial_failed(kv_sim_node* node, uint64_t now_ms, uint32_t master, uint32_t refused);

@@ -24,12 +24,25 @@ namespace kvpool::node {
 
 namespace sbe = wire::sbe;
 
+namespace {
+
+bool holdsTenants(const store::Directory& directory) {
+  for (uint32_t number = 0; number < directory.slotsTouched(); ++number) {
+    const store::Slot& slot = directory.slot(number);
+    if (slot.state != store::SlotState::Free && OwnKeys::isOfTenant(directory.key(slot))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void ClientSessions::accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer,
                               const std::optional<Principal>& who) {
   Session& session = sessions_[id];
   session.local = local;
   session.peer = peer;
   session.who = who;
+  session.keys = OwnKeys(who, context_.config.separatesTenants);
   session.helloUntilMs = nowMs + wire::kHelloTimeoutMs;
   session.usedMs = nowMs;
   if (sessions_.size() - closing_ <= context_.config.clientConnectionsMax || makeRoom(nowMs)) return;
@@ -146,6 +159,10 @@ Status ClientSessions::admitWrite(const Session& session, const WriteRequest& re
   if (authority != KV_OK) {
     return {authority, "grant of " + toString(request.authority) + " for object " + toString(request.objectId)};
   }
+  if (!session.keys.areOfDefault() && context_.segmentShown) {
+    return {KV_NOT_PERMITTED,
+            "a client has this segment in shared memory, so it takes objects of the tenant default only"};
+  }
   if (!request.staging) return {};
   if (session.stagingBytes == 0) return {KV_INVALID_ARGUMENT, "no staging memory is attached"};
   if (!rangeInside(request.stagingOffset, request.payloadLength, 0, session.stagingBytes)) {
@@ -158,8 +175,10 @@ void ClientSessions::write(ConnectionId id, Session& session, const WriteRequest
   Status admitted = admitWrite(session, request);
   if (admitted.ok() && request.inParts) admitted = openWrites_.admits(request.payloadLength);
   if (!admitted.ok()) return refuseWrite(id, session, request, admitted);
+  std::string room;
+  const std::string_view key = session.keys.qualify(request.key, room);
   const Result<uint32_t> reserved =
-      context_.directory.reserve(request.objectId, request.key, request.payloadLength, request.retention);
+      context_.directory.reserve(request.objectId, key, request.payloadLength, request.retention);
   if (!reserved.ok()) return refuseWrite(id, session, request, reserved.status());
 
   if (request.inParts) {
@@ -276,6 +295,10 @@ void ClientSessions::attach(ConnectionId id, Session& session, const ShmAttach& 
   }
   if (session.attached) throw wire::Malformed("shared memory is attached already");
   session.attach = Attach{request.requestId, request.stagingBytes};
+  if (context_.config.separatesTenants && !context_.segmentShown && holdsTenants(context_.directory)) {
+    session.attach->bytes = 0;
+    return stagingMapped(id, {KV_NOT_PERMITTED, "the segment holds objects of tenants, and would show them all"});
+  }
   if (request.stagingBytes == 0) return stagingMapped(id, {});
   if (const Status room = staging_.take(request.stagingBytes); !room.ok()) {
     session.attach->bytes = 0;
@@ -297,6 +320,7 @@ void ClientSessions::stagingMapped(ConnectionId id, const Status& outcome) {
     return context_.outbox.frames(id, std::move(out));
   }
   session.attached = true;
+  context_.segmentShown = true;
   session.stagingBytes = attach.bytes;
   context_.outbox.add(SendSegments{id, std::make_shared<const wire::Bytes>(std::move(out))});
 }
@@ -400,7 +424,9 @@ void ClientSessions::continueReads(ConnectionId id, Session& session) {
 bool ClientSessions::serve(ConnectionId id, Session& session, const Read& read) {
   const ReadRequest& request = read.request;
   const store::Slot* slot = context_.directory.find(request.extent, request.objectId);
-  if (slot == nullptr || slot->payloadLength != request.payloadLength) {
+  // Another tenant's object is missed like one that is gone.
+  if (slot == nullptr || slot->payloadLength != request.payloadLength ||
+      !session.keys.see(context_.directory.key(*slot))) {
     ++context_.stats.readMisses;
     refuseRead(id, request.requestId, KV_NOT_FOUND);
     return true;
@@ -518,7 +544,7 @@ void ClientSessions::beginTierReads(ConnectionId id, Session& session) {
   while (!session.starved && !session.tierReads.empty() && session.tierOps.size() < kTierReadsMax) {
     const ReadRequest& request = session.tierReads.front().request;
     const Result<Tier::Begun> begun =
-        tier_.beginRead(request.extent, request.objectId, request.payloadLength, session.tierBytes);
+        tier_.beginRead(request.extent, request.objectId, request.payloadLength, session.keys, session.tierBytes);
     if (begun.status().code() == KV_QUEUE_FULL) {
       session.starved = true;
       starved_.push_back(id);

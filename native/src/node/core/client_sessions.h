@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/own_keys.h"
 #include "base/principal.h"
 #include "node/core/core_context.h"
 #include "node/core/messages.h"
@@ -136,6 +137,7 @@ class ClientSessions {
     uint64_t usedMs = 0;  // when something was last asked or under way
     std::string peer;
     std::optional<Principal> who;
+    OwnKeys keys;
     wire::VersionRange wire;    // what it understands
     wire::VersionRange layout;  // likewise; matters when local
     bool attached = false;      // shares memory, if only to read

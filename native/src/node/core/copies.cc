@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/own_keys.h"
 #include "dev_kvpool_wire/Heartbeat.h"
 #include "dev_kvpool_wire/ReadReply.h"
 #include "dev_kvpool_wire/Refused.h"
@@ -44,6 +45,9 @@ void Copies::begin(uint64_t nowMs, ConnectionId master, const Copy& command) {
             command.payloadCrc,
             0};
   if (running() >= kRunningMax || links_.size() >= kLinksMax) return answer(task, KV_QUEUE_FULL, true);
+  if (context_.config.separatesTenants && context_.segmentShown && OwnKeys::isOfTenant(command.key)) {
+    return answer(task, KV_NOT_PERMITTED, true);
+  }
   const Result<uint32_t> slot =
       context_.directory.reserve(command.objectId, command.key, command.payloadLength, command.retention);
   if (!slot.ok()) return answer(task, slot.status().code(), true);

@@ -29,6 +29,7 @@ struct CoreConfig {
   std::optional<RemoteProtocol> remote;      // by which clients may offer memory
   std::string remoteProblem;                 // why there is none, or none but that
   std::string zone;                          // failure domain; empty: unknown
+  bool separatesTenants = false;             // peers need certificates, and see what is their tenant's
   size_t clientConnectionsMax = 4096;
   uint64_t clientIdleMs = 300000;  // after which clients close what they do not use; this side does at twice the time
   uint64_t randomSeed = 0;         // for the jitter of redials
@@ -100,6 +101,7 @@ struct CoreContext {
   FencingState fencing;
   RecordStream stream;
   CoreStats stats;
+  bool segmentShown = false;  // to a client, by shared memory; it has it for as long as it likes
   Outbox outbox;
   std::vector<Answer> answers;
 

@@ -189,10 +189,10 @@ bool Tier::roomForReads(uint64_t heldBytes) const {
 }
 
 Result<Tier::Begun> Tier::beginRead(const ExtentRef& extent, const ObjectId& id, uint64_t payloadLength,
-                                    uint64_t heldBytes) {
+                                    const OwnKeys& reader, uint64_t heldBytes) {
   const ssd::Table::Slot* slot = on() ? context_.table->find(extent, id) : nullptr;
   const bool same = slot != nullptr && slot->object.payloadLength == payloadLength;
-  if (!same || context_.directory.removed(id, slot->object.key)) {
+  if (!same || context_.directory.removed(id, slot->object.key) || !reader.see(slot->object.key)) {
     return Status(KV_NOT_FOUND, "the SSD does not hold it");
   }
   if (!roomForReads(heldBytes)) return Status(KV_QUEUE_FULL, "as much as may be is read from the SSD already");

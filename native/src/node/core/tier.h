@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/own_keys.h"
 #include "node/core/commands.h"
 #include "node/core/core_context.h"
 
@@ -65,10 +66,10 @@ class Tier {
     uint32_t crc = 0;
     uint64_t heldBytes = 0;  // of memory, from now until releaseRead()
   };
-  /// Begins to read an object for a connection that holds so many bytes; payloadRead() comes with its number, and only
-  /// then may they be released.
-  /// KV_NOT_FOUND; KV_QUEUE_FULL when roomForReads() says so.
-  Result<Begun> beginRead(const ExtentRef& extent, const ObjectId& id, uint64_t payloadLength, uint64_t heldBytes);
+  /// Begins to read an object for a connection that may see these keys and holds so many bytes; payloadRead() comes
+  /// with its number, and only then may they be released. KV_NOT_FOUND; KV_QUEUE_FULL when roomForReads() says so.
+  Result<Begun> beginRead(const ExtentRef& extent, const ObjectId& id, uint64_t payloadLength, const OwnKeys& reader,
+                          uint64_t heldBytes);
   /// Whether a connection that holds payloads of so many bytes may have one more.
   [[nodiscard]] bool roomForReads(uint64_t heldBytes) const;
   /// A payload that was read is sent, or of no use to anybody.

@@ -68,7 +68,7 @@ Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
   std::optional<RemoteSource> remote;
   if (Status opened = node->openRemote(settings, remote); !opened.ok()) return opened;
   ssd::Table* table = node->table_ ? &*node->table_ : nullptr;
-  node->core_.emplace(node->coreConfig(settings), *node->directory_, *node->state_, table);
+  node->core_.emplace(node->coreConfig(settings, security.value()->isOn()), *node->directory_, *node->state_, table);
   ssd::Device* device = node->tier_ ? node->tier_->device.get() : nullptr;
   node->shell_.emplace(node->loop_, *node->core_, settings, node->segment_, device, std::move(listeners),
                        std::move(remote), security.value());
@@ -217,7 +217,7 @@ Status Node::openRemote(const NodeSettings& settings, std::optional<RemoteSource
   return {};
 }
 
-CoreConfig Node::coreConfig(const NodeSettings& settings) const {
+CoreConfig Node::coreConfig(const NodeSettings& settings, bool secured) const {
   CoreConfig config;
   config.self = {wire::Role::Node,      settings.poolId,    incarnation_,    wire::kWireVersions,
                  wire::kLayoutVersions, wire::kAbiVersions, settings.nodeId, settings.product};
@@ -231,6 +231,7 @@ CoreConfig Node::coreConfig(const NodeSettings& settings) const {
   if (remoteProblem_.empty()) config.remote = settings.remote;
   config.remoteProblem = remoteProblem_.empty() ? "it was not asked to" : remoteProblem_;
   config.zone = settings.zone;
+  config.separatesTenants = secured;
   config.clientIdleMs = settings.idleTimeoutMs;
   config.randomSeed = incarnation_;
   config.scrubBytesPerSecond = settings.scrubBytesPerSecond;

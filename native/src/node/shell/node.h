@@ -48,7 +48,7 @@ class Node {
   Status openTier(const NodeSettings& settings);
   void countAside(const NodeSettings& settings);
   Status listen(const NodeSettings& settings, Shell::Listeners* listeners);
-  CoreConfig coreConfig(const NodeSettings& settings) const;
+  CoreConfig coreConfig(const NodeSettings& settings, bool secured) const;
   void beginPrefault();
   void run();
   void settle();

@@ -33,10 +33,11 @@ class ArchitectureTest {
     /** The rooms of the master's core from the lowest up, and which of those before it each may use. Only the core itself uses all. */
     private static final List<String> ROOMS = List.of(
             "slab: ",
+            "tenant: ",
             "lru: ",
             "base: slab",
             "plan: base",
-            "index: slab lru base plan",
+            "index: slab tenant lru base plan",
             "membership: base index",
             "register: base index membership",
             "liveness: base index membership register",
@@ -47,8 +48,8 @@ class ArchitectureTest {
             "eviction: base index membership command settlement replication removal",
             "upkeep: base index membership register command settlement replication removal eviction",
             "takeover: base index membership register liveness command settlement upkeep",
-            "request: base plan index membership register command settlement replication removal eviction upkeep",
-            "report: base index membership register liveness command replication upkeep takeover");
+            "request: tenant base plan index membership register command settlement replication removal eviction upkeep",
+            "report: tenant base index membership register liveness command replication upkeep takeover");
 
     @Test
     void theRoomsOfTheMastersCoreDependOneWay() {

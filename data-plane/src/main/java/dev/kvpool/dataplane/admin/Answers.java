@@ -3,6 +3,9 @@ package dev.kvpool.dataplane.admin;
 
 import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.http.Response;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Tenant;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -35,6 +38,21 @@ final class Answers {
                 .map(lease -> "; the Lease is held by " + lease.holderName())
                 .orElse("");
         return Response.text(503, "this master does not serve as leader" + leader + "\n");
+    }
+
+    /** The tenant that a request names. */
+    static Optional<Tenant> named(Request request) {
+        return request.parameter("tenant").map(Tenant::of);
+    }
+
+    /** The same, the default one when it names none. */
+    static Tenant tenant(Request request) {
+        return named(request).orElse(Tenant.DEFAULT);
+    }
+
+    /** The qualified key of a tenant's key, or name of a group; one that is not valid when it may not have that. */
+    static Key qualified(Request request, String key) {
+        return tenant(request).qualify(Key.of(key));
     }
 
     /** A parameter that is true or false, and false when it is not there. */

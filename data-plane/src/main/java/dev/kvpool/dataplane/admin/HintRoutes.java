@@ -12,6 +12,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Hint;
 import java.time.Duration;
@@ -51,8 +52,12 @@ final class HintRoutes {
             throw new IllegalArgumentException("name a key or a group, of 1 to %d bytes".formatted(Key.BYTES_MAX));
         }
         Duration time = time(request, hint);
-        HintReply reply = Answers.await(
-                master.hint(hint, time, group.isPresent(), key.or(() -> group).orElseThrow()));
+        HintReply reply = Answers.await(master.hint(
+                Answers.tenant(request),
+                hint,
+                time,
+                group.isPresent(),
+                key.or(() -> group).orElseThrow()));
         return reply.status() == Status.OK ? answer(hint, reply.results().getFirst()) : Answers.notLeader(master);
     }
 
@@ -91,7 +96,8 @@ final class HintRoutes {
                 .orElseThrow(() -> new IllegalArgumentException(
                         "name a group of 1 to %d bytes: /api/v1/remove_group?group=NAME".formatted(Key.BYTES_MAX)));
         boolean force = Answers.onOff(request, "force");
-        RemoveReply reply = Answers.await(master.removeGroup(group, force), REMOVE_SECONDS_MAX);
+        RemoveReply reply =
+                Answers.await(master.removeGroup(Answers.tenant(request), group, force), REMOVE_SECONDS_MAX);
         if (reply.status() != Status.OK) {
             return Answers.notLeader(master);
         }
@@ -105,7 +111,7 @@ final class HintRoutes {
     }
 
     private static Optional<Key> name(Request request, String parameter) {
-        return request.parameter(parameter).map(Key::of).filter(Key::isValid);
+        return request.parameter(parameter).map(Key::of).filter(Key::isValid).filter(key -> !Tenant.isQualified(key));
     }
 
     private static Duration time(Request request, Hint hint) {

@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
 import dev.kvpool.dataplane.master.core.report.KeyStatus;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
@@ -33,23 +34,24 @@ final class KeyRoutes {
 
     private Response explain(Request request) {
         String text = request.parameter("key").orElse("");
-        Key key = Key.of(text);
+        Key key = Answers.qualified(request, text);
         if (!key.isValid()) {
             throw new IllegalArgumentException(
-                    "name a key of 1 to %d bytes: /api/v1/key?key=KEY".formatted(Key.BYTES_MAX));
+                    "name a key of 1 to %d bytes: /api/v1/key?key=KEY&tenant=NAME".formatted(Key.BYTES_MAX));
         }
         if (!master.isLeader()) {
             return Answers.notLeader(master);
         }
         return Answers.await(master.explain(key))
-                .map(status -> Response.json(200, document(text, status).toString()))
+                .map(status -> Response.json(200, document(key, status).toString()))
                 .orElseGet(() -> Answers.notLeader(master));
     }
 
     /** The core knows how long ago; people want to know when, by this master's clock. */
-    private ObjectNode document(String key, KeyStatus status) {
+    private ObjectNode document(Key key, KeyStatus status) {
         ObjectNode root = JSON.createObjectNode()
-                .put("key", key)
+                .put("key", Tenant.unqualified(key).toString())
+                .put("tenant", Tenant.of(key).name())
                 .put("master", master.name())
                 .put("state", word(status.state()));
         if (status.cause() != KeyStatus.Cause.NONE) {

@@ -14,6 +14,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.Hint;
 import java.time.Duration;
 import java.time.Instant;
@@ -69,26 +70,31 @@ public interface MasterAdmin {
      */
     OptionalLong handOver();
 
-    /** Keys that can be read here, at most {@code limit}. */
-    CompletableFuture<List<String>> keys(int limit);
+    /** Keys of a tenant that can be read here, at most {@code limit}. */
+    CompletableFuture<List<String>> keys(Tenant tenant, int limit);
 
-    /** Ids of the nodes that hold a key's object; empty when there is none. */
-    CompletableFuture<List<String>> holders(String key);
+    /** Ids of the nodes that hold the object of a qualified key; empty when there is none. */
+    CompletableFuture<List<String>> holders(Key key);
 
-    /** Whether a key can be read, and if not, why; empty when this master does not serve as leader. */
+    /** Whether a qualified key can be read, and if not, why; empty when this master does not serve as leader. */
     CompletableFuture<Optional<KeyStatus>> explain(Key key);
 
-    CompletableFuture<RemoveAllReply> removeAll(boolean force, String pattern);
+    /**
+     * Removes everything.
+     *
+     * @param tenant whose objects; empty: those of the whole pool
+     */
+    CompletableFuture<RemoveAllReply> removeAll(Optional<Tenant> tenant, boolean force, String pattern);
 
     /** Removes all objects of a group. */
-    CompletableFuture<RemoveReply> removeGroup(Key name, boolean force);
+    CompletableFuture<RemoveReply> removeGroup(Tenant tenant, Key name, boolean force);
 
     /**
      * Says what will become of an object, or of those of a group.
      *
      * @param time of a hint to retain; else zero
      */
-    CompletableFuture<HintReply> hint(Hint hint, Duration time, boolean ofGroup, Key name);
+    CompletableFuture<HintReply> hint(Tenant tenant, Hint hint, Duration time, boolean ofGroup, Key name);
 
     /** Has every node go over to these versions; the answer says why that is not possible, or nothing. */
     CompletableFuture<Optional<String>> activate(ActiveVersions versions);

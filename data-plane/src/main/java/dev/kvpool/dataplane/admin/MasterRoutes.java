@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.http.Route;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -38,7 +39,7 @@ public final class MasterRoutes {
                         request -> Response.json(200, master.versions().json())),
                 Route.get("/api/v1/pool", request -> Response.json(200, PoolDocument.of(master))),
                 Route.get("/get_all_segments", request -> routes.segments()),
-                Route.get("/get_all_keys", request -> routes.keys()),
+                Route.get("/get_all_keys", routes::keys),
                 Route.get("/query_key", routes::queryKey),
                 Route.post("/api/v1/remove_all", routes::removeAll)));
         all.addAll(KeyRoutes.of(master, InstantSource.system()));
@@ -70,11 +71,12 @@ public final class MasterRoutes {
         return Response.text(200, lines.toString());
     }
 
-    private Response keys() {
+    private Response keys(Request request) {
+        Tenant tenant = Answers.tenant(request);
         if (!master.isLeader()) {
             return Answers.notLeader(master);
         }
-        List<String> keys = Answers.await(master.keys(KEYS_MAX));
+        List<String> keys = Answers.await(master.keys(tenant, KEYS_MAX));
         StringBuilder lines = new StringBuilder();
         keys.forEach(key -> lines.append(key).append('\n'));
         long objects = master.status().objects();
@@ -91,7 +93,7 @@ public final class MasterRoutes {
         if (!master.isLeader()) {
             return Answers.notLeader(master);
         }
-        List<String> holders = Answers.await(master.holders(key));
+        List<String> holders = Answers.await(master.holders(Answers.qualified(request, key)));
         ObjectNode root = JSON.createObjectNode().put("key", key);
         holders.forEach(root.putArray("nodes")::add);
         return Response.json(holders.isEmpty() ? 404 : 200, root.toString());
@@ -103,7 +105,8 @@ public final class MasterRoutes {
             throw new IllegalArgumentException("force must be true or false, not " + force);
         }
         String pattern = request.parameter("pattern").orElse("");
-        RemoveAllReply reply = Answers.await(master.removeAll(force.equals("true"), pattern), REMOVE_ALL_SECONDS_MAX);
+        RemoveAllReply reply = Answers.await(
+                master.removeAll(Answers.named(request), force.equals("true"), pattern), REMOVE_ALL_SECONDS_MAX);
         if (reply.status() == Status.INVALID_ARGUMENT) {
             throw new IllegalArgumentException(
                     "pattern must be a regular expression of RE2's syntax, of at most 1024 bytes and with at most 256 parts,"

@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
+import dev.kvpool.dataplane.master.core.report.TenantStatus;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
@@ -52,6 +53,13 @@ final class PoolDocument {
         root.put("underReplicatedObjects", status.underReplicatedObjects());
         root.put("overReplicatedObjects", status.overReplicatedObjects());
         root.put("clients", status.clients());
+        ArrayNode tenants = root.putArray("tenants");
+        for (TenantStatus tenant : status.tenants()) {
+            tenants.addObject()
+                    .put("name", tenant.name())
+                    .put("objects", tenant.objects())
+                    .put("bytes", tenant.bytes());
+        }
         root.putObject("index")
                 .put("usedBytes", status.index().usedBytes())
                 .put("maxBytes", status.index().maxBytes())

@@ -22,6 +22,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.HintRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.Hint;
 import java.time.Duration;
 import java.time.Instant;
@@ -151,13 +152,13 @@ final class AdminQuestions implements MasterAdmin {
     }
 
     @Override
-    public CompletableFuture<List<String>> keys(int limit) {
-        return loop.ask(core -> core.keys(limit));
+    public CompletableFuture<List<String>> keys(Tenant tenant, int limit) {
+        return loop.ask(core -> core.keys(tenant, limit));
     }
 
     @Override
-    public CompletableFuture<List<String>> holders(String key) {
-        return loop.ask(core -> core.holders(Key.of(key)));
+    public CompletableFuture<List<String>> holders(Key key) {
+        return loop.ask(core -> core.holders(key));
     }
 
     @Override
@@ -196,24 +197,25 @@ final class AdminQuestions implements MasterAdmin {
     }
 
     @Override
-    public CompletableFuture<RemoveAllReply> removeAll(boolean force, String pattern) {
-        return ask(id -> new RemoveAllRequest(id, force, pattern)).thenApply(RemoveAllReply.class::cast);
+    public CompletableFuture<RemoveAllReply> removeAll(Optional<Tenant> tenant, boolean force, String pattern) {
+        return ask(tenant, id -> new RemoveAllRequest(id, force, pattern)).thenApply(RemoveAllReply.class::cast);
     }
 
     @Override
-    public CompletableFuture<RemoveReply> removeGroup(Key name, boolean force) {
-        return ask(id -> new RemoveRequest(id, force, true, List.of(name))).thenApply(RemoveReply.class::cast);
+    public CompletableFuture<RemoveReply> removeGroup(Tenant tenant, Key name, boolean force) {
+        return ask(Optional.of(tenant), id -> new RemoveRequest(id, force, true, List.of(name)))
+                .thenApply(RemoveReply.class::cast);
     }
 
     @Override
-    public CompletableFuture<HintReply> hint(Hint hint, Duration time, boolean ofGroup, Key name) {
-        return ask(id -> new HintRequest(id, hint, time.toMillis(), ofGroup, List.of(name)))
+    public CompletableFuture<HintReply> hint(Tenant tenant, Hint hint, Duration time, boolean ofGroup, Key name) {
+        return ask(Optional.of(tenant), id -> new HintRequest(id, hint, time.toMillis(), ofGroup, List.of(name)))
                 .thenApply(HintReply.class::cast);
     }
 
-    private CompletableFuture<ClientReply> ask(LongFunction<ClientRequest> request) {
+    private CompletableFuture<ClientReply> ask(Optional<Tenant> tenant, LongFunction<ClientRequest> request) {
         CompletableFuture<ClientReply> answer = new CompletableFuture<>();
-        loop.submit(core -> localRequests.send(core, loop.nowMs(), request, answer));
+        loop.submit(core -> localRequests.send(core, loop.nowMs(), tenant, request, answer));
         return answer;
     }
 }

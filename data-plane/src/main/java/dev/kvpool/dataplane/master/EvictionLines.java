@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -87,8 +88,11 @@ final class EvictionLines {
 
     /** Keys should be text. One that is not is written in hexadecimal digits, under another name. */
     private void writeKey(Key key) throws IOException {
+        if (Tenant.isQualified(key)) {
+            json.writeStringField("tenant", Tenant.of(key).name());
+        }
         if (key.isValid()) {
-            json.writeStringField("key", key.toString());
+            json.writeStringField("key", Tenant.unqualified(key).toString());
         } else {
             json.writeStringField("keyHex", HexFormat.of().formatHex(key.bytes()));
         }

@@ -151,8 +151,8 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
         loop.apply(core -> {
             boolean isNode = hello.role() == Role.NODE;
             Optional<Objection> objection = isNode
-                    ? core.nodeConnected(opened, NodePeer.of(hello), loop.nowMs())
-                    : core.clientConnected(opened, loop.nowMs());
+                    ? core.nodeConnected(opened, NodePeer.of(hello, admission.tenant()), loop.nowMs())
+                    : core.clientConnected(opened, admission.tenant(), loop.nowMs());
             if (objection.isPresent()) {
                 loop.forget(opened);
                 refuse(

@@ -105,7 +105,10 @@ public final class MasterMetrics {
     /** The text for Prometheus. */
     public String scrape() {
         PoolStatus now = status.get();
-        return registry.scrape() + evictionAges(now.counters().ages()) + DrainLeftovers.of(now.drains());
+        return registry.scrape()
+                + evictionAges(now.counters().ages())
+                + DrainLeftovers.of(now.drains())
+                + TenantSeries.of(now.tenants());
     }
 
     /** A histogram that the core keeps: the registry has none that only reads. */

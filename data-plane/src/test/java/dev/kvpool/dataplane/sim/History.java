@@ -3,6 +3,8 @@ package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.sim.Values.Value;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -47,10 +49,11 @@ final class History {
         }
     }
 
-    /** One removal of a key, or of all keys. */
+    /** One removal of a key, or of all keys of a tenant. */
     static final class Removal {
         final String client;
         final String key;
+        final Tenant tenant;
         final boolean force;
         final long beginMs;
         long endMs = RUNNING;
@@ -59,15 +62,16 @@ final class History {
         /** Keys of which a node still held something when it was acknowledged, such as one that the leader does not reach. */
         Set<String> left = Set.of();
 
-        Removal(String client, String key, boolean force, long beginMs) {
+        Removal(String client, String key, Tenant tenant, boolean force, long beginMs) {
             this.client = client;
             this.key = key;
+            this.tenant = tenant;
             this.force = force;
             this.beginMs = beginMs;
         }
 
         boolean concerns(String other) {
-            return key == null || key.equals(other);
+            return key == null ? tenant.owns(Key.of(other)) : key.equals(other);
         }
 
         /** Until when it may take effect. */
@@ -121,9 +125,9 @@ final class History {
         tally.count(acknowledged ? "puts acknowledged" : "puts failed");
     }
 
-    /** @param key null for all keys */
-    Removal removalBegins(String client, String key, boolean force) {
-        Removal removal = new Removal(client, key, force, world.nowMs());
+    /** @param key null for all keys of the tenant */
+    Removal removalBegins(String client, String key, Tenant tenant, boolean force) {
+        Removal removal = new Removal(client, key, tenant, force, world.nowMs());
         removals.add(removal);
         return removal;
     }

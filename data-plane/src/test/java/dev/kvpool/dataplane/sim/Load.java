@@ -5,13 +5,18 @@ import dev.kvpool.dataplane.sim.History.Reader;
 import dev.kvpool.dataplane.sim.History.Removal;
 import dev.kvpool.dataplane.sim.nativecore.ClientCore.Manner;
 import dev.kvpool.dataplane.sim.nativecore.OpTable;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntConsumer;
 
-/** What one client does: it puts its own values under everybody's keys, reads, asks and removes. */
+/**
+ * What one client does: it puts its own values under everybody's keys, reads, asks and removes. Keys are qualified here, and everywhere but in
+ * what the client sends.
+ */
 final class Load {
     private static final byte[] NOTHING = new byte[0];
     private static final int RUNNING_MAX = 3;
@@ -63,19 +68,34 @@ final class Load {
         return (int) (world.oneIn(5) ? world.between(50, 1_000) : world.between(1_000, 8_000));
     }
 
+    /** Whose keys a client names. */
+    static Tenant tenantOf(SimProcess client) {
+        return client instanceof SimClient it ? it.tenant.orElse(Tenant.DEFAULT) : Tenant.DEFAULT;
+    }
+
+    private Tenant tenant() {
+        return tenantOf(client);
+    }
+
+    /** Whether this client can name a key. */
+    boolean owns(String key) {
+        return tenant().owns(Key.of(key));
+    }
+
     static String key(int number) {
         return "key-" + number;
     }
 
     private static int number(String key) {
-        return Integer.parseInt(key.substring("key-".length()));
+        return Integer.parseInt(Tenant.unqualified(Key.of(key)).toString().substring("key-".length()));
     }
 
     private List<String> someKeys() {
         List<String> keys = new ArrayList<>();
         int count = world.oneIn(3) ? 1 + world.random.nextInt(4) : 1;
         for (int i = 0; i < count; i++) {
-            String key = key(world.random.nextInt(plan.keys()));
+            String key = tenant().qualify(Key.of(key(world.random.nextInt(plan.keys()))))
+                    .toString();
             if (!keys.contains(key)) {
                 keys.add(key);
             }
@@ -169,7 +189,7 @@ final class Load {
         long beginMs = world.nowMs();
         List<Removal> removals = new ArrayList<>();
         for (String key : keys) {
-            removals.add(history.removalBegins(client.name, key, force));
+            removals.add(history.removalBegins(client.name, key, tenant(), force));
             truth.mayGo(key);
         }
         run(OpTable.REMOVE, keys, nothing(keys), timeoutMs(), Manner.of(plan.replicas(), force), table -> {
@@ -185,8 +205,8 @@ final class Load {
 
     private void removeAll() {
         boolean force = plan.forcing() && world.oneIn(2);
-        Removal removal = history.removalBegins(client.name, null, force);
-        truth.allMayGo();
+        Removal removal = history.removalBegins(client.name, null, tenant(), force);
+        truth.allMayGo(tenant());
         Manner manner = Manner.of(plan.replicas(), force);
         run(OpTable.REMOVE_ALL, List.of(""), List.of(NOTHING), timeoutMs(), manner, table -> {
             history.removalEnds(removal, table.status(0) == Status.OK.code(), truth.heldKeys());
@@ -229,7 +249,10 @@ final class Load {
             int timeoutMs,
             Manner manner,
             java.util.function.Consumer<OpTable> whenDone) {
-        OpTable table = new OpTable(arena, opCode, keys, memory);
+        List<String> sent = keys.stream()
+                .map(key -> Tenant.unqualified(Key.of(key)).toString())
+                .toList();
+        OpTable table = new OpTable(arena, opCode, sent, memory);
         client.submit(table, timeoutMs, manner, done -> {
             world.trace(() -> client + " ended operation " + opCode + " of " + keys + ": " + statuses(done, keys));
             whenDone.accept(done);

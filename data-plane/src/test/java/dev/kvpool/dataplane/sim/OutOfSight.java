@@ -4,6 +4,8 @@ package dev.kvpool.dataplane.sim;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -59,7 +61,12 @@ final class OutOfSight {
     }
 
     private Set<String> shownKeys() {
-        return new TreeSet<>(core.keys(KEYS_SHOWN));
+        Set<String> keys = new TreeSet<>();
+        for (Tenant tenant : Plan.TENANTS) {
+            core.keys(tenant, KEYS_SHOWN)
+                    .forEach(key -> keys.add(tenant.qualify(Key.of(key)).toString()));
+        }
+        return keys;
     }
 
     private boolean counted(Count what) {

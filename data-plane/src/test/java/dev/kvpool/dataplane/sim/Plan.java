@@ -4,6 +4,11 @@ package dev.kvpool.dataplane.sim;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Tenant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
@@ -26,6 +31,7 @@ import java.util.SplittableRandom;
  * @param driftPpm clocks go wrong by at most so much, in parts of a million, and the wall clocks of masters leap
  * @param draining nodes are emptied and taken back
  * @param changing masters are told other rules of the cache, each at its own time
+ * @param tenants of each client; empty where none has a certificate
  * @param reusing so many clients read what they were told of before without asking again, while its lease holds
  */
 record Plan(
@@ -58,7 +64,11 @@ record Plan(
         int spareNodes,
         int sharing,
         boolean raising,
-        int driftPpm) {
+        int driftPpm,
+        List<Tenant> tenants) {
+    /** Those that clients may be of. */
+    static final List<Tenant> TENANTS = List.of(Tenant.DEFAULT, Tenant.of("a"), Tenant.of("ab"));
+
     /** So few that what is pinned lies well below the watermark. */
     private static final int PINNED_KEYS = 2;
 
@@ -126,7 +136,70 @@ record Plan(
                 spareNodes,
                 Math.max(0, new SplittableRandom(seed ^ 0x5A4E).nextInt(-1, 3)),
                 new SplittableRandom(seed ^ 0x4A15E).nextInt(6) == 0,
-                new SplittableRandom(seed ^ 0xD21F).nextBoolean() ? DRIFT_PPM_MAX : 0);
+                new SplittableRandom(seed ^ 0xD21F).nextBoolean() ? DRIFT_PPM_MAX : 0,
+                List.of());
+    }
+
+    /**
+     * The pool of a seed, with a certificate for each process and clients of two or three tenants, under the same keys; no memory is
+     * shared.
+     */
+    static Plan ofTenants(long seed) {
+        Plan plain = of(seed);
+        SplittableRandom dice = new SplittableRandom(seed ^ 0x7E2A);
+        List<Tenant> tenants = new ArrayList<>(TENANTS);
+        if (dice.nextBoolean()) {
+            tenants.set(dice.nextInt(TENANTS.size()), TENANTS.get(dice.nextInt(TENANTS.size())));
+        }
+        return new Plan(
+                plain.times,
+                plain.masters,
+                plain.nodes,
+                plain.transientNodes,
+                plain.replicas,
+                plain.clients,
+                Math.min(plain.keys, plain.cramped ? 15 : 10),
+                plain.removing,
+                plain.forcing,
+                plain.removing, // that of one tenant is what others must not feel
+                plain.tight,
+                plain.upserting,
+                plain.pinning,
+                plain.draining,
+                plain.wiping,
+                plain.tampering,
+                plain.slowNetwork,
+                plain.loadMs,
+                plain.faultEveryMs,
+                plain.cramped,
+                plain.ssd,
+                plain.reusing,
+                plain.changing,
+                plain.disks,
+                plain.absenceMsMax,
+                plain.corrupting,
+                plain.spareNodes,
+                0,
+                plain.raising,
+                plain.driftPpm,
+                List.copyOf(tenants));
+    }
+
+    /** Of a client, or of the engine behind a transient node, by its number. */
+    Optional<Tenant> tenant(int number) {
+        return tenants.isEmpty() ? Optional.empty() : Optional.of(tenants.get(number % tenants.size()));
+    }
+
+    /** All keys that clients put, qualified. */
+    List<String> qualifiedKeys() {
+        List<String> all = new ArrayList<>();
+        for (Tenant tenant : TENANTS) {
+            boolean puts = tenants.isEmpty() ? tenant.isDefault() : tenants.contains(tenant);
+            for (int i = 0; puts && i < keys; i++) {
+                all.add(tenant.qualify(Key.of(Load.key(i))).toString());
+            }
+        }
+        return all;
     }
 
     /** Whether every put of a key pins it hard; not where such an object may go with a transient node. */

@@ -62,12 +62,8 @@ final class Rest {
 
     void check() {
         awaitWhole();
-        for (int i = 0; i < plan.keys(); i++) {
-            readable(Load.key(i));
-        }
-        for (int i = 0; i < plan.keys(); i++) {
-            writable(Load.key(i));
-        }
+        plan.qualifiedKeys().forEach(this::readable);
+        plan.qualifiedKeys().forEach(this::writable);
         awaitWhole();
         awaitNoTombstones();
     }
@@ -250,7 +246,7 @@ final class Rest {
         int[] answer = {UNANSWERED};
         for (int i = 0; i < ASKS_MAX && (i == 0 || mayPass(answer[0], i)); i++) {
             answer[0] = UNANSWERED;
-            loads.getFirst().put(List.of(key), ASK_MS, status -> answer[0] = status);
+            loadsOf(key).getFirst().put(List.of(key), ASK_MS, status -> answer[0] = status);
             await(answer);
         }
         Violation.unless(
@@ -268,7 +264,7 @@ final class Rest {
     private int ask(String key) {
         int[] answer = {UNANSWERED};
         for (int i = 0; i < ASKS_MAX; i++) {
-            Load load = loads.get(i % loads.size());
+            Load load = loadsOf(key).get(i % loadsOf(key).size());
             answer[0] = UNANSWERED;
             load.ask(key, ASK_MS, status -> answer[0] = status);
             await(answer);
@@ -279,6 +275,11 @@ final class Rest {
             world.run(answer[0] == Status.CHECKSUM.code() ? SCRUB_MS / ASKS_MAX : LOOK_MS);
         }
         return answer[0];
+    }
+
+    /** Those of clients that can name it. */
+    private List<Load> loadsOf(String key) {
+        return loads.stream().filter(load -> load.owns(key)).toList();
     }
 
     private void await(int[] answer) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
+import java.util.function.LongFunction;
+
 /** Runs seeds one after the other, and names the one that fails. */
 final class SeedRun {
     private static final long PROGRESS_NS = 10_000_000_000L;
@@ -13,7 +15,7 @@ final class SeedRun {
         long seeds = Long.parseLong(args[1]);
         try {
             double minutes = args.length > 2 ? Double.parseDouble(args[2]) : Double.MAX_VALUE;
-            System.out.println(run(first, seeds, minutes));
+            System.out.println(run(Plan::of, first, seeds, minutes));
         } catch (SeedFailed e) {
             System.out.println("FAILED after " + (e.seed - first + 1) + " seeds: " + e.getMessage());
             e.getCause().printStackTrace(System.out);
@@ -36,16 +38,21 @@ final class SeedRun {
 
     /** What happened in all of them. */
     static Tally run(long first, long seeds) {
-        return run(first, seeds, Double.MAX_VALUE);
+        return run(Plan::of, first, seeds, Double.MAX_VALUE);
     }
 
-    private static Tally run(long first, long seeds, double minutes) {
+    /** @param plans the pool of each seed */
+    static Tally run(LongFunction<Plan> plans, long first, long seeds) {
+        return run(plans, first, seeds, Double.MAX_VALUE);
+    }
+
+    private static Tally run(LongFunction<Plan> plans, long first, long seeds, double minutes) {
         Tally all = new Tally();
         long startedNs = System.nanoTime();
         long toldNs = startedNs;
         long seed = first;
         for (; seed < first + seeds && System.nanoTime() - startedNs < minutes * 60e9; seed++) {
-            all.add(one(seed).tally);
+            all.add(one(plans, seed).tally);
             if (System.nanoTime() - toldNs > PROGRESS_NS) {
                 toldNs = System.nanoTime();
                 System.out.printf("seeds %d to %d hold, %.1f a second%n", first, seed, rate(first, seed, startedNs));
@@ -61,7 +68,11 @@ final class SeedRun {
 
     /** Runs one seed; the simulation is closed when it returns. */
     static Simulation one(long seed) {
-        try (Simulation simulation = new Simulation(seed)) {
+        return one(Plan::of, seed);
+    }
+
+    private static Simulation one(LongFunction<Plan> plans, long seed) {
+        try (Simulation simulation = new Simulation(seed, plans.apply(seed))) {
             try {
                 simulation.run();
             } catch (RuntimeException | AssertionError e) {

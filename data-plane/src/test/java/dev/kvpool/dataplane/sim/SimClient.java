@@ -8,11 +8,13 @@ import dev.kvpool.dataplane.sim.nativecore.ClientCore.Manner;
 import dev.kvpool.dataplane.sim.nativecore.NativeMemory;
 import dev.kvpool.dataplane.sim.nativecore.OpTable;
 import dev.kvpool.dataplane.sim.nativecore.SegmentMemory;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
@@ -30,6 +32,9 @@ final class SimClient extends SimProcess {
 
     /** Whether it reads what it was told of before without asking again. */
     final boolean reuses;
+
+    /** By its certificate; empty without one. */
+    final Optional<Tenant> tenant;
 
     private final boolean shares;
     private final boolean scribbles;
@@ -52,12 +57,25 @@ final class SimClient extends SimProcess {
      * @param shares it has memory in common with the nodes
      * @param scribbles it writes to what it has staged while a node copies that
      */
-    SimClient(Network network, String name, List<String> masters, boolean reuses, boolean shares, boolean scribbles) {
+    SimClient(
+            Network network,
+            String name,
+            List<String> masters,
+            Optional<Tenant> tenant,
+            boolean reuses,
+            boolean shares,
+            boolean scribbles) {
         super(network, name);
+        this.tenant = tenant;
         this.reuses = reuses;
         this.shares = shares;
         this.scribbles = scribbles;
         this.masters = String.join(",", masters);
+    }
+
+    @Override
+    Optional<String> certified() {
+        return tenant.map(whose -> "tenant/" + whose + "/rw/" + name);
     }
 
     /** Gives the memory of this simulation back. */

@@ -15,6 +15,7 @@ import dev.kvpool.dataplane.master.core.base.NodeDefect;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
+import dev.kvpool.dataplane.master.core.request.QualifiedRequest;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Handshake;
@@ -33,6 +34,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.nativelib.VersionRange;
 import dev.kvpool.wire.Medium;
@@ -420,7 +422,8 @@ final class SimMaster extends SimProcess {
         Message message = codec.decode(body, name);
         if (end.note instanceof Session session) {
             if (message instanceof ClientRequest request) {
-                session.asked.put(request.requestId(), request);
+                SimProcess client = end.peer().owner;
+                session.asked.put(request.requestId(), QualifiedRequest.of(Load.tenantOf(client), request));
             }
             heardPurge(session, message);
             now = message;
@@ -481,10 +484,12 @@ final class SimMaster extends SimProcess {
 
     private void admit(End end, Hello hello, Welcome welcome) {
         lastSession++;
-        NodePeer peer = NodePeer.of(hello);
+        SimProcess dialler = end.peer().owner;
+        NodePeer peer = NodePeer.of(hello, dialler instanceof SimNode node ? node.tenant : Optional.empty());
+        Optional<Tenant> tenant = dialler instanceof SimClient client ? client.tenant : Optional.empty();
         Optional<Objection> objection = hello.role() == Role.NODE
                 ? core.nodeConnected(lastSession, peer, clockMs())
-                : core.clientConnected(lastSession, clockMs());
+                : core.clientConnected(lastSession, tenant, clockMs());
         if (objection.isPresent()) {
             refuse(
                     end,

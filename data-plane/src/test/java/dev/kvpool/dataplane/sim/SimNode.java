@@ -9,11 +9,13 @@ import dev.kvpool.dataplane.sim.nativecore.NodeCore.Identity;
 import dev.kvpool.dataplane.sim.nativecore.NodeCore.LifeCut;
 import dev.kvpool.dataplane.sim.nativecore.SegmentMemory;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -66,6 +68,10 @@ final class SimNode extends SimProcess {
     private final Set<ObjectId> damaged = new HashSet<>();
 
     private final UUID pool;
+
+    /** Whose engine lends the memory; of storage nodes any. Empty in pools without certificates. */
+    final Optional<Tenant> tenant;
+
     private final List<String> masters;
     private final NodeWatch watch;
     private final Map<Long, End> ends = new TreeMap<>();
@@ -89,8 +95,10 @@ final class SimNode extends SimProcess {
             boolean hasSsd,
             boolean onDisk,
             List<String> masters,
+            Optional<Tenant> tenant,
             NodeWatch watch) {
         super(network, nodeId);
+        this.tenant = tenant;
         this.ssd = hasSsd ? new SegmentMemory(SSD_BYTES) : null;
         this.disk = onDisk ? new SegmentMemory(SEGMENT_BYTES) : null;
         this.ssdImage = hasSsd ? new SsdImage(ssd) : null;
@@ -102,6 +110,11 @@ final class SimNode extends SimProcess {
         this.watch = watch;
         network.listen(address, this);
         NodeCore.format(identity(), memory);
+    }
+
+    @Override
+    Optional<String> certified() {
+        return tenant.map(whose -> isTransient ? "tenant/" + whose + "/rw/" + nodeId : "node/" + nodeId);
     }
 
     String nodeId() {
@@ -140,7 +153,17 @@ final class SimNode extends SimProcess {
 
     private Identity identity() {
         return new Identity(
-                pool, nodeId, address, incarnation, incarnation, masters.size(), isTransient, ssd, disk, boot);
+                pool,
+                nodeId,
+                address,
+                incarnation,
+                incarnation,
+                masters.size(),
+                isTransient,
+                ssd,
+                disk,
+                boot,
+                tenant.isPresent());
     }
 
     /** The next life is cut during its recovery, after so many stores. */
@@ -361,7 +384,7 @@ final class SimNode extends SimProcess {
             // A reader that takes its time: the node can send no faster.
             end.slow(world.between(100, 3_000));
         }
-        feed(() -> core.accepted(clockMs(), end.id, end.local));
+        feed(() -> core.accepted(clockMs(), end.id, end.local, end.peer().owner.certified()));
     }
 
     @Override

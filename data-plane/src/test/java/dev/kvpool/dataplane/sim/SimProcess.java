@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** A process of the pool: it lives, dies, starts again, and can be stopped for a while as by SIGSTOP. */
@@ -41,6 +42,11 @@ abstract class SimProcess {
     /** Time on this machine's clock, which shows another number than that of the others, and may go too fast or too slow. */
     final long clockMs() {
         return world.nowMs() + clockOffsetMs + world.nowMs() * clockDriftPpm / 1_000_000;
+    }
+
+    /** What the certificate says that this process shows; empty without one. */
+    Optional<String> certified() {
+        return Optional.empty();
     }
 
     final boolean isUp() {

@@ -31,8 +31,8 @@ final class Simulation implements AutoCloseable {
     private final Scaling scaling;
     private final Rest rest;
 
-    Simulation(long seed) {
-        plan = Plan.of(seed);
+    Simulation(long seed, Plan plan) {
+        this.plan = plan;
         world = new World(seed);
         world.trace(() -> "plan " + plan);
         Network network = new Network(world, plan.driftPpm());
@@ -71,13 +71,22 @@ final class Simulation implements AutoCloseable {
                     plan.ssd() && !isTransient,
                     plan.disks() && !isTransient,
                     addresses,
+                    plan.tenant(i),
                     segmentChecks);
             nodes.add(node);
             truth.add(node);
         }
         for (int i = 0; i < plan.spareNodes(); i++) {
-            SimNode node =
-                    new SimNode(network, POOL, "spare-" + i, false, plan.ssd(), plan.disks(), addresses, segmentChecks);
+            SimNode node = new SimNode(
+                    network,
+                    POOL,
+                    "spare-" + i,
+                    false,
+                    plan.ssd(),
+                    plan.disks(),
+                    addresses,
+                    plan.tenant(i),
+                    segmentChecks);
             node.out(true);
             nodes.add(node);
             truth.add(node);
@@ -94,6 +103,7 @@ final class Simulation implements AutoCloseable {
                     network,
                     "client-" + i,
                     addresses,
+                    plan.tenant(i),
                     i < plan.reusing(),
                     i >= plan.clients() - plan.sharing(),
                     plan.sharing() > 0 && i == plan.clients() - 1);

@@ -2,7 +2,9 @@
 package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.sim.SegmentImage.Slot;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -95,8 +97,8 @@ final class Truth {
         newest.remove(key);
     }
 
-    void allMayGo() {
-        newest.clear();
+    void allMayGo(Tenant tenant) {
+        newest.keySet().removeIf(key -> tenant.owns(Key.of(key)));
     }
 
     void evicted(String key, boolean marked) {

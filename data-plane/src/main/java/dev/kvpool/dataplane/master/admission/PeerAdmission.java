@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.identity.name.PeerRole;
 import dev.kvpool.identity.name.Principal;
 import dev.kvpool.identity.peer.Refusal;
@@ -134,6 +135,12 @@ public final class PeerAdmission {
                     + " may only contribute memory for as long as it lives, but says it is a storage node");
         }
         return Optional.empty();
+    }
+
+    /** Whose objects the peer's keys name, by its certificate; empty of a plain peer. */
+    public Optional<Tenant> tenant() {
+        return greeted.map(
+                peer -> peer.role() == PeerRole.TENANT ? Tenant.of(peer.name().tenant()) : Tenant.DEFAULT);
     }
 
     /** The peer, for log lines. */

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.master.core.base.Action;
+import dev.kvpool.dataplane.master.core.base.Asker;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Clients;
@@ -50,6 +51,7 @@ import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand.LeaderLeaves;
 import dev.kvpool.dataplane.wire.message.NodeMessage;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -119,7 +121,18 @@ public final class MasterCore {
         upkeep = new Upkeep(rules, settings.evictionsTold(), leadership, view, orders, settlement, counters, outbox);
         takeover = new Takeover(rules, leadership, view, orders, grants, settlement, upkeep, replies, counters, outbox);
         requests = new ClientRequests(
-                rules, leadership, view, orders, grants, settlement, upkeep, replies, counters, outbox, random);
+                rules,
+                leadership,
+                view,
+                orders,
+                grants,
+                clients,
+                settlement,
+                upkeep,
+                replies,
+                counters,
+                outbox,
+                random);
         Electorate electorate = new Electorate(view.membership(), register);
         Silences silences = new Silences(electorate, outbox);
         heartbeats = new Heartbeats(view, clients, silences, outbox);
@@ -136,7 +149,8 @@ public final class MasterCore {
                 departures,
                 outbox,
                 this::left);
-        report = new StatusReport(leadership, assurance, view, orders, grants, takeover, upkeep, counters);
+        report = new StatusReport(
+                leadership, assurance, view, orders, grants, takeover, upkeep, requests.tenantReads(), counters);
         keyReport = new KeyReport(view, orders, grants);
         changeReport = new ChangeReport(leadership, view);
     }
@@ -166,9 +180,18 @@ public final class MasterCore {
         view.membership().refused(id, why);
     }
 
-    /** A client passed the handshake. Answers why it may not come in, or nothing. */
+    /** A client passed the handshake, without a certificate. Answers why it may not come in, or nothing. */
     public Optional<Objection> clientConnected(long session, long now) {
-        return clients.connect(session, now);
+        return clientConnected(session, Optional.empty(), now);
+    }
+
+    /**
+     * A client passed the handshake. Answers why it may not come in, or nothing.
+     *
+     * @param tenant by its certificate; empty without one
+     */
+    public Optional<Objection> clientConnected(long session, Optional<Tenant> tenant, long now) {
+        return clients.connect(session, tenant, now);
     }
 
     /** A session ended, by whatever side. Unknown sessions are ignored. */
@@ -269,9 +292,24 @@ public final class MasterCore {
         return reason;
     }
 
+    /**
+     * The admin endpoint asks for the objects of one tenant.
+     *
+     * @param request as a client of that tenant would send it; the answer goes to {@link #LOCAL_SESSION}
+     */
+    public void receive(Tenant tenant, ClientRequest request, long now) {
+        at(now);
+        requests.receive(new Asker(LOCAL_SESSION, tenant, Asker.Reach.TENANT), request, nowMs);
+        sendFrees();
+    }
+
+    private Asker asker(long session) {
+        return session == LOCAL_SESSION ? new Asker(session, Tenant.DEFAULT, Asker.Reach.POOL) : clients.asker(session);
+    }
+
     private void fromClient(long session, Message message) throws ProtocolViolation {
         switch (message) {
-            case ClientRequest request -> requests.receive(session, request, nowMs);
+            case ClientRequest request -> requests.receive(asker(session), request, nowMs);
             case Heartbeat heartbeat -> {}
             default ->
                 throw new ProtocolViolation(
@@ -470,10 +508,12 @@ public final class MasterCore {
         return report.now(clients.count(), nowMs);
     }
 
-    /** Keys that can be read here now, at most {@code limit} of them, in no order. */
-    public List<String> keys(int limit) {
+    /** Keys of a tenant that can be read here now, as its clients know them; at most {@code limit} of them, in no order. */
+    public List<String> keys(Tenant tenant, int limit) {
         return leadership.leads()
-                ? view.index().publishedKeys(limit).stream().map(Key::toString).toList()
+                ? view.index().publishedKeys(tenant, limit).stream()
+                        .map(key -> Tenant.unqualified(key).toString())
+                        .toList()
                 : List.of();
     }
 
@@ -482,7 +522,7 @@ public final class MasterCore {
         return changeReport;
     }
 
-    /** The nodes that hold the published object of a key; empty when there is none. Leases nothing. */
+    /** The nodes that hold the published object of a qualified key; empty when there is none. Leases nothing. */
     public List<String> holders(Key key) {
         List<String> holders = new ArrayList<>();
         StoredObject object = leadership.leads() ? view.index().published(key) : null;
@@ -492,7 +532,7 @@ public final class MasterCore {
         return holders;
     }
 
-    /** Whether a key can be read here, and if not, why; empty when this master does not serve as leader. */
+    /** Whether a qualified key can be read here, and if not, why; empty when this master does not serve as leader. */
     public Optional<KeyStatus> explain(Key key, long now) {
         at(now);
         return leadership.serves(now) ? Optional.of(keyReport.of(key, nowMs)) : Optional.empty();

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import dev.kvpool.dataplane.master.core.base.Change;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.HexFormat;
@@ -123,8 +124,11 @@ final class EventLines {
 
     /** Keys should be text. One that is not is written in hexadecimal digits, under another name. */
     private void object(Key key, ObjectId id) throws IOException {
+        if (Tenant.isQualified(key)) {
+            json.writeStringField("tenant", Tenant.of(key).name());
+        }
         if (key.isValid()) {
-            json.writeStringField("key", key.toString());
+            json.writeStringField("key", Tenant.unqualified(key).toString());
         } else {
             json.writeStringField("keyHex", HexFormat.of().formatHex(key.bytes()));
         }

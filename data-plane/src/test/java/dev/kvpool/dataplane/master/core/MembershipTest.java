@@ -32,6 +32,7 @@ import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.RefusalCode;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.random.RandomGenerator;
@@ -182,8 +183,8 @@ class MembershipTest {
 
     @Test
     void aStorageNodeThatNamesNoPoolIsRefusedWithTheWayOut() {
-        Objection objection =
-                core.nodeConnected(1, new NodePeer("a", 1, "0.1.0", false), 0).orElseThrow();
+        Objection objection = core.nodeConnected(1, new NodePeer("a", 1, "0.1.0", false, Optional.empty()), 0)
+                .orElseThrow();
 
         assertThat(objection.code()).isEqualTo(RefusalCode.POOL_MISMATCH);
         assertThat(objection.message()).contains("node a names no pool", "--pool-id");
@@ -191,7 +192,7 @@ class MembershipTest {
 
     @Test
     void onlyMemoryWithinAnEngineMayLeaveThePoolToTheMaster() {
-        NodePeer nameless = new NodePeer("engine", 1, "0.1.0", false);
+        NodePeer nameless = new NodePeer("engine", 1, "0.1.0", false, Optional.empty());
         assertThat(core.nodeConnected(1, nameless, 0)).isEmpty();
 
         core.receive(1, info(Authority.NONE), 0);

@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -91,7 +92,7 @@ final class ModelFollower {
     /** Fails unless this knows exactly what the master would tell about every key. */
     void isExact(long nowMs) {
         Map<String, Set<String>> told = new HashMap<>();
-        for (String key : master.core().keys(Integer.MAX_VALUE)) {
+        for (String key : master.core().keys(Tenant.DEFAULT, Integer.MAX_VALUE)) {
             Set<String> holders = new TreeSet<>();
             master.core()
                     .explain(Key.of(key), nowMs)

@@ -13,6 +13,7 @@ import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -158,11 +159,16 @@ final class ModelMaster {
     }
 
     Optional<Link> connectClient(Consumer<Message> toPeer, Runnable onEnd) {
+        return connectClient(Optional.empty(), toPeer, onEnd);
+    }
+
+    /** @param tenant by its certificate; empty without one */
+    Optional<Link> connectClient(Optional<Tenant> tenant, Consumer<Message> toPeer, Runnable onEnd) {
         if (!up) {
             return Optional.empty();
         }
         long session = ++lastSession;
-        core.clientConnected(session, world.nowMs());
+        core.clientConnected(session, tenant, world.nowMs());
         Link link = new Link(world, this, session, toPeer, onEnd);
         links.put(session, link);
         return Optional.of(link);

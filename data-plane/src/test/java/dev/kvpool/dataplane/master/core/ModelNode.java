@@ -26,6 +26,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Ssd;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.RecordState;
@@ -34,6 +35,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -54,6 +56,7 @@ final class ModelNode {
     private boolean mute;
     private boolean unreachable;
     private String zone = "";
+    private Optional<Tenant> tenant = Optional.empty();
     private final Set<ObjectId> damaged = new HashSet<>();
 
     ModelNode(World world, String id, long capacityBytes, boolean isTransient) {
@@ -64,6 +67,12 @@ final class ModelNode {
         this.incarnation = 1 + world.random.nextLong(Long.MAX_VALUE);
         this.memory = incarnation;
         world.listen(id + ":50061", this);
+    }
+
+    /** Its memory is of an engine with such a certificate; before it dials. */
+    ModelNode ofTenant(Tenant whose) {
+        tenant = Optional.of(whose);
+        return this;
     }
 
     long incarnation() {
@@ -125,7 +134,7 @@ final class ModelNode {
         ModelStream stream = new ModelStream();
         streams.remove(master);
         master.connectNode(
-                        new NodePeer(id, incarnation, "0.1.0"),
+                        new NodePeer(id, incarnation, "0.1.0", true, tenant),
                         message -> receive(stream, message),
                         () -> streams.remove(master, stream))
                 .ifPresent(link -> {

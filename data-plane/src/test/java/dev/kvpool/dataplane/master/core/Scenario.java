@@ -35,6 +35,7 @@ import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Hint;
 import dev.kvpool.wire.PutOutcome;
@@ -43,6 +44,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -62,6 +64,7 @@ final class Scenario {
     private final List<ModelMaster> masters = new ArrayList<>();
     private final Map<Long, ClientReply> replies = new HashMap<>();
     private Link client;
+    private Tenant tenant = Tenant.DEFAULT;
     private ModelMaster talkedTo;
     private int replicas = 1;
     private int askedReplicas;
@@ -183,6 +186,14 @@ final class Scenario {
     Scenario talkTo(ModelMaster master) {
         talkedTo = master;
         client = master.connectClient(this::heard, () -> {}).orElseThrow();
+        return this;
+    }
+
+    /** The client has a certificate of this tenant from now on, on a connection of its own. */
+    Scenario as(Tenant whose) {
+        tenant = whose;
+        client = talkedTo.connectClient(Optional.of(whose), this::heard, () -> {})
+                .orElseThrow();
         return this;
     }
 
@@ -332,7 +343,12 @@ final class Scenario {
         for (int target : line.targets()) {
             ModelNode node = nodes.get(reply.nodes().get(target).nodeId());
             Status status = node.write(
-                    reply.authority(), line.objectId(), Key.of(key), payloadLength, key.hashCode(), retention);
+                    reply.authority(),
+                    line.objectId(),
+                    tenant.qualify(Key.of(key)),
+                    payloadLength,
+                    key.hashCode(),
+                    retention);
             if (status == Status.OK) {
                 committed.add(node.incarnation());
             }

@@ -6,6 +6,7 @@ import static dev.kvpool.dataplane.sim.nativecore.NativeMemory.LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.IntSupplier;
 
@@ -34,7 +35,8 @@ public final class NodeCore implements AutoCloseable {
             boolean isTransient,
             SegmentMemory ssd,
             SegmentMemory disk,
-            long boot) {}
+            long boot,
+            boolean tcpOnly) {}
 
     /** What the core wants done; the order of the constants is that of the header. */
     public enum Kind {
@@ -135,6 +137,7 @@ public final class NodeCore implements AutoCloseable {
             params.set(LONG, 72, identity.ssd().bytes());
             params.set(INT, 80, (int) identity.seed() | 1);
         }
+        params.set(INT, 84, identity.tcpOnly() ? 1 : 0);
         params.set(LONG, 88, identity.disk() == null ? 0 : identity.disk().address());
         params.set(LONG, 96, identity.boot());
         return params;
@@ -164,9 +167,14 @@ public final class NodeCore implements AutoCloseable {
      * A client has connected.
      *
      * @param local it shares memory with this node
+     * @param who what its certificate says; empty without one
      */
-    public void accepted(long nowMs, long connection, boolean local) {
-        call(() -> SimFunctions.kv_sim_node_accepted(handle, nowMs, connection, local ? 1 : 0));
+    public void accepted(long nowMs, long connection, boolean local, Optional<String> who) {
+        try (Arena names = Arena.ofConfined()) {
+            long name =
+                    who.map(text -> NativeMemory.text(names, text).address()).orElse(0L);
+            call(() -> SimFunctions.kv_sim_node_accepted(handle, nowMs, connection, local ? 1 : 0, name));
+        }
     }
 
     public void stagingMapped(long connection) {

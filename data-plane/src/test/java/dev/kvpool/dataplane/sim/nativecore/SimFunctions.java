@@ -36,7 +36,7 @@ final class SimFunctions {
 
     static native int kv_sim_node_recovery(long node, long out);
 
-    static native int kv_sim_node_accepted(long node, long nowMs, long connection, int local);
+    static native int kv_sim_node_accepted(long node, long nowMs, long connection, int local, long who);
 
     static native int kv_sim_node_dialled(long node, long nowMs, long connection, int master);
 

@@ -234,7 +234,10 @@ public final class Bounds {
 
     public static final long DEMOTED_BYTES_PER_NODE_MAX = 64L << 20;
 
-    /** The longest key that an SSD keeps. */
+    /** Objects of other tenants that a list of keys passes over. */
+    public static final int KEYS_PASSED_OVER_MAX = 1_000_000;
+
+    /** The longest qualified key that an SSD keeps. */
     public static final int SSD_KEY_BYTES_MAX = 424;
 
     /** The largest value that an SSD keeps: nodes read one whole into memory beside the segment. */

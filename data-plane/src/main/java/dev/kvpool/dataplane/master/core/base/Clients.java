@@ -1,22 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.base;
 
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.RefusalCode;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** The sessions of clients and when each was heard last. */
+/** The sessions of clients, when each was heard last, and whose they are. */
 public final class Clients {
     private final Map<Long, Long> heardMs = new LinkedHashMap<>();
 
-    public Optional<Objection> connect(long session, long nowMs) {
+    /** Of those that have a certificate. */
+    private final Map<Long, Asker> certified = new HashMap<>();
+
+    private int ofTenants;
+
+    /**
+     * A client came. Answers why it may not, or nothing.
+     *
+     * @param tenant by its certificate; empty without one
+     */
+    public Optional<Objection> connect(long session, Optional<Tenant> tenant, long nowMs) {
         if (heardMs.size() >= Bounds.CLIENTS_MAX) {
             return Optional.of(new Objection(
                     RefusalCode.LIMIT, "this master serves at most " + Bounds.CLIENTS_MAX + " clients at a time"));
         }
         heardMs.put(session, nowMs);
+        if (tenant.isPresent()) {
+            certified.put(session, new Asker(session, tenant.get(), Asker.Reach.TENANT));
+            ofTenants += tenant.get().isDefault() ? 0 : 1;
+        }
         return Optional.empty();
     }
 
@@ -25,8 +41,21 @@ public final class Clients {
         return heardMs.replace(session, nowMs) != null;
     }
 
+    /** Who that is. */
+    public Asker asker(long session) {
+        Asker known = certified.isEmpty() ? null : certified.get(session);
+        return known == null ? Asker.plain(session) : known;
+    }
+
+    /** Whether one of them is of another tenant than {@link Tenant#DEFAULT}. */
+    public boolean areAnyOfTenants() {
+        return ofTenants > 0;
+    }
+
     /** Whether the session was a client's. */
     public boolean disconnect(long session) {
+        Asker gone = certified.remove(session);
+        ofTenants -= gone == null || gone.tenant().isDefault() ? 0 : 1;
         return heardMs.remove(session) != null;
     }
 

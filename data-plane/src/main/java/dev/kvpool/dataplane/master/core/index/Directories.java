@@ -79,6 +79,7 @@ final class Directories {
         int object = objectOf(line);
         int replica = replicas.create(object, node, line);
         node.replicas.add(replica);
+        objects.takes(object, replicas.extentBytes(replica));
         fates.copied(object, replica);
         return object;
     }
@@ -181,6 +182,7 @@ final class Directories {
         int object = replicas.owner(replica);
         fates.dropping(object, replica);
         node.replicas.remove(replica);
+        objects.takes(object, -replicas.extentBytes(replica));
         replicas.destroy(replica);
         fates.recount(object);
         forgetIfNowhere(object);

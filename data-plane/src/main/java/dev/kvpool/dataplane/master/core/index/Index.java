@@ -7,10 +7,12 @@ import dev.kvpool.dataplane.master.core.base.ChangeFeed;
 import dev.kvpool.dataplane.master.core.slab.KeyHash;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.master.core.slab.SplitTable;
+import dev.kvpool.dataplane.master.core.tenant.TenantSums;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -145,9 +147,19 @@ public final class Index {
         return leasedUntilMs > nowMs;
     }
 
-    /** Keys of published objects in no order, at most {@code limit} of them. */
-    public List<Key> publishedKeys(int limit) {
-        return published.keys(limit);
+    /** Qualified keys of published objects of a tenant in no order, at most {@code limit} of them. */
+    public List<Key> publishedKeys(Tenant tenant, int limit) {
+        return published.keys(tenant, limit);
+    }
+
+    /** Whether any object, whatever its fate, is of another tenant than {@link Tenant#DEFAULT}. */
+    public boolean holdsTenants() {
+        return objects.tenants().areAny();
+    }
+
+    /** What other tenants than {@link Tenant#DEFAULT} have. */
+    public TenantSums tenants() {
+        return objects.tenants();
     }
 
     /** Hears what changes for readers, while it is open. */

@@ -212,6 +212,7 @@ public final class NodeStream {
                 && line.extentBytes() <= node.capacityOf(line.extent())
                 && Index.canHold(line);
         require(sound, "a directory record with a field out of range");
+        require(node.mayShow(line.key()), "a record of another tenant than the one whose engine lends this memory");
         require(
                 Long.compareUnsigned(line.objectId().epoch(), leadership.objectEpochMax()) <= 0,
                 "object " + line.objectId() + " of an epoch above " + leadership.objectEpochMax()

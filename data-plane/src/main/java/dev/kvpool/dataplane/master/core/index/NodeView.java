@@ -10,10 +10,12 @@ import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.Medium;
 import java.util.Locale;
 import java.util.OptionalLong;
@@ -215,6 +217,21 @@ public final class NodeView implements Placement.Candidate {
 
     public boolean isTransient() {
         return isTransient;
+    }
+
+    /** Whether objects of a tenant may lie there. Memory of an engine shows all it holds to that engine's process. */
+    public boolean mayHoldOf(Tenant tenant) {
+        return !isTransient || peer.tenant().orElse(Tenant.DEFAULT).equals(tenant);
+    }
+
+    /** Whether it may be told keys of all tenants, as witnesses of removals are. */
+    public boolean mayKnowAllKeys() {
+        return !isTransient || peer.tenant().isEmpty();
+    }
+
+    /** Whether it may show something of a qualified key. */
+    boolean mayShow(Key key) {
+        return mayKnowAllKeys() || peer.tenant().get().owns(key);
     }
 
     public boolean joining() {

@@ -6,10 +6,12 @@ import dev.kvpool.dataplane.master.core.index.StoredObject.Fate;
 import dev.kvpool.dataplane.master.core.lru.Links;
 import dev.kvpool.dataplane.master.core.slab.KeyHash;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
+import dev.kvpool.dataplane.master.core.tenant.TenantSums;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.dataplane.wire.message.Tenant;
 
 /**
  * How an object lies in memory: one block with its fields, the links of the tables and of the order of use, its first
@@ -73,6 +75,8 @@ final class ObjectRecords implements Links {
 
     private long recoveredUntilMs = Long.MIN_VALUE;
 
+    private final TenantSums tenants = new TenantSums();
+
     ObjectRecords(Slabs slabs, KeyHash keyHash) {
         this.slabs = slabs;
         this.keyHash = keyHash;
@@ -99,12 +103,32 @@ final class ObjectRecords implements Links {
         return !line.retention().equals(Retention.NONE);
     }
 
+    /** What other tenants than {@link Tenant#DEFAULT} have. */
+    TenantSums tenants() {
+        return tenants;
+    }
+
+    /** An object has so many bytes more in extents of nodes. */
+    void takes(int object, long bytes) {
+        if (isOfTenant(object)) {
+            tenants.add(key(object), 0, bytes);
+        }
+    }
+
+    /** Whether an object is one of those. */
+    boolean isOfTenant(int object) {
+        return slabs.getByte(object, KEY) == 0;
+    }
+
     /** A new object without replicas, in no table. */
     int create(DirectoryRecord line) {
         Retention retention = line.retention();
         boolean retained = isRetained(line);
         int keyLength = line.key().length();
         int object = slabs.allocate(bytesOf(keyLength, retained));
+        if (Tenant.isQualified(line.key())) {
+            tenants.add(line.key(), 1, 0);
+        }
         slabs.setLong(object, COUNTER, line.objectId().counter());
         slabs.setInt(object, EPOCH, (int) line.objectId().epoch());
         slabs.setInt(object, PAYLOAD_CRC, line.payloadCrc());
@@ -122,6 +146,9 @@ final class ObjectRecords implements Links {
     }
 
     void destroy(int object) {
+        if (isOfTenant(object)) {
+            tenants.add(key(object), -1, 0);
+        }
         int bytes = bytesOf(keyLength(object), is(object, HAS_RETENTION));
         slabs.setLong(object, STATE, GONE);
         slabs.release(object, bytes);

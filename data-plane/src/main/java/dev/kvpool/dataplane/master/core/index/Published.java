@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.master.core.slab.SplitTable;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -62,12 +63,21 @@ final class Published {
         return byKey.findKeyOf(object);
     }
 
-    List<Key> keys(int limit) {
+    /** Of few among many objects not all may be found: a turn has an end. */
+    List<Key> keys(Tenant tenant, int limit) {
         List<Key> keys = new ArrayList<>();
         SplitTable.Walk walk = byKey.walk();
+        int looked = 0;
         for (int object = walk.next(); object != Slabs.NONE && keys.size() < limit; object = walk.next()) {
-            if (!isPurged(object)) {
-                keys.add(objects.key(object));
+            if (objects.isOfTenant(object) == tenant.isDefault() || isPurged(object)) {
+                if (++looked == Bounds.KEYS_PASSED_OVER_MAX) {
+                    break;
+                }
+                continue;
+            }
+            Key key = objects.key(object);
+            if (tenant.owns(key)) {
+                keys.add(key);
             }
         }
         return keys;

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 
@@ -49,6 +50,11 @@ public final class StoredObject {
     /** A copy of the key; {@link #hasKey} needs none. */
     public Key key() {
         return objects.key(at());
+    }
+
+    /** Whose it is. */
+    public Tenant tenant() {
+        return objects.isOfTenant(at()) ? Tenant.of(key()) : Tenant.DEFAULT;
     }
 
     public boolean hasKey(Key key) {

@@ -5,15 +5,19 @@ import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.agrona.collections.Long2ObjectHashMap;
 
 /**
  * Objects that are used and evicted together. A lease on one member is kept once for the group and reaches another member
- * when somebody asks about that one: a reader pays for what it reads, however large the group is.
+ * when somebody asks about that one: a reader pays for what it reads, however large the group is. Objects of different tenants are never in
+ * one group, whatever numbers their clients gave them.
  */
 public final class Groups {
     private static final int NONE = 0;
@@ -26,6 +30,9 @@ public final class Groups {
 
     private final Index index;
     private final Long2ObjectHashMap<Group> groups = new Long2ObjectHashMap<>();
+
+    /** Those of other tenants than the default one. */
+    private final Map<Tenant, Long2ObjectHashMap<Group>> ofTenants = new HashMap<>();
 
     /** Ids in all lists, those that are gone included, and how many of them there may be before those are sought. */
     private long listed;
@@ -45,7 +52,10 @@ public final class Groups {
         if (listed >= compactAt) {
             compact();
         }
-        groups.computeIfAbsent(number, absent -> new Group()).members.add(object.id());
+        groupsOf(object.tenant())
+                .computeIfAbsent(number, absent -> new Group())
+                .members
+                .add(object.id());
         listed++;
     }
 
@@ -83,9 +93,13 @@ public final class Groups {
         return others;
     }
 
-    /** The published objects of the group of this name; more than {@code most} are not looked for when there are more. */
+    private Long2ObjectHashMap<Group> groupsOf(Tenant tenant) {
+        return tenant.isDefault() ? groups : ofTenants.computeIfAbsent(tenant, absent -> new Long2ObjectHashMap<>());
+    }
+
+    /** The published objects of the group of this qualified name; more than {@code most} are not looked for when there are more. */
     public List<StoredObject> members(Key name, int most) {
-        Group group = groups.get(GroupNumber.of(name));
+        Group group = groupOf(Tenant.of(name), GroupNumber.of(Tenant.unqualified(name)));
         return group == null ? new ArrayList<>() : published(group, most);
     }
 
@@ -112,7 +126,12 @@ public final class Groups {
 
     private Group groupOf(StoredObject object) {
         long number = object.retention().group();
-        return number == NONE ? null : groups.get(number);
+        return number == NONE ? null : groupOf(object.tenant(), number);
+    }
+
+    private Group groupOf(Tenant tenant, long number) {
+        Long2ObjectHashMap<Group> theirs = tenant.isDefault() ? groups : ofTenants.get(tenant);
+        return theirs == null ? null : theirs.get(number);
     }
 
     private StoredObject published(ObjectId id) {
@@ -123,11 +142,17 @@ public final class Groups {
     /** Forgets members that are gone. Done when the lists have doubled, so each id is looked at twice on average. */
     private void compact() {
         listed = 0;
-        for (Group group : groups.values()) {
+        compact(groups);
+        ofTenants.values().forEach(this::compact);
+        ofTenants.values().removeIf(theirs -> theirs.isEmpty());
+        compactAt = Math.max(COMPACT_MIN, 2 * listed);
+    }
+
+    private void compact(Long2ObjectHashMap<Group> some) {
+        for (Group group : some.values()) {
             group.members.removeIf(id -> published(id) == null);
             listed += group.members.size();
         }
-        groups.values().removeIf(group -> group.members.isEmpty());
-        compactAt = Math.max(COMPACT_MIN, 2 * listed);
+        some.values().removeIf(group -> group.members.isEmpty());
     }
 }

@@ -206,7 +206,7 @@ public final class Absences {
     /** Nodes that could witness from now on, the best first. Those who stay are better than those who leave, or are transient. */
     public List<NodeView> candidates() {
         List<NodeView> candidates = membership.usable();
-        candidates.removeIf(node -> !members.mayTake(node));
+        candidates.removeIf(node -> !members.mayTake(node) || !node.mayKnowAllKeys());
         candidates.sort(Comparator.comparingInt(this::rank).thenComparing(node -> node.id));
         return candidates.subList(0, Math.min(candidates.size(), Register.WITNESSES_MAX));
     }

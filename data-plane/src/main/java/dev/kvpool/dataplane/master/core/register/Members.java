@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.register.Member;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -53,10 +54,10 @@ public final class Members {
         return register.wanted().isMember(node.id);
     }
 
-    /** Nodes that new objects may be put on. */
-    public List<NodeView> takers() {
+    /** Nodes that new objects of a tenant may be put on. */
+    public List<NodeView> takers(Tenant tenant) {
         List<NodeView> takers = membership.takers();
-        takers.removeIf(node -> !mayTake(node));
+        takers.removeIf(node -> !mayTake(node) || !node.mayHoldOf(tenant));
         return takers;
     }
 

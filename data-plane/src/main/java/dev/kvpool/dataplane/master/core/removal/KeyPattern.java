@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core.removal;
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.Optional;
 
 /**
@@ -12,7 +13,7 @@ import java.util.Optional;
  * pattern is compiled, since a repeated part is compiled as often as it is repeated.
  */
 public final class KeyPattern {
-    public static final KeyPattern EVERYTHING = new KeyPattern(null, 0);
+    public static final KeyPattern EVERYTHING = new KeyPattern(null, 0, null);
 
     static final int LENGTH_MAX = 1024;
 
@@ -25,9 +26,18 @@ public final class KeyPattern {
     private final Pattern pattern;
     private final int size;
 
-    private KeyPattern(Pattern pattern, int size) {
+    /** Null: of all. */
+    private final Tenant tenant;
+
+    private KeyPattern(Pattern pattern, int size, Tenant tenant) {
         this.pattern = pattern;
         this.size = size;
+        this.tenant = tenant;
+    }
+
+    /** The same, of the keys of one tenant alone. */
+    public KeyPattern of(Tenant one) {
+        return new KeyPattern(pattern, size, one);
     }
 
     /** The pattern of a text, {@link #EVERYTHING} of an empty one; nothing when it is none, or too large. */
@@ -40,18 +50,24 @@ public final class KeyPattern {
         }
         try {
             Pattern pattern = Pattern.compile(text, Pattern.DOTALL);
-            return Optional.of(new KeyPattern(pattern, pattern.programSize()));
+            return Optional.of(new KeyPattern(pattern, pattern.programSize(), null));
         } catch (PatternSyntaxException e) {
             return Optional.empty();
         }
     }
 
+    /** Whether it is every key of every tenant. */
     public boolean isEverything() {
-        return pattern == null;
+        return pattern == null && tenant == null;
     }
 
+    /** Whether a qualified key is meant; the expression sees it as its tenant's clients know it. */
     public boolean matches(Key key) {
-        return isEverything() || pattern.matcher(key.bytes()).find();
+        if (tenant != null && !tenant.owns(key)) {
+            return false;
+        }
+        return pattern == null
+                || pattern.matcher(Tenant.unqualified(key).bytes()).find();
     }
 
     /** How much it is to look whether a key matches, at most, counted in objects that are come to. */

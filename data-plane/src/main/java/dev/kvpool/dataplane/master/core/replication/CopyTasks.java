@@ -18,6 +18,7 @@ import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.TaskReport;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.TaskState;
 import java.util.ArrayDeque;
@@ -39,6 +40,7 @@ public final class CopyTasks {
 
     private static final class Task {
         final long number;
+        final Tenant tenant;
         final Wish wish;
         final long sinceMs;
         TaskState state = TaskState.PENDING;
@@ -46,8 +48,9 @@ public final class CopyTasks {
         Status why = Status.OK;
         int failures;
 
-        Task(long number, Wish wish, long nowMs) {
+        Task(long number, Tenant tenant, Wish wish, long nowMs) {
             this.number = number;
+            this.tenant = tenant;
             this.wish = wish;
             this.sinceMs = nowMs;
             this.changedMs = nowMs;
@@ -101,7 +104,7 @@ public final class CopyTasks {
             counters.add(Count.FULL_TASKS);
             return new Begun(Status.QUEUE_FULL, 0);
         }
-        Task task = new Task((authority.epoch() << Integer.SIZE) | ++last, wish, now);
+        Task task = new Task((authority.epoch() << Integer.SIZE) | ++last, object.tenant(), wish, now);
         tasks.put(task.number, task);
         open.put(wish, task);
         openOf.merge(wish.object, 1, Integer::sum);
@@ -132,8 +135,10 @@ public final class CopyTasks {
         return node.usable() && !node.leaving() && !node.isTransient();
     }
 
-    public Optional<TaskReport> report(long number, long now) {
+    /** How far a task is; empty when that tenant has none of this number. */
+    public Optional<TaskReport> report(Tenant tenant, long number, long now) {
         return Optional.ofNullable(tasks.get(number))
+                .filter(task -> task.tenant.equals(tenant))
                 .map(task -> new TaskReport(
                         number,
                         !task.wish.source.isEmpty(),

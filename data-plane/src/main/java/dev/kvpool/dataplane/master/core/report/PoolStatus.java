@@ -22,6 +22,7 @@ import java.util.OptionalLong;
  * @param active the versions the pool speaks and writes, as far as its nodes have told
  * @param register what the pool keeps beside its leadership
  * @param index how full the index is
+ * @param tenants what other tenants than the default one have
  * @param highestEpoch the highest epoch that a majority of the expected nodes has reached, as far as they have told
  */
 public record PoolStatus(
@@ -51,6 +52,7 @@ public record PoolStatus(
         List<Node> nodes,
         List<DrainStatus> drains,
         Kept register,
+        List<TenantStatus> tenants,
         Counters counters) {
     /** What the master does. */
     public enum State {

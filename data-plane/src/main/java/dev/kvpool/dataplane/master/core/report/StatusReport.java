@@ -22,6 +22,7 @@ import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.Ssd;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.State;
 import dev.kvpool.dataplane.master.core.takeover.Takeover;
+import dev.kvpool.dataplane.master.core.tenant.TenantReads;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import java.util.ArrayList;
@@ -40,6 +41,7 @@ public final class StatusReport {
     private final Grants grants;
     private final Takeover takeover;
     private final Upkeep upkeep;
+    private final TenantReads tenantReads;
     private final Counters counters;
 
     public StatusReport(
@@ -50,6 +52,7 @@ public final class StatusReport {
             Grants grants,
             Takeover takeover,
             Upkeep upkeep,
+            TenantReads tenantReads,
             Counters counters) {
         this.leadership = leadership;
         this.assurance = assurance;
@@ -61,6 +64,7 @@ public final class StatusReport {
         this.grants = grants;
         this.takeover = takeover;
         this.upkeep = upkeep;
+        this.tenantReads = tenantReads;
         this.counters = counters;
     }
 
@@ -117,6 +121,7 @@ public final class StatusReport {
                 List.copyOf(nodes),
                 upkeep.drains().status(),
                 new Kept(orders.register().stored(), leads && orders.absences().awaitsWitness()),
+                TenantStatus.of(index.tenants().now(), tenantReads.now()),
                 counters.copy());
     }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.request;
 
+import dev.kvpool.dataplane.master.core.base.Asker;
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Clients;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.CurrentRules;
@@ -15,6 +17,7 @@ import dev.kvpool.dataplane.master.core.removal.KeyPattern;
 import dev.kvpool.dataplane.master.core.removal.Removals;
 import dev.kvpool.dataplane.master.core.removal.Replacements;
 import dev.kvpool.dataplane.master.core.settlement.Settlement;
+import dev.kvpool.dataplane.master.core.tenant.TenantReads;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
@@ -51,6 +54,7 @@ public final class ClientRequests {
     private final PendingReplies replies;
     private final Counters counters;
     private final Outbox outbox;
+    private final TenantReads tenantReads = new TenantReads();
 
     public ClientRequests(
             CurrentRules rules,
@@ -58,6 +62,7 @@ public final class ClientRequests {
             View view,
             Orders orders,
             Grants grants,
+            Clients clients,
             Settlement settlement,
             Upkeep upkeep,
             PendingReplies replies,
@@ -82,7 +87,7 @@ public final class ClientRequests {
         reads = new ReadRequests(upkeep.objectLeases(), leadership, view, orders, upkeep.promotions(), counters);
         Removals removals =
                 new Removals(leadership, view, orders, grants, settlement, upkeep.tombstoneWriter(), upkeep.copies());
-        removes = new RemoveRequests(leadership, view, orders, grants, publishes, removals, replies, counters);
+        removes = new RemoveRequests(leadership, view, orders, grants, clients, publishes, removals, replies, counters);
         hints = new HintRequests(view, orders.absences(), upkeep, counters);
         tasks = new TaskRequests(view, orders.absences(), upkeep.tasks());
     }
@@ -104,26 +109,49 @@ public final class ClientRequests {
         removes.endTerm();
     }
 
-    public void receive(long session, ClientRequest request, long nowMs) {
+    /**
+     * Answers a request, at once or later.
+     *
+     * @param asked as it came from the client
+     */
+    public void receive(Asker asker, ClientRequest asked, long nowMs) {
+        long session = asker.session();
+        ClientRequest request = QualifiedRequest.of(asker.tenant(), asked);
         Status objection = objection(request, nowMs);
         if (objection != Status.OK) {
             outbox.send(session, refusal(request, objection));
             return;
         }
         switch (request) {
-            case GrantRequest it -> outbox.send(session, granting.grant(session, it, nowMs));
+            case GrantRequest it -> outbox.send(session, granting.grant(asker, it, nowMs));
             case PublishRequest it -> {
                 publishes.publish(session, it, nowMs);
                 upkeep.put(it.puts().size(), nowMs);
             }
-            case LookupRequest it -> outbox.send(session, reads.lookup(it, leadership.authority(), nowMs));
+            case LookupRequest it -> lookup(asker, it, nowMs);
             case ExistsRequest it -> outbox.send(session, reads.exists(it, nowMs));
             case RemoveRequest it -> removes.remove(session, it, nowMs);
-            case RemoveAllRequest it -> removeAll(session, it, nowMs);
+            case RemoveAllRequest it -> removeAll(asker, it, nowMs);
             case HintRequest it -> outbox.send(session, hints.hint(it, nowMs));
             case CopyRequest it -> outbox.send(session, tasks.copy(it, leadership.authority(), nowMs));
-            case TaskQuery it -> outbox.send(session, tasks.query(it, nowMs));
+            case TaskQuery it -> outbox.send(session, tasks.query(asker.tenant(), it, nowMs));
         }
+    }
+
+    private void lookup(Asker asker, LookupRequest request, long nowMs) {
+        LookupReply reply = reads.lookup(request, leadership.authority(), nowMs);
+        if (!asker.tenant().isDefault()) {
+            long hits = reply.objects().stream()
+                    .filter(found -> found.status() == Status.OK)
+                    .count();
+            tenantReads.answered(asker.tenant(), hits, reply.objects().size() - hits);
+        }
+        outbox.send(asker.session(), reply);
+    }
+
+    /** How lookups of each tenant ended. */
+    public TenantReads tenantReads() {
+        return tenantReads;
     }
 
     /** Answers a request without looking at it. */
@@ -131,11 +159,11 @@ public final class ClientRequests {
         outbox.send(session, refusal(request, why));
     }
 
-    private void removeAll(long session, RemoveAllRequest request, long nowMs) {
+    private void removeAll(Asker asker, RemoveAllRequest request, long nowMs) {
         KeyPattern.of(request.pattern())
                 .ifPresentOrElse(
-                        meant -> removes.removeAll(session, request, meant, nowMs),
-                        () -> outbox.send(session, refusal(request, Status.INVALID_ARGUMENT)));
+                        meant -> removes.removeAll(asker, request, meant, nowMs),
+                        () -> outbox.send(asker.session(), refusal(request, Status.INVALID_ARGUMENT)));
     }
 
     private Status objection(ClientRequest request, long nowMs) {

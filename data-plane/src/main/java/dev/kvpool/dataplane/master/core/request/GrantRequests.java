@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.request;
 
+import dev.kvpool.dataplane.master.core.base.Asker;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
@@ -83,14 +84,14 @@ final class GrantRequests {
             long nowMs,
             long deadlineMs) {}
 
-    GrantReply grant(long session, GrantRequest request, long nowMs) {
+    GrantReply grant(Asker asker, GrantRequest request, long nowMs) {
         long grantedMs = Math.min(request.deadlineMs(), Bounds.GRANT_MS_MAX);
         int replicas = request.replicas() == 0 ? rules.replicas() : request.replicas();
         Wish wish = new Wish(
-                session,
+                asker.session(),
                 replicas,
                 request.replace(),
-                new Placement<>(members.takers(), request.preferredNode(), random),
+                new Placement<>(members.takers(asker.tenant()), request.preferredNode(), random),
                 largestExtent(),
                 nowMs,
                 nowMs + grantedMs);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.request;
 
+import dev.kvpool.dataplane.master.core.base.Asker;
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Clients;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.Leadership;
@@ -15,6 +17,7 @@ import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Groups;
 import dev.kvpool.dataplane.master.core.membership.RecentRemovals;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.register.Members;
 import dev.kvpool.dataplane.master.core.removal.KeyPattern;
 import dev.kvpool.dataplane.master.core.removal.Removals;
 import dev.kvpool.dataplane.master.core.removal.Sweeps;
@@ -34,6 +37,8 @@ final class RemoveRequests {
     private final Index index;
     private final Groups groups;
     private final Grants grants;
+    private final Clients clients;
+    private final Members members;
     private final PublishRequests publishes;
     private final Leadership leadership;
     private final Removals removals;
@@ -48,6 +53,7 @@ final class RemoveRequests {
             View view,
             Orders orders,
             Grants grants,
+            Clients clients,
             PublishRequests publishes,
             Removals removals,
             PendingReplies replies,
@@ -55,6 +61,8 @@ final class RemoveRequests {
         this.index = view.index();
         this.groups = view.groups();
         this.grants = grants;
+        this.clients = clients;
+        this.members = orders.members();
         this.publishes = publishes;
         this.leadership = leadership;
         this.removals = removals;
@@ -150,12 +158,26 @@ final class RemoveRequests {
     }
 
     /** @param meant what the request's pattern means */
-    void removeAll(long session, RemoveAllRequest request, KeyPattern meant, long nowMs) {
-        if (meant.isEverything() && (request.force() || !index.isAnythingLeased(nowMs))) {
+    void removeAll(Asker asker, RemoveAllRequest request, KeyPattern meant, long nowMs) {
+        long session = asker.session();
+        KeyPattern reached = hasPoolAlone(asker) ? meant : meant.of(asker.tenant());
+        if (reached.isEverything() && (request.force() || !index.isAnythingLeased(nowMs))) {
             purge(session, request, nowMs);
         } else {
-            sweep(session, request, meant, nowMs);
+            sweep(session, request, reached, nowMs);
         }
+    }
+
+    /**
+     * Whether no object is another tenant's. One number removes also what lies on nodes that are away; if tenants may be there, they
+     * have to be in view to be spared.
+     */
+    private boolean hasPoolAlone(Asker asker) {
+        if (asker.reach() == Asker.Reach.POOL) {
+            return true;
+        }
+        boolean isAlone = asker.tenant().isDefault() && !index.holdsTenants() && !clients.areAnyOfTenants();
+        return isAlone && (asker.reach() == Asker.Reach.PLAIN || members.isAllInView());
     }
 
     /** Everything goes, whatever it is: one number says so. Puts under way fail and begin again with a higher id. */

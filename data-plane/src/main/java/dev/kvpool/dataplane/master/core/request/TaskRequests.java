@@ -12,6 +12,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.TaskReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.TaskReport;
 import dev.kvpool.dataplane.wire.message.ClientRequest.CopyRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.TaskQuery;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.Optional;
 
@@ -40,16 +41,17 @@ final class TaskRequests {
         }
         Begun begun = tasks.begin(object, request.source(), request.targets(), authority, nowMs);
         return begun.status() == Status.OK
-                ? report(request.requestId(), begun.task(), nowMs)
+                ? report(Tenant.of(request.key()), request.requestId(), begun.task(), nowMs)
                 : refusal(request.requestId(), begun.status());
     }
 
-    TaskReply query(TaskQuery query, long nowMs) {
-        return report(query.requestId(), query.task(), nowMs);
+    /** Of another tenant's task nothing is known. */
+    TaskReply query(Tenant tenant, TaskQuery query, long nowMs) {
+        return report(tenant, query.requestId(), query.task(), nowMs);
     }
 
-    private TaskReply report(long requestId, long task, long nowMs) {
-        Optional<TaskReport> report = tasks.report(task, nowMs);
+    private TaskReply report(Tenant tenant, long requestId, long task, long nowMs) {
+        Optional<TaskReport> report = tasks.report(tenant, task, nowMs);
         return report.map(known -> new TaskReply(requestId, Status.OK, known))
                 .orElse(refusal(requestId, Status.NOT_FOUND));
     }

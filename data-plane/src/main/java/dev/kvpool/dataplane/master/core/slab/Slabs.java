@@ -163,6 +163,10 @@ public final class Slabs {
         return Short.toUnsignedInt((short) SHORT.get(pages[block >>> PAGE_SHIFT], start(block) + at));
     }
 
+    public byte getByte(int block, int at) {
+        return pages[block >>> PAGE_SHIFT][start(block) + at];
+    }
+
     public void setShort(int block, int at, int value) {
         SHORT.set(pages[block >>> PAGE_SHIFT], start(block) + at, (short) value);
     }

@@ -14,6 +14,7 @@ import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.RecordState;
 import java.util.ArrayList;
 import java.util.List;
@@ -282,7 +283,8 @@ class IndexModelTest {
             assertThat(index.overReplicated()).isEqualTo(published((counted, wanted) -> counted > wanted));
             compare(index.unsettled(), Fate.UNSETTLED);
             compare(index.pendingFree(), Fate.PENDING_FREE);
-            assertThat(index.publishedKeys(1000)).containsExactlyInAnyOrderElementsOf(plain.published.keySet());
+            assertThat(index.publishedKeys(Tenant.DEFAULT, 1000))
+                    .containsExactlyInAnyOrderElementsOf(plain.published.keySet());
             List<ObjectId> order = new ArrayList<>();
             index.recency().forEach(object -> order.add(object.id()));
             assertThat(order).containsExactlyElementsOf(plain.recency.keySet());
