@@ -65,6 +65,12 @@ def ask(master: tuple[str, int], identity: Identity) -> Granted:
             body = answer.read(_ANSWER_BYTES_MAX).decode("utf-8", "replace")
         except (OSError, http.client.HTTPException) as error:
             raise _unreachable(error) from None
+        except ValueError:  # its text would have the token in it
+            raise NotEnrolled(
+                "cannot be asked: its name is not that of a host, or the token has characters that no token has",
+                Status.INVALID_ARGUMENT,
+                passes=False,
+            ) from None
     finally:
         connection.close()
     if answer.status != http.client.OK:
@@ -115,6 +121,8 @@ def _unreachable(error: Exception) -> NotEnrolled:
             Status.IDENTITY_MISMATCH,
             passes=False,
         )
+    if isinstance(error, (ssl.SSLEOFError, ssl.SSLZeroReturnError)):  # one that stops, or has no room
+        return NotEnrolled("ended the connection in its handshake", Status.CONNECT_FAILED, passes=True)
     if isinstance(error, ssl.SSLError):
         return NotEnrolled(
             f"does not speak TLS there ({error.reason or error}); admins must name the port of admin HTTPS"

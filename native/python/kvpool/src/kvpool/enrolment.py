@@ -79,7 +79,7 @@ class Enrolment:
                 if self._end.is_set():
                     return
                 self._directory.write(granted)
-            except (NotEnrolled, KvpoolError) as failure:
+            except Exception as failure:  # whatever it is, the next try may find files or masters that are right again
                 if str(failure) != problem:
                     problem = str(failure)
                     _LOG.warning(

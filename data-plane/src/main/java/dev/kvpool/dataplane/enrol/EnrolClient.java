@@ -22,9 +22,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** Gets a certificate for this process from any of the masters, and writes it where {@code --tls-dir} looks. */
 final class EnrolClient {
+    private static final Pattern TOKEN_CHARS = Pattern.compile("[A-Za-z0-9_.-]+");
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration CONNECT = Duration.ofSeconds(3);
     private static final Duration ANSWER = Duration.ofSeconds(10);
@@ -59,6 +61,9 @@ final class EnrolClient {
      */
     Written enrol() throws IOException {
         String shown = Files.readString(token, StandardCharsets.US_ASCII).strip();
+        if (!TOKEN_CHARS.matcher(shown).matches()) { // a header would be refused with the token in the message
+            throw new IOException(token + " has no token: it has characters that no token has, or is empty");
+        }
         AdminCaller caller = AdminCaller.trusting(roots());
         KeyPair pair = CertificateAuthority.newKey();
         String path = EnrolRoute.PATH + "?key=" + url(pair.getPublic().getEncoded()) + "&proof=" + proof(pair, shown);

@@ -77,7 +77,7 @@ public final class Enrolment {
         PublicKey publicKey = publicKey(key);
         requireProof(publicKey, token, proof);
         CertificateAuthority signing = authority.get();
-        PeerName name = rules.get().name(signing.poolId(), verified);
+        PeerName name = name(signing, verified);
         var certificate = signing.certify(name, publicKey, List.of(), clock.instant(), life(name.role()));
         return new Granted(
                 name,
@@ -92,7 +92,23 @@ public final class Enrolment {
      * @throws RefusedTokenException when the token is not believed, or no rule gives it a name
      */
     PeerName name(String token) throws RefusedTokenException {
-        return rules.get().name(authority.get().poolId(), tokens.verify(token));
+        return name(authority.get(), tokens.verify(token));
+    }
+
+    /**
+     * The operator speaks to every pool, and anybody who may make one says by which roots its masters are verified. So its tokens are for one
+     * certificate authority, and of no use with the masters of another.
+     */
+    private PeerName name(CertificateAuthority own, ServiceAccountToken token) throws RefusedTokenException {
+        PeerName name = rules.get().name(own.poolId(), token);
+        boolean isOperator = name.role() == PeerRole.OPERATOR;
+        String fingerprint = CertificateAuthority.fingerprint(own.certificate());
+        if (isOperator ? !token.authorities().contains(fingerprint) : !token.isForPool()) {
+            String audience = "kvpool.dev/" + own.poolId() + (isOperator ? "/" + fingerprint : "");
+            throw new RefusedTokenException(
+                    Reason.AUDIENCE, "the token of " + name.path() + " must be of audience " + audience);
+        }
+        return name;
     }
 
     /** What the key signs: of no use anywhere else, and bound to the token. */

@@ -67,15 +67,15 @@ public final class EnrolmentFiles implements AutoCloseable {
         if (seen.filter(now::equals).isPresent()) {
             return;
         }
+        try { // first: who was taken out of them has no part in the pool any more, whatever the CA is
+            rules = EnrolmentRules.parse(now.rules());
+        } catch (IllegalArgumentException e) {
+            throw new IOException(place.rules() + ": " + e.getMessage(), e);
+        }
         CertificateAuthority found = now.authority().parse(clock.instant());
         if (!found.poolId().equals(poolId)) {
             throw new IOException(place.authority() + " has the CA of pool " + found.poolId() + ", and this is pool "
                     + poolId + "; make one with `kvpool cert init --pool-id " + poolId + "`");
-        }
-        try {
-            rules = EnrolmentRules.parse(now.rules());
-        } catch (IllegalArgumentException e) {
-            throw new IOException(place.rules() + ": " + e.getMessage(), e);
         }
         authority = found;
         seen = Optional.of(now); // what was refused is looked at again, and told again

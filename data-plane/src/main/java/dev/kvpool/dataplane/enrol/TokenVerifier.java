@@ -19,6 +19,9 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Base64;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Believes a token of a ServiceAccount when the API server has signed it, for this pool, and its time has not passed (RFC 7519, signatures
@@ -27,6 +30,9 @@ import java.util.List;
 public final class TokenVerifier {
     /** Clocks of a cluster may differ by that much. */
     static final Duration DRIFT = Duration.ofSeconds(60);
+
+    /** Projected volumes have an hour where nothing else is said. */
+    static final Duration LIFE_MAX = Duration.ofHours(24);
 
     static final int TOKEN_BYTES_MAX = 8 << 10;
 
@@ -66,9 +72,9 @@ public final class TokenVerifier {
         }
         requireSignature(parts);
         JsonNode claims = json(parts[1]);
-        requireAudience(claims.path("aud"));
+        Set<String> audiences = audiences(claims.path("aud"));
         Instant expires = requireTime(claims);
-        return subject(claims, expires);
+        return subject(claims, expires, audiences);
     }
 
     private void requireSignature(String[] parts) throws RefusedTokenException {
@@ -100,17 +106,19 @@ public final class TokenVerifier {
         return algorithm;
     }
 
-    private void requireAudience(JsonNode audiences) throws RefusedTokenException {
-        boolean found = audiences.asText("").equals(audience);
-        for (JsonNode each : audiences) {
-            found |= each.asText("").equals(audience);
-        }
-        if (!found) {
+    /** Those of this pool: its own, and those of its certificate authorities, which begin with it and a slash. */
+    private Set<String> audiences(JsonNode said) throws RefusedTokenException {
+        Set<String> ours = Stream.concat(Stream.of(said), said.valueStream())
+                .map(each -> each.asText(""))
+                .filter(each -> each.equals(audience) || each.startsWith(audience + "/"))
+                .collect(Collectors.toUnmodifiableSet());
+        if (ours.isEmpty()) {
             throw new RefusedTokenException(
                     Reason.AUDIENCE,
                     "the token is not for this pool; ask for one of audience " + audience
                             + ", by a projected volume serviceAccountToken or kubectl create token --audience");
         }
+        return ours;
     }
 
     private Instant requireTime(JsonNode claims) throws RefusedTokenException {
@@ -119,6 +127,12 @@ public final class TokenVerifier {
         if (!now.minus(DRIFT).isBefore(expires)) {
             throw new RefusedTokenException(
                     Reason.TIME, "the token expired at " + expires + ", and it is " + now + "; read its file again");
+        }
+        if (Duration.between(time(claims, "iat"), expires).compareTo(LIFE_MAX) > 0) {
+            throw new RefusedTokenException(
+                    Reason.TIME,
+                    "the token was made for more than " + LIFE_MAX.toHours()
+                            + " h, and it cannot be taken back; ask for one of an hour");
         }
         if (claims.has("nbf") && now.plus(DRIFT).isBefore(time(claims, "nbf"))) {
             throw new RefusedTokenException(
@@ -141,7 +155,8 @@ public final class TokenVerifier {
     }
 
     /** The claims of Kubernetes; the subject says the same and has to. */
-    private static ServiceAccountToken subject(JsonNode claims, Instant expires) throws RefusedTokenException {
+    private ServiceAccountToken subject(JsonNode claims, Instant expires, Set<String> audiences)
+            throws RefusedTokenException {
         JsonNode kubernetes = claims.path("kubernetes.io");
         String namespace = kubernetes.path("namespace").asText("");
         String account = kubernetes.path("serviceaccount").path("name").asText("");
@@ -154,7 +169,12 @@ public final class TokenVerifier {
                 account,
                 kubernetes.path("pod").path("name").asText(""),
                 kubernetes.path("node").path("name").asText(""),
-                expires);
+                expires,
+                audiences.contains(audience),
+                audiences.stream()
+                        .filter(each -> !each.equals(audience))
+                        .map(each -> each.substring(audience.length() + 1))
+                        .collect(Collectors.toUnmodifiableSet()));
     }
 
     private static JsonNode json(String part) throws RefusedTokenException {

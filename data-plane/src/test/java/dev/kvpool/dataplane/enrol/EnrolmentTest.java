@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,7 +71,12 @@ class EnrolmentTest {
         "team-b,default,tenant/team-b/ro/team-b.default,1"
     })
     void anAccountGetsTheNameOfItsRule(String namespace, String account, String path, int hours) throws Exception {
-        Enrolment.Granted granted = enrol(ISSUER.token(claims(namespace, account)));
+        ObjectNode claims = claims(namespace, account);
+        if (account.equals("operator")) {
+            claims.put("aud", audienceOf(authority));
+        }
+
+        Enrolment.Granted granted = enrol(ISSUER.token(claims));
 
         X509Certificate leaf = Pem.certificates(granted.certificate()).getFirst();
         assertThat(PeerNames.of(leaf)).isEqualTo(granted.name());
@@ -78,6 +84,31 @@ class EnrolmentTest {
         assertThat(leaf.getPublicKey()).isEqualTo(pair.getPublic());
         assertThat(granted.notAfter()).isEqualTo(NOW.plus(Duration.ofHours(hours)));
         leaf.verify(Pem.certificates(granted.roots()).getFirst().getPublicKey());
+    }
+
+    private static String audienceOf(CertificateAuthority authority) {
+        return AUDIENCE + "/" + CertificateAuthority.fingerprint(authority.certificate());
+    }
+
+    /** Anybody who may make a pool may say that it has the identity of another one, and have the operator show it a token. */
+    @Test
+    void whatTheOperatorShowedToAPoolWithAnotherAuthorityIsRefused() {
+        CertificateAuthority other = CertificateAuthority.create(POOL, NOW, Duration.ofDays(365));
+        for (String audience : List.of(AUDIENCE, audienceOf(other), AUDIENCE + "/")) {
+            ObjectNode claims = claims("kvpool", "operator").put("aud", audience);
+
+            var refusal = catchThrowableOfType(RefusedTokenException.class, () -> enrol(ISSUER.token(claims)));
+            assertThat(refusal.reason()).as(audience).isEqualTo(Reason.AUDIENCE);
+            assertThat(refusal).hasMessageContaining(audienceOf(authority));
+        }
+    }
+
+    @Test
+    void allOthersShowTokensOfThePool() {
+        ObjectNode claims = claims("team-a", "engine").put("aud", audienceOf(authority));
+
+        assertThat(catchThrowableOfType(RefusedTokenException.class, () -> enrol(ISSUER.token(claims))))
+                .hasMessageContaining("must be of audience " + AUDIENCE);
     }
 
     @Test
@@ -166,7 +197,7 @@ class EnrolmentTest {
     void theSameLineTwiceIsOne() throws Exception {
         EnrolmentRules twice = EnrolmentRules.parse("a/b operator\r\n  a/b   operator  \n");
 
-        assertThat(twice.name(POOL, new ServiceAccountToken("a", "b", "", "", NOW))
+        assertThat(twice.name(POOL, new ServiceAccountToken("a", "b", "", "", NOW, true, Set.of()))
                         .path())
                 .isEqualTo("operator");
     }

@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.enrol.RefusedTokenException.Reason;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -38,8 +39,8 @@ class TokenVerifierTest {
     void aTokenOfTheClusterIsBelieved() throws RefusedTokenException {
         for (TokenIssuer issuer : new TokenIssuer[] {RSA, EC}) {
             assertThat(new TokenVerifier(AUDIENCE, issuer, clock).verify(issuer.token(claims())))
-                    .isEqualTo(
-                            new ServiceAccountToken("team-a", "engine", "demo-a-0", "worker-1", NOW.plusSeconds(600)));
+                    .isEqualTo(new ServiceAccountToken(
+                            "team-a", "engine", "demo-a-0", "worker-1", NOW.plusSeconds(600), true, Set.of()));
         }
     }
 
@@ -50,7 +51,7 @@ class TokenVerifierTest {
         claims.put("aud", AUDIENCE);
 
         assertThat(new TokenVerifier(AUDIENCE, EC, clock).verify(EC.token(claims)))
-                .isEqualTo(new ServiceAccountToken("team-a", "engine", "", "", NOW.plusSeconds(600)));
+                .isEqualTo(new ServiceAccountToken("team-a", "engine", "", "", NOW.plusSeconds(600), true, Set.of()));
     }
 
     static Stream<Arguments> changedClaims() {
@@ -64,6 +65,12 @@ class TokenVerifierTest {
                         Map.entry("an empty audience", Map.entry(Reason.AUDIENCE, it -> it.put("aud", ""))),
                         Map.entry("expired", Map.entry(Reason.TIME, it -> it.put("exp", NOW.getEpochSecond() - 60))),
                         Map.entry("not yet", Map.entry(Reason.TIME, it -> it.put("nbf", NOW.getEpochSecond() + 61))),
+                        Map.entry(
+                                "made for more than a day",
+                                Map.entry(
+                                        Reason.TIME,
+                                        it -> it.put("exp", it.get("iat").asLong() + 86_401))),
+                        Map.entry("no beginning", Map.entry(Reason.MALFORMED, it -> it.remove("iat"))),
                         Map.entry("no end", Map.entry(Reason.MALFORMED, it -> it.remove("exp"))),
                         Map.entry("an end in words", Map.entry(Reason.MALFORMED, it -> it.put("exp", "never"))),
                         Map.entry("an end before 1970", Map.entry(Reason.MALFORMED, it -> it.put("exp", -1))),

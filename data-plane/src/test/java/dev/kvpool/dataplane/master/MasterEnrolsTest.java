@@ -89,6 +89,10 @@ class MasterEnrolsTest {
         }
     }
 
+    private String ofTheAuthority() {
+        return "kvpool.dev/" + POOL + "/" + CertificateAuthority.fingerprint(authority.certificate());
+    }
+
     private String token(String account, String audience) {
         return issuer.token(TokenIssuer.claims(
                 audience, "mon", account, Instant.now(), Instant.now().plusSeconds(600)));
@@ -98,7 +102,7 @@ class MasterEnrolsTest {
     void aTokenOfAnOperatorAdminOrMonitorIsAsGoodAsItsCertificate() throws Exception {
         rules("mon/prometheus monitor\nmon/admin admin\nmon/operator operator\n");
         for (String account : List.of("prometheus", "admin", "operator")) {
-            String token = token(account, "kvpool.dev/" + POOL);
+            String token = token(account, account.equals("operator") ? ofTheAuthority() : "kvpool.dev/" + POOL);
             assertThat(ask(master, "master/m-0", "GET", "/api/v1/pool", Request.TOKEN, token)
                             .statusCode())
                     .as(account)
@@ -109,12 +113,7 @@ class MasterEnrolsTest {
                     .isEqualTo(200);
         }
         HttpResponse<String> refused = ask(
-                master,
-                "master/m-0",
-                "POST",
-                "/api/v1/remove_all",
-                Request.TOKEN,
-                token("operator", "kvpool.dev/" + POOL));
+                master, "master/m-0", "POST", "/api/v1/remove_all", Request.TOKEN, token("operator", ofTheAuthority()));
         assertThat(refused.statusCode()).isEqualTo(403);
         assertThat(refused.body()).contains("operator may not POST /api/v1/remove_all");
     }

@@ -175,13 +175,14 @@ public final class HttpMasterClient implements MasterClient {
             return HttpRequest.newBuilder(URI.create("http://" + host + ":" + port + pathAndQuery));
         }
         MasterEndpoint.Identity identity = master.identity().get();
+        String authority;
         try {
-            trust.expect(master.host(), identity);
+            authority = trust.expect(master.host(), identity);
         } catch (IllegalArgumentException e) {
             throw new IOException(e.getMessage(), e);
         }
         return HttpRequest.newBuilder(URI.create("https://" + host + ":" + securePort + pathAndQuery))
-                .header(TOKEN, tokens.token(identity.poolId()));
+                .header(TOKEN, tokens.token(PoolTokens.ofAuthority(identity.poolId(), authority)));
     }
 
     /** A request for which a token may have to be asked for first. */

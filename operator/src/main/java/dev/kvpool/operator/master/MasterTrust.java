@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.master;
 
+import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.PeerNames;
@@ -10,6 +11,7 @@ import java.net.Socket;
 import java.security.GeneralSecurityException;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,7 +23,8 @@ import javax.net.ssl.X509ExtendedTrustManager;
  * client serves all pools, each with roots of its own. Host names in certificates say nothing.
  */
 final class MasterTrust extends X509ExtendedTrustManager {
-    private record Meant(MasterEndpoint.Identity identity, X509ExtendedTrustManager roots, PeerName name) {}
+    private record Meant(
+            MasterEndpoint.Identity identity, X509ExtendedTrustManager roots, String authority, PeerName name) {}
 
     /** By IP address, of which a cluster has only so many. */
     private final Map<String, Meant> byHost = new ConcurrentHashMap<>();
@@ -29,14 +32,17 @@ final class MasterTrust extends X509ExtendedTrustManager {
     /**
      * From now on this is meant by its address.
      *
+     * @return fingerprint of the certificate authority that will have verified it
      * @throws IllegalArgumentException when the roots cannot be used; the message is the end of a sentence
      */
-    void expect(String host, MasterEndpoint.Identity identity) {
+    String expect(String host, MasterEndpoint.Identity identity) {
         String address = written(host);
         Meant known = byHost.get(address);
         if (known == null || !known.identity().equals(identity)) {
-            byHost.put(address, meant(identity));
+            known = meant(identity);
+            byHost.put(address, known);
         }
+        return known.authority();
     }
 
     /** An IPv6 address can be written in several ways, and connections have one of their own. */
@@ -50,9 +56,14 @@ final class MasterTrust extends X509ExtendedTrustManager {
 
     private static Meant meant(MasterEndpoint.Identity identity) {
         try {
+            List<X509Certificate> roots = Pem.certificates(identity.roots());
+            if (roots.size() != 1) { // with more it would not be known which of them stands for the master
+                throw new IllegalArgumentException("there are " + roots.size() + " of them, and one is the pool's");
+            }
             return new Meant(
                     identity,
-                    PoolTls.trust(Pem.certificates(identity.roots())),
+                    PoolTls.trust(roots),
+                    CertificateAuthority.fingerprint(roots.getFirst()),
                     PeerName.ofPath(UUID.fromString(identity.poolId()), "master/" + identity.pod()));
         } catch (IllegalArgumentException | GeneralSecurityException e) {
             throw new IllegalArgumentException(

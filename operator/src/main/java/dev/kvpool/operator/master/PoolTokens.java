@@ -6,10 +6,25 @@ import java.io.IOException;
 /** Tokens by which masters of a pool know who asks. */
 public interface PoolTokens {
     /**
-     * A token for one pool that is valid for a while yet. May ask the API server for it.
+     * A token that is valid for a while yet. May ask the API server for it.
      *
-     * @param poolId identity of the pool; no other one takes the token
+     * @param audience who takes it: {@link #ofPool} or {@link #ofAuthority}
      * @throws IOException when there is none; the message is the end of a sentence
      */
-    String token(String poolId) throws IOException;
+    String token(String audience) throws IOException;
+
+    /** Masters of a pool, for all roles but the operator's. */
+    static String ofPool(String poolId) {
+        return "kvpool.dev/" + poolId;
+    }
+
+    /**
+     * Masters of a pool that have this certificate authority, for the operator: it asks pools whose names and roots anybody may have made, and what
+     * it shows to one must open nothing at another.
+     *
+     * @param fingerprint of the one by which the master was verified
+     */
+    static String ofAuthority(String poolId, String fingerprint) {
+        return ofPool(poolId) + "/" + fingerprint;
+    }
 }

@@ -20,7 +20,7 @@ public final class ServiceAccountTokens implements PoolTokens {
     private static final long LIFE_S = 3600;
 
     /** Of pools that are gone nothing says that they are, so what has ended is dropped with the next token that is made. */
-    private final Map<String, Token> byPool = new ConcurrentHashMap<>();
+    private final Map<String, Token> byAudience = new ConcurrentHashMap<>();
 
     private final KubernetesClient client;
     private final String namespace;
@@ -43,19 +43,19 @@ public final class ServiceAccountTokens implements PoolTokens {
     }
 
     @Override
-    public String token(String poolId) throws IOException {
+    public String token(String audience) throws IOException {
         Instant now = clock.instant();
-        Token known = byPool.get(poolId);
+        Token known = byAudience.get(audience);
         if (known != null && now.isBefore(known.useUntil())) {
             return known.text();
         }
-        byPool.values().removeIf(token -> !now.isBefore(token.useUntil()));
-        Token token = ask(poolId, now);
-        byPool.put(poolId, token);
+        byAudience.values().removeIf(token -> !now.isBefore(token.useUntil()));
+        Token token = ask(audience, now);
+        byAudience.put(audience, token);
         return token.text();
     }
 
-    private Token ask(String poolId, Instant now) throws IOException {
+    private Token ask(String audience, Instant now) throws IOException {
         TokenRequest answer;
         try {
             answer = client.serviceAccounts()
@@ -63,7 +63,7 @@ public final class ServiceAccountTokens implements PoolTokens {
                     .withName(account)
                     .tokenRequest(new TokenRequestBuilder()
                             .withNewSpec()
-                            .withAudiences("kvpool.dev/" + poolId)
+                            .withAudiences(audience)
                             .withExpirationSeconds(LIFE_S)
                             .endSpec()
                             .build());

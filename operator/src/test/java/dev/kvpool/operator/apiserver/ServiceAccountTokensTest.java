@@ -21,7 +21,7 @@ class ServiceAccountTokensTest {
     private static final String OWN = "kvpool";
 
     @Test
-    void aTokenIsForOnePoolAndUsedUntilItIsOld() throws IOException {
+    void aTokenIsForOneAudienceAndUsedUntilItIsOld() throws IOException {
         account(OWN);
         try (KubernetesClient operator = ApiServer.shared().operatorClient()) {
             AtomicReference<Instant> now = new AtomicReference<>(Instant.now());
@@ -29,9 +29,9 @@ class ServiceAccountTokensTest {
 
             String first = tokens.token("one");
             assertThat(claims(first))
-                    .contains("\"aud\":[\"kvpool.dev/one\"]")
+                    .contains("\"aud\":[\"one\"]")
                     .contains("system:serviceaccount:kvpool-system:kvpool");
-            assertThat(claims(tokens.token("two"))).contains("\"aud\":[\"kvpool.dev/two\"]");
+            assertThat(claims(tokens.token("two"))).contains("\"aud\":[\"two\"]");
             now.updateAndGet(time -> time.plus(Duration.ofMinutes(47)));
             assertThat(tokens.token("one")).isEqualTo(first);
             now.updateAndGet(time -> time.plus(Duration.ofMinutes(2)));

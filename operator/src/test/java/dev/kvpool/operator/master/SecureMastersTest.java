@@ -68,9 +68,9 @@ class SecureMastersTest {
         client().leaderGone(List.of(endpoint(host, authority.roots())), "h", 1, "l");
         assertThat(tokens)
                 .containsExactly(
-                        "/api/v1/pool token-of-" + POOL,
-                        "/api/v1/handover token-of-" + POOL,
-                        "/api/v1/leader_gone token-of-" + POOL);
+                        "/api/v1/pool token-of-" + audience(),
+                        "/api/v1/handover token-of-" + audience(),
+                        "/api/v1/leader_gone token-of-" + audience());
     }
 
     @ParameterizedTest
@@ -159,8 +159,21 @@ class SecureMastersTest {
         return client().ask(Map.of("m", endpoint(host, roots))).get("m");
     }
 
+    private String audience() {
+        return "kvpool.dev/%s/%s".formatted(POOL, CertificateAuthority.fingerprint(authority.certificate()));
+    }
+
+    /** With two roots it would not be known which of them verified the master, and so for which the token may be. */
+    @Test
+    void withMoreThanOneRootNothingIsAsked() throws Exception {
+        serve("127.0.0.1", authority.issue(PeerName.ofPath(POOL, "master/demo-master-0"), List.of(), now, DAY));
+        refused(
+                authority.roots() + CertificateAuthority.create(POOL, now, DAY).roots(),
+                "there are 2 of them, and one is the pool's");
+    }
+
     private HttpMasterClient client() {
-        return new HttpMasterClient(1, server.getAddress().getPort(), poolId -> "token-of-" + poolId);
+        return new HttpMasterClient(1, server.getAddress().getPort(), audience -> "token-of-" + audience);
     }
 
     private static MasterEndpoint endpoint(String host, String roots) {

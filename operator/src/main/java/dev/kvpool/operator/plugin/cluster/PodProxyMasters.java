@@ -205,7 +205,7 @@ public final class PodProxyMasters implements MasterClient {
         try {
             return admins.computeIfAbsent(
                             account, name -> new ServiceAccountTokens(client, namespace, name, InstantSource.system()))
-                    .token(identity.poolId());
+                    .token(PoolTokens.ofPool(identity.poolId()));
         } catch (IOException e) {
             throw new KubernetesClientException(
                     "%s; administrators of a secure pool need the right create on serviceaccounts/token of %s"
