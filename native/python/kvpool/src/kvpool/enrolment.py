@@ -13,7 +13,7 @@ from kvpool.certificate_directory import CertificateDirectory
 from kvpool.enrol_call import Granted, NotEnrolled, ask
 from kvpool.identity_directory import VARIABLE, read_identity
 from kvpool.lifetime import call_after_closing
-from kvpool.status import KvpoolError, Status, error_of
+from kvpool.status import Status, error_of
 
 _LOG = logging.getLogger("kvpool")
 _RETRY_SECONDS_MIN = 1.0
