@@ -143,7 +143,7 @@ typedef struct kv_node_params {
   uint32_t struct_size;
   uint32_t flags;
   const char *pool_id;        /* UUID text; NULL only with KV_NODE_TRANSIENT: learned from the masters */
-  const char *node_id;        /* 1 to 253 bytes; NULL with KV_NODE_TRANSIENT: random */
+  const char *node_id;        /* 1 to 253 of printable ASCII, no space or comma; NULL with KV_NODE_TRANSIENT: random */
   const char *masters;        /* HOST:PORT[,HOST:PORT...]; IPv6 hosts in brackets */
   const char *listen_host;    /* default "::" (both families), falls back to 0.0.0.0 where IPv6 is off */
   const char *advertise_host; /* what clients connect to; required */

@@ -58,7 +58,7 @@ class Life {
     if (!step(kv_sim_node_tick(node_, 0)) || !act()) return false;  // dials the master
     if (!step(kv_sim_node_dialled(node_, 0, kMasterConnection, 0)) || !act()) return false;
     if (!frame(kMasterConnection, [](wire::Bytes& out) { wire::appendWelcome(out, masterWelcome()); })) return false;
-    if (!step(kv_sim_node_accepted(node_, 0, kClientConnection, 0))) return false;
+    if (!step(kv_sim_node_accepted(node_, 0, kClientConnection, 0, nullptr))) return false;
     return frame(kClientConnection, [](wire::Bytes& out) { wire::appendHello(out, clientHello()); });
   }
 

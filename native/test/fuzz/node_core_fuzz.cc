@@ -244,8 +244,19 @@ class Player {
               out, {1, authority, std::vector<store::Tombstone>{{object, key}, {object, "k"}}});
         case 254:
         case 255:
-          return test::appendCopy(
-              out, {1, authority, object, input.byte(), 0, {}, 7, extent, which == 255, key, "10.0.0.2:1"});
+          return test::appendCopy(out, {1,
+                                        authority,
+                                        object,
+                                        input.byte(),
+                                        0,
+                                        {},
+                                        7,
+                                        extent,
+                                        which == 255,
+                                        key,
+                                        "10.0.0.2:1",
+                                        "b",
+                                        which == 254});
         default:
           return test::appendFence(out, 1, authority, which);
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/shell/settings.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/utf8.h"
@@ -40,6 +41,12 @@ bool isName(std::string_view text) {
          text.find_first_of(" \t\r\n,") == std::string_view::npos;
 }
 
+/// What masters can write down: their register has it in a line of words.
+bool isNodeId(std::string_view text) {
+  const auto isOf = [](char byte) { return byte > ' ' && byte <= '~' && byte != ','; };
+  return !text.empty() && text.size() <= wire::kNameBytesMax && std::all_of(text.begin(), text.end(), isOf);
+}
+
 void checkIdentity(const kv_node_params& params, uint64_t randomId, NodeSettings& settings, Problems& problems) {
   const bool transient = (params.flags & KV_NODE_TRANSIENT) != 0;
   if (params.pool_id != nullptr) {
@@ -51,7 +58,8 @@ void checkIdentity(const kv_node_params& params, uint64_t randomId, NodeSettings
   }
   if (params.node_id != nullptr) {
     settings.nodeId = textOf(params.node_id);
-    problems.unless(isName(settings.nodeId), "node_id must have 1 to 253 bytes without spaces and commas");
+    problems.unless(isNodeId(settings.nodeId),
+                    "node_id must have 1 to 253 printable characters of ASCII without spaces and commas");
   } else {
     problems.unless(transient, "node_id is missing");
     settings.nodeId = "transient-" + hex16(randomId);

@@ -32,10 +32,14 @@ public final class RegisterText {
     /** Annotations of one object end at 256 KiB, keys included. */
     public static final int CHARS_MAX = 200 * 1024;
 
+    /** Nodes that a register has. */
+    public static final int MEMBERS_MAX = 1 << 14;
+
     private static final int VERSION = 1;
-    private static final int MEMBERS_MAX = 1 << 14;
     private static final long VERSIONS_MAX = 0xFFFF;
-    private static final Pattern ID = Pattern.compile("[A-Za-z0-9._-]{1,253}");
+    /** Words of printable ASCII. Engines that lend memory are HOST:PORT-RANDOM; lists of nodes have commas. */
+    private static final Pattern ID = Pattern.compile("[!-+\\--~]{1,253}");
+
     private static final String NO_PREFIX = "=";
 
     private RegisterText() {}

@@ -18,6 +18,7 @@ import dev.kvpool.dataplane.master.core.request.PublishRequests;
 import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.master.core.takeover.Takeover;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
+import dev.kvpool.dataplane.register.RegisterText;
 import dev.kvpool.dataplane.wire.message.NodeMessage;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
@@ -92,6 +93,10 @@ final class NodeMessages {
     }
 
     private void introduced(NodeView node, NodeInfo info) throws ProtocolViolation {
+        if (!RegisterText.isId(node.id)) { // in the register it would be a line that no master can read
+            throw new ProtocolViolation(
+                    "a node id has 1 to 253 printable characters of ASCII without spaces and commas");
+        }
         stream.introduce(node, info);
         upkeep.introduced(node);
         if (leadership.leads()) {

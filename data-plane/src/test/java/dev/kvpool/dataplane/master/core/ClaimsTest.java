@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvpool.dataplane.master.core.base.NodeDefect;
 import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.register.RegisterException;
+import dev.kvpool.dataplane.register.RegisterText;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Key;
@@ -43,6 +45,25 @@ class ClaimsTest {
                 .findFirst()
                 .orElseThrow()
                 .reason();
+    }
+
+    /** Else one message of an engine would make the register one that no master can read, which counts as lost. */
+    @Test
+    void aNodeIsAMemberWhenTheRegisterCanHaveItsId() throws RegisterException {
+        for (String id : List.of("engine 1", "engine,1", "caf\u00e9", "a\nend", "e".repeat(254))) {
+            pool.transientNode(id, MIB).dial(pool.talkedTo());
+            pool.world.run(50);
+
+            assertThat(pool.world.register().isMember(id)).as(id).isFalse();
+        }
+        for (String id : List.of("10.0.0.1:15021-0a1b2c3d", "[fd00::1]:15021-0a1b2c3d", "=", "=-", "-")) {
+            pool.transientNode(id, MIB).dial(pool.talkedTo());
+            pool.world.run(50);
+
+            assertThat(pool.world.register().isMember(id)).as(id).isTrue();
+        }
+        assertThat(RegisterText.read(RegisterText.write(pool.world.register()))).isEqualTo(pool.world.register());
+        assertThat(pool.put("other", 100)).isEqualTo(Status.OK);
     }
 
     @Test

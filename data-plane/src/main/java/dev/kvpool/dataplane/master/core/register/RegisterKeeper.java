@@ -135,12 +135,14 @@ public final class RegisterKeeper {
         if (next.saysTheSame(wanted) || !leadership.leads()) {
             return;
         }
-        if (RegisterText.write(next).length() > RegisterText.CHARS_MAX) {
+        if (next.members().size() > RegisterText.MEMBERS_MAX
+                || RegisterText.write(next).length() > RegisterText.CHARS_MAX) {
             if (!tooLong) {
                 outbox.report(
-                        "the register is full: it would be longer than %d characters with %d members and %d nodes behind"
+                        "the register is full: it would be longer than %d characters or %d members, with %d members and %d nodes behind"
                                 .formatted(
                                         RegisterText.CHARS_MAX,
+                                        RegisterText.MEMBERS_MAX,
                                         next.members().size(),
                                         next.behind().size()));
             }
