@@ -25,10 +25,7 @@ constexpr std::array kEntries = {
     ENTRY(KV_HAS_LEASE, "A reader may still use the object; try again after its lease, or force it."),
     ENTRY(KV_LEASE_EXPIRED, "The read outlived its lease and the object is gone; look it up again."),
     ENTRY(KV_UNAVAILABLE, "The object is known, but nodes that hold it, or most storage nodes, are away."),
-    ENTRY(KV_INVALID_KEY,
-          "A key is 1 to 4096 bytes of UTF-8, the first not zero; of a tenant other than default its name and 2 bytes "
-          "count "
-          "too."),
+    ENTRY(KV_INVALID_KEY, "A key is 1 to 4096 bytes of UTF-8, the first not zero, less the bytes of a tenant's name."),
     ENTRY(KV_TOO_LARGE, "The value is larger than any segment of the pool."),
     ENTRY(KV_CHECKSUM, "The bytes do not match their CRC-32C."),
     ENTRY(KV_BUFFER_TOO_SMALL, "The buffer is too small; result_length says what is needed."),

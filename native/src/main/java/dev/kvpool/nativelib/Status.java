@@ -24,7 +24,7 @@ public enum Status {
     UNAVAILABLE(-106, "The object is known, but nodes that hold it, or most storage nodes, are away."),
     INVALID_KEY(
             -107,
-            "A key is 1 to 4096 bytes of UTF-8, the first not zero; of a tenant other than default its name and 2 bytes count too."),
+            "A key is 1 to 4096 bytes of UTF-8, the first not zero, less the bytes of a tenant's name."),
     TOO_LARGE(-108, "The value is larger than any segment of the pool."),
     CHECKSUM(-109, "The bytes do not match their CRC-32C."),
     BUFFER_TOO_SMALL(-110, "The buffer is too small; result_length says what is needed."),
