@@ -22,9 +22,7 @@ public enum Status {
     HAS_LEASE(-104, "A reader may still use the object; try again after its lease, or force it."),
     LEASE_EXPIRED(-105, "The read outlived its lease and the object is gone; look it up again."),
     UNAVAILABLE(-106, "The object is known, but nodes that hold it, or most storage nodes, are away."),
-    INVALID_KEY(
-            -107,
-            "A key is 1 to 4096 bytes of UTF-8, the first not zero, less the bytes of a tenant's name."),
+    INVALID_KEY(-107, "A key is 1 to 4096 bytes of UTF-8, the first not zero, less the bytes of a tenant's name."),
     TOO_LARGE(-108, "The value is larger than any segment of the pool."),
     CHECKSUM(-109, "The bytes do not match their CRC-32C."),
     BUFFER_TOO_SMALL(-110, "The buffer is too small; result_length says what is needed."),
