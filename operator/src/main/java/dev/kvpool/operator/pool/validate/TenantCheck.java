@@ -34,7 +34,7 @@ final class TenantCheck {
         return problems;
     }
 
-    /** Whom the operator is to masters nobody can choose in the spec, so it needs no look here. */
+    /** The operator's own ServiceAccount is not known here, so a tenant that names it is not noticed: masters then refuse the rules. */
     private static Optional<Finding> ambiguous(PoolObservation seen) {
         List<String> sentences = AccountRoles.of(
                         seen.names(), seen.spec(), seen.engineSpecs().ofPool(), new ServiceAccountName("", ""))
