@@ -120,10 +120,17 @@ def test_a_wrong_key(store: MooncakeDistributedStore, prefix: str, key: str | by
 
 
 @pytest.mark.parametrize(
-    "key", ["k", "x" * 4096, "ключ/鍵/🗝", "a b\tc\n", "\0"], ids=["1", "4096", "utf8", "space", "nul"]
+    "key", ["k", "x" * 4096, "ключ/鍵/🗝", "a b\tc\n", "a\0"], ids=["1", "4096", "utf8", "space", "nul"]
 )
 def test_a_strange_key(store: MooncakeDistributedStore, key: str) -> None:
     assert (store.put(key, b"v"), store.get(key)) == (0, b"v")
+
+
+def test_a_key_that_begins_with_a_zero_byte_could_name_another_tenants(
+    store: MooncakeDistributedStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert (store.put("\0a\0k", b"v"), store.get("\0a\0k"), store.is_exist("\0a\0k")) == (-400, b"", -400)
+    assert "INVALID_KEY" in caplog.text
 
 
 def test_a_value_larger_than_any_segment(
