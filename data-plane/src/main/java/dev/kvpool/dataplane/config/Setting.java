@@ -38,6 +38,11 @@ public record Setting<T>(
         return withDefault(name, Formats.SWITCH, "false", help);
     }
 
+    /** The same for a command that cannot do without. */
+    public Setting<T> asRequired() {
+        return new Setting<>(name, format, defaultText, true, hidden, help);
+    }
+
     public Setting<T> asHidden() {
         return new Setting<>(name, format, defaultText, required, true, help);
     }

@@ -3,7 +3,6 @@ package dev.kvpool.dataplane.enrol;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Keeps a directory's certificate new: another one at half of the life of each, and after a failure one try after the other, ever later. */
@@ -35,10 +34,7 @@ final class CertificateRenewal {
             told.enrolled(written);
             hasOne = true;
             again = AGAIN_MIN;
-            return untilRenewal(
-                    written.notAfter(),
-                    Instant.now(),
-                    ThreadLocalRandom.current().nextDouble());
+            return untilRenewal(written.life(), ThreadLocalRandom.current().nextDouble());
         } catch (IOException e) {
             Duration wait = again;
             again = again.multipliedBy(2).compareTo(AGAIN_MAX) < 0 ? again.multipliedBy(2) : AGAIN_MAX;
@@ -53,12 +49,12 @@ final class CertificateRenewal {
     }
 
     /**
-     * Half of what is left of its life, give or take a tenth, so that pods that started together do not come together.
+     * Half of its life, give or take a tenth, so that pods that started together do not come together.
      *
+     * @param life as the master's clock has it, so that this one's may be wrong
      * @param random 0 to 1
      */
-    static Duration untilRenewal(Instant notAfter, Instant now, double random) {
-        double left = Math.max(0, Duration.between(now, notAfter).toMillis());
-        return Duration.ofMillis(Math.max(AGAIN_MIN.toMillis(), (long) (left * (0.45 + random / 10))));
+    static Duration untilRenewal(Duration life, double random) {
+        return Duration.ofMillis(Math.max(AGAIN_MIN.toMillis(), (long) (life.toMillis() * (0.45 + random / 10))));
     }
 }

@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.name.PeerNames;
+import dev.kvpool.identity.text.Quoted;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -22,6 +23,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
+import java.util.Set;
+import java.util.UUID;
 import java.util.regex.Pattern;
 
 /** Gets a certificate for this process from any of the masters, and writes it where {@code --tls-dir} looks. */
@@ -36,8 +39,12 @@ final class EnrolClient {
     private final Path roots;
     private final Path directory;
 
-    /** What was written. */
-    record Written(String name, Instant notAfter) {}
+    /**
+     * What was written.
+     *
+     * @param life from its beginning to its end, which is a little longer than it was valid when it came
+     */
+    record Written(String name, Instant notAfter, Duration life) {}
 
     /**
      * Asks for nothing yet.
@@ -64,7 +71,7 @@ final class EnrolClient {
         if (!TOKEN_CHARS.matcher(shown).matches()) { // a header would be refused with the token in the message
             throw new IOException(token + " has no token: it has characters that no token has, or is empty");
         }
-        AdminCaller caller = AdminCaller.trusting(roots());
+        AdminCaller caller = AdminCaller.trusting(roots(), pools(shown));
         KeyPair pair = CertificateAuthority.newKey();
         String path = EnrolRoute.PATH + "?key=" + url(pair.getPublic().getEncoded()) + "&proof=" + proof(pair, shown);
         StringBuilder problems = new StringBuilder();
@@ -79,7 +86,7 @@ final class EnrolClient {
                         .append(" answered ")
                         .append(answer.status())
                         .append(": ")
-                        .append(answer.body().strip());
+                        .append(Quoted.cut(answer.body().strip()));
             } catch (IOException e) {
                 problems.append(problems.isEmpty() ? "" : "; ")
                         .append(master)
@@ -88,6 +95,15 @@ final class EnrolClient {
             }
         }
         throw new IOException(problems.toString());
+    }
+
+    /** Those whose masters may see the token: with a CA of several pools, roots say little. */
+    private Set<UUID> pools(String shown) throws IOException {
+        try {
+            return TokenAudience.pools(shown);
+        } catch (IOException e) {
+            throw new IOException(token + " " + e.getMessage(), e);
+        }
     }
 
     private List<X509Certificate> roots() throws IOException {
@@ -107,7 +123,11 @@ final class EnrolClient {
                 throw new IOException("the certificate is for another key than the one that was sent");
             }
             IssuedDirectory.write(directory, answer.path("roots").asText(), pair.getPrivate(), chain);
-            return new Written(PeerNames.of(leaf).uri(), leaf.getNotAfter().toInstant());
+            Instant end = leaf.getNotAfter().toInstant();
+            return new Written(
+                    PeerNames.of(leaf).uri(),
+                    end,
+                    Duration.between(leaf.getNotBefore().toInstant(), end));
         } catch (IllegalArgumentException e) {
             throw new IOException("the answer has no certificate: " + e.getMessage(), e);
         }

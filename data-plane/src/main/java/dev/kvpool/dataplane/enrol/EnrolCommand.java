@@ -22,15 +22,9 @@ public final class EnrolCommand implements Command {
             HostPort.LIST,
             "Addresses of masters of the pool, with the ports of --secure-admin-port; they are asked in turn.");
 
-    static final Setting<Path> TOKEN = Setting.required(
-            "token-file",
-            Formats.FILE,
-            "File with the token of a ServiceAccount of audience kvpool.dev/POOL-ID, such as a projected volume has. Read again each time.");
+    static final Setting<Path> TOKEN = ClientSettings.TOKEN.asRequired();
 
-    static final Setting<Path> ROOTS = Setting.required(
-            "roots",
-            Formats.FILE,
-            "File with the ca.crt of the pool, by which masters are known. Read again each time.");
+    static final Setting<Path> ROOTS = ClientSettings.ROOTS.asRequired();
 
     static final Setting<Path> OUT = Setting.required(
             "out",

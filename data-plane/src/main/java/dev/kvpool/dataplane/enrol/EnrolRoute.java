@@ -6,8 +6,8 @@ import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.InstantSource;
+import java.util.OptionalLong;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,40 +15,38 @@ import org.slf4j.LoggerFactory;
 public final class EnrolRoute {
     public static final String PATH = "/api/v1/enrol";
 
-    private static final int PER_SECOND_MAX = 50;
-
     private static final Duration BETWEEN_LINES = Duration.ofSeconds(10);
 
     private static final Logger LOG = LoggerFactory.getLogger(EnrolRoute.class);
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Enrolment enrolment;
-    private final InstantSource clock;
-    private final RateLimit limit;
-    private Instant logged = Instant.MIN;
+    private final LongSupplier uptimeMs;
+    private OptionalLong loggedMs = OptionalLong.empty();
     private int notLogged;
 
-    private EnrolRoute(Enrolment enrolment, InstantSource clock) {
+    private EnrolRoute(Enrolment enrolment, LongSupplier uptimeMs) {
         this.enrolment = enrolment;
-        this.clock = clock;
-        this.limit = new RateLimit(PER_SECOND_MAX, clock);
+        this.uptimeMs = uptimeMs;
     }
 
-    /** The route of a master that signs. */
-    public static Route of(Enrolment enrolment, InstantSource clock) {
-        return Route.post(PATH, new EnrolRoute(enrolment, clock)::answer);
+    /**
+     * The route of a master that signs.
+     *
+     * @param uptimeMs milliseconds of a clock that is never set
+     */
+    public static Route of(Enrolment enrolment, LongSupplier uptimeMs) {
+        return Route.post(PATH, new EnrolRoute(enrolment, uptimeMs)::answer);
     }
 
     private Response answer(Request request) {
-        if (!limit.admit()) {
-            return Response.text(429, "more than " + PER_SECOND_MAX + " enrolments a second; try again later\n");
-        }
         String token = request.token().orElse("");
         if (token.isEmpty()) {
             return Response.text(401, "header " + Request.TOKEN + " is missing: the token of a ServiceAccount\n");
         }
         try {
-            Enrolment.Granted granted = enrolment.enrol(token, parameter(request, "key"), parameter(request, "proof"));
+            Enrolment.Granted granted =
+                    enrolment.enrol(token, parameter(request, "key"), parameter(request, "proof"), request.from());
             LOG.info("enrolled {} until {}", granted.name().path(), granted.notAfter());
             return Response.json(
                     200,
@@ -72,13 +70,13 @@ public final class EnrolRoute {
 
     /** Who has no token yet may fill neither a disk nor a reader's day. */
     private synchronized void logRefusal(RefusedTokenException refusal) {
-        Instant now = clock.instant();
-        if (logged.isAfter(now.minus(BETWEEN_LINES))) {
+        long nowMs = uptimeMs.getAsLong();
+        if (loggedMs.isPresent() && nowMs - loggedMs.getAsLong() < BETWEEN_LINES.toMillis()) {
             notLogged++;
             return;
         }
         LOG.warn("refused to enrol: {} ({} others since the last such line)", refusal.getMessage(), notLogged);
-        logged = now;
+        loggedMs = OptionalLong.of(nowMs);
         notLogged = 0;
     }
 }

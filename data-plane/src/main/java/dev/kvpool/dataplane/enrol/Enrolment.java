@@ -6,6 +6,7 @@ import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.PeerRole;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
@@ -18,6 +19,8 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /** Gives a certificate to who shows a good token, and has the private key of the public one that came with it. */
@@ -30,10 +33,16 @@ public final class Enrolment {
 
     static final int KEY_CHARS_MAX = 512;
 
+    /** Certificates a second. All processes of a pod, which share a token, may start together. */
+    static final int OF_TOKEN_MAX = 20;
+
+    static final int OF_ALL_MAX = 400;
+
     private static final int EC_BITS = 256;
 
     private final Supplier<CertificateAuthority> authority;
-    private final TokenVerifier tokens;
+    private final TokenChecks tokens;
+    private final RequestBudget<String> signatures;
     private final Supplier<EnrolmentRules> rules;
     private final InstantSource clock;
 
@@ -52,16 +61,19 @@ public final class Enrolment {
      *
      * @param authority as it is now
      * @param rules as they are now
+     * @param uptimeMs milliseconds of a clock that is never set
      */
     public Enrolment(
             Supplier<CertificateAuthority> authority,
-            TokenVerifier tokens,
+            TokenChecks tokens,
             Supplier<EnrolmentRules> rules,
-            InstantSource clock) {
+            InstantSource clock,
+            LongSupplier uptimeMs) {
         this.authority = authority;
         this.tokens = tokens;
         this.rules = rules;
         this.clock = clock;
+        this.signatures = new RequestBudget<>("token", OF_TOKEN_MAX, OF_ALL_MAX, uptimeMs);
     }
 
     /**
@@ -70,14 +82,15 @@ public final class Enrolment {
      * @param token of a ServiceAccount, for this pool
      * @param key base64url of the public key (SubjectPublicKeyInfo), P-256
      * @param proof base64url of its signature (SHA256withECDSA, DER) over {@link #proven}
-     * @throws RefusedTokenException when one of them is not right
+     * @param from address of who asks
+     * @throws RefusedTokenException when one of them is not right, or too many ask
      */
-    public Granted enrol(String token, String key, String proof) throws RefusedTokenException {
-        ServiceAccountToken verified = tokens.verify(token);
+    public Granted enrol(String token, String key, String proof, InetAddress from) throws RefusedTokenException {
+        CertificateAuthority signing = authority.get();
+        PeerName name = name(signing, token, from);
+        requireBudget(token);
         PublicKey publicKey = publicKey(key);
         requireProof(publicKey, token, proof);
-        CertificateAuthority signing = authority.get();
-        PeerName name = name(signing, verified);
         var certificate = signing.certify(name, publicKey, List.of(), clock.instant(), life(name.role()));
         return new Granted(
                 name,
@@ -91,8 +104,25 @@ public final class Enrolment {
      *
      * @throws RefusedTokenException when the token is not believed, or no rule gives it a name
      */
-    PeerName name(String token) throws RefusedTokenException {
-        return name(authority.get(), tokens.verify(token));
+    PeerName name(String token, InetAddress from) throws RefusedTokenException {
+        return name(authority.get(), token, from);
+    }
+
+    private PeerName name(CertificateAuthority own, String token, InetAddress from) throws RefusedTokenException {
+        ServiceAccountToken verified = tokens.check(token, from);
+        PeerName name = name(own, verified);
+        tokens.remember(token, verified);
+        return name;
+    }
+
+    private void requireBudget(String token) throws RefusedTokenException {
+        Optional<String> problem = signatures.problem(TokenChecks.digest(token));
+        if (problem.isPresent()) {
+            throw new RefusedTokenException(
+                    Reason.BUDGET,
+                    "certificates are asked for faster than this master signs them: " + problem.get()
+                            + "; try again later");
+        }
     }
 
     /**

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.enrol;
 
 import dev.kvpool.dataplane.cert.AuthorityDirectory;
 import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.nativelib.Uptime;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -22,10 +23,8 @@ public final class EnrolmentFiles implements AutoCloseable {
     private volatile CertificateAuthority authority;
     private volatile EnrolmentRules rules;
     private final KeySource keys;
-    private Optional<Seen> seen = Optional.empty();
-
-    /** The files as they were parsed last. */
-    private record Seen(AuthorityDirectory.Text authority, String rules) {}
+    private Optional<AuthorityDirectory.Text> seenAuthority = Optional.empty();
+    private Optional<String> seenRules = Optional.empty();
 
     /**
      * Reads both.
@@ -42,8 +41,9 @@ public final class EnrolmentFiles implements AutoCloseable {
 
     /** What answers requests, by the files of the moment. */
     public Enrolment enrolment() {
-        TokenVerifier tokens = new TokenVerifier("kvpool.dev/" + poolId, keys, clock);
-        return new Enrolment(() -> authority, tokens, () -> rules, clock);
+        TokenVerifier tokens = new TokenVerifier("kvpool.dev/" + poolId, keys, clock, Uptime::ms);
+        return new Enrolment(
+                () -> authority, new TokenChecks(tokens, clock, Uptime::ms), () -> rules, clock, Uptime::ms);
     }
 
     /** The CA of the moment. */
@@ -63,22 +63,35 @@ public final class EnrolmentFiles implements AutoCloseable {
      * @throws IOException as the constructor; what was read before stays
      */
     public void look() throws IOException {
-        Seen now = new Seen(AuthorityDirectory.Text.read(place.authority()), text(place.rules()));
-        if (seen.filter(now::equals).isPresent()) {
+        lookAtRules(); // first: who was taken out of them has no part in the pool any more, whatever the CA is
+        lookAtAuthority();
+    }
+
+    private void lookAtRules() throws IOException {
+        String now = text(place.rules());
+        if (seenRules.filter(now::equals).isPresent()) {
             return;
         }
-        try { // first: who was taken out of them has no part in the pool any more, whatever the CA is
-            rules = EnrolmentRules.parse(now.rules());
+        try {
+            rules = EnrolmentRules.parse(now);
         } catch (IllegalArgumentException e) {
             throw new IOException(place.rules() + ": " + e.getMessage(), e);
         }
-        CertificateAuthority found = now.authority().parse(clock.instant());
+        seenRules = Optional.of(now); // what was refused is looked at again, and told again
+    }
+
+    private void lookAtAuthority() throws IOException {
+        AuthorityDirectory.Text now = AuthorityDirectory.Text.read(place.authority());
+        if (seenAuthority.filter(now::equals).isPresent()) {
+            return;
+        }
+        CertificateAuthority found = now.parse(clock.instant());
         if (!found.poolId().equals(poolId)) {
             throw new IOException(place.authority() + " has the CA of pool " + found.poolId() + ", and this is pool "
                     + poolId + "; make one with `kvpool cert init --pool-id " + poolId + "`");
         }
         authority = found;
-        seen = Optional.of(now); // what was refused is looked at again, and told again
+        seenAuthority = Optional.of(now);
     }
 
     @Override

@@ -4,9 +4,9 @@ package dev.kvpool.dataplane.enrol;
 import java.io.IOException;
 import java.security.PublicKey;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.InstantSource;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.LongSupplier;
 
 /**
  * Keys of the API server as far as they were asked for. A key that is not known is asked for, but tokens with invented key ids must not make a
@@ -16,14 +16,14 @@ final class KnownKeys {
     static final Duration BETWEEN_QUESTIONS = Duration.ofSeconds(10);
 
     private final KeySource source;
-    private final InstantSource clock;
+    private final LongSupplier uptimeMs;
     private volatile SigningKeys keys = SigningKeys.parse("{\"keys\": []}");
-    private Instant asked = Instant.MIN;
+    private OptionalLong askedMs = OptionalLong.empty();
     private String problem = "";
 
-    KnownKeys(KeySource source, InstantSource clock) {
+    KnownKeys(KeySource source, LongSupplier uptimeMs) {
         this.source = source;
-        this.clock = clock;
+        this.uptimeMs = uptimeMs;
     }
 
     /**
@@ -37,7 +37,7 @@ final class KnownKeys {
     }
 
     private synchronized PublicKey askedFor(String id) throws RefusedTokenException {
-        if (keys.find(id).isEmpty() && !clock.instant().isBefore(next())) {
+        if (keys.find(id).isEmpty() && mayAsk()) {
             ask();
         }
         Optional<PublicKey> known = keys.find(id);
@@ -51,12 +51,12 @@ final class KnownKeys {
                 : new RefusedTokenException(RefusedTokenException.Reason.KEYS_UNKNOWN, problem);
     }
 
-    private Instant next() {
-        return asked.equals(Instant.MIN) ? asked : asked.plus(BETWEEN_QUESTIONS);
+    private boolean mayAsk() {
+        return askedMs.isEmpty() || uptimeMs.getAsLong() - askedMs.getAsLong() >= BETWEEN_QUESTIONS.toMillis();
     }
 
     private void ask() {
-        asked = clock.instant();
+        askedMs = OptionalLong.of(uptimeMs.getAsLong());
         try {
             keys = SigningKeys.parse(source.keySet());
             problem = "";

@@ -6,11 +6,13 @@ import dev.kvpool.dataplane.secure.Credentials;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.name.PeerName;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -24,19 +26,24 @@ public final class OwnCertificate implements CredentialSource {
     private final PeerName name;
     private final InstantSource clock;
     private CertificateAuthority signedBy;
-    private Instant signedAt = Instant.MIN;
-    private Instant notAfter = Instant.MIN;
+    private final LongSupplier uptimeMs;
+    private X509Certificate signed;
+    private long signedAtMs;
+    private Duration life = Duration.ZERO;
 
     /**
      * Signs nothing yet.
      *
      * @param authority as it is now
      * @param name of this process, of the CA's pool
+     * @param uptimeMs milliseconds of a clock that is never set
      */
-    public OwnCertificate(Supplier<CertificateAuthority> authority, PeerName name, InstantSource clock) {
+    public OwnCertificate(
+            Supplier<CertificateAuthority> authority, PeerName name, InstantSource clock, LongSupplier uptimeMs) {
         this.authority = authority;
         this.name = name;
         this.clock = clock;
+        this.uptimeMs = uptimeMs;
     }
 
     @Override
@@ -49,16 +56,24 @@ public final class OwnCertificate implements CredentialSource {
         }
         CertificateAuthority.Issued issued = signing.issue(name, List.of(), now, LIFE);
         signedBy = signing;
-        signedAt = now;
-        notAfter = issued.certificate().getNotAfter().toInstant();
+        signed = issued.certificate();
+        signedAtMs = uptimeMs.getAsLong();
+        life = Duration.between(now, signed.getNotAfter().toInstant());
         return Optional.of(
                 new Credentials(name, issued.key(), List.of(issued.certificate()), Pem.certificates(signing.roots())));
     }
 
-    /** Half of its life is over, and the CA lives long enough for another one to end later. */
+    /**
+     * Half of its life is over, by either clock, and the CA lives long enough for another one to end later; or it is not valid yet, since it was signed
+     * while the clock was ahead.
+     */
     private boolean isDue(Instant now, CertificateAuthority signing) {
-        Instant half = signedAt.plus(Duration.between(signedAt, notAfter).dividedBy(2));
-        return !now.isBefore(half)
-                && signing.certificate().getNotAfter().toInstant().isAfter(notAfter);
+        if (now.isBefore(signed.getNotBefore().toInstant())) {
+            return true;
+        }
+        Instant end = signed.getNotAfter().toInstant();
+        Duration half = life.dividedBy(2);
+        boolean isHalfOver = uptimeMs.getAsLong() - signedAtMs >= half.toMillis() || !now.isBefore(end.minus(half));
+        return isHalfOver && signing.certificate().getNotAfter().toInstant().isAfter(end);
     }
 }

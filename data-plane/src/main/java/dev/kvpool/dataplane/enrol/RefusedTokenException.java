@@ -12,6 +12,8 @@ public final class RefusedTokenException extends Exception {
 
     /** Why, for counters and status codes. */
     public enum Reason {
+        /** Too many come from its address, or from all; whether it is good was not looked at. */
+        BUDGET,
         /** It is no token that an API server has made. */
         MALFORMED,
         /** The keys that the API server signs with do not verify it. */
@@ -40,6 +42,7 @@ public final class RefusedTokenException extends Exception {
     /** The status of an answer that says so. */
     int httpStatus() {
         return switch (reason) {
+            case BUDGET -> 429;
             case MALFORMED, SIGNATURE, AUDIENCE, TIME -> 401;
             case NO_RULE, PROOF -> 403;
             case KEYS_UNKNOWN -> 503;

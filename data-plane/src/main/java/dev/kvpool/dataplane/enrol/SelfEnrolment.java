@@ -3,7 +3,6 @@ package dev.kvpool.dataplane.enrol;
 
 import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.cli.StopSignal;
-import dev.kvpool.dataplane.config.Formats;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
@@ -22,7 +21,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,25 +32,15 @@ public final class SelfEnrolment implements AutoCloseable {
             "enrol-at",
             HostPort.LIST,
             "Masters with the ports of --secure-admin-port: this process gets the certificate in --tls-dir from them, before it listens, and"
-                    + " a new one at half of the life of each.");
+                    + " a new one at half of the life of each. Needs --token-file and --roots.");
 
-    static final Setting<Path> TOKEN = Setting.optional(
-            "token-file",
-            Formats.FILE,
-            "With --enrol-at: file with the token of this process's ServiceAccount, of audience kvpool.dev/POOL-ID. Read again each time.");
-
-    static final Setting<Path> ROOTS = Setting.optional(
-            "roots",
-            Formats.FILE,
-            "With --enrol-at: file with the ca.crt of the pool, by which masters are known. Read again each time.");
-
-    public static final List<Setting<?>> SETTINGS = List.of(AT, TOKEN, ROOTS);
+    public static final List<Setting<?>> SETTINGS = List.of(AT, ClientSettings.TOKEN, ClientSettings.ROOTS);
 
     public static final List<Rule> RULES = List.of(
             new Rule(
-                    List.of(AT, TOKEN, ROOTS, TlsSettings.DIRECTORY),
+                    List.of(AT, ClientSettings.TOKEN, ClientSettings.ROOTS, TlsSettings.DIRECTORY),
                     values -> {
-                        long given = Stream.of(AT, TOKEN, ROOTS)
+                        long given = SETTINGS.stream()
                                 .filter(setting -> values.find(setting).isPresent())
                                 .count();
                         return given == 0
@@ -74,7 +62,11 @@ public final class SelfEnrolment implements AutoCloseable {
         renewal = used.isEmpty() || settings.find(AT).isEmpty()
                 ? Optional.empty()
                 : Optional.of(new CertificateRenewal(
-                        new EnrolClient(settings.get(AT), settings.get(TOKEN), settings.get(ROOTS), directory),
+                        new EnrolClient(
+                                settings.get(AT),
+                                settings.get(ClientSettings.TOKEN),
+                                settings.get(ClientSettings.ROOTS),
+                                directory),
                         new Lines()));
         thread = Thread.ofVirtual().name("enrolment").unstarted(this::renew);
     }

@@ -20,6 +20,7 @@ import java.time.InstantSource;
 import java.util.Base64;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -50,10 +51,11 @@ public final class TokenVerifier {
      * Asks for nothing yet.
      *
      * @param audience of tokens for this pool: one that was made for another service must not open this one
+     * @param uptimeMs milliseconds of a clock that is never set
      */
-    public TokenVerifier(String audience, KeySource source, InstantSource clock) {
+    public TokenVerifier(String audience, KeySource source, InstantSource clock, LongSupplier uptimeMs) {
         this.audience = audience;
-        this.keys = new KnownKeys(source, clock);
+        this.keys = new KnownKeys(source, uptimeMs);
         this.clock = clock;
     }
 

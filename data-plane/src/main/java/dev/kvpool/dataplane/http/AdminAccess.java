@@ -65,7 +65,12 @@ public record AdminAccess(TlsIdentity identity, TlsCounts counts, Optional<Token
         } catch (RefusedPeerException e) {
             Optional<String> token = Request.token(exchange.getRequestHeaders());
             if (e.why() == Refusal.NO_CERTIFICATE && token.isPresent() && tokens.isPresent()) {
-                return refusal(tokens.get().check(token.get()), verb, method, path);
+                return refusal(
+                        tokens.get()
+                                .check(token.get(), exchange.getRemoteAddress().getAddress()),
+                        verb,
+                        method,
+                        path);
             }
             counts.count(e.why());
             return Optional.of(Response.text(

@@ -22,6 +22,8 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
 import javax.net.ssl.HttpsURLConnection;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
@@ -53,10 +55,24 @@ public final class AdminCaller {
                 new KeyManager[] {tls.keys()}, tls.credentials().roots(), (address, peer) -> problem(peer, own))));
     }
 
-    /** Over HTTPS without a certificate, for a process that wants one: the other side must be a master of a pool of these roots. */
-    public static AdminCaller trusting(List<X509Certificate> roots) {
-        return new AdminCaller(Optional.of(
-                ServerTrust.context(roots, (address, peer) -> problem(peer, Set.of(PeerRole.MASTER)))));
+    /**
+     * Over HTTPS without a certificate, for a process that wants one: the other side must be a master of such a pool.
+     *
+     * @param pools that the token is for; roots alone may be those of several
+     */
+    public static AdminCaller trusting(List<X509Certificate> roots, Set<UUID> pools) {
+        Set<UUID> meant = Set.copyOf(pools);
+        return new AdminCaller(Optional.of(ServerTrust.context(
+                roots,
+                (address, peer) -> problem(peer, Set.of(PeerRole.MASTER)).or(() -> problemOfPool(peer, meant)))));
+    }
+
+    private static Optional<String> problemOfPool(PeerName peer, Set<UUID> meant) {
+        return meant.contains(peer.trustDomain())
+                ? Optional.empty()
+                : Optional.of("it is a master of pool " + peer.trustDomain() + ", and the token is for pool "
+                        + meant.stream().map(UUID::toString).sorted().limit(3).collect(Collectors.joining(", "))
+                        + "; check the addresses of masters, and the audience of the token");
     }
 
     private static Optional<String> problem(PeerName peer, PeerName own) {

@@ -154,7 +154,8 @@ public final class AdminServer implements AutoCloseable {
             return route.answer()
                     .apply(new Request(
                             query(exchange.getRequestURI().getRawQuery()),
-                            Request.token(exchange.getRequestHeaders())));
+                            Request.token(exchange.getRequestHeaders()),
+                            exchange.getRemoteAddress().getAddress()));
         } catch (IllegalArgumentException e) {
             return Response.text(400, e.getMessage() + "\n");
         } catch (RuntimeException | Error e) { // of a question, not of what was asked about

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.http;
 
 import com.sun.net.httpserver.Headers;
+import java.net.InetAddress;
 import java.util.Map;
 import java.util.Optional;
 
@@ -11,8 +12,9 @@ import java.util.Optional;
  * @param query the decoded parameters after the question mark; of one that stands twice the last
  * @param token value of the header {@value #TOKEN}: of its own name, because the API server, through which people ask, takes
  *     {@code Authorization} for itself; who asks directly may use that one
+ * @param from address of who asks
  */
-public record Request(Map<String, String> query, Optional<String> token) {
+public record Request(Map<String, String> query, Optional<String> token, InetAddress from) {
     public static final String TOKEN = "X-Kvpool-Token";
 
     private static final String BEARER = "Bearer ";
@@ -23,11 +25,6 @@ public record Request(Map<String, String> query, Optional<String> token) {
                 .or(() -> Optional.ofNullable(headers.getFirst("Authorization"))
                         .filter(value -> value.regionMatches(true, 0, BEARER, 0, BEARER.length()))
                         .map(value -> value.substring(BEARER.length()).strip()));
-    }
-
-    /** Without a token. */
-    public Request(Map<String, String> query) {
-        this(query, Optional.empty());
     }
 
     public Optional<String> parameter(String name) {

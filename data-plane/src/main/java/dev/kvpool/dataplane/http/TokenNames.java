@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.http;
 
 import dev.kvpool.identity.name.PeerName;
+import java.net.InetAddress;
 
 /** Whose the tokens are that come with requests instead of a certificate. */
 public interface TokenNames {
@@ -19,6 +20,10 @@ public interface TokenNames {
      */
     record Refused(int status, String why) implements Bearer {}
 
-    /** Checks a token. */
-    Bearer check(String token);
+    /**
+     * Checks a token.
+     *
+     * @param from address that it came from
+     */
+    Bearer check(String token, InetAddress from);
 }

@@ -188,7 +188,7 @@ public final class MasterProcess implements AutoCloseable {
         MasterMetrics metrics = new MasterMetrics(this::status, counts, events, security, MasterProcess::clockMs);
         AdminPorts ports = new AdminPorts(config.host(), config.adminPort(), config.secureAdminPort());
         Optional<Enrolment> giving = enrolment.map(EnrolmentFiles::enrolment);
-        Optional<TokenNames> tokens = giving.map(it -> new EnrolledNames(it, InstantSource.system()));
+        Optional<TokenNames> tokens = giving.map(it -> new EnrolledNames(it));
         admin = AdminServers.start(ports, routes(metrics, giving), security, tokens);
         every(TICK_MS, loop::tick);
         every(STATUS_MS, () -> loop.apply(this::look));
@@ -209,7 +209,9 @@ public final class MasterProcess implements AutoCloseable {
         try {
             PeerName name = PeerName.ofPath(config.poolId(), PeerRole.MASTER.word() + "/" + config.name());
             return PoolSecurity.following(
-                    mode, new OwnCertificate(enrolment.orElseThrow()::authority, name, InstantSource.system()));
+                    mode,
+                    new OwnCertificate(
+                            enrolment.orElseThrow()::authority, name, InstantSource.system(), MasterProcess::clockMs));
         } catch (IllegalArgumentException e) {
             throw new RefusedCertificateException(
                     "a master of this --name can have no certificate: " + e.getMessage(), e);
@@ -219,7 +221,7 @@ public final class MasterProcess implements AutoCloseable {
     private List<Route> routes(MasterMetrics metrics, Optional<Enrolment> giving) {
         List<Route> routes = new ArrayList<>(MasterRoutes.of(admin(), metrics));
         if (giving.isPresent()) {
-            routes.add(EnrolRoute.of(giving.get(), InstantSource.system()));
+            routes.add(EnrolRoute.of(giving.get(), MasterProcess::clockMs));
             FileWatch.start(
                     "enrolment",
                     enrolment.orElseThrow()::look,

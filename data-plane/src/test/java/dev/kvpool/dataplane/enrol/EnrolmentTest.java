@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.enrol.RefusedTokenException.Reason;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.name.PeerNames;
+import java.net.InetAddress;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
@@ -21,6 +22,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,12 +45,17 @@ class EnrolmentTest {
             team-b/default     tenant team-b ro
             """;
     private static final InstantSource CLOCK = () -> NOW;
+    private static final InetAddress HERE = InetAddress.ofLiteral("192.0.2.1");
     private static final TokenIssuer ISSUER = TokenIssuer.ec("key-1");
 
     private final CertificateAuthority authority = CertificateAuthority.create(POOL, NOW, Duration.ofDays(365));
-    private final EnrolmentRules rules = EnrolmentRules.parse(RULES);
+    private final AtomicReference<EnrolmentRules> rules = new AtomicReference<>(EnrolmentRules.parse(RULES));
+    private long uptimeMs = 5;
+    private Instant now = NOW;
+    private final TokenChecks checks =
+            new TokenChecks(new TokenVerifier(AUDIENCE, ISSUER, () -> now, () -> uptimeMs), () -> now, () -> uptimeMs);
     private final Enrolment enrolment =
-            new Enrolment(() -> authority, new TokenVerifier(AUDIENCE, ISSUER, CLOCK), () -> rules, CLOCK);
+            new Enrolment(() -> authority, checks, () -> rules.get(), CLOCK, () -> uptimeMs);
     private final KeyPair pair = CertificateAuthority.newKey();
 
     private static ObjectNode claims(String namespace, String account) {
@@ -56,7 +63,8 @@ class EnrolmentTest {
     }
 
     private Enrolment.Granted enrol(String token) throws RefusedTokenException {
-        return enrolment.enrol(token, TokenIssuer.url(pair.getPublic().getEncoded()), EnrolClient.proof(pair, token));
+        return enrolment.enrol(
+                token, TokenIssuer.url(pair.getPublic().getEncoded()), EnrolClient.proof(pair, token), HERE);
     }
 
     @ParameterizedTest
@@ -141,7 +149,7 @@ class EnrolmentTest {
         String ofAnotherToken = EnrolClient.proof(pair, token + "x");
         String ofAnotherKey = EnrolClient.proof(CertificateAuthority.newKey(), token);
         for (String proof : List.of("", "AAAA", "%", ofAnotherToken, ofAnotherKey)) {
-            assertThat(catchThrowableOfType(RefusedTokenException.class, () -> enrolment.enrol(token, key, proof))
+            assertThat(catchThrowableOfType(RefusedTokenException.class, () -> enrolment.enrol(token, key, proof, HERE))
                             .reason())
                     .isEqualTo(Reason.PROOF);
         }
@@ -161,7 +169,7 @@ class EnrolmentTest {
                 TokenIssuer.url(other.getPublic().getEncoded()))) {
             assertThat(catchThrowableOfType(
                                     RefusedTokenException.class,
-                                    () -> enrolment.enrol(token, key, EnrolClient.proof(other, token)))
+                                    () -> enrolment.enrol(token, key, EnrolClient.proof(other, token), HERE))
                             .reason())
                     .isEqualTo(Reason.PROOF);
         }
@@ -200,5 +208,74 @@ class EnrolmentTest {
         assertThat(twice.name(POOL, new ServiceAccountToken("a", "b", "", "", NOW, true, Set.of()))
                         .path())
                 .isEqualTo("operator");
+    }
+
+    private Reason reason(String token, String from) {
+        try {
+            enrolment.name(token, InetAddress.ofLiteral(from));
+            return null;
+        } catch (RefusedTokenException e) {
+            return e.reason();
+        }
+    }
+
+    @Test
+    void whoFloodsFromOneAddressKeepsNoOtherOut() throws Exception {
+        String known = ISSUER.token(claims("mon", "prometheus"));
+        assertThat(enrolment.name(known, HERE).path()).isEqualTo("monitor");
+        for (int i = 0; i < 10_000; i++) {
+            Reason reason = reason("x.y." + i, "2001:db8:0:1::" + Integer.toHexString(i));
+            assertThat(reason).isEqualTo(i < TokenChecks.OF_ADDRESS_MAX ? Reason.MALFORMED : Reason.BUDGET);
+        }
+        assertThat(reason(ISSUER.token(claims("pools", "demo-admin")), "2001:db8:0:2::1"))
+                .as("another network")
+                .isNull();
+        assertThat(reason(known, "2001:db8:0:1::1"))
+                .as("a token that is known, from the address of the flood")
+                .isNull();
+        assertThat(reason(ISSUER.token(claims("kvpool", "other")), "2001:db8:0:1::1"))
+                .isEqualTo(Reason.BUDGET);
+
+        uptimeMs += 1000;
+        assertThat(reason("x.y.z", "2001:db8:0:1::1")).isEqualTo(Reason.MALFORMED);
+    }
+
+    @Test
+    void aTokenThatIsKnownLosesItsPartWithTheRulesAndEndsInTime() throws Exception {
+        String token = ISSUER.token(claims("mon", "prometheus"));
+        enrolment.name(token, HERE);
+        rules.set(EnrolmentRules.parse("mon/prometheus admin\n"));
+        assertThat(enrolment.name(token, HERE).path()).isEqualTo("admin/mon.prometheus");
+        rules.set(EnrolmentRules.parse("mon/other admin\n"));
+        assertThat(reason(token, "192.0.2.1")).isEqualTo(Reason.NO_RULE);
+        rules.set(EnrolmentRules.parse(RULES));
+        now = NOW.plusSeconds(600).plus(TokenVerifier.DRIFT);
+        assertThat(reason(token, "192.0.2.1")).isEqualTo(Reason.TIME);
+    }
+
+    @Test
+    void strangersPushNoKnownTokenOut() {
+        for (int i = 0; i < 30; i++) {
+            uptimeMs += 1000;
+            assertThat(reason(ISSUER.token(claims("strange", "a" + i)), "192.0.2.1"))
+                    .isEqualTo(Reason.NO_RULE);
+        }
+        assertThat(checks.known()).isZero();
+    }
+
+    /** All processes of a pod show the same token; the one that asks without end gets no more than its share of signatures. */
+    @Test
+    void oneTokenGetsSoManyCertificatesASecond() throws Exception {
+        String token = ISSUER.token(claims("team-a", "engine"));
+        for (int i = 0; i < Enrolment.OF_TOKEN_MAX; i++) {
+            enrol(token);
+        }
+        var refusal = catchThrowableOfType(RefusedTokenException.class, () -> enrol(token));
+        assertThat(refusal.reason()).isEqualTo(Reason.BUDGET);
+        assertThat(refusal.httpStatus()).isEqualTo(429);
+        assertThat(refusal).hasMessageContaining("more than 20 a second from one token");
+        enrol(ISSUER.token(claims("team-b", "default")));
+        uptimeMs += 1000;
+        enrol(token);
     }
 }

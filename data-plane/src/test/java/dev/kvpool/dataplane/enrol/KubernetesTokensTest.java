@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.kvpool.dataplane.election.RealApiServer;
 import dev.kvpool.dataplane.enrol.RefusedTokenException.Reason;
+import dev.kvpool.nativelib.Uptime;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -93,7 +94,7 @@ class KubernetesTokensTest {
     }
 
     private static TokenVerifier verifier(Config server) {
-        return new TokenVerifier(AUDIENCE, new KubernetesKeys(server), InstantSource.system());
+        return new TokenVerifier(AUDIENCE, new KubernetesKeys(server), InstantSource.system(), Uptime::ms);
     }
 
     /** As a master's pod reaches the API server: with a token of its own and nothing else. */

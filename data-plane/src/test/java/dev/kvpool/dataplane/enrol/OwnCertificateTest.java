@@ -19,8 +19,9 @@ class OwnCertificateTest {
     private static final Instant START = Instant.parse("2026-11-01T12:00:00Z");
 
     private Instant now = START;
+    private long uptimeMs = 7;
     private CertificateAuthority authority = CertificateAuthority.create(POOL, START, Duration.ofDays(365));
-    private final OwnCertificate own = new OwnCertificate(() -> authority, NAME, () -> now);
+    private final OwnCertificate own = new OwnCertificate(() -> authority, NAME, () -> now, () -> uptimeMs);
 
     @Test
     void theFirstLookSigns() throws Exception {
@@ -56,6 +57,30 @@ class OwnCertificateTest {
         authority = CertificateAuthority.create(POOL, START, Duration.ofHours(10));
         assertThat(own.look().orElseThrow().notAfter()).isEqualTo(START.plus(Duration.ofHours(10)));
         now = START.plus(Duration.ofHours(9));
+        assertThat(own.look()).isEmpty();
+    }
+
+    /** As on a machine whose clock is set by the network only after its pods have started. */
+    @Test
+    void oneThatWasSignedWithTheClockADayAheadIsReplacedWhenItIsSetBack() {
+        now = START.plus(Duration.ofDays(1));
+        own.look();
+        now = START;
+        Credentials next = own.look().orElseThrow();
+        assertThat(next.notAfter()).isEqualTo(START.plus(Duration.ofHours(24)));
+        assertThat(next.chain().getFirst().getNotBefore().toInstant()).isBefore(START);
+        assertThat(own.look()).isEmpty();
+    }
+
+    @Test
+    void timeThatPassesCountsWhateverTheClockSays() {
+        own.look();
+        now = START.minusSeconds(60);
+        uptimeMs += Duration.ofHours(12).toMillis() - 1;
+        assertThat(own.look()).isEmpty();
+        uptimeMs++;
+        now = START.plusSeconds(60);
+        assertThat(own.look()).isPresent();
         assertThat(own.look()).isEmpty();
     }
 }

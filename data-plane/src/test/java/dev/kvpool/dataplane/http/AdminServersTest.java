@@ -119,7 +119,7 @@ class AdminServersTest {
         assertThat(admin.get(secure, "/api/v1/key", LONG, LONG).status()).isEqualTo(200);
         assertThat(monitor.get(secure, "/api/v1/pool", LONG, LONG).status()).isEqualTo(200);
         assertThat(monitor.get(secure, "/api/v1/key", LONG, LONG).status()).isEqualTo(403);
-        AdminCaller stranger = AdminCaller.trusting(List.of(authority.certificate()));
+        AdminCaller stranger = AdminCaller.trusting(List.of(authority.certificate()), Set.of(POOL));
         assertThat(stranger.get(secure, "/api/v1/pool", LONG, LONG).status()).isEqualTo(401);
     }
 

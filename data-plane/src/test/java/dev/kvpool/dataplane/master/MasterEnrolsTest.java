@@ -37,6 +37,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
+import java.net.InetAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -50,6 +51,8 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
@@ -66,6 +69,7 @@ class MasterEnrolsTest {
     private final CertificateAuthority authority = CertificateAuthority.create(POOL, Instant.now(), Duration.ofDays(9));
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
     private MasterProcess master;
+    private Path roots;
 
     @TempDir
     Path folder;
@@ -73,8 +77,15 @@ class MasterEnrolsTest {
     /** Asks as the operator does: by the JDK's client, which believes the pool's roots and this master only. */
     private HttpResponse<String> ask(MasterProcess of, String name, String method, String path, String... headers)
             throws IOException, InterruptedException {
+        return askFrom("127.0.0.1", of, name, method, path, headers);
+    }
+
+    private HttpResponse<String> askFrom(
+            String source, MasterProcess of, String name, String method, String path, String... headers)
+            throws IOException, InterruptedException {
         PeerName meant = PeerName.ofPath(POOL, name);
         try (HttpClient client = HttpClient.newBuilder()
+                .localAddress(InetAddress.ofLiteral(source))
                 .sslContext(ServerTrust.context(
                         List.of(authority.certificate()), (address, peer) -> ServerTrust.unless(meant, peer)))
                 .sslParameters(PoolTls.parameters())
@@ -116,6 +127,38 @@ class MasterEnrolsTest {
                 master, "master/m-0", "POST", "/api/v1/remove_all", Request.TOKEN, token("operator", ofTheAuthority()));
         assertThat(refused.statusCode()).isEqualTo(403);
         assertThat(refused.body()).contains("operator may not POST /api/v1/remove_all");
+    }
+
+    @Test
+    void aPodThatFloodsKeepsNoOtherOut() throws Exception {
+        String audience = "kvpool.dev/" + POOL;
+        String monitor = token("prometheus", audience);
+        assertThat(ask(master, "master/m-0", "GET", "/api/v1/pool", Request.TOKEN, monitor)
+                        .statusCode())
+                .isEqualTo(200);
+        Map<Integer, Integer> said = new TreeMap<>();
+        for (int i = 0; i < 400 && said.getOrDefault(429, 0) < 3; i++) {
+            HttpResponse<String> answer = askFrom(
+                    "127.0.0.9",
+                    master,
+                    "master/m-0",
+                    i % 2 == 0 ? "GET" : "POST",
+                    i % 2 == 0 ? "/api/v1/pool" : "/api/v1/enrol?key=AA&proof=AA",
+                    Request.TOKEN,
+                    "x.y." + i);
+            said.merge(answer.statusCode(), 1, Integer::sum);
+            if (answer.statusCode() == 429) {
+                assertThat(answer.body()).contains("more than 20 a second from one address");
+                assertThat(askFrom("127.0.0.9", master, "master/m-0", "GET", "/api/v1/pool", Request.TOKEN, monitor)
+                                .statusCode())
+                        .as("a token that is known")
+                        .isEqualTo(200);
+                assertThat(enrol("prometheus"))
+                        .as(err.toString(StandardCharsets.UTF_8))
+                        .isEqualTo(ExitCode.OK);
+            }
+        }
+        assertThat(said).containsOnlyKeys(401, 429);
     }
 
     @Test
@@ -197,6 +240,7 @@ class MasterEnrolsTest {
     @BeforeEach
     void start() throws IOException, InterruptedException {
         AuthorityDirectory.write(folder.resolve("ca"), authority);
+        roots = folder.resolve("ca/ca.crt");
         IssuedDirectory.write(
                 folder.resolve("m"),
                 authority,
@@ -222,12 +266,20 @@ class MasterEnrolsTest {
     }
 
     private int enrol(String account) throws IOException {
+        return enrol(account, "127.0.0.1:1," + admin()); // nothing listens at the first
+    }
+
+    private int enrol(String account, String admins) throws IOException {
         String token = issuer.token(TokenIssuer.claims(
                 "kvpool.dev/" + POOL,
                 "mon",
                 account,
                 Instant.now(),
                 Instant.now().plusSeconds(600)));
+        return enrolWith(token, admins);
+    }
+
+    private int enrolWith(String token, String admins) throws IOException {
         Files.writeString(folder.resolve("token"), token + "\n");
         Console console = new Console(
                 InputStream.nullInputStream(),
@@ -237,9 +289,9 @@ class MasterEnrolsTest {
         return new CommandRunner(List.of(new EnrolCommand()), Map.of(), console)
                 .run(
                         "enrol",
-                        "--admins=127.0.0.1:1," + admin(), // nothing listens at the first
+                        "--admins=" + admins,
                         "--token-file=" + folder.resolve("token"),
-                        "--roots=" + folder.resolve("ca/ca.crt"),
+                        "--roots=" + roots,
                         "--out=" + folder.resolve("mine"),
                         "--once");
     }
@@ -270,7 +322,7 @@ class MasterEnrolsTest {
 
     @Test
     void aRequestWithoutATokenOrAKeyIsTold() throws IOException {
-        AdminCaller caller = AdminCaller.trusting(List.of(authority.certificate()));
+        AdminCaller caller = AdminCaller.trusting(List.of(authority.certificate()), Set.of(POOL));
 
         assertThat(caller.post(admin(), "/api/v1/enrol", "x.y.z", LONG, LONG).status())
                 .isEqualTo(400);
@@ -299,13 +351,58 @@ class MasterEnrolsTest {
                         TlsIdentity.open(folder.resolve("n"), name -> Optional.empty(), InstantSource.system());
                 AdminServer server = AdminServer.start(
                         "127.0.0.1", 0, List.of(route), new AdminAccess(node, new TlsCounts(), Optional.empty()))) {
-            AdminCaller caller = AdminCaller.trusting(List.of(authority.certificate()));
+            AdminCaller caller = AdminCaller.trusting(List.of(authority.certificate()), Set.of(POOL));
             assertThatThrownBy(() ->
                             caller.post(new HostPort("127.0.0.1", server.port()), "/api/v1/enrol", "t", LONG, LONG))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("node/n-0, which is not who was meant");
         }
         assertThat(told).isEmpty();
+    }
+
+    /** Where several pools have the same roots, the token says which of them is meant. */
+    @Test
+    void aMasterOfAnotherPoolOfTheSameRootsIsNotToldTheToken() throws Exception {
+        UUID other = new UUID(7, 7);
+        CertificateAuthority same = CertificateAuthority.create(other, Instant.now(), Duration.ofDays(1));
+        roots = folder.resolve("both");
+        Files.writeString(roots, Pem.encode(authority.certificate()) + Pem.encode(same.certificate()));
+        IssuedDirectory.write(
+                folder.resolve("o"),
+                same,
+                same.issue(PeerName.ofPath(other, "master/m-0"), List.of(), Instant.now(), Duration.ofDays(1)));
+        List<String> told = new CopyOnWriteArrayList<>();
+        Route route = Route.post("/api/v1/enrol", request -> {
+            told.add(request.token().orElse("nothing"));
+            return Response.text(200, "{}");
+        });
+        try (TlsIdentity stranger =
+                        TlsIdentity.open(folder.resolve("o"), name -> Optional.empty(), InstantSource.system());
+                AdminServer server = AdminServer.start(
+                        "127.0.0.1", 0, List.of(route), new AdminAccess(stranger, new TlsCounts(), Optional.empty()))) {
+            assertThat(enrol("prometheus", "127.0.0.1:" + server.port())).isEqualTo(ExitCode.FAILURE);
+        }
+        assertThat(err.toString(StandardCharsets.UTF_8))
+                .contains("it is a master of pool " + other + ", and the token is for pool " + POOL);
+        assertThat(told).isEmpty();
+    }
+
+    @Test
+    void aTokenThatIsForNoPoolIsNotShown() throws Exception {
+        String elsewhere = issuer.token(TokenIssuer.claims(
+                "https://other.example",
+                "mon",
+                "prometheus",
+                Instant.now(),
+                Instant.now().plusSeconds(600)));
+        for (String token : List.of(elsewhere, "x.y.z", "xyz", "x.eyJhdWQiOjB9.z")) {
+            err.reset();
+            assertThat(enrolWith(token, admin().toString())).isEqualTo(ExitCode.FAILURE);
+            assertThat(err.toString(StandardCharsets.UTF_8))
+                    .contains(folder.resolve("token") + " has ")
+                    .containsAnyOf(
+                            "not for a pool; its audience must be kvpool.dev/POOL-ID", "no token of a ServiceAccount");
+        }
     }
 
     @Test

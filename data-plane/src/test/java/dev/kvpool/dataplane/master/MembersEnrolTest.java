@@ -38,6 +38,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -184,7 +185,7 @@ class MembersEnrolTest {
 
     /** Whether the master has seen that no rule names the account. */
     private boolean isRefusedNow() throws IOException {
-        return AdminCaller.trusting(Pem.certificates(Files.readString(folder.resolve("ca/ca.crt"))))
+        return AdminCaller.trusting(Pem.certificates(Files.readString(folder.resolve("ca/ca.crt"))), Set.of(POOL))
                 .post(secure(), "/api/v1/remove_all", Files.readString(folder.resolve("token")), LONG, LONG)
                 .body()
                 .contains("has no part");

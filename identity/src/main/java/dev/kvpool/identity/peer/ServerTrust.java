@@ -21,8 +21,21 @@ import javax.net.ssl.X509ExtendedTrustManager;
  * before anything of a request is sent.
  */
 public final class ServerTrust extends X509ExtendedTrustManager {
-    private final X509ExtendedTrustManager roots;
-    private final Expected expected;
+    private final Meant meant;
+
+    /** Whom a client means, where addresses have roots of their own. Asked in each handshake, by any thread. */
+    public interface Meant {
+        /**
+         * What the chain of who answers must lead to.
+         *
+         * @param address that was dialled, without the port; empty where the connection does not know it
+         * @throws CertificateException when none is meant there
+         */
+        X509ExtendedTrustManager roots(String address) throws CertificateException;
+
+        /** As {@link Expected#problem}. */
+        Optional<String> problem(String address, PeerName peer) throws CertificateException;
+    }
 
     /** Whom a client means. */
     public interface Expected {
@@ -36,9 +49,8 @@ public final class ServerTrust extends X509ExtendedTrustManager {
         Optional<String> problem(String address, PeerName peer);
     }
 
-    private ServerTrust(X509ExtendedTrustManager roots, Expected expected) {
-        this.roots = roots;
-        this.expected = expected;
+    private ServerTrust(Meant meant) {
+        this.meant = meant;
     }
 
     /**
@@ -54,9 +66,35 @@ public final class ServerTrust extends X509ExtendedTrustManager {
     /** As {@link #context(List, Expected)}, with what this side shows when it is asked. */
     public static SSLContext context(KeyManager[] keys, List<X509Certificate> roots, Expected expected) {
         try {
-            return PoolTls.context(keys, new ServerTrust(PoolTls.trust(roots), expected));
+            return context(keys, new Everywhere(PoolTls.trust(roots), expected));
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("this Java cannot use these roots: " + e, e);
+        }
+    }
+
+    /** As {@link #context(List, Expected)}, for connections to several pools. */
+    public static SSLContext context(Meant meant) {
+        try {
+            return context(new KeyManager[0], meant);
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("this Java has no TLS 1.3", e);
+        }
+    }
+
+    private static SSLContext context(KeyManager[] keys, Meant meant) throws GeneralSecurityException {
+        return PoolTls.context(keys, new ServerTrust(meant));
+    }
+
+    /** The same roots at every address. */
+    private record Everywhere(X509ExtendedTrustManager all, Expected expected) implements Meant {
+        @Override
+        public X509ExtendedTrustManager roots(String address) {
+            return all;
+        }
+
+        @Override
+        public Optional<String> problem(String address, PeerName peer) {
+            return expected.problem(address, peer);
         }
     }
 
@@ -86,14 +124,16 @@ public final class ServerTrust extends X509ExtendedTrustManager {
     }
 
     private void check(X509Certificate[] chain, String type, String address) throws CertificateException {
-        roots.checkServerTrusted(chain, type); // not with the connection, or it would ask for the host's name as well
+        meant.roots(address)
+                .checkServerTrusted(
+                        chain, type); // not with the connection, or it would ask for the host's name as well
         PeerName peer;
         try {
             peer = PeerNames.of(chain[0]);
         } catch (IllegalArgumentException e) {
             throw new CertificateException(Quoted.cut(String.valueOf(e.getMessage())), e);
         }
-        Optional<String> problem = expected.problem(address, peer);
+        Optional<String> problem = meant.problem(address, peer);
         if (problem.isPresent()) {
             throw new CertificateException(problem.get());
         }
@@ -116,6 +156,6 @@ public final class ServerTrust extends X509ExtendedTrustManager {
 
     @Override
     public X509Certificate[] getAcceptedIssuers() {
-        return roots.getAcceptedIssuers();
+        return new X509Certificate[0];
     }
 }

@@ -4,13 +4,15 @@ package dev.kvpool.operator.master;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.identity.peer.PoolTls;
+import dev.kvpool.identity.peer.ServerTrust;
+import dev.kvpool.identity.text.Quoted;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.security.GeneralSecurityException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,8 +28,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
-import javax.net.ssl.KeyManager;
-import javax.net.ssl.SSLContext;
 
 /**
  * Asks masters over their admin endpoint: by HTTP, or by HTTPS where they are secure. There this side shows no certificate but a token, after the other
@@ -42,7 +42,7 @@ public final class HttpMasterClient implements MasterClient {
 
     private static final int NOT_FOUND = 404;
 
-    private static final int SENTENCE_CHARS_MAX = 300;
+    private static final int SENTENCE_BYTES_MAX = 1 << 10;
 
     /** About 10,000 storage nodes; more is not a pool report. */
     private static final int ANSWER_BYTES_MAX = 4 << 20;
@@ -59,7 +59,7 @@ public final class HttpMasterClient implements MasterClient {
     private final HttpClient http = HttpClient.newBuilder()
             .connectTimeout(CONNECT_TIMEOUT)
             .version(HttpClient.Version.HTTP_1_1)
-            .sslContext(context(trust))
+            .sslContext(ServerTrust.context(trust))
             .sslParameters(PoolTls.parameters())
             .executor(threads)
             .build();
@@ -75,14 +75,6 @@ public final class HttpMasterClient implements MasterClient {
         this.port = port;
         this.securePort = securePort;
         this.tokens = tokens;
-    }
-
-    private static SSLContext context(MasterTrust trust) {
-        try {
-            return PoolTls.context(new KeyManager[0], trust);
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("this Java has no TLS 1.3", e);
-        }
     }
 
     @Override
@@ -155,11 +147,12 @@ public final class HttpMasterClient implements MasterClient {
             HttpRequest request = method.apply(request(leader, pathAndQuery))
                     .timeout(COMMAND_TIMEOUT)
                     .build();
-            HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
-            return done.test(response.statusCode())
-                    ? Optional.empty()
-                    : Optional.of("it answered with HTTP status " + response.statusCode() + ": "
-                            + shortened(response.body().strip()));
+            HttpResponse<InputStream> response = http.send(request, HttpResponse.BodyHandlers.ofInputStream());
+            try (InputStream body = response.body()) {
+                return done.test(response.statusCode())
+                        ? Optional.empty()
+                        : Optional.of(refusal(response.statusCode(), body));
+            }
         } catch (IOException e) {
             return Optional.of(sentence(e));
         } catch (InterruptedException e) {
@@ -200,8 +193,10 @@ public final class HttpMasterClient implements MasterClient {
                 .thenCompose(made -> http.sendAsync(made, body));
     }
 
-    private static String shortened(String text) {
-        return text.length() <= SENTENCE_CHARS_MAX ? text : text.substring(0, SENTENCE_CHARS_MAX);
+    /** With what the master says of it: which right is missing, what is wrong with the token. */
+    private static String refusal(int status, InputStream body) throws IOException {
+        String said = new String(body.readNBytes(SENTENCE_BYTES_MAX), StandardCharsets.UTF_8).strip();
+        return "it answered with HTTP status " + status + (said.isEmpty() ? "" : ": " + Quoted.cut(said));
     }
 
     private CompletableFuture<MasterAnswer> askOne(MasterEndpoint master) {
@@ -217,7 +212,7 @@ public final class HttpMasterClient implements MasterClient {
     private MasterAnswer read(HttpResponse<InputStream> response) {
         try (InputStream body = response.body()) {
             if (response.statusCode() != 200) {
-                return new MasterAnswer.Silent("it answered with HTTP status " + response.statusCode());
+                return new MasterAnswer.Silent(refusal(response.statusCode(), body));
             }
             byte[] bytes = body.readNBytes(ANSWER_BYTES_MAX + 1);
             if (bytes.length > ANSWER_BYTES_MAX) {

@@ -4,25 +4,24 @@ package dev.kvpool.operator.master;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.name.PeerName;
-import dev.kvpool.identity.name.PeerNames;
 import dev.kvpool.identity.peer.PoolTls;
+import dev.kvpool.identity.peer.ServerTrust;
 import java.net.InetAddress;
-import java.net.Socket;
 import java.security.GeneralSecurityException;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
  * Believes that a master answers when its certificate is of the pool, and of the very pod that is meant, by the address that was dialled. So one HTTP
  * client serves all pools, each with roots of its own. Host names in certificates say nothing.
  */
-final class MasterTrust extends X509ExtendedTrustManager {
+final class MasterTrust implements ServerTrust.Meant {
     private record Meant(
             MasterEndpoint.Identity identity, X509ExtendedTrustManager roots, String authority, PeerName name) {}
 
@@ -72,51 +71,20 @@ final class MasterTrust extends X509ExtendedTrustManager {
     }
 
     @Override
-    public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine) throws CertificateException {
-        Meant meant = byHost.get(written(String.valueOf(engine.getPeerHost())));
+    public X509ExtendedTrustManager roots(String address) throws CertificateException {
+        return meant(address).roots();
+    }
+
+    @Override
+    public Optional<String> problem(String address, PeerName peer) throws CertificateException {
+        return ServerTrust.unless(meant(address).name(), peer);
+    }
+
+    private Meant meant(String address) throws CertificateException {
+        Meant meant = byHost.get(written(address));
         if (meant == null) {
-            throw new CertificateException("nothing is known of who has to be at " + engine.getPeerHost());
+            throw new CertificateException("nothing is known of who has to be at " + address);
         }
-        meant.roots().checkServerTrusted(chain, type); // without the connection: addresses are in no certificate
-        PeerName found;
-        try {
-            found = PeerNames.of(chain[0]);
-        } catch (IllegalArgumentException e) {
-            throw new CertificateException("the certificate names nobody of a pool: " + e.getMessage(), e);
-        }
-        if (!found.equals(meant.name())) {
-            throw new CertificateException(
-                    "the other side is " + found.uri() + ", and " + meant.name().uri() + " was meant");
-        }
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String type) throws CertificateException {
-        throw new CertificateException("who is meant is not known without the connection");
-    }
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket) throws CertificateException {
-        checkServerTrusted(chain, type);
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String type) throws CertificateException {
-        throw new CertificateException("this side is a client");
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket) throws CertificateException {
-        checkClientTrusted(chain, type);
-    }
-
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine) throws CertificateException {
-        checkClientTrusted(chain, type);
-    }
-
-    @Override
-    public X509Certificate[] getAcceptedIssuers() {
-        return new X509Certificate[0];
+        return meant;
     }
 }

@@ -17,7 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * {@code serviceaccounts/token} of that account.
  */
 public final class ServiceAccountTokens implements PoolTokens {
-    private static final long LIFE_S = 3600;
+    /** The shortest that the API server gives: with the plugin, the token goes through it to a pod that it does not verify. */
+    private static final long LIFE_S = 600;
 
     /** Of pools that are gone nothing says that they are, so what has ended is dropped with the next token that is made. */
     private final Map<String, Token> byAudience = new ConcurrentHashMap<>();

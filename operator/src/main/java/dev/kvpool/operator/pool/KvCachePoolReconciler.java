@@ -91,7 +91,7 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
         if (!PoolEventSources.areRunning(context)) {
             return UpdateControl.noUpdate();
         }
-        List<Finding> problems = PoolValidator.validate(seen);
+        List<Finding> problems = PoolValidator.validate(seen, settings);
         AuthorityMaker.Done authority = authority(seen, problems, context);
         seen = authority.seen();
         PoolPlan plan = plan(seen, problems, context);

@@ -110,7 +110,7 @@ public enum Reason {
             SPEC_VALID,
             FALSE,
             "AccountInTwoRoles",
-            "A ServiceAccount is in two tenants, or is a tenant's and that of storage pods: its certificates can have one name only."),
+            "A ServiceAccount is in two tenants, or is a tenant's and that of storage pods or of the operator: its certificates can have one name only."),
     CLIENTS_CANNOT_BE_SELECTED(
             SPEC_VALID,
             FALSE,

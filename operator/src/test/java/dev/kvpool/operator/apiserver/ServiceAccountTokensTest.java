@@ -32,7 +32,7 @@ class ServiceAccountTokensTest {
                     .contains("\"aud\":[\"one\"]")
                     .contains("system:serviceaccount:kvpool-system:kvpool");
             assertThat(claims(tokens.token("two"))).contains("\"aud\":[\"two\"]");
-            now.updateAndGet(time -> time.plus(Duration.ofMinutes(47)));
+            now.updateAndGet(time -> time.plus(Duration.ofMinutes(7)));
             assertThat(tokens.token("one")).isEqualTo(first);
             now.updateAndGet(time -> time.plus(Duration.ofMinutes(2)));
             assertThat(tokens.token("one")).isNotEqualTo(first);

@@ -44,6 +44,8 @@ class SecureMastersTest {
     private final List<String> tokens = new CopyOnWriteArrayList<>();
     private ExecutorService threads;
     private HttpsServer server;
+    private volatile int status = 200;
+    private volatile String answer = "{}";
 
     @BeforeEach
     void threads() {
@@ -77,7 +79,7 @@ class SecureMastersTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "master/demo-master-1   | spiffe://11111111-2222-3333-4444-555555555555/master/demo-master-0 was meant",
+                "master/demo-master-1   | which is not who was meant: spiffe://11111111-2222-3333-4444-555555555555/master/demo-master-0",
                 "node/demo-master-0     | the other side is spiffe://11111111-2222-3333-4444-555555555555/node/demo-master-0",
                 "tenant/a/rw/x          | the other side is spiffe://11111111-2222-3333-4444-555555555555/tenant/a/rw/x",
                 "operator               | the other side is spiffe://11111111-2222-3333-4444-555555555555/operator",
@@ -181,6 +183,26 @@ class SecureMastersTest {
                 host, Optional.of(new MasterEndpoint.Identity("demo", POOL.toString(), "demo-master-0", roots)));
     }
 
+    /** What is wrong with a token, or which right is missing, is known there only. */
+    @ParameterizedTest
+    @CsvSource({"401", "403", "413", "429", "503"})
+    void whatAMasterSaysOfARefusalIsShown(int refusal) throws Exception {
+        status = refusal;
+        answer = "the token expired\u0007\r\n" + "x".repeat(5000);
+        serve("127.0.0.1", authority.issue(PeerName.ofPath(POOL, "master/demo-master-0"), List.of(), now, DAY));
+
+        String sentence = "it answered with HTTP status " + refusal + ": the token expired???xxx";
+        assertThat(ask("127.0.0.1", authority.roots()))
+                .isInstanceOfSatisfying(
+                        MasterAnswer.Silent.class,
+                        silent -> assertThat(silent.reason())
+                                .startsWith(sentence)
+                                .hasSizeLessThan(300)
+                                .doesNotContainPattern("\\p{Cntrl}"));
+        assertThat(client().handOver(endpoint("127.0.0.1", authority.roots())))
+                .hasValueSatisfying(why -> assertThat(why).startsWith(sentence).hasSizeLessThan(300));
+    }
+
     private void serve(String host, Issued issued) throws IOException, GeneralSecurityException {
         KeyStore keys = KeyStore.getInstance("PKCS12");
         keys.load(null, null);
@@ -194,8 +216,8 @@ class SecureMastersTest {
         server.createContext("/", exchange -> {
             tokens.add(exchange.getRequestURI().getPath() + " "
                     + exchange.getRequestHeaders().getFirst("X-Kvpool-Token"));
-            byte[] body = "{}".getBytes(StandardCharsets.UTF_8);
-            exchange.sendResponseHeaders(200, body.length);
+            byte[] body = answer.getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(status, body.length);
             exchange.getResponseBody().write(body);
             exchange.close();
         });

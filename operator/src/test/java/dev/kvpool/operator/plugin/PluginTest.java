@@ -173,7 +173,7 @@ class PluginTest {
         OperatorSettings settings = new OperatorSettings("kvpool:0.1.0", "0.1.0", "kvpool-system");
         PoolObservation seen = new PoolReader(operator.client(), operator.masters(), InstantSource.system())
                 .read(operator.pool("demo"));
-        PoolPlan plan = new PoolPlanner(settings).plan(seen, PoolValidator.validate(seen));
+        PoolPlan plan = new PoolPlanner(settings).plan(seen, PoolValidator.validate(seen, settings));
         renewLease("2026-01-01T00:00:01.000000Z");
 
         assertThat(new DryRun(operator.client(), seen).changes(plan.apply())).isEmpty();

@@ -225,7 +225,7 @@ class EveryFieldCountsTest {
 
     private static Effect effect(PoolSketch sketch) {
         PoolPlan plan = sketch.plan();
-        List<Finding> problems = PoolValidator.validate(sketch.observation());
+        List<Finding> problems = PoolValidator.validate(sketch.observation(), PoolSketch.SETTINGS);
         List<Finding> findings = new PoolFindings(sketch.observation(), plan, PoolSketch.SETTINGS)
                 .all(problems, new Outcome(List.of(), List.of()));
         return new Effect(problems, plan.apply(), findings, List.of(), List.of());

@@ -456,7 +456,7 @@ class EveryReasonIsProducedTest {
     private static KvCachePoolStatus next(PoolSketch sketch, Outcome outcome) {
         PoolObservation seen = sketch.observation();
         return new PoolStatus(PoolSketch.SETTINGS, InstantSource.fixed(PoolSketch.NOON))
-                .next(seen, PoolValidator.validate(seen), sketch.plan(), outcome);
+                .next(seen, PoolValidator.validate(seen, PoolSketch.SETTINGS), sketch.plan(), outcome);
     }
 
     private static Set<Reason> of(PoolSketch sketch) {
@@ -464,7 +464,7 @@ class EveryReasonIsProducedTest {
     }
 
     private static Set<Reason> of(PoolSketch sketch, Outcome outcome) {
-        List<Finding> problems = PoolValidator.validate(sketch.observation());
+        List<Finding> problems = PoolValidator.validate(sketch.observation(), PoolSketch.SETTINGS);
         return new PoolFindings(sketch.observation(), sketch.plan(), PoolSketch.SETTINGS)
                 .all(problems, outcome).stream().map(Finding::reason).collect(Collectors.toSet());
     }

@@ -45,7 +45,7 @@ record GoldenPool(Path directory) {
     }
 
     List<Finding> problems() throws IOException {
-        return PoolValidator.validate(observation());
+        return PoolValidator.validate(observation(), SETTINGS);
     }
 
     PoolPlan plan() throws IOException {

@@ -303,7 +303,7 @@ public final class PoolSketch {
 
     public PoolPlan plan() {
         PoolObservation seen = observation();
-        List<Finding> problems = PoolValidator.validate(seen);
+        List<Finding> problems = PoolValidator.validate(seen, settings);
         return new PoolPlanner(settings).plan(seen, problems);
     }
 

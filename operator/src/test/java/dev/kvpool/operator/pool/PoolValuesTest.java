@@ -290,6 +290,6 @@ class PoolValuesTest {
     }
 
     private static List<Finding> problems(PoolSketch sketch) {
-        return PoolValidator.validate(sketch.observation());
+        return PoolValidator.validate(sketch.observation(), PoolSketch.SETTINGS);
     }
 }

@@ -129,7 +129,7 @@ class RestrictedPodsTest {
     void whatANamespaceRefusesMakesThePoolInvalidAndNothingElseDoes(String engine) {
         for (String level : LEVELS) {
             List<Finding> problems =
-                    PoolValidator.validate(withEngine(engine).podSecurity(level).observation());
+                    PoolValidator.validate(withEngine(engine).podSecurity(level).observation(), PoolSketch.SETTINGS);
 
             assertThat(problems.isEmpty())
                     .as("at level %s the operator says %s", level, problems)
@@ -171,7 +171,7 @@ class RestrictedPodsTest {
                 "{storage: [{name: a, capacity: 1Gi, podTemplate: %s}]}")) {
             for (String level : LEVELS) {
                 PoolSketch sketch = new PoolSketch(role.formatted(template)).podSecurity(level);
-                List<Finding> problems = PoolValidator.validate(sketch.observation());
+                List<Finding> problems = PoolValidator.validate(sketch.observation(), PoolSketch.SETTINGS);
 
                 assertThat(problems.isEmpty())
                         .as("%s: at level %s the operator says %s", role, level, problems)

@@ -68,7 +68,7 @@ class SetEnginesTest {
     void aMissingEngineIsNamedWithTheSetThatNamesIt() {
         PoolSketch sketch = new PoolSketch(TWO).engine("{}");
 
-        assertThat(PoolValidator.validate(sketch.observation()))
+        assertThat(PoolValidator.validate(sketch.observation(), PoolSketch.SETTINGS))
                 .containsExactly(new Finding(
                         Reason.TRANSFER_ENGINE_MISSING,
                         "There is no TransferEngine cards in namespace ns. Create it, or change or remove transferEngine of storage set"
@@ -83,10 +83,10 @@ class SetEnginesTest {
                 .engine("{}")
                 .engine("cards", "{memory: {hugePages: 2Mi}}");
 
-        assertThat(PoolValidator.validate(sketch.observation()))
+        assertThat(PoolValidator.validate(sketch.observation(), PoolSketch.SETTINGS))
                 .extracting(Finding::reason)
                 .containsExactly(Reason.CAPACITY_NOT_IN_PAGES);
-        assertThat(PoolValidator.validate(sketch.observation()))
+        assertThat(PoolValidator.validate(sketch.observation(), PoolSketch.SETTINGS))
                 .extracting(Finding::message)
                 .first()
                 .asString()

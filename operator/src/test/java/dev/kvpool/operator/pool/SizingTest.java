@@ -238,7 +238,7 @@ class SizingTest {
     }
 
     private static List<Finding> problems(PoolSketch sketch) {
-        return PoolValidator.validate(sketch.observation());
+        return PoolValidator.validate(sketch.observation(), PoolSketch.SETTINGS);
     }
 
     /** A status that says nothing but how the pods are sized. */

@@ -88,7 +88,7 @@ class StatusSizeTest {
         InstantSource clock = InstantSource.fixed(PoolSketch.NOON);
         Outcome outcome = new Outcome(List.of(), List.of());
         return new PoolStatus(PoolSketch.SETTINGS, clock)
-                .next(seen, PoolValidator.validate(seen), sketch.plan(), outcome);
+                .next(seen, PoolValidator.validate(seen, PoolSketch.SETTINGS), sketch.plan(), outcome);
     }
 
     private static int bytes(KvCachePoolStatus status) {

@@ -11,6 +11,7 @@ import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.PoolTokens;
 import dev.kvpool.operator.master.ServiceAccountTokens;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.http.HttpClient;
@@ -39,6 +40,7 @@ import java.util.stream.Stream;
  * Needs the right {@code get} and {@code create} on {@code pods/proxy}.
  */
 public final class PodProxyMasters implements MasterClient {
+    private static final String STATUS = "Status";
     private static final int FORBIDDEN = 403;
     private static final int NOT_FOUND = 404;
     private static final int GATEWAY_TIMEOUT = 504;
@@ -189,7 +191,7 @@ public final class PodProxyMasters implements MasterClient {
         try {
             HttpResponse<String> answer = http.sendAsync(request, String.class).get();
             if (!answer.isSuccessful()) {
-                throw new KubernetesClientException(answer.bodyString().strip(), answer.code(), null);
+                throw refusal(answer.code(), answer.bodyString());
             }
             return answer.body();
         } catch (ExecutionException | IOException e) {
@@ -198,6 +200,19 @@ public final class PodProxyMasters implements MasterClient {
             Thread.currentThread().interrupt();
             throw new KubernetesClientException("interrupted", e);
         }
+    }
+
+    /** The API server's own answers are objects of kind Status; what else comes, the pod has said. */
+    private KubernetesClientException refusal(int code, String body) {
+        try {
+            Status status = json.readValue(body, Status.class);
+            if (STATUS.equals(status.getKind()) && status.getCode() != null) {
+                return new KubernetesClientException(status);
+            }
+        } catch (JacksonException e) {
+            return new RefusedByPodException(code, body);
+        }
+        return new RefusedByPodException(code, body);
     }
 
     private String token(MasterEndpoint.Identity identity) {
@@ -219,7 +234,7 @@ public final class PodProxyMasters implements MasterClient {
     }
 
     private static String why(KubernetesClientException e) {
-        if (e.getCode() == FORBIDDEN) {
+        if (e.getCode() == FORBIDDEN && !(e instanceof RefusedByPodException)) {
             return "you may not reach pods through the API server; that needs the rights get and create on pods/proxy";
         }
         return Sentences.of(e);

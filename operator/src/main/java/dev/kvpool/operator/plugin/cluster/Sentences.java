@@ -17,6 +17,9 @@ public final class Sentences {
         String said = e.getStatus() == null || e.getStatus().getMessage() == null
                 ? e.getMessage()
                 : e.getStatus().getMessage();
+        if (e instanceof RefusedByPodException) { // its 401 and 403 are not the API server's
+            return e.getMessage();
+        }
         return switch (e.getCode()) {
             case UNAUTHORIZED -> "the cluster does not know you; renew the credentials of your kubeconfig";
             case FORBIDDEN -> "you may not do that: " + said;

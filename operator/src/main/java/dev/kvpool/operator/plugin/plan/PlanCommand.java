@@ -84,7 +84,7 @@ public final class PlanCommand extends PoolCommand {
 
     public static PlanView view(Cluster on, String pool, OperatorSettings settings) {
         PoolObservation seen = on.observe(pool);
-        List<Finding> problems = PoolValidator.validate(seen);
+        List<Finding> problems = PoolValidator.validate(seen, settings);
         PoolPlan plan = new PoolPlanner(settings).plan(seen, problems);
         return PlanView.of(
                 seen,

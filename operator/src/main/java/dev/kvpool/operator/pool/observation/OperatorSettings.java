@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.observation;
 
+import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
 import java.util.List;
 
 /**
@@ -44,6 +45,11 @@ public record OperatorSettings(
 
     public OperatorSettings {
         drainTaints = List.copyOf(drainTaints);
+    }
+
+    /** The operator's own ServiceAccount with its namespace. */
+    public ServiceAccountName account() {
+        return new ServiceAccountName(namespace, serviceAccount);
     }
 
     /** With the taints of the autoscalers that are known. */

@@ -57,7 +57,7 @@ public record Foresight(
      */
     public static Foresight of(PoolObservation now, OperatorSettings settings) {
         PoolPlanner planner = new PoolPlanner(settings);
-        List<Finding> problems = PoolValidator.validate(now);
+        List<Finding> problems = PoolValidator.validate(now, settings);
         PoolPlan first = planner.plan(now, problems);
         PoolObservation then = afterwards(now, first);
         Map<ObservedPod, Fate> pods = new HashMap<>();

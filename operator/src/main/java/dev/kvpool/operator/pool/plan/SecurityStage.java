@@ -2,7 +2,6 @@
 package dev.kvpool.operator.pool.plan;
 
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
-import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
@@ -42,7 +41,7 @@ public final class SecurityStage {
                 next == SecurityMode.OFF && membersDialTls ? SecurityMode.PERMISSIVE : next,
                 next.isOn() && masters.contains(SecurityMode.OFF) ? SecurityMode.OFF : next,
                 PoolTrust.among(seen.children(), seen.names()),
-                new ServiceAccountName(settings.namespace(), settings.serviceAccount()));
+                settings.account());
     }
 
     /**

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.security;
 
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.DateTimeException;
 import java.time.Instant;
-import java.util.Base64;
 import java.util.Collection;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * The ConfigMap in which the certificate authority of a pool is known. It is written before the Secret with the key, so that the operator knows
@@ -39,9 +35,6 @@ public record PoolTrust(
     private static final String NOT_AFTER = "kvpool.dev/ca-not-after";
     private static final String ACTIVE = "Active";
     private static final String PENDING = "Pending";
-    private static final int FINGERPRINT_BYTES = 8;
-    private static final Pattern FIRST_CERTIFICATE =
-            Pattern.compile("-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\\s]+)-----END CERTIFICATE-----");
 
     /** Looks for it among the objects of a pool. */
     public static Optional<PoolTrust> among(Collection<? extends HasMetadata> children, PoolNames names) {
@@ -89,22 +82,11 @@ public record PoolTrust(
 
     /** Whether the first certificate in it is the one that it is named by. */
     public boolean isIntact() {
-        return fingerprintOfRoots().filter(fingerprint::equals).isPresent();
-    }
-
-    private Optional<String> fingerprintOfRoots() {
-        Matcher first = FIRST_CERTIFICATE.matcher(roots);
-        if (!first.find()) {
-            return Optional.empty();
-        }
         try {
-            byte[] der = Base64.getMimeDecoder().decode(first.group(1).strip());
-            return Optional.of(HexFormat.of()
-                    .formatHex(MessageDigest.getInstance("SHA-256").digest(der), 0, FINGERPRINT_BYTES));
-        } catch (IllegalArgumentException e) {
-            return Optional.empty();
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
+            return CertificateAuthority.fingerprint(Pem.certificates(roots).getFirst())
+                    .equals(fingerprint);
+        } catch (IllegalArgumentException e) { // is no certificate
+            return false;
         }
     }
 }

@@ -10,6 +10,7 @@ import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.storage.VolumeType;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.sizing.HugePageResource;
 import dev.kvpool.operator.pool.sizing.PoolEngines;
@@ -30,7 +31,7 @@ public final class PoolValidator {
     private PoolValidator() {}
 
     /** Problems, the most important one first; empty when the spec can be carried out. */
-    public static List<Finding> validate(PoolObservation seen) {
+    public static List<Finding> validate(PoolObservation seen, OperatorSettings settings) {
         List<Finding> problems = new ArrayList<>();
         oldPool(seen).ifPresent(problems::add);
         problems.addAll(missingEngines(seen));
@@ -39,7 +40,7 @@ public final class PoolValidator {
         problems.addAll(NamespaceCheck.of(seen));
         problems.addAll(longSockets(seen));
         problems.addAll(AcceleratorCheck.of(seen));
-        problems.addAll(TenantCheck.of(seen));
+        problems.addAll(TenantCheck.of(seen, settings));
         PoolEngines engines = seen.engineSpecs();
         ResourceCheck.of("spec.masters.resources", seen.spec().masters().resources())
                 .or(() -> SizeCheck.masters(seen.spec()))

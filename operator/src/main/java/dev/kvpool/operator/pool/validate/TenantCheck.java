@@ -3,9 +3,9 @@ package dev.kvpool.operator.pool.validate;
 
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.engine.Protocol;
-import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
 import dev.kvpool.api.v1alpha1.security.TenantSpec;
 import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.security.AccountRoles;
 import dev.kvpool.operator.status.Finding;
@@ -23,10 +23,10 @@ final class TenantCheck {
 
     private TenantCheck() {}
 
-    static List<Finding> of(PoolObservation seen) {
+    static List<Finding> of(PoolObservation seen, OperatorSettings settings) {
         List<Finding> problems = new ArrayList<>();
         if (seen.spec().security().mode().isOn()) {
-            ambiguous(seen).ifPresent(problems::add);
+            ambiguous(seen, settings).ifPresent(problems::add);
         }
         if (seen.spec().tenants().stream().anyMatch(tenant -> !tenant.name().equals(DEFAULT))) {
             sharing(seen).ifPresent(problems::add);
@@ -34,10 +34,9 @@ final class TenantCheck {
         return problems;
     }
 
-    /** The operator's own ServiceAccount is not known here, so a tenant that names it is not noticed: masters then refuse the rules. */
-    private static Optional<Finding> ambiguous(PoolObservation seen) {
+    private static Optional<Finding> ambiguous(PoolObservation seen, OperatorSettings settings) {
         List<String> sentences = AccountRoles.of(
-                        seen.names(), seen.spec(), seen.engineSpecs().ofPool(), new ServiceAccountName("", ""))
+                        seen.names(), seen.spec(), seen.engineSpecs().ofPool(), settings.account())
                 .ambiguous()
                 .entrySet()
                 .stream()

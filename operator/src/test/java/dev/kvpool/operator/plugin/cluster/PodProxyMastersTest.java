@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
@@ -29,6 +30,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** By the HTTP client that the plugin has, which is another one than the operator's. */
 class PodProxyMastersTest {
@@ -116,6 +119,62 @@ class PodProxyMastersTest {
                 Map.of("a", MasterEndpoint.plain("a"), "b", MasterEndpoint.plain("b"), "c", MasterEndpoint.plain("c")));
 
         assertThat(answers.values()).hasSize(3).allMatch(MasterAnswer.Report.class::isInstance);
+    }
+
+    /** The API server gives a token, and a pod or the API server itself refuses. */
+    private PodProxyMasters refusing(int code, String body) {
+        server.createContext("/", exchange -> {
+            boolean isToken = exchange.getRequestURI().getPath().endsWith("/token");
+            byte[] answer = (isToken
+                            ? "{\"kind\": \"TokenRequest\", \"apiVersion\": \"authentication.k8s.io/v1\", \"status\": {\"token\": \"t\","
+                                    + " \"expirationTimestamp\": \"2999-01-01T00:00:00Z\"}}"
+                            : body)
+                    .getBytes(StandardCharsets.UTF_8);
+            exchange.getResponseHeaders().set("Content-Type", isToken ? "application/json" : "text/plain");
+            exchange.sendResponseHeaders(isToken ? 201 : code, answer.length);
+            exchange.getResponseBody().write(answer);
+            exchange.close();
+        });
+        return new PodProxyMasters(client, "demo");
+    }
+
+    private static MasterEndpoint secure() {
+        return new MasterEndpoint(
+                "demo-master-0",
+                Optional.of(new MasterEndpoint.Identity(
+                        "demo", "11111111-2222-3333-4444-555555555555", "demo-master-0", "")));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"401", "403", "413", "429", "404"})
+    void whatAPodSaysOfARefusalIsShown(int code) {
+        PodProxyMasters masters = refusing(code, "admin/demo.x may not POST\n\u0007" + "x".repeat(5000));
+
+        String sentence = "it answered with HTTP status " + code + ": admin/demo.x may not POST??xxx";
+        assertThat(masters.handOver(secure()))
+                .hasValueSatisfying(why -> assertThat(why).startsWith(sentence).hasSizeLessThan(300));
+        assertThat(masters.ask(Map.of("m", secure())).get("m"))
+                .isInstanceOfSatisfying(
+                        MasterAnswer.Silent.class,
+                        silent -> assertThat(silent.reason()).startsWith(sentence));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "401 | the cluster does not know you",
+                "403 | needs the rights get and create on pods/proxy",
+                "503 | no endpoints"
+            })
+    void whatTheApiServerSaysItselfIsNotThePods(int code, String sentence) {
+        PodProxyMasters masters = refusing(
+                code,
+                "{\"kind\": \"Status\", \"apiVersion\": \"v1\", \"status\": \"Failure\", \"code\": %d, \"message\": \"no endpoints\"}"
+                        .formatted(code));
+
+        assertThat(masters.handOver(secure()))
+                .hasValueSatisfying(why -> assertThat(why).contains(sentence).doesNotContain("{"));
     }
 
     private static HttpHandler report() {

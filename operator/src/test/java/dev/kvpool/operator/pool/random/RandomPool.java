@@ -153,7 +153,7 @@ final class RandomPool {
                 data.answers(),
                 operatorSince,
                 now);
-        List<Finding> problems = PoolValidator.validate(seen);
+        List<Finding> problems = PoolValidator.validate(seen, SETTINGS);
         PoolPlan plan = new PoolPlanner(SETTINGS).plan(seen, problems);
         rules.look(seen.status(), plan.transitions().steps());
         execute(plan);

@@ -127,8 +127,8 @@ class CompletenessTest {
 
     private static List<Finding> findings(PoolSketch sketch, Outcome outcome) {
         PoolObservation seen = sketch.observation();
-        List<Finding> all =
-                new PoolFindings(seen, sketch.plan(), PoolSketch.SETTINGS).all(PoolValidator.validate(seen), outcome);
+        List<Finding> all = new PoolFindings(seen, sketch.plan(), PoolSketch.SETTINGS)
+                .all(PoolValidator.validate(seen, PoolSketch.SETTINGS), outcome);
         assertThat(all.subList(0, 3))
                 .extracting(finding -> finding.reason().type())
                 .containsExactly(ConditionType.READY, ConditionType.AVAILABLE, ConditionType.PROGRESSING);

@@ -359,7 +359,7 @@ class PoolStatusTest {
     private static KvCachePoolStatus next(PoolSketch sketch, InstantSource clock) {
         PoolObservation seen = sketch.observation();
         return new PoolStatus(PoolSketch.SETTINGS, clock)
-                .next(seen, PoolValidator.validate(seen), sketch.plan(), NOTHING_DONE);
+                .next(seen, PoolValidator.validate(seen, PoolSketch.SETTINGS), sketch.plan(), NOTHING_DONE);
     }
 
     private static List<String> reasons(KvCachePoolStatus status) {

@@ -129,6 +129,6 @@ class AcceleratorCheckTest {
     }
 
     private static List<Finding> problems(PoolSketch sketch) {
-        return PoolValidator.validate(sketch.observation());
+        return PoolValidator.validate(sketch.observation(), PoolSketch.SETTINGS);
     }
 }

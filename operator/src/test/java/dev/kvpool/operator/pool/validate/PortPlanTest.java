@@ -121,7 +121,7 @@ class PortPlanTest {
     void aRangeThatIsTooSmallIsNamedWithTheWayOut() {
         PoolSketch sketch = new PoolSketch(TWO_SETS).engine("{hostNetwork: true, ports: {base: 40000, count: 3}}");
 
-        assertThat(PoolValidator.validate(sketch.observation()))
+        assertThat(PoolValidator.validate(sketch.observation(), PoolSketch.SETTINGS))
                 .containsExactly(new Finding(
                         Reason.PORT_RANGE_TOO_SMALL,
                         "TransferEngine demo has ports 40000 to 40002: two for each storage set of the pools that use it with"

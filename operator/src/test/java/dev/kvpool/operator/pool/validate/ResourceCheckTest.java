@@ -25,7 +25,7 @@ class ResourceCheckTest {
                 "{storage: [{name: a, capacity: 1Gi, resources: %s}]}".formatted(resources))) {
             PoolSketch sketch = new PoolSketch(spec);
 
-            List<Finding> problems = PoolValidator.validate(sketch.observation());
+            List<Finding> problems = PoolValidator.validate(sketch.observation(), PoolSketch.SETTINGS);
 
             assertThat(problems).singleElement().satisfies(problem -> {
                 assertThat(problem.reason()).isEqualTo(Reason.RESOURCES_INVALID);
@@ -40,6 +40,7 @@ class ResourceCheckTest {
         PoolSketch sketch = new PoolSketch("""
                 {storage: [{name: a, capacity: 1Gi, resources: {requests: {cpu: 500m}, limits: {cpu: 2, memory: 8Gi}}}]}""");
 
-        assertThat(PoolValidator.validate(sketch.observation())).isEmpty();
+        assertThat(PoolValidator.validate(sketch.observation(), PoolSketch.SETTINGS))
+                .isEmpty();
     }
 }

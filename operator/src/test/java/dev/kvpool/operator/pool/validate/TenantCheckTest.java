@@ -21,20 +21,21 @@ class TenantCheckTest {
             {}                             | engineSegmentSize: 1Gi, %s  | memory of engines (remove engineSegmentSize)
             """)
     void whatOpensMemoryToAllIsRefusedForTenants(String engine, String rest, String sentence) {
-        assertThat(TenantCheck.of(sketch("chat", engine, rest).observation()))
+        assertThat(TenantCheck.of(sketch("chat", engine, rest).observation(), PoolSketch.SETTINGS))
                 .singleElement()
                 .satisfies(problem -> {
                     assertThat(problem.reason()).isEqualTo(Reason.TENANTS_SHARE_MEMORY);
                     assertThat(problem.message()).contains("Tenants chat").contains(sentence);
                 });
-        assertThat(TenantCheck.of(sketch("default", engine, rest).observation()))
+        assertThat(TenantCheck.of(sketch("default", engine, rest).observation(), PoolSketch.SETTINGS))
                 .isEmpty();
     }
 
     @ParameterizedTest
     @CsvSource({"{}", "'{protocols: [shm, tcp]}'"})
     void memoryThatStorageNodesShareWithNobodyIsNoHindrance(String engine) {
-        assertThat(TenantCheck.of(sketch("chat", engine, "%s").observation())).isEmpty();
+        assertThat(TenantCheck.of(sketch("chat", engine, "%s").observation(), PoolSketch.SETTINGS))
+                .isEmpty();
     }
 
     @ParameterizedTest
@@ -42,6 +43,7 @@ class TenantCheckTest {
             {namespace: ns, name: demo-storage}   | would be node and tenant chat rw
             {namespace: ns, name: demo-admin}     | would be admin and tenant chat rw
             {namespace: ns, name: demo-preflight} | would be monitor and tenant chat rw
+            {namespace: kvpool-system, name: kvpool} | would be operator and tenant chat rw
             {namespace: other, name: engine}      | would be tenant chat rw and tenant search ro
             """)
     void anAccountIsOneThing(String account, String sentence) {
@@ -50,7 +52,7 @@ class TenantCheckTest {
                                 + " {name: search, access: ReadOnly, serviceAccounts: [{namespace: other, name: engine}]}], %s}")
                         .formatted(account, STORAGE));
 
-        assertThat(TenantCheck.of(sketch.observation()))
+        assertThat(TenantCheck.of(sketch.observation(), PoolSketch.SETTINGS))
                 .singleElement()
                 .extracting(Finding::reason, Finding::message)
                 .satisfies(parts -> {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin.cluster;
+
+import dev.kvpool.identity.text.Quoted;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.Serial;
+
+/** A pod was reached through the API server, and does not do what was asked of it. The message is what the pod said. */
+final class RefusedByPodException extends KubernetesClientException {
+    @Serial
+    private static final long serialVersionUID = 1;
+
+    RefusedByPodException(int status, String body) {
+        super("it answered with HTTP status " + status + ": " + Quoted.cut(body.strip()), status, null);
+    }
+}
