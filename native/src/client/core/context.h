@@ -30,6 +30,7 @@ struct Config {
   int64_t connectTimeoutMs = kConnectTimeoutMs;
   int64_t transferTimeoutMs = kTransferTimeoutMs;
   int64_t idleTimeoutMs = kIdleTimeoutMs;  ///< of connections to storage nodes; the one to the master has heartbeats
+  size_t standbys = 0;                     ///< masters that stay connected beside the leader
   uint64_t seed = 1;                       ///< of the jitter in retries and of the order of replicas
 };
 

@@ -16,7 +16,9 @@ std::string reason(const std::string& address, const Status& why) {
 
 }  // namespace
 
-LeaderSearch::LeaderSearch(Context& context) : context_(context) {
+LeaderSearch::LeaderSearch(Context& context)
+    : context_(context),
+      firstStandby_(context.config.standbys == 0 ? 0 : context.random(context.config.masters.size())) {
   for (const std::string& address : context.config.masters) {
     Master& master = masters_.emplace_back();
     master.address = address;
@@ -95,12 +97,14 @@ void LeaderSearch::ask(Master& master) {
 
 void LeaderSearch::fail(Master& master, Status why) {
   const bool wasLeader = master.stage == Stage::Serving;
+  const bool matters = wasLeader || serving() == nullptr || inDoubt();
   if (wasLeader) renewBy_.reset();
   master.stage = Stage::Away;
   master.why = std::move(why);
   if (wasLeader) leaderLost(master);
   waitForNextTry(master);
-  context_.explain(reason(master.address, master.why));
+  master.nextStandby = context_.now + context_.backoffMs(0, kStandbyRedialMs, kStandbyRedialMs);
+  if (matters) context_.explain(reason(master.address, master.why));
 }
 
 /// Another one follows soon: every master is asked at once. One that only claimed to lead changes nothing, or it would
@@ -222,15 +226,36 @@ void LeaderSearch::answered(Master& master, int32_t status) {
   leaveOthers();
 }
 
-/// Once one serves, the others are not asked.
+/// Once one serves, the others are not asked; standbys stay connected.
 void LeaderSearch::leaveOthers() {
-  for (Master& other : masters_) {
+  size_t kept = 0;
+  for (size_t i = 0; i < masters_.size(); ++i) {
+    Master& other = masters_[(firstStandby_ + i) % masters_.size()];
     if (other.stage == Stage::Serving || other.stage == Stage::Away) continue;
-    context_.act(Close{other.connection});
-    other.stage = Stage::Away;
     other.nextTry = context_.now;
     other.attempts = 0;
+    if (kept < context_.config.standbys) {
+      ++kept;
+      continue;
+    }
+    context_.act(Close{other.connection});
+    other.stage = Stage::Away;
   }
+  dialStandbys(kept);
+}
+
+void LeaderSearch::dialStandbys(size_t kept) {
+  for (size_t i = 0; i < masters_.size() && kept < context_.config.standbys; ++i) {
+    Master& other = masters_[(firstStandby_ + i) % masters_.size()];
+    if (other.stage != Stage::Away || context_.now < other.nextStandby || isAbsent(other)) continue;
+    dial(other);
+    ++kept;
+  }
+}
+
+/// It rests beside a leader that serves.
+bool LeaderSearch::isStandby(const Master& master) const {
+  return master.stage == Stage::Resting && leader() && !inDoubt();
 }
 
 void LeaderSearch::send(wire::Bytes frame) {
@@ -309,7 +334,7 @@ void LeaderSearch::watch(Master& master) {
   if (context_.now - master.lastHeard >= kSilenceMs) {
     return drop(master.connection, Status(KV_CONNECT_FAILED, "silent for " + std::to_string(kSilenceMs) + " ms"));
   }
-  if (context_.now - master.lastSent >= kHeartbeatMs) {
+  if (context_.now - master.lastSent >= (isStandby(master) ? kStandbyHeartbeatMs : kHeartbeatMs)) {
     wire::Bytes frame;
     wire::appendHeartbeat(frame);
     master.lastSent = context_.now;

@@ -3,7 +3,8 @@
 //
 // While no leader is known every master is dialled at once and asked with an ExistsRequest without keys, which a
 // serving leader answers KV_OK; the others are asked again after a backoff. Once one serves, the connections to the
-// others end. When nothing comes from it for a while they are asked again, beside it: one of them may have followed.
+// others end, but for as many standbys as the settings have: one that follows the leader is then asked without a
+// handshake. When nothing comes from the leader for a while the others are asked again, beside it.
 #pragma once
 
 #include <optional>
@@ -65,6 +66,7 @@ class LeaderSearch {
     uint64_t question = 0;  // request id of the question in flight
     Time since = 0;         // start of the stage
     Time nextTry = 0;       // Away: dial, Resting: ask
+    Time nextStandby = 0;   // Away: dial although another serves
     Time lastHeard = 0;
     Time lastSent = 0;
     uint32_t attempts = 0;
@@ -85,6 +87,8 @@ class LeaderSearch {
   [[nodiscard]] bool inDoubt() const;
   [[nodiscard]] Master* serving();
   void leaveOthers();
+  void dialStandbys(size_t kept);
+  [[nodiscard]] bool isStandby(const Master& master) const;
   void leaderLost(Master& lost);
   void waitForNextTry(Master& master);
   void rest(Master& master, Status why);
@@ -94,6 +98,7 @@ class LeaderSearch {
 
   Context& context_;
   std::vector<Master> masters_;
+  const size_t firstStandby_;  // of masters_: clients prefer different ones
   PoolId pool_;
   bool found_ = false;
   Time lostAt_ = 0;  // when the last leader was lost

@@ -22,12 +22,17 @@ secure::Expected expectedOf(const Dial& dial) {
   return secure::Expected::storageNode(dial.node, dial.isTransient);
 }
 
+Config withStandbys(Config config, const secure::Security& security) {
+  if (security.isOn()) config.standbys = kStandbysMax;
+  return config;
+}
+
 }  // namespace
 
 ClientShell::ClientShell(const Config& config, std::chrono::microseconds busyWait,
                          std::shared_ptr<secure::Security> security, Listener& listener)
     : listener_(listener),
-      core_(config),
+      core_(withStandbys(config, *security)),
       security_(std::move(security)),
       resolver_(loop_),
       remote_(config.remote),
