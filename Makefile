@@ -34,7 +34,7 @@ format: ## Put Java, C++ and Python sources in the project's format
 	$(MVN) -q spotless:apply
 	git ls-files 'native/*.h' 'native/*.cc' 'native/*.c' 'native/*.cpp' | xargs -r clang-format -i
 
-bench: ## Measure speed; prints ratios to a raw stream measured in the same run. WHAT=scaling, failover, cold-start, ssd, index, hit-rate, crossing, operator-scale or operator-start
+bench: ## Measure speed; prints ratios to a raw stream measured in the same run. WHAT=scaling, failover, cold-start, ssd, tls, index, hit-rate, crossing, operator-scale or operator-start
 	.ci/bench $(or $(WHAT),speed) $(ARGS)
 
 dist: ## Leave dist/bin, dist/lib, dist/plugin, dist/wheels, dist/charts, dist/images

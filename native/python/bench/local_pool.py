@@ -7,12 +7,14 @@ import random
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 START_SECONDS = 90
 
@@ -34,20 +36,27 @@ def free_ports(count):
 class LocalPool:
     """Masters come back by themselves after they were killed; wait_whole() says when."""
 
-    def __init__(self, binary, masters, nodes, segment, *more):
-        first = free_ports(2 * (masters + nodes))
+    def __init__(self, binary, masters, nodes, segment, *more, tls=False):
+        """With `tls` the pool requires it, and `tls_directory` has a client's certificate."""
+        first = free_ports(3 * (masters + nodes))
+        secure = first + 2 * (masters + nodes)
         # The command refuses variables of its prefix that are no settings.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
         command = [binary, "local", "--masters", str(masters), "--storage-nodes", str(nodes), "--segment-size", segment]
         command += ["--master-port", str(first), "--admin-port", str(first + masters)]
         command += ["--node-port", str(first + 2 * masters), "--node-admin-port", str(first + 2 * masters + nodes)]
         command += ["--ready-timeout", f"{START_SECONDS}s", "--restart", *more]
+        if tls:
+            command += ["--tls", "required", "--secure-admin-port", str(secure)]
+            command += ["--node-secure-admin-port", str(secure + masters)]
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, text=True
         )
-        self._admin = {f"master-{i}": first + masters + i for i in range(masters)}
+        self._admin = {f"master-{i}": (secure if tls else first + masters) + i for i in range(masters)}
         self._ready = threading.Event()
-        self.pids, self.masters, self.output = {}, "", []
+        self._tls = tls
+        self.pids, self.masters, self.tls_directory, self.output = {}, "", None, []
+        self.nodes = [f"127.0.0.1:{first + 2 * masters + i}" for i in range(nodes)]
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         if not self._ready.wait(START_SECONDS) or not self.masters:
@@ -69,18 +78,31 @@ class LocalPool:
                 self.pids[started[1]] = int(started[2])
             if ready := re.match(r"ready masters=(\S+)", line):
                 self.masters = ready[1]
+            if directory := re.match(r"KVPOOL_TLS_DIR=(\S+)", line):
+                self.tls_directory = Path(directory[1])
+            if self.masters and (self.tls_directory or not self._tls):
                 self._ready.set()
         self._ready.set()
 
     def ask(self, master, path):
         """Status and text of an answer of a master's admin endpoint; (0, "") when there is none."""
+        url = f"{'https' if self._tls else 'http'}://127.0.0.1:{self._admin[master]}{path}"
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self._admin[master]}{path}", timeout=2) as answer:
+            with urllib.request.urlopen(url, timeout=2, context=self._admin_context()) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as refusal:
             return refusal.code, ""
         except OSError:
             return 0, ""
+
+    def _admin_context(self):
+        if not self._tls:
+            return None
+        admin = self.tls_directory.parent / "admin"
+        context = ssl.create_default_context(cafile=admin / "ca.crt")
+        context.check_hostname = False  # a master is who its certificate says, wherever it is
+        context.load_cert_chain(admin / "tls.crt", admin / "tls.key")
+        return context
 
     def leader(self):
         """The name of the master that leads and serves, or None."""

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What TLS costs: a pool that has it off and one that requires it, measured in turn by a native client; prints ratios.
+
+    tls.py --kvpool dist/bin/kvpool --bench native/build/release/bench/kv_tls_bench [--rounds 5] [--takeovers 3]
+           [--own-network] [--json FILE]
+
+1 MiB x 32   batches over loopback: one master, one storage node, tcp
+4 Gbit/s     the same with the link held to that, by tc in a network of its own: with --own-network, which says that this
+             process runs in one (unshare --net, as `make bench WHAT=tls` does)
+4 KiB        gets alone, one after the other; puts in batches of 32, with the processor time of the leader for each
+handshakes   complete ones, with certificates of both ends, by 4 threads of a client; the machine's processors are shared
+             by both ends
+takeover     two masters, 1,000 clients in one thread; the leader gets SIGKILL and each client asks for an object at once;
+             with TLS clients are connected to the standby before, as they always are, or, for comparison, are not
+
+In each round one side is measured after the other, the first one first in every second round. A ratio is the median over
+the rounds, with the lowest and the highest. There is no mode that only authenticates, so none is measured. Wants 2.5 GiB
+of /dev/shm. Exits with 0 also when a target is missed.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+from local_pool import LocalPool
+
+SIDES = ("off", "on")
+CLIENTS = 1000
+STANDBYS = {"off": 0, "on": 1}  # as clients have
+LINK = "4gbit"
+BENCH_SECONDS = 120
+HANDSHAKE_ROUNDS = 3
+
+# Of the ratio on / off, and of what is measured with TLS: (case, "ratio" or "on", at least or at most, how much).
+TARGETS = [
+    ("put 1 MiB x 32, 4 Gbit/s", "ratio", ">=", 0.9),
+    ("get 1 MiB x 32, 4 Gbit/s", "ratio", ">=", 0.9),
+    ("put 1 MiB x 32", "ratio", ">=", 0.45),
+    ("get 1 MiB x 32", "ratio", ">=", 0.45),
+    ("get 4 KiB p50", "ratio", "<=", 1.3),
+    ("leader's CPU for a put", "ratio", "<=", 1.1),
+    ("first call p99", "on", "<=", 100),
+]
+
+
+class Results:
+    """Values by case and side, one for each round."""
+
+    def __init__(self):
+        self.values, self.units = {}, {}
+
+    def add(self, side, measured, suffix=""):
+        for case, value, unit in measured:
+            self.units[case + suffix] = unit
+            self.values.setdefault(case + suffix, {name: [] for name in SIDES})[side].append(value)
+
+    def ratios(self, case):
+        both = self.values[case]
+        return [on / off for off, on in zip(both["off"], both["on"], strict=True) if off] if both["off"] else []
+
+    def middle(self, case, side):
+        values = self.values[case][side]
+        return statistics.median(values) if values else None
+
+
+class Bench:
+    """Runs the native client."""
+
+    def __init__(self, binary):
+        self._binary = binary
+
+    def __call__(self, what, where, pool, *more):
+        directory = str(pool.tls_directory or "-")
+        command = [self._binary, what, where, directory, *map(str, more)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=BENCH_SECONDS)
+        if done.returncode != 0:
+            raise SystemExit(f"{what}: {done.stderr[-2000:]}")
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        return [(line["case"], line["value"], line["unit"]) for line in lines]
+
+
+def in_turn(rounds):
+    """(round, side) so that neither side is always the first."""
+    return [(number, side) for number in range(rounds) for side in (SIDES if number % 2 == 0 else SIDES[::-1])]
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def speed(options, bench, results):
+    """Bulk, small and handshakes; answers why the link could not be held, or None."""
+    common = (options.kvpool, 1, 1, "1GiB", "--protocols", "tcp")
+    with LocalPool(*common) as off, LocalPool(*common, tls=True) as on:
+        pools = {"off": off, "on": on}
+        leaders = {side: pool.pids[pool.wait_whole()] for side, pool in pools.items()}
+        for side, pool in pools.items():  # Java compiles, memory is made
+            bench("bulk", pool.masters, pool, "warm")
+            bench("small", pool.masters, pool, "warm", leaders[side])
+        say("warm")
+        for number, side in in_turn(options.rounds):
+            pool = pools[side]
+            results.add(side, bench("bulk", pool.masters, pool, f"bulk-{number}"))
+            results.add(side, bench("small", pool.masters, pool, f"small-{number}", leaders[side]))
+        say(f"speed: {options.rounds} rounds done")
+        problem = "needs a network of its own, which this machine does not give"
+        if options.own_network:
+            problem = hold_link("add", "rate", LINK, "burst", "1mb", "latency", "50ms")
+        if problem is None:
+            for number, side in in_turn(options.rounds):
+                pool = pools[side]
+                results.add(side, bench("bulk", pool.masters, pool, f"link-{number}"), ", 4 Gbit/s")
+            hold_link("del")
+            say(f"link: {options.rounds} rounds done")
+        for number in range(1 + HANDSHAKE_ROUNDS):
+            measured = bench("handshakes", on.masters, on, "master", leaders["on"])
+            measured += bench("handshakes", on.nodes[0], on, "node-0", on.pids["node-0"])
+            if number > 0:  # Java compiles
+                results.add("on", measured)
+        say("handshakes done")
+    return problem
+
+
+def hold_link(verb, *how):
+    """By tc; answers why not, or None."""
+    command = ["tc", "qdisc", verb, "dev", "lo", "root", *(["tbf", *how] if how else [])]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except FileNotFoundError:
+        return "needs tc (Debian: iproute2)"
+    return None if done.returncode == 0 else f"{' '.join(command)}: {done.stderr.strip()}"
+
+
+def takeovers(options, bench, results):
+    common = (options.kvpool, 2, 1, "64MiB", "--protocols", "tcp")
+    with LocalPool(*common) as off, LocalPool(*common, tls=True) as on:
+        pools = {"off": off, "on": on}
+        for _, side in in_turn(options.takeovers):
+            pool = pools[side]
+            leader = pool.pids[pool.wait_whole()]
+            results.add(side, bench("takeover", pool.masters, pool, options.clients, leader, STANDBYS[side]))
+        for _ in range(options.takeovers):
+            leader = on.pids[on.wait_whole()]
+            results.add("on", bench("takeover", on.masters, on, options.clients, leader, 0), ", no standby")
+        say(f"takeover: {options.takeovers} rounds done")
+
+
+def number_of(value):
+    return "" if value is None else f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+
+
+def report(results):
+    print(f"\n{'case':40}{'unit':>6}{'off':>10}{'on':>10}{'on / off':>10}  lowest to highest")
+    for case in results.values:
+        ratios = results.ratios(case)
+        row = f"{case:40}{results.units[case]:>6}"
+        row += "".join(f"{number_of(results.middle(case, side)):>10}" for side in SIDES)
+        if ratios:
+            row += f"{statistics.median(ratios):10.2f}  {min(ratios):.2f} to {max(ratios):.2f}"
+        else:
+            on = results.values[case]["on"]
+            row += f"{'':10}  {number_of(min(on))} to {number_of(max(on))}"
+        print(row)
+
+
+def targets(results, link_problem):
+    """What was wanted and what came of it."""
+    print(f"\n{'target':46}{'measured':>10}  met")
+    for case, kind, comparison, wanted in TARGETS:
+        unit = " on / off" if kind == "ratio" else " " + results.units.get(case, "")
+        name = f"{case}{unit} {comparison} {wanted}"
+        if case not in results.values:
+            print(f"{name:46}{'':>10}  not measured: {link_problem if case.endswith('Gbit/s') else 'left out'}")
+            continue
+        got = statistics.median(results.ratios(case)) if kind == "ratio" else results.middle(case, "on")
+        met = got >= wanted if comparison == ">=" else got <= wanted
+        print(f"{name:46}{number_of(got):>10}  {'yes' if met else 'NO'}")
+    print(f"{'authenticated, plain payloads >= 0.97':46}{'':>10}  not there: payloads are encrypted, or TLS is off")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kvpool", required=True, help="dist/bin/kvpool")
+    parser.add_argument("--bench", required=True, help="kv_tls_bench")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--takeovers", type=int, default=3, help="rounds of them; 0: none")
+    parser.add_argument("--clients", type=int, default=CLIENTS, help="of takeovers")
+    parser.add_argument(
+        "--own-network", action="store_true", help="this process may do what it likes with the loopback device"
+    )
+    parser.add_argument("--json", help="also write all values to this file")
+    options = parser.parse_args()
+    if options.own_network:
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    bench, results, problem = Bench(os.path.abspath(options.bench)), Results(), None
+    if options.rounds:
+        problem = speed(options, bench, results)
+    if options.takeovers:
+        takeovers(options, bench, results)
+    report(results)
+    targets(results, problem)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump({"values": results.values, "units": results.units}, file, indent=2)
+
+
+if __name__ == "__main__":
+    main()
