@@ -42,7 +42,7 @@ final class EnrolClient {
     /**
      * What was written.
      *
-     * @param life from its beginning to its end, which is a little longer than it was valid when it came
+     * @param life how long it is valid, by the clock of the master
      */
     record Written(String name, Instant notAfter, Duration life) {}
 
@@ -79,7 +79,8 @@ final class EnrolClient {
             try {
                 AdminAnswer answer = caller.post(master, path, shown, CONNECT, ANSWER);
                 if (answer.isOk()) {
-                    return write(pair, JSON.readTree(answer.body()));
+                    return write(
+                            pair, JSON.readTree(answer.body()), answer.date().orElseGet(Instant::now));
                 }
                 problems.append(problems.isEmpty() ? "" : "; ")
                         .append(master)
@@ -114,7 +115,7 @@ final class EnrolClient {
         }
     }
 
-    private Written write(KeyPair pair, JsonNode answer) throws IOException {
+    private Written write(KeyPair pair, JsonNode answer, Instant masterNow) throws IOException {
         String chain = answer.path("certificate").asText();
         try {
             X509Certificate leaf = Pem.certificates(chain).getFirst();
@@ -124,10 +125,7 @@ final class EnrolClient {
             }
             IssuedDirectory.write(directory, answer.path("roots").asText(), pair.getPrivate(), chain);
             Instant end = leaf.getNotAfter().toInstant();
-            return new Written(
-                    PeerNames.of(leaf).uri(),
-                    end,
-                    Duration.between(leaf.getNotBefore().toInstant(), end));
+            return new Written(PeerNames.of(leaf).uri(), end, Duration.between(masterNow, end));
         } catch (IllegalArgumentException e) {
             throw new IOException("the answer has no certificate: " + e.getMessage(), e);
         }

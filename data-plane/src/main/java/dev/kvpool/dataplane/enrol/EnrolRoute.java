@@ -2,41 +2,35 @@
 package dev.kvpool.dataplane.enrol;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kvpool.dataplane.audit.AuditLog;
+import dev.kvpool.dataplane.http.Caller;
 import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
-import java.time.Duration;
-import java.util.OptionalLong;
-import java.util.function.LongSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.Optional;
 
 /** {@value #PATH}: a certificate for a token. Any master answers, also one that does not lead. */
 public final class EnrolRoute {
     public static final String PATH = "/api/v1/enrol";
 
-    private static final Duration BETWEEN_LINES = Duration.ofSeconds(10);
-
-    private static final Logger LOG = LoggerFactory.getLogger(EnrolRoute.class);
+    private static final String VERB = "POST " + PATH;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Enrolment enrolment;
-    private final LongSupplier uptimeMs;
-    private OptionalLong loggedMs = OptionalLong.empty();
-    private int notLogged;
+    private final AuditLog audit;
 
-    private EnrolRoute(Enrolment enrolment, LongSupplier uptimeMs) {
+    private EnrolRoute(Enrolment enrolment, AuditLog audit) {
         this.enrolment = enrolment;
-        this.uptimeMs = uptimeMs;
+        this.audit = audit;
     }
 
     /**
      * The route of a master that signs.
      *
-     * @param uptimeMs milliseconds of a clock that is never set
+     * @param audit is told of each certificate and each refusal
      */
-    public static Route of(Enrolment enrolment, LongSupplier uptimeMs) {
-        return Route.post(PATH, new EnrolRoute(enrolment, uptimeMs)::answer);
+    public static Route of(Enrolment enrolment, AuditLog audit) {
+        return Route.post(PATH, new EnrolRoute(enrolment, audit)::answer);
     }
 
     private Response answer(Request request) {
@@ -47,7 +41,7 @@ public final class EnrolRoute {
         try {
             Enrolment.Granted granted =
                     enrolment.enrol(token, parameter(request, "key"), parameter(request, "proof"), request.from());
-            LOG.info("enrolled {} until {}", granted.name().path(), granted.notAfter());
+            audit.enrolled(new Caller(Optional.of(granted.name()), granted.serial(), request.from()), VERB);
             return Response.json(
                     200,
                     JSON.createObjectNode()
@@ -57,7 +51,7 @@ public final class EnrolRoute {
                             .put("roots", granted.roots())
                             .toString());
         } catch (RefusedTokenException e) {
-            logRefusal(e);
+            audit.refusedToEnrol(Caller.unknown(request.from()), VERB, e.httpStatus(), e.getMessage());
             return Response.text(e.httpStatus(), e.getMessage() + "\n");
         }
     }
@@ -66,17 +60,5 @@ public final class EnrolRoute {
         return request.parameter(name)
                 .orElseThrow(() -> new IllegalArgumentException(
                         PATH + "?key=KEY&proof=PROOF: a public key and its signature over the token"));
-    }
-
-    /** Who has no token yet may fill neither a disk nor a reader's day. */
-    private synchronized void logRefusal(RefusedTokenException refusal) {
-        long nowMs = uptimeMs.getAsLong();
-        if (loggedMs.isPresent() && nowMs - loggedMs.getAsLong() < BETWEEN_LINES.toMillis()) {
-            notLogged++;
-            return;
-        }
-        LOG.warn("refused to enrol: {} ({} others since the last such line)", refusal.getMessage(), notLogged);
-        loggedMs = OptionalLong.of(nowMs);
-        notLogged = 0;
     }
 }

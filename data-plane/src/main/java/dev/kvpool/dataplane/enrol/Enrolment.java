@@ -51,10 +51,11 @@ public final class Enrolment {
      *
      * @param name in the certificate
      * @param certificate PEM
+     * @param serial its serial number, in hexadecimal digits
      * @param roots PEM of what to trust
      * @param notAfter when it ends
      */
-    public record Granted(PeerName name, String certificate, String roots, Instant notAfter) {}
+    public record Granted(PeerName name, String certificate, String serial, String roots, Instant notAfter) {}
 
     /**
      * Without files and sockets.
@@ -95,6 +96,7 @@ public final class Enrolment {
         return new Granted(
                 name,
                 Pem.encode(certificate),
+                certificate.getSerialNumber().toString(16),
                 signing.roots(),
                 certificate.getNotAfter().toInstant());
     }

@@ -17,11 +17,15 @@ import dev.kvpool.identity.peer.PeerCheck;
 import dev.kvpool.identity.peer.PoolTls;
 import dev.kvpool.identity.peer.Refusal;
 import dev.kvpool.identity.peer.RefusedPeerException;
+import java.net.InetAddress;
+import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
 
 /**
  * HTTPS with rights: who asks is said by the certificate of the connection, or without one by a token; what it may ask by {@link Rights}.
@@ -51,41 +55,53 @@ public record AdminAccess(TlsIdentity identity, TlsCounts counts, Optional<Token
     }
 
     @Override
-    public Optional<Response> refusal(HttpExchange exchange, String method, String path) {
+    public Decision decide(HttpExchange exchange, String method, String path) {
+        InetAddress address = exchange.getRemoteAddress().getAddress();
         Optional<Verb> verb = Rights.ofRoute(method, path);
         if (verb.isPresent() && verb.get().isOpen()) {
-            return Optional.empty();
+            return Decision.admit(Caller.unknown(address));
         }
+        SSLSession session = ((HttpsExchange) exchange).getSSLSession();
         try {
             Principal peer = PeerCheck.principal(
-                    ((HttpsExchange) exchange).getSSLSession(),
-                    identity.current().credentials().name(),
-                    Instant.now());
-            return unlessAllowed(peer.name(), verb, method, path);
+                    session, identity.current().credentials().name(), Instant.now());
+            return unlessAllowed(
+                    new Caller(Optional.of(peer.name()), serial(session), address), peer.name(), verb, method, path);
         } catch (RefusedPeerException e) {
             Optional<String> token = Request.token(exchange.getRequestHeaders());
             if (e.why() == Refusal.NO_CERTIFICATE && token.isPresent() && tokens.isPresent()) {
-                return refusal(
-                        tokens.get()
-                                .check(token.get(), exchange.getRemoteAddress().getAddress()),
-                        verb,
-                        method,
-                        path);
+                return decide(tokens.get().check(token.get(), address), address, verb, method, path);
             }
             counts.count(e.why());
-            return Optional.of(Response.text(
-                    e.why() == Refusal.NO_CERTIFICATE ? UNAUTHENTICATED : FORBIDDEN,
-                    method + " " + path + " needs a client certificate of this pool: " + e.getMessage() + "\n"));
+            return Decision.refuse(
+                    new Caller(Optional.empty(), serial(session), address),
+                    Response.text(
+                            e.why() == Refusal.NO_CERTIFICATE ? UNAUTHENTICATED : FORBIDDEN,
+                            method + " " + path + " needs a client certificate of this pool: " + e.getMessage()
+                                    + "\n"));
         }
     }
 
-    private Optional<Response> refusal(TokenNames.Bearer bearer, Optional<Verb> verb, String method, String path) {
+    private static String serial(SSLSession session) {
+        try {
+            return ((X509Certificate) session.getPeerCertificates()[0])
+                    .getSerialNumber()
+                    .toString(16);
+        } catch (SSLPeerUnverifiedException e) {
+            return "";
+        }
+    }
+
+    private Decision decide(
+            TokenNames.Bearer bearer, InetAddress address, Optional<Verb> verb, String method, String path) {
         return switch (bearer) {
             case TokenNames.Named(PeerName name)
-            when BY_TOKEN.contains(name.role()) -> unlessAllowed(name, verb, method, path);
+            when BY_TOKEN.contains(name.role()) ->
+                unlessAllowed(new Caller(Optional.of(name), "", address), name, verb, method, path);
             case TokenNames.Named(PeerName name) -> {
                 counts.count(Refusal.TOKEN);
-                yield Optional.of(
+                yield Decision.refuse(
+                        new Caller(Optional.of(name), "", address),
                         Response.text(
                                 FORBIDDEN,
                                 name.path()
@@ -93,19 +109,21 @@ public record AdminAccess(TlsIdentity identity, TlsCounts counts, Optional<Token
             }
             case TokenNames.Refused(int status, String why) -> {
                 counts.count(Refusal.TOKEN);
-                yield Optional.of(Response.text(status, why + "\n"));
+                yield Decision.refuse(Caller.unknown(address), Response.text(status, why + "\n"));
             }
         };
     }
 
-    private Optional<Response> unlessAllowed(PeerName peer, Optional<Verb> verb, String method, String path) {
+    private Decision unlessAllowed(Caller caller, PeerName peer, Optional<Verb> verb, String method, String path) {
         if (verb.isPresent() && verb.get().isAllowed(peer)) {
-            return Optional.empty();
+            return Decision.admit(caller);
         }
         counts.count(Refusal.RIGHT);
-        return Optional.of(Response.text(
-                FORBIDDEN,
-                peer.path() + " may not " + method + " " + path
-                        + "; use a certificate of a role that may, such as admin\n"));
+        return Decision.refuse(
+                caller,
+                Response.text(
+                        FORBIDDEN,
+                        peer.path() + " may not " + method + " " + path
+                                + "; use a certificate of a role that may, such as admin\n"));
     }
 }

@@ -15,18 +15,34 @@ public interface AdminGuard {
         }
 
         @Override
-        public Optional<Response> refusal(HttpExchange exchange, String method, String path) {
-            return Optional.empty();
+        public Decision decide(HttpExchange exchange, String method, String path) {
+            return Decision.admit(Caller.unknown(exchange.getRemoteAddress().getAddress()));
         }
     };
+
+    /**
+     * About one request.
+     *
+     * @param caller who makes it
+     * @param refusal the answer when it may not be made
+     */
+    record Decision(Caller caller, Optional<Response> refusal) {
+        static Decision admit(Caller caller) {
+            return new Decision(caller, Optional.empty());
+        }
+
+        static Decision refuse(Caller caller, Response answer) {
+            return new Decision(caller, Optional.of(answer));
+        }
+    }
 
     /** How it speaks HTTPS; empty for HTTP. */
     Optional<HttpsConfigurator> https();
 
     /**
-     * The answer to a request that may not be made; empty when it may.
+     * Decides whether a request may be made.
      *
      * @param method GET for HEAD
      */
-    Optional<Response> refusal(HttpExchange exchange, String method, String path);
+    Decision decide(HttpExchange exchange, String method, String path);
 }

@@ -39,13 +39,15 @@ public final class AdminServer implements AutoCloseable {
 
     private final HttpServer server;
     private final AdminGuard guard;
+    private final RequestAudit audit;
     private final ExecutorService threads;
     private final WriteTimer writes = new WriteTimer(RESPONSE_SECONDS_MAX);
     private final List<Route> routes;
 
-    private AdminServer(HttpServer server, List<Route> routes, AdminGuard guard) {
+    private AdminServer(HttpServer server, List<Route> routes, AdminGuard guard, RequestAudit audit) {
         this.server = server;
         this.guard = guard;
+        this.audit = audit;
         this.routes = List.copyOf(routes);
         this.threads = Executors.newVirtualThreadPerTaskExecutor();
     }
@@ -55,16 +57,23 @@ public final class AdminServer implements AutoCloseable {
         return start(host, port, routes, AdminGuard.OPEN);
     }
 
+    /** As {@link #start(String, int, List, AdminGuard, RequestAudit)}, without writing anything down. */
+    public static AdminServer start(String host, int port, List<Route> routes, AdminGuard guard) throws IOException {
+        return start(host, port, routes, guard, RequestAudit.NONE);
+    }
+
     /**
      * Starts to answer.
      *
      * @param host address to listen on; {@code ::} for all addresses of both families
      * @param port port to listen on; 0 for any free one
      * @param guard may make it HTTPS, and says what is answered
+     * @param audit is told of each answer, before it is sent
      * @throws IOException when the port cannot be bound, with a sentence that names it
      */
-    public static AdminServer start(String host, int port, List<Route> routes, AdminGuard guard) throws IOException {
-        AdminServer admin = new AdminServer(bind(host, port, guard), routes, guard);
+    public static AdminServer start(String host, int port, List<Route> routes, AdminGuard guard, RequestAudit audit)
+            throws IOException {
+        AdminServer admin = new AdminServer(bind(host, port, guard), routes, guard, audit);
         admin.server.createContext("/", admin::handle);
         admin.server.setExecutor(admin.threads);
         admin.server.start();
@@ -130,10 +139,26 @@ public final class AdminServer implements AutoCloseable {
     private Response respond(HttpExchange exchange) {
         String path = exchange.getRequestURI().getPath();
         String method = exchange.getRequestMethod().equals("HEAD") ? "GET" : exchange.getRequestMethod();
-        Optional<Response> refusal = guard.refusal(exchange, method, path);
-        if (refusal.isPresent()) {
-            return refusal.get();
+        AdminGuard.Decision decision = guard.decide(exchange, method, path);
+        Map<String, String> query;
+        try {
+            query = query(exchange.getRequestURI().getRawQuery());
+        } catch (IllegalArgumentException e) { // an escape that is none
+            query = Map.of();
+            decision = decision.refusal().isPresent()
+                    ? decision
+                    : AdminGuard.Decision.refuse(decision.caller(), Response.text(400, e.getMessage() + "\n"));
         }
+        Response response =
+                decision.refusal().isPresent() ? decision.refusal().get() : answer(exchange, method, path, query);
+        audit.answered(
+                new RequestAudit.Asked(decision.caller(), method, path, Optional.ofNullable(query.get("tenant"))),
+                response.status(),
+                decision.refusal().isPresent());
+        return response;
+    }
+
+    private Response answer(HttpExchange exchange, String method, String path, Map<String, String> query) {
         List<Route> matches =
                 routes.stream().filter(route -> route.path().equals(path)).toList();
         if (matches.isEmpty()) {
@@ -141,7 +166,7 @@ public final class AdminServer implements AutoCloseable {
         }
         for (Route route : matches) {
             if (route.method().equals(method)) {
-                return answer(route, exchange);
+                return answer(route, exchange, query);
             }
         }
         String methods = String.join(", ", matches.stream().map(Route::method).toList());
@@ -149,11 +174,11 @@ public final class AdminServer implements AutoCloseable {
         return Response.text(405, path + " takes " + methods + "\n");
     }
 
-    private static Response answer(Route route, HttpExchange exchange) {
+    private static Response answer(Route route, HttpExchange exchange, Map<String, String> query) {
         try {
             return route.answer()
                     .apply(new Request(
-                            query(exchange.getRequestURI().getRawQuery()),
+                            query,
                             Request.token(exchange.getRequestHeaders()),
                             exchange.getRemoteAddress().getAddress()));
         } catch (IllegalArgumentException e) {

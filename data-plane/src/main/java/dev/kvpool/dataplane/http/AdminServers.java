@@ -26,29 +26,47 @@ public final class AdminServers implements AutoCloseable {
     public static AdminServers start(
             AdminPorts ports, List<Route> routes, PoolSecurity security, Optional<TokenNames> tokens)
             throws IOException {
+        return start(ports, routes, security, tokens, RequestAudit.NONE);
+    }
+
+    /**
+     * As {@link #start(AdminPorts, List, PoolSecurity, Optional)}.
+     *
+     * @param audit is told of each answer of either port
+     */
+    public static AdminServers start(
+            AdminPorts ports,
+            List<Route> routes,
+            PoolSecurity security,
+            Optional<TokenNames> tokens,
+            RequestAudit audit)
+            throws IOException {
         if (security.mode() == TlsMode.OFF) {
             return new AdminServers(
-                    open(ports, ports.plain(), "--admin-port", routes, AdminGuard.OPEN), Optional.empty());
+                    open(ports, ports.plain(), "--admin-port", routes, AdminGuard.OPEN, audit), Optional.empty());
         }
         AdminServer secure = open(
                 ports,
                 ports.secure(),
                 "--secure-admin-port",
                 routes,
-                new AdminAccess(security.identity().orElseThrow(), security.counts(), tokens));
+                new AdminAccess(security.identity().orElseThrow(), security.counts(), tokens),
+                audit);
         try {
             AdminGuard guard = new PlainAccess(security.mode(), secure.port(), security.counts());
-            return new AdminServers(open(ports, ports.plain(), "--admin-port", routes, guard), Optional.of(secure));
+            return new AdminServers(
+                    open(ports, ports.plain(), "--admin-port", routes, guard, audit), Optional.of(secure));
         } catch (IOException e) {
             secure.close();
             throw e;
         }
     }
 
-    private static AdminServer open(AdminPorts ports, int port, String flag, List<Route> routes, AdminGuard guard)
+    private static AdminServer open(
+            AdminPorts ports, int port, String flag, List<Route> routes, AdminGuard guard, RequestAudit audit)
             throws IOException {
         try {
-            return AdminServer.start(ports.host(), port, routes, guard);
+            return AdminServer.start(ports.host(), port, routes, guard, audit);
         } catch (IOException e) {
             throw new IOException(e.getMessage() + "; choose another " + flag, e);
         }

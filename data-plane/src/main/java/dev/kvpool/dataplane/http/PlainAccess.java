@@ -27,15 +27,18 @@ record PlainAccess(TlsMode mode, int securePort, TlsCounts counts) implements Ad
     }
 
     @Override
-    public Optional<Response> refusal(HttpExchange exchange, String method, String path) {
+    public Decision decide(HttpExchange exchange, String method, String path) {
+        Caller caller = Caller.unknown(exchange.getRemoteAddress().getAddress());
         if (isAnswered(Rights.ofRoute(method, path))) {
-            return Optional.empty();
+            return Decision.admit(caller);
         }
         counts.count(Refusal.PLAINTEXT);
-        return Optional.of(Response.text(
-                FORBIDDEN,
-                method + " " + path + " is answered over HTTPS only: port " + securePort
-                        + " (--secure-admin-port). This port has health, version and metrics\n"));
+        return Decision.refuse(
+                caller,
+                Response.text(
+                        FORBIDDEN,
+                        method + " " + path + " is answered over HTTPS only: port " + securePort
+                                + " (--secure-admin-port). This port has health, version and metrics\n"));
     }
 
     private boolean isAnswered(Optional<Verb> verb) {

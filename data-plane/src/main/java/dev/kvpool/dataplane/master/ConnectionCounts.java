@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.metrics.ConnectionNumbers;
 import dev.kvpool.wire.RefusalCode;
+import dev.kvpool.wire.Role;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
@@ -12,10 +13,14 @@ public final class ConnectionCounts implements ConnectionNumbers {
     private final Map<RefusalCode, LongAdder> refused = new EnumMap<>(RefusalCode.class);
     private final LongAdder malformed = new LongAdder();
     private final LongAdder overflowed = new LongAdder();
+    private final Map<Role, LongAdder> plain = new EnumMap<>(Role.class);
 
     public ConnectionCounts() {
         for (RefusalCode code : RefusalCode.values()) {
             refused.put(code, new LongAdder());
+        }
+        for (Role role : Role.values()) {
+            plain.put(role, new LongAdder());
         }
     }
 
@@ -25,6 +30,14 @@ public final class ConnectionCounts implements ConnectionNumbers {
 
     void countMalformed() {
         malformed.increment();
+    }
+
+    void plainOpened(Role role) {
+        plain.get(role).increment();
+    }
+
+    void plainClosed(Role role) {
+        plain.get(role).decrement();
     }
 
     void countOverflow() {
@@ -44,5 +57,10 @@ public final class ConnectionCounts implements ConnectionNumbers {
     @Override
     public long overflowed() {
         return overflowed.sum();
+    }
+
+    @Override
+    public long plain(Role role) {
+        return plain.get(role).sum();
     }
 }

@@ -31,6 +31,7 @@ import java.util.UUID;
  * @param evictionLog where evictions are written down, if they are
  * @param warmUp the longest time to practise at the start; nothing = not at all
  * @param tls whether connections are encrypted, and by which certificates
+ * @param auditLog whether changes, certificates and refusals are written to the log
  * @param enrolment by what this master gives certificates; empty when it gives none
  */
 public record MasterConfig(
@@ -49,6 +50,7 @@ public record MasterConfig(
         ElectionTimes times,
         Duration warmUp,
         TlsPlace tls,
+        boolean auditLog,
         Optional<EnrolmentSettings.Place> enrolment) {
     /** Checks the whole configuration and reports everything that is wrong with it at once. */
     public MasterConfig {

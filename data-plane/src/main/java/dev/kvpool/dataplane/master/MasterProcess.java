@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.admin.MasterRoutes;
+import dev.kvpool.dataplane.audit.AuditLog;
 import dev.kvpool.dataplane.election.Candidate;
 import dev.kvpool.dataplane.election.Elector;
 import dev.kvpool.dataplane.election.ElectorThread;
@@ -91,6 +92,7 @@ public final class MasterProcess implements AutoCloseable {
     private final HandingOver handingOver;
     private final Optional<EnrolmentFiles> enrolment;
     private final PoolSecurity security;
+    private final AuditLog audit;
     private final BehindTimes behind = new BehindTimes();
     private volatile PoolStatus status;
     private volatile boolean closing;
@@ -135,6 +137,7 @@ public final class MasterProcess implements AutoCloseable {
                 ? Optional.of(new EnrolmentFiles(config.enrolment().get(), config.poolId(), InstantSource.system()))
                 : Optional.empty();
         security = security();
+        audit = AuditLog.of(config.auditLog(), InstantSource.system(), MasterProcess::clockMs);
         follower = new RulesFollower(config);
         settings = new CoreSettings(
                 config.name(),
@@ -185,11 +188,12 @@ public final class MasterProcess implements AutoCloseable {
         EventLoop eventLoop = group.next();
         server = MasterServer.listen(
                 eventLoop, config.host(), config.port(), loop, self, counts, peers, security, MasterProcess::clockMs);
-        MasterMetrics metrics = new MasterMetrics(this::status, counts, events, security, MasterProcess::clockMs);
+        MasterMetrics metrics =
+                new MasterMetrics(this::status, counts, events, security, audit::dropped, MasterProcess::clockMs);
         AdminPorts ports = new AdminPorts(config.host(), config.adminPort(), config.secureAdminPort());
         Optional<Enrolment> giving = enrolment.map(EnrolmentFiles::enrolment);
         Optional<TokenNames> tokens = giving.map(it -> new EnrolledNames(it));
-        admin = AdminServers.start(ports, routes(metrics, giving), security, tokens);
+        admin = AdminServers.start(ports, routes(metrics, giving), security, tokens, audit);
         every(TICK_MS, loop::tick);
         every(STATUS_MS, () -> loop.apply(this::look));
         if (config.expectedNodesFile().isPresent()) {
@@ -221,7 +225,7 @@ public final class MasterProcess implements AutoCloseable {
     private List<Route> routes(MasterMetrics metrics, Optional<Enrolment> giving) {
         List<Route> routes = new ArrayList<>(MasterRoutes.of(admin(), metrics));
         if (giving.isPresent()) {
-            routes.add(EnrolRoute.of(giving.get(), MasterProcess::clockMs));
+            routes.add(EnrolRoute.of(giving.get(), audit));
             FileWatch.start(
                     "enrolment",
                     enrolment.orElseThrow()::look,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master;
 
+import dev.kvpool.dataplane.audit.AuditSettings;
 import dev.kvpool.dataplane.config.CacheSettings;
 import dev.kvpool.dataplane.config.Durations;
 import dev.kvpool.dataplane.config.EvictionLogSettings;
@@ -103,6 +104,7 @@ final class MasterSettings {
                         settings.get(CacheSettings.RETRY_PERIOD).toMillis()),
                 settings.get(WARM_UP),
                 TlsSettings.place(settings),
+                AuditSettings.isOn(settings),
                 EnrolmentSettings.place(settings));
     }
 
@@ -136,6 +138,7 @@ final class MasterSettings {
                 WARM_UP));
         all.addAll(TlsSettings.ALL);
         all.addAll(EnrolmentSettings.ALL);
+        all.addAll(AuditSettings.ALL);
         all.addAll(EvictionLogSettings.ALL);
         all.addAll(CacheSettings.ALL);
         return List.copyOf(all);

@@ -45,6 +45,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
     private final TroubleLog troubles;
     private final PeerAdmission admission;
     private long session = NO_SESSION;
+    private Optional<Role> plain = Optional.empty();
     private boolean ending;
 
     SessionHandler(
@@ -163,6 +164,10 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             }
             session = opened;
             peers.add(opened, new ConnectedPeer(hello.role(), hello.name(), hello.versions()));
+            if (admission.isPlain()) {
+                counts.plainOpened(hello.role());
+                plain = Optional.of(hello.role());
+            }
             frames.welcome();
             context.writeAndFlush(welcome);
             if (!isNode) {
@@ -213,6 +218,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
     public void channelInactive(ChannelHandlerContext context) {
         if (session != NO_SESSION) {
             peers.remove(session);
+            plain.ifPresent(counts::plainClosed);
             loop.closed(session, "the connection ended");
         }
         context.fireChannelInactive();

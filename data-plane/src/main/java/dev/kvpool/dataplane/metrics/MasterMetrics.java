@@ -7,12 +7,14 @@ import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.wire.RefusalCode;
+import dev.kvpool.wire.Role;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -23,13 +25,18 @@ public final class MasterMetrics {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final Supplier<PoolStatus> status;
 
+    /** The registry would let it go. */
+    private final LongSupplier auditLinesDropped;
+
     public MasterMetrics(
             Supplier<PoolStatus> status,
             ConnectionNumbers connections,
             EventNumbers events,
             PoolSecurity security,
+            LongSupplier auditLinesDropped,
             LongSupplier clockMs) {
         this.status = status;
+        this.auditLinesDropped = auditLinesDropped;
         namesThatClientsPoll();
         gauge(
                 "kvpool.master.leader",
@@ -94,6 +101,9 @@ public final class MasterMetrics {
         events(events);
         TlsMetrics.bindTo(registry, security);
         TlsMetrics.handshakes(registry, security.counts());
+        FunctionCounter.builder("kvpool.audit.lines.dropped", this.auditLinesDropped, LongSupplier::getAsLong)
+                .description("Lines of the audit log that were not written, because too many came in a second")
+                .register(registry);
         new JvmMemoryMetrics().bindTo(registry);
         new UptimeMetrics().bindTo(registry);
     }
@@ -182,5 +192,11 @@ public final class MasterMetrics {
         FunctionCounter.builder("kvpool.master.connections.overflowed", connections, ConnectionNumbers::overflowed)
                 .description("Connections closed because the peer did not read")
                 .register(registry);
+        for (Role role : List.of(Role.NODE, Role.CLIENT)) {
+            Gauge.builder("kvpool.plaintext.connections", connections, it -> it.plain(role))
+                    .tag("peer", role.name().toLowerCase(Locale.ROOT))
+                    .description("Connections of peers that speak without TLS; with --tls required they are refused")
+                    .register(registry);
+        }
     }
 }

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.secure;
 
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.PeerRole;
+import dev.kvpool.nativelib.Uptime;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -31,6 +32,7 @@ public final class TlsIdentity implements AutoCloseable {
     private final Thread thread;
     private volatile TlsContext current;
     private volatile boolean closed;
+    private final EndingRoots endingRoots = new EndingRoots(InstantSource.system(), Uptime::ms);
     private String toldProblem = "";
 
     private TlsIdentity(CredentialSource source, Duration period) throws RefusedCertificateException {
@@ -100,7 +102,7 @@ public final class TlsIdentity implements AutoCloseable {
         }
     }
 
-    /** Takes what is new now; of what cannot be used one line is logged. */
+    /** Takes what is new now; of what cannot be used one line is logged, of roots that end soon one a day. */
     public synchronized void look() {
         try {
             Optional<Credentials> found = source.look();
@@ -118,6 +120,7 @@ public final class TlsIdentity implements AutoCloseable {
                         toldProblem);
             }
         }
+        endingRoots.news(current.credentials().rootsNotAfter()).ifPresent(LOG::warn);
     }
 
     @Override

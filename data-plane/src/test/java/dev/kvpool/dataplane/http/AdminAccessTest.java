@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.secure.IssuedCertificates;
 import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsCounts;
@@ -34,6 +35,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.HttpsURLConnection;
 import javax.net.ssl.SSLContext;
@@ -120,6 +122,42 @@ class AdminAccessTest {
     }
 
     @Test
+    void whoAskedIsToldToTheAudit() throws IOException {
+        List<RequestAudit.Asked> asked = new CopyOnWriteArrayList<>();
+        server.close();
+        server = AdminServer.start(
+                "127.0.0.1",
+                0,
+                List.of(Route.post("/api/v1/drain", this::answer)),
+                new AdminAccess(identity, counts, Optional.empty()),
+                (request, status, refused) -> asked.add(request));
+        TlsContext operator = context(authority, "operator");
+
+        ask(operator.context(), "POST", "/api/v1/drain?node=a&tenant=chat");
+        ask(trustingOnly(), "POST", "/api/v1/drain");
+
+        assertThat(asked)
+                .containsExactly(
+                        new RequestAudit.Asked(
+                                new Caller(
+                                        Optional.of(PeerName.ofPath(POOL, "operator")),
+                                        operator.credentials()
+                                                .chain()
+                                                .getFirst()
+                                                .getSerialNumber()
+                                                .toString(16),
+                                        InetAddress.ofLiteral("127.0.0.1")),
+                                "POST",
+                                "/api/v1/drain",
+                                Optional.of("chat")),
+                        new RequestAudit.Asked(
+                                Caller.unknown(InetAddress.ofLiteral("127.0.0.1")),
+                                "POST",
+                                "/api/v1/drain",
+                                Optional.empty()));
+    }
+
+    @Test
     void aRouteThatIsNotInTheTableIsAnsweredToNone() throws IOException {
         assertThat(ask(context(authority, "admin/a").context(), "POST", "/unlisted")
                         .status())
@@ -132,7 +170,7 @@ class AdminAccessTest {
     @Test
     void aCertificateOfAnotherCaIsRefusedInTheHandshake() throws IOException {
         CertificateAuthority other = CertificateAuthority.create(POOL, Instant.now(), DAY);
-        refusedInTheHandshake(foreign(other, "admin/a"));
+        refusedInTheHandshake(IssuedCertificates.foreign(folder, other, authority, "admin/a"));
         assertThat(counts.refusals(Refusal.UNTRUSTED)).isPositive();
         assertThat(counts.failedHandshakes()).isPositive();
         stillServes();
@@ -165,7 +203,8 @@ class AdminAccessTest {
                 List.of(Route.get("/role", this::answer)),
                 new AdminAccess(identity, counts, Optional.empty()));
 
-        Said said = ask(foreign(other, "admin/a").context(), "GET", "/role");
+        Said said = ask(
+                IssuedCertificates.foreign(folder, other, authority, "admin/a").context(), "GET", "/role");
 
         assertThat(said.status()).isEqualTo(403);
         assertThat(said.body()).contains("the certificate is of spiffe://" + new UUID(7, 7) + "/admin/a");
@@ -310,20 +349,7 @@ class AdminAccessTest {
     }
 
     private TlsContext context(CertificateAuthority by, String name) throws IOException {
-        Path directory = folder.resolve("client-" + UUID.randomUUID());
-        IssuedDirectory.write(
-                directory, by, by.issue(PeerName.ofPath(by.poolId(), name), List.of(), Instant.now(), DAY));
-        return TlsContext.read(directory, Instant.now());
-    }
-
-    /** Of another CA, but one that believes ours: it is the server that refuses. */
-    private TlsContext foreign(CertificateAuthority by, String name) throws IOException {
-        Path directory = folder.resolve("foreign-" + UUID.randomUUID());
-        IssuedDirectory.write(
-                directory, by, by.issue(PeerName.ofPath(by.poolId(), name), List.of(), Instant.now(), DAY));
-        Files.writeString(
-                directory.resolve("ca.crt"), Pem.encode(by.certificate()) + Pem.encode(authority.certificate()));
-        return TlsContext.read(directory, Instant.now());
+        return TlsContext.read(IssuedCertificates.issue(folder, by, name, Instant.now(), DAY), Instant.now());
     }
 
     private SSLContext trustingOnly() {

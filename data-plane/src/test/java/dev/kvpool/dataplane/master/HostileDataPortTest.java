@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.dataplane.master.LeaderProbe.Finding;
+import dev.kvpool.dataplane.secure.IssuedCertificates;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsPlace;
@@ -47,7 +47,6 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
-import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.peer.ServerTrust;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.nativelib.Uptime;
@@ -276,7 +275,10 @@ class HostileDataPortTest {
             plain.receive(Welcome.class);
             put(plain, "plain");
             put(secure, "secure");
+            assertThat(metric("kvpool_plaintext_connections{peer=\"client\"}")).isEqualTo(1);
+            assertThat(metric("kvpool_plaintext_connections{peer=\"node\"}")).isZero();
         }
+        await().atMost(PATIENCE).until(() -> metric("kvpool_plaintext_connections{peer=\"client\"}") == 0);
         refusedInTheHandshake(believing(CertificateAuthority.create(POOL, Instant.now(), DAY), "tenant/default/rw/w"));
     }
 
@@ -452,18 +454,12 @@ class HostileDataPortTest {
                 .context();
     }
 
-    /** Of another CA, but one that believes ours: it is the master that refuses. */
     private SSLContext believing(CertificateAuthority by, String name) throws IOException {
-        Path directory = issue(by, name, Instant.now(), DAY);
-        Files.writeString(
-                directory.resolve("ca.crt"), Pem.encode(by.certificate()) + Pem.encode(authority.certificate()));
-        return TlsContext.read(directory, Instant.now()).context();
+        return IssuedCertificates.foreign(folder, by, authority, name).context();
     }
 
     private Path issue(CertificateAuthority by, String name, Instant from, Duration life) throws IOException {
-        Path directory = folder.resolve(UUID.randomUUID().toString());
-        IssuedDirectory.write(directory, by, by.issue(PeerName.ofPath(by.poolId(), name), List.of(), from, life));
-        return directory;
+        return IssuedCertificates.issue(folder, by, name, from, life);
     }
 
     private long refusals(String reason) throws IOException {

@@ -81,6 +81,7 @@ public record LoopbackMaster(
                 times,
                 Duration.ZERO,
                 tls,
+                true,
                 enrolment);
     }
 }

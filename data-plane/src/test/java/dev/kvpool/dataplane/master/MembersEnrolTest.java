@@ -23,6 +23,7 @@ import dev.kvpool.dataplane.secure.TlsPlace;
 import dev.kvpool.dataplane.wire.PeerSocket;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.name.PeerNames;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -32,6 +33,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -75,6 +77,13 @@ class MembersEnrolTest {
         Files.writeString(folder.resolve("rules"), "");
         Files.createDirectory(folder.resolve("data"));
         Files.createDirectory(folder.resolve("sockets"));
+        startMaster();
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            plain = free.getLocalPort();
+        }
+    }
+
+    private void startMaster() throws IOException, InterruptedException {
         master = MasterProcess.start(
                 new LoopbackMaster(POOL, "m-0", folder)
                         .expecting(NODE)
@@ -84,9 +93,6 @@ class MembersEnrolTest {
                         .config(),
                 PeerSocket.VERSIONS,
                 (what, cause) -> {});
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            plain = free.getLocalPort();
-        }
     }
 
     @AfterEach
@@ -96,7 +102,7 @@ class MembersEnrolTest {
     }
 
     @Test
-    void aNodeWaitsForItsCertificateServesWithItAndRenewsIt() throws Exception {
+    void aNodeWaitsForItsCertificateAndServesWithIt() throws Exception {
         CompletableFuture<Integer> ended = node(NODE);
         await().atMost(LONG)
                 .ignoreExceptions()
@@ -133,6 +139,33 @@ class MembersEnrolTest {
                 .until(() -> !Files.readString(folder.resolve("tls/tls.crt")).equals(before));
         stop.ask();
         assertThat(ended.get(LONG.toSeconds(), TimeUnit.SECONDS)).isEqualTo(ExitCode.OK);
+    }
+
+    /** No certificate outlives its CA, so those of one that ends soon are renewed soon. */
+    @Test
+    void aNodeRenewsItsCertificateWhileItRuns() throws Exception {
+        master.close();
+        Files.delete(folder.resolve("ca/ca.crt"));
+        Files.delete(folder.resolve("ca/ca.key"));
+        AuthorityDirectory.write(
+                folder.resolve("ca"), CertificateAuthority.create(POOL, Instant.now(), Duration.ofSeconds(50)));
+        Files.writeString(folder.resolve("rules"), "mon/member node\n");
+        startMaster();
+        CompletableFuture<Integer> ended = node(NODE);
+        await().atMost(LONG).ignoreExceptions().until(() -> probe("/readyz").isOk());
+        X509Certificate first = leaf();
+        await().atMost(LONG).ignoreExceptions().until(() -> !leaf().equals(first));
+        X509Certificate second = leaf();
+        assertThat(second.getNotBefore()).isAfter(first.getNotBefore());
+        assertThat(second.getPublicKey()).isNotEqualTo(first.getPublicKey());
+        assertThat(PeerNames.of(second).path()).isEqualTo("node/" + NODE);
+        assertThat(ended).isNotDone();
+        stop.ask();
+        assertThat(ended.get(LONG.toSeconds(), TimeUnit.SECONDS)).isEqualTo(ExitCode.OK);
+    }
+
+    private X509Certificate leaf() throws IOException {
+        return Pem.certificates(Files.readString(folder.resolve("tls/tls.crt"))).getFirst();
     }
 
     @Test

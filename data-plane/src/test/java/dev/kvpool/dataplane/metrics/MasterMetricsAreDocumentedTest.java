@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.wire.RefusalCode;
+import dev.kvpool.wire.Role;
 import java.io.IOException;
 import java.util.Random;
 import java.util.Set;
@@ -27,6 +28,11 @@ class MasterMetricsAreDocumentedTest {
         public long overflowed() {
             return 0;
         }
+
+        @Override
+        public long plain(Role role) {
+            return 0;
+        }
     };
 
     @Test
@@ -35,6 +41,7 @@ class MasterMetricsAreDocumentedTest {
                 new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of(), new Random(1));
 
         MetricsDocument.assertCurrent(
-                "master", new MasterMetrics(core::status, NONE, new NoEvents(), PoolSecurity.off(), () -> 0).scrape());
+                "master",
+                new MasterMetrics(core::status, NONE, new NoEvents(), PoolSecurity.off(), () -> 0, () -> 0).scrape());
     }
 }

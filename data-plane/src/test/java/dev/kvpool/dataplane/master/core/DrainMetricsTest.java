@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.metrics.NoEvents;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.RefusalCode;
+import dev.kvpool.wire.Role;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +37,11 @@ class DrainMetricsTest {
         public long overflowed() {
             return 0;
         }
+
+        @Override
+        public long plain(Role role) {
+            return 0;
+        }
     };
 
     /** Nodes with so many objects between them, of a thousand bytes each. */
@@ -54,7 +60,8 @@ class DrainMetricsTest {
 
     private static List<String> drainLines(Scenario pool) {
         MasterCore core = pool.talkedTo().core();
-        return new MasterMetrics(core::status, NO_CONNECTIONS, new NoEvents(), PoolSecurity.off(), pool.world::nowMs)
+        return new MasterMetrics(
+                        core::status, NO_CONNECTIONS, new NoEvents(), PoolSecurity.off(), () -> 0, pool.world::nowMs)
                 .scrape()
                 .lines()
                 .filter(line -> line.startsWith("kvpool_master_drain"))

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.audit;
+
+import dev.kvpool.dataplane.http.Caller;
+import dev.kvpool.dataplane.http.RequestAudit;
+import dev.kvpool.dataplane.secure.Rights;
+import dev.kvpool.dataplane.secure.Verb;
+import dev.kvpool.identity.name.PeerName;
+import java.time.InstantSource;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes a line for each request that changes something, for each certificate, and for refusals. Who has no right yet may not fill a disk, nor push
+ * out what others do: of refusals ten a second are written and of the rest a hundred, and the next line of the kind says how many were not. Safe from
+ * any thread.
+ */
+public final class AuditLog implements RequestAudit {
+    static final int REFUSALS_PER_SECOND_MAX = 10;
+    static final int OTHERS_PER_SECOND_MAX = 100;
+
+    private static final int HTTP_OK = 200;
+    private static final int HTTP_REDIRECT = 300;
+    private static final String REFUSED = "refused";
+
+    private static final Set<Verb> CHANGES = EnumSet.of(Verb.STEER, Verb.CHANGE_OBJECTS);
+
+    private static final Logger LOG = LoggerFactory.getLogger("Audit");
+
+    private final Consumer<String> lines;
+    private final InstantSource clock;
+    private final LongSupplier uptimeMs;
+    private final Bound refusals = new Bound(REFUSALS_PER_SECOND_MAX);
+    private final Bound others = new Bound(OTHERS_PER_SECOND_MAX);
+    private long dropped;
+
+    /** How many lines of a kind a second has room for. */
+    private static final class Bound {
+        private final int max;
+        private long second = -1;
+        private int written;
+        private long droppedSince;
+
+        Bound(int max) {
+            this.max = max;
+        }
+
+        boolean admit(long now) {
+            if (now != second) {
+                second = now;
+                written = 0;
+            }
+            if (written == max) {
+                droppedSince++;
+                return false;
+            }
+            written++;
+            return true;
+        }
+
+        long takeDropped() {
+            long taken = droppedSince;
+            droppedSince = 0;
+            return taken;
+        }
+    }
+
+    /**
+     * Of a master that writes none, or to the log of the process.
+     *
+     * @param uptimeMs milliseconds of a clock that is never set
+     */
+    public static AuditLog of(boolean isOn, InstantSource clock, LongSupplier uptimeMs) {
+        return new AuditLog(isOn ? LOG::info : line -> {}, clock, uptimeMs);
+    }
+
+    AuditLog(Consumer<String> lines, InstantSource clock, LongSupplier uptimeMs) {
+        this.lines = lines;
+        this.clock = clock;
+        this.uptimeMs = uptimeMs;
+    }
+
+    @Override
+    public void answered(Asked request, int status, boolean refused) {
+        Optional<Verb> verb = Rights.ofRoute(request.method(), request.path());
+        if (!refused && verb.filter(CHANGES::contains).isEmpty()) {
+            return;
+        }
+        String done = status >= HTTP_OK && status < HTTP_REDIRECT ? "done" : "failed";
+        write(new AuditLine(
+                request.caller(),
+                request.method() + " " + request.path(),
+                request.tenant().orElse(""),
+                refused ? REFUSED : done,
+                status,
+                ""));
+    }
+
+    /**
+     * A certificate was given.
+     *
+     * @param to the name and serial number in it, and the address of who asked
+     */
+    public void enrolled(Caller to, String verb) {
+        write(new AuditLine(to, verb, to.name().map(PeerName::tenant).orElse(""), "granted", HTTP_OK, ""));
+    }
+
+    /**
+     * None was given.
+     *
+     * @param why a sentence, which holds nothing of the token
+     */
+    public void refusedToEnrol(Caller who, String verb, int status, String why) {
+        write(new AuditLine(who, verb, "", REFUSED, status, why));
+    }
+
+    /** How many lines were not written, since the start. */
+    public synchronized long dropped() {
+        return dropped;
+    }
+
+    private synchronized void write(AuditLine line) {
+        Bound bound = line.outcome().equals(REFUSED) ? refusals : others;
+        if (bound.admit(TimeUnit.MILLISECONDS.toSeconds(uptimeMs.getAsLong()))) {
+            lines.accept(line.text(clock.instant(), bound.takeDropped()));
+        } else {
+            dropped++;
+        }
+    }
+}
