@@ -12,6 +12,7 @@ import dev.kvpool.e2e.device.InspectedContainer.DeviceFile;
 import dev.kvpool.e2e.device.InspectedContainer.Mount;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.OnScene;
+import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -32,13 +33,18 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 class DevicesIT {
     static final String NAMESPACE = "kvpool-e2e-devices";
     static final String POOL = "devices";
+
+    /** Of 64 KiB each. */
     static final int OBJECTS = 50;
+
+    private static final long BYTES = OBJECTS * 65536L;
 
     private static final String CONFIGURATION = "hccn.conf";
 
     private Cluster cluster;
     private Scene scene;
     private FakeDevicePlugin plugin;
+    private Pool cards;
 
     @BeforeAll
     void makePool(Cluster cluster, Operator operator, Scene scene) {
@@ -46,7 +52,8 @@ class DevicesIT {
         this.scene = scene;
         plugin = new FakeDevicePlugin(cluster);
         plugin.start();
-        plugin.addLibrary(CONFIGURATION);
+        plugin.addFile(CONFIGURATION);
+        plugin.addLibraries(cluster.settings().cann().orElseThrow());
         cluster.kubectl()
                 .run("label", "namespace", NAMESPACE, "--overwrite", "pod-security.kubernetes.io/enforce=privileged");
         cluster.kubectl().apply(NAMESPACE, """
@@ -54,7 +61,7 @@ class DevicesIT {
                 kind: TransferEngine
                 metadata: {name: npus}
                 spec:
-                  protocols: [tcp]
+                  protocols: [ascend, tcp]
                   accelerator: {chip: A2, resourceName: %1$s, count: 2, hostFiles: [{path: %4$s/%5$s}]}
                 ---
                 apiVersion: kvpool.dev/v1alpha1
@@ -80,7 +87,15 @@ class DevicesIT {
                   storage:
                   - {name: npus, capacity: 64Mi}
                   - {name: runtime, capacity: 64Mi, transferEngine: runtime}
-                  - {name: cards, capacity: 64Mi, transferEngine: cards}
+                ---
+                apiVersion: kvpool.dev/v1alpha1
+                kind: KvCachePool
+                metadata: {name: cards}
+                spec:
+                  transferEngine: cards
+                  masters: {replicas: 1}
+                  storage:
+                  - {name: cards, capacity: 64Mi}
                 """.formatted(
                         FakeDevicePlugin.NPUS,
                         FakeDevicePlugin.RUNTIME_NPUS,
@@ -88,7 +103,9 @@ class DevicesIT {
                         FakeDevicePlugin.LIBRARIES,
                         CONFIGURATION,
                         POOL));
+        cards = new Pool(cluster, NAMESPACE, "cards");
         scene.pool().awaitReady();
+        cards.awaitReady();
     }
 
     @AfterAll
@@ -136,7 +153,7 @@ class DevicesIT {
     @Test
     @DisplayName("a storage node with an RDMA card holds the card's device files")
     void rdmaCards() {
-        Pod pod = podOfSet("cards");
+        Pod pod = cards.storagePods().getFirst();
         heldBy(pod, FakeDevicePlugin.CARDS, 1);
         assertThat(plugin.inspect(pod).devicePaths())
                 .containsExactlyInAnyOrder(
@@ -168,9 +185,30 @@ class DevicesIT {
     }
 
     @Test
+    @DisplayName("values of clients with NPUs in other pods travel by CANN's stand-in, both ways")
+    void valuesTravelByCann() {
+        scene.assertPut(scene.clients().withNpu(FakeDevicePlugin.NPUS), "npus");
+        scene.assertReadBack(scene.clients().withNpu(FakeDevicePlugin.NPUS), "npus");
+
+        // One of two storage nodes has it; the first values of a connection may leave before the client knows the
+        // way.
+        assertThat(movedByCann("writeBytes")).as("bytes put by CANN").isGreaterThan(BYTES / 10);
+        assertThat(movedByCann("readBytes")).as("bytes read by CANN").isGreaterThan(BYTES / 10);
+    }
+
+    private long movedByCann(String direction) {
+        return scene.pool()
+                .nodeDocument(podOfSet("npus"))
+                .path("ascend")
+                .path(direction)
+                .longValue();
+    }
+
+    @Test
     @DisplayName(
-            "the node offers a device that turns unhealthy no more, the pod that holds it keeps it, and it comes back")
+            "the node offers a device that turns unhealthy no more; the storage node that holds it is emptied, in the same pod, and comes back")
     void aSickDevice() {
+        scene.assertPut("sick");
         Pod before = podOfSet("npus");
         String sick = heldBy(before, FakeDevicePlugin.NPUS, 2).getFirst();
         assertThat(plugin.deviceInfo(FakeDevicePlugin.NPUS + "-Unhealthy")).isEmpty();
@@ -181,6 +219,16 @@ class DevicesIT {
         assertThat(plugin.deviceInfo(FakeDevicePlugin.NPUS + "-Unhealthy")).isEqualTo(sick);
         assertThat(plugin.deviceInfo(FakeDevicePlugin.NPUS + "-Fault"))
                 .contains("\"npu_name\":\"" + sick + "\"", "\"fault_level\":\"RestartNPU\"");
+        scene.pool().awaitReason("DeviceUnhealthy");
+        Wait.until(
+                "its storage node is empty",
+                Limits.STATUS,
+                () -> assertThat(scene.pool()
+                                .nodeDocument(before)
+                                .path("objects")
+                                .longValue())
+                        .isZero());
+        scene.assertReadBack("sick");
         assertThat(podOfSet("npus").getMetadata().getUid())
                 .isEqualTo(before.getMetadata().getUid());
 
@@ -191,6 +239,14 @@ class DevicesIT {
                 Limits.STATUS,
                 () -> assertThat(plugin.deviceInfo(FakeDevicePlugin.NPUS + "-Unhealthy"))
                         .isEmpty());
+        scene.pool().awaitReason("RuntimeFound");
+        Wait.until("its storage node takes values again", Limits.STATUS, () -> {
+            scene.assertPut("well-" + System.nanoTime());
+            assertThat(scene.pool().nodeDocument(before).path("objects").longValue())
+                    .isPositive();
+        });
+        assertThat(podOfSet("npus").getMetadata().getUid())
+                .isEqualTo(before.getMetadata().getUid());
     }
 
     private Pod podOfSet(String set) {

@@ -13,12 +13,14 @@ import dev.kvpool.e2e.pool.Pool.Leader;
 import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
@@ -28,7 +30,6 @@ import org.slf4j.LoggerFactory;
 
 /** A pool that requires TLS, with two tenants in namespaces of their own. */
 @OnScene(namespace = SecuredPoolIT.NAMESPACE, pool = SecuredPoolIT.POOL, objects = SecuredPoolIT.OBJECTS)
-@Tag("long")
 @Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -40,13 +41,21 @@ class SecuredPoolIT {
     private static final String ONE = "kvpool-e2e-secured-one";
     private static final String TWO = "kvpool-e2e-secured-two";
     private static final String ACCOUNT = "engine";
+    private static final String STRANGER = "stranger";
     private static final String ADMIN = "http://%s-leader.%s.svc:9003".formatted(POOL, NAMESPACE);
+    private static final String SECURE_ADMIN = "https://%s-leader.%s.svc:9443".formatted(POOL, NAMESPACE);
+
+    private static final String ALL_READ = "read back %1$d of %1$d objects".formatted(OBJECTS);
+    private static final String NONE_READ = "read back 0 of %d objects".formatted(OBJECTS);
+    private static final String ALL_PUT = "put %1$d of %1$d objects".formatted(OBJECTS);
+    private static final String REFUSED = "no connection";
 
     private Cluster cluster;
     private Scene scene;
     private Pool pool;
     private Clients one;
     private Clients two;
+    private Clients ofNoTenant;
 
     @BeforeAll
     void makePool(Cluster cluster, Operator operator, Scene scene) {
@@ -67,6 +76,8 @@ class SecuredPoolIT {
         pool.awaitReady();
         one = tenant(ONE);
         two = tenant(TWO);
+        cluster.kubectl().run("create", "serviceaccount", STRANGER, "--namespace", ONE);
+        ofNoTenant = scene.clients().ofTenant(ONE, STRANGER, audience());
     }
 
     @AfterAll
@@ -105,24 +116,23 @@ class SecuredPoolIT {
                         .withData(shared.getData())
                         .build())
                 .create();
-        String poolId = shared.getMetadata().getAnnotations().get("kvpool.dev/pool-id");
-        return scene.clients().ofTenant(namespace, ACCOUNT, "kvpool.dev/" + poolId);
+        return scene.clients().ofTenant(namespace, ACCOUNT, audience());
+    }
+
+    private String audience() {
+        return "kvpool.dev/"
+                + cluster.client()
+                        .configMaps()
+                        .inNamespace(NAMESPACE)
+                        .withName(POOL + "-client")
+                        .require()
+                        .getMetadata()
+                        .getAnnotations()
+                        .get("kvpool.dev/pool-id");
     }
 
     @Test
     @Order(1)
-    @DisplayName(
-            "a pod without a certificate gets nothing from data ports, and may ask masters for health and metrics only")
-    void strangersGetNothing() {
-        assertThat(scene.clients().getSome("one", OBJECTS)).noneMatch(line -> line.contains("read back"));
-        assertThat(scene.clients().request("POST", ADMIN + "/api/v1/remove_all"))
-                .startsWith("403");
-        assertThat(scene.clients().request("GET", ADMIN + "/api/v1/pool")).startsWith("403");
-        assertThat(scene.clients().request("GET", ADMIN + "/healthz")).startsWith("200");
-    }
-
-    @Test
-    @Order(2)
     @DisplayName("engines of both tenants put and read back; a leader is killed, and all of it is still there")
     void tenantsUseThePoolAlsoAfterATakeover() {
         scene.assertPut(one, "one");
@@ -144,6 +154,46 @@ class SecuredPoolIT {
 
         scene.assertReadBack(one, "one");
         scene.assertReadBack(two, "two");
+    }
+
+    @Test
+    @Order(2)
+    @DisplayName(
+            "each tenant has its own objects; an account of no tenant gets none, and no engine gets an admin route")
+    void whoGetsWhat() {
+        Map<String, Clients> callers = new LinkedHashMap<>();
+        callers.put("engine of tenant one", one);
+        callers.put("engine of tenant two", two);
+        callers.put("account of no tenant", ofNoTenant);
+        callers.put("no certificate", scene.clients());
+        Map<String, List<String>> got = new LinkedHashMap<>();
+        callers.forEach((who, clients) -> got.put(
+                who,
+                List.of(
+                        verdict(clients.attempt("get", "one", OBJECTS)),
+                        verdict(clients.attempt("put", who, OBJECTS)),
+                        status(clients.request("GET", SECURE_ADMIN + "/api/v1/pool")),
+                        status(clients.request("POST", SECURE_ADMIN + "/api/v1/remove_all")),
+                        status(clients.request("POST", ADMIN + "/api/v1/remove_all")),
+                        status(clients.request("GET", ADMIN + "/healthz")))));
+        got.forEach((who, what) -> LOG.info("{}: {}", who, what));
+
+        assertThat(got)
+                .containsExactly(
+                        Map.entry("engine of tenant one", List.of(ALL_READ, ALL_PUT, "403", "403", "403", "200")),
+                        Map.entry("engine of tenant two", List.of(NONE_READ, ALL_PUT, "403", "403", "403", "200")),
+                        Map.entry("account of no tenant", List.of(REFUSED, REFUSED, "403", "403", "403", "200")),
+                        Map.entry("no certificate", List.of(REFUSED, REFUSED, "401", "401", "403", "200")));
+        scene.assertReadBack(one, "one");
+    }
+
+    private static String verdict(List<String> printed) {
+        String last = printed.getLast();
+        return last.startsWith("kvcheck: no connection") ? REFUSED : last;
+    }
+
+    private static String status(String answer) {
+        return answer.substring(0, 3);
     }
 
     @Test

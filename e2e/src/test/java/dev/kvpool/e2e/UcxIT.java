@@ -3,12 +3,10 @@ package dev.kvpool.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Scene;
-import io.fabric8.kubernetes.client.utils.Serialization;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Order;
@@ -62,10 +60,9 @@ class UcxIT {
         assertThat(movedByUcx("readBytes")).as("bytes read through UCX").isGreaterThan(BYTES / 2);
     }
 
-    /** What the storage node says of itself. */
     private long movedByUcx(String direction) {
-        String pod = scene.pool().storagePods().getFirst().getMetadata().getName();
-        return Serialization.unmarshal(scene.pool().ask(pod, "api/v1/node"), JsonNode.class)
+        return scene.pool()
+                .nodeDocument(scene.pool().storagePods().getFirst())
                 .path("ucx")
                 .path(direction)
                 .longValue();

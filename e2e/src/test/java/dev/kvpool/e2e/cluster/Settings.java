@@ -17,6 +17,8 @@ import java.util.Optional;
  *     containers; the new cluster then runs with all rights that the machine can give
  * @param tools {@code -Dkvpool.tools}: folder with kubectl and helm; when not given they are looked for on the PATH
  * @param prometheus {@code -Dkvpool.prometheus}: the program; when not given it is looked for on the PATH
+ * @param cann {@code -Dkvpool.cann}: folder with libraries that stand for CANN and what they need of C++'s; without it scenarios with
+ *     NPUs cannot run
  * @param images what is loaded into a new cluster; {@code e2e/images/build} makes them
  */
 public record Settings(
@@ -27,6 +29,7 @@ public record Settings(
         boolean privileged,
         Optional<Path> tools,
         Path prometheus,
+        Optional<Path> cann,
         List<String> images) {
 
     /** What masters and storage nodes run unless a pool asks for another version. */
@@ -48,6 +51,7 @@ public record Settings(
                 property("kvpool.prometheus")
                         .map(program -> existing("kvpool.prometheus", Path.of(program)))
                         .orElse(Path.of("prometheus")),
+                property("kvpool.cann").map(folder -> existing("kvpool.cann", Path.of(folder))),
                 List.of(
                         POOL_IMAGE,
                         "kvpool-operator:0.1.0",

@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
@@ -29,8 +30,8 @@ public final class FakeDevicePlugin implements AutoCloseable {
     /** Eight shares of an RDMA card. */
     public static final String CARDS = "rdma/hca_shared_devices_a";
 
-    /** Where containers with NPUs see {@link #LIBRARIES}. */
-    public static final String MOUNTED_LIBRARIES = "/usr/local/Ascend/fake-cann";
+    /** Where containers with NPUs see {@link #LIBRARIES}, which is where CANN is looked for. */
+    public static final String MOUNTED_LIBRARIES = "/usr/local/Ascend/cann/lib64";
 
     /** A directory of the node. */
     public static final String LIBRARIES = "/run/fake-cann";
@@ -92,8 +93,13 @@ public final class FakeDevicePlugin implements AutoCloseable {
     }
 
     /** Makes an empty file in {@link #LIBRARIES}. */
-    public void addLibrary(String name) {
+    public void addFile(String name) {
         exec("touch", LIBRARIES + "/" + name);
+    }
+
+    /** Puts the libraries of a folder into {@link #LIBRARIES}. */
+    public void addLibraries(Path folder) {
+        cluster.kubectl().run("cp", folder + "/.", "%s/%s:%s".formatted(NAMESPACE, pod, LIBRARIES));
     }
 
     /**

@@ -47,7 +47,8 @@ public final class Operator {
         helm.install(
                 RELEASE,
                 NAMESPACE,
-                Stream.concat(Stream.of("replicas=1"), Stream.of(values)).toArray(String[]::new));
+                Stream.concat(Stream.of("replicas=1", "deviceHealth.enabled=true"), Stream.of(values))
+                        .toArray(String[]::new));
     }
 
     /**

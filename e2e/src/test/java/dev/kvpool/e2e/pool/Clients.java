@@ -5,6 +5,7 @@ import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Limits;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +34,7 @@ public final class Clients {
     private final String image;
     private final Optional<String> sockets;
     private final Optional<Identity> identity;
+    private final Optional<String> npus;
 
     /**
      * Whose certificates they get.
@@ -44,33 +46,53 @@ public final class Clients {
     private record Identity(String namespace, String account, String audience) {}
 
     public Clients(Cluster cluster, Pool pool) {
-        this(cluster, pool, IMAGE + VERSION, Optional.empty(), Optional.empty());
+        this(cluster, pool, IMAGE + VERSION, Optional.empty(), Optional.empty(), Optional.empty());
     }
 
-    private Clients(Cluster cluster, Pool pool, String image, Optional<String> sockets, Optional<Identity> identity) {
+    private Clients(
+            Cluster cluster,
+            Pool pool,
+            String image,
+            Optional<String> sockets,
+            Optional<Identity> identity,
+            Optional<String> npus) {
         this.cluster = cluster;
         this.pool = pool;
         this.image = image;
         this.sockets = sockets;
         this.identity = identity;
+        this.npus = npus;
     }
 
     /** The same with certificates of a tenant, in pods of its namespace, which has the ConfigMaps for it. */
     public Clients ofTenant(String namespace, String account, String audience) {
-        return new Clients(cluster, pool, image, sockets, Optional.of(new Identity(namespace, account, audience)));
+        return new Clients(
+                cluster, pool, image, sockets, Optional.of(new Identity(namespace, account, audience)), npus);
     }
 
-    /** Status and text of what an HTTP server answers to a pod of theirs. */
+    /** The same in pods that each hold an NPU of the resource. */
+    public Clients withNpu(String resource) {
+        return new Clients(cluster, pool, image, sockets, identity, Optional.of(resource));
+    }
+
+    /**
+     * Status and text of what an HTTP server answers to a pod of theirs, which shows its token where it has one. A certificate of the
+     * server is not looked at.
+     */
     public String request(String method, String url) {
         String program = """
-                import sys, urllib.error, urllib.request
+                import os, ssl, sys, urllib.error, urllib.request
+                request = urllib.request.Request(sys.argv[2], method=sys.argv[1])
+                identity = os.environ.get("KVPOOL_IDENTITY_DIR")
+                if identity:
+                    request.add_header("X-Kvpool-Token", open(identity + "/token").read())
                 try:
-                    answer = urllib.request.urlopen(urllib.request.Request(sys.argv[2], method=sys.argv[1]), timeout=10)
+                    answer = urllib.request.urlopen(request, timeout=10, context=ssl._create_unverified_context())
                     print(answer.status, answer.read(1000).decode())
                 except urllib.error.HTTPError as error:
                     print(error.code, error.read(1000).decode())
                 """;
-        return PodRun.start(cluster, namespace(), pod("request", List.of("python3", "-c", program, method, url)))
+        return start(pod("request", List.of("python3", "-c", program, method, url)))
                 .awaitSuccess(Limits.CLIENT_POD);
     }
 
@@ -80,7 +102,7 @@ public final class Clients {
 
     /** The same with another build of the client. */
     public Clients ofVersion(String version) {
-        return new Clients(cluster, pool, IMAGE + version, sockets, identity);
+        return new Clients(cluster, pool, IMAGE + version, sockets, identity, npus);
     }
 
     /**
@@ -89,7 +111,7 @@ public final class Clients {
      * @param directory where the sockets of all pools are on the node
      */
     public Clients throughAgent(String directory) {
-        return new Clients(cluster, pool, image, Optional.of(directory), identity);
+        return new Clients(cluster, pool, image, Optional.of(directory), identity, npus);
     }
 
     /** Puts objects whose keys begin with the prefix; returns the lines that the client printed. */
@@ -104,7 +126,12 @@ public final class Clients {
 
     /** The same of objects that may have been evicted: which are not there, and any with other bytes, are lines of their own. */
     public List<String> getSome(String prefix, int count) {
-        return start("get", "--prefix", prefix, "--count", Integer.toString(count))
+        return attempt("get", prefix, count);
+    }
+
+    /** A put or get that may be refused; what the client printed, which ends with what it came to. */
+    public List<String> attempt(String verb, String prefix, int count) {
+        return start(verb, "--prefix", prefix, "--count", Integer.toString(count))
                 .awaitEnd(Limits.CLIENT_POD)
                 .lines()
                 .toList();
@@ -188,8 +215,12 @@ public final class Clients {
         List<String> command = new ArrayList<>(List.of("kvcheck"));
         command.addAll(List.of(words));
         sockets.ifPresent(directory -> command.add("--agent"));
-        Pod plain = pod(words[0], command);
-        Pod pod = identity.map(whose -> withIdentity(plain, whose)).orElse(plain);
+        return start(pod(words[0], command));
+    }
+
+    private PodRun start(Pod plain) {
+        Pod known = identity.map(whose -> withIdentity(plain, whose)).orElse(plain);
+        Pod pod = npus.map(resource -> withNpu(known, resource)).orElse(known);
         return PodRun.start(
                 cluster,
                 namespace(),
@@ -225,6 +256,18 @@ public final class Clients {
                 .endSource()
                 .endProjected()
                 .endVolume()
+                .endSpec()
+                .build();
+    }
+
+    private static Pod withNpu(Pod pod, String resource) {
+        return new PodBuilder(pod)
+                .editSpec()
+                .editFirstContainer()
+                .withNewResources()
+                .addToLimits(resource, Quantity.parse("1"))
+                .endResources()
+                .endContainer()
                 .endSpec()
                 .build();
     }

@@ -3,6 +3,7 @@ package dev.kvpool.e2e.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.status.Condition;
@@ -13,6 +14,7 @@ import dev.kvpool.e2e.cluster.Wait;
 import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
@@ -139,6 +141,11 @@ public final class Pool {
     public String ask(String pod, String path) {
         String request = "/api/v1/namespaces/%s/pods/%s:%d/proxy/%s".formatted(namespace, pod, adminPort(pod), path);
         return cluster.kubectl().run("get", "--raw", request);
+    }
+
+    /** What a storage node says of itself. */
+    public JsonNode nodeDocument(Pod node) {
+        return Serialization.unmarshal(ask(node.getMetadata().getName(), "api/v1/node"), JsonNode.class);
     }
 
     /** The API server forwards to ports by number only, where a pod is named without a Service. */
