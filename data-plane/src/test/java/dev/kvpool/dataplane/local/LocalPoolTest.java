@@ -2,24 +2,18 @@
 package dev.kvpool.dataplane.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.dataplane.Kvpool;
 import dev.kvpool.nativelib.ClientParameters;
 import dev.kvpool.nativelib.NativeClient;
 import dev.kvpool.nativelib.ObjectValue;
 import dev.kvpool.nativelib.Status;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,8 +23,7 @@ class LocalPoolTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final int VALUE_BYTES_MAX = 200_000;
 
-    private final Map<String, byte[]> acknowledged = new LinkedHashMap<>();
-    private final Random random = new Random(3);
+    private final Acknowledged acknowledged = new Acknowledged(3);
     private Path dir;
 
     @BeforeEach
@@ -52,8 +45,8 @@ class LocalPoolTest {
         try (LocalRun local = LocalRun.start(Kvpool.class)) {
             local.awaitLines("ready ", 1);
             try (NativeClient client = connect(local.masters(1))) {
-                putSome(client, 20);
-                String key = acknowledged.keySet().iterator().next();
+                acknowledged.putSome(client, 20, VALUE_BYTES_MAX);
+                String key = acknowledged.keys().getFirst();
 
                 assertThat(client.put(Map.of("empty", new byte[0]), TIMEOUT)).containsExactly(Status.OK);
                 assertThat(client.put(Map.of(key, new byte[] {1}), TIMEOUT)).containsExactly(Status.OK);
@@ -70,10 +63,10 @@ class LocalPoolTest {
                 assertThat(values.get(1).bytes().orElseThrow()).isEmpty();
                 assertThat(values.get(2).bytes().orElseThrow())
                         .as("the first value stays")
-                        .isEqualTo(acknowledged.get(key));
+                        .isEqualTo(acknowledged.value(key));
                 assertThat(client.remove(List.of(key), true, TIMEOUT)).containsExactly(Status.OK);
                 assertThat(client.exists(List.of(key), TIMEOUT)).containsExactly(Status.NOT_FOUND);
-                assertThat(client.removeAll(true, TIMEOUT)).isEqualTo(acknowledged.size());
+                assertThat(client.removeAll(true, TIMEOUT)).isEqualTo(acknowledged.count());
                 assertThat(client.stats().leaderKnown()).isTrue();
             }
         }
@@ -84,13 +77,13 @@ class LocalPoolTest {
         try (LocalRun local = LocalRun.start(Kvpool.class, "--masters", "2", "--storage-nodes", "2", "--restart")) {
             local.awaitLines("ready ", 1);
             try (NativeClient client = connect(local.masters(2))) {
-                putSome(client, 40);
+                acknowledged.putSome(client, 40, VALUE_BYTES_MAX);
                 for (String victim : List.of("master-0", "node-0", "master-1", "node-1")) {
                     local.kill(victim);
-                    awaitPut(client, "after " + victim);
+                    acknowledged.awaitPut(client, "after " + victim);
                     local.awaitLines("started " + victim, 2);
-                    awaitAllReadBack(client);
-                    putSome(client, 5);
+                    acknowledged.awaitAllReadBack(client);
+                    acknowledged.putSome(client, 5, VALUE_BYTES_MAX);
                 }
             }
         }
@@ -102,57 +95,15 @@ class LocalPoolTest {
         try (LocalRun local = LocalRun.start(Kvpool.class, flags)) {
             local.awaitLines("ready ", 1);
             try (NativeClient client = connect(local.masters(1))) {
-                putSome(client, 30);
+                acknowledged.putSome(client, 30, VALUE_BYTES_MAX);
             }
             assertThat(local.stop()).isZero();
         }
         try (LocalRun local = LocalRun.start(Kvpool.class, flags)) {
             local.awaitLines("ready ", 1);
             try (NativeClient client = connect(local.masters(1))) {
-                awaitAllReadBack(client);
+                acknowledged.awaitAllReadBack(client);
             }
-        }
-    }
-
-    private void putSome(NativeClient client, int count) {
-        Map<String, byte[]> batch = new LinkedHashMap<>();
-        for (int i = 0; i < count; i++) {
-            byte[] value = new byte[random.nextInt(VALUE_BYTES_MAX)];
-            random.nextBytes(value);
-            batch.put("key-" + (acknowledged.size() + i), value);
-        }
-        assertThat(client.put(batch, TIMEOUT)).as(client::explain).containsOnly(Status.OK);
-        acknowledged.putAll(batch);
-    }
-
-    private void awaitPut(NativeClient client, String key) {
-        byte[] value = key.getBytes(StandardCharsets.UTF_8);
-        await("put " + key)
-                .atMost(LocalRun.PATIENCE)
-                .untilAsserted(() -> assertThat(client.put(Map.of(key, value), TIMEOUT))
-                        .as(client::explain)
-                        .containsExactly(Status.OK));
-        acknowledged.put(key, value);
-    }
-
-    /** A node that restarts makes objects unavailable for a while; wrong bytes are wrong at any time. */
-    private void awaitAllReadBack(NativeClient client) {
-        List<String> keys = new ArrayList<>(acknowledged.keySet());
-        await("reading back").atMost(LocalRun.PATIENCE).untilAsserted(() -> {
-            List<ObjectValue> values = client.get(keys, TIMEOUT);
-            for (int i = 0; i < keys.size(); i++) {
-                requireSameBytes(keys.get(i), values.get(i));
-            }
-            assertThat(values)
-                    .extracting(ObjectValue::status)
-                    .as(client::explain)
-                    .containsOnly(Status.OK);
-        });
-    }
-
-    private void requireSameBytes(String key, ObjectValue value) {
-        if (value.bytes().isPresent() && !Arrays.equals(value.bytes().get(), acknowledged.get(key))) {
-            throw new IllegalStateException("wrong bytes under " + key); // not an assertion: must end the waiting
         }
     }
 

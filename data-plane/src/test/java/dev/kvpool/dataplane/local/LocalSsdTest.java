@@ -22,11 +22,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -55,8 +52,7 @@ class LocalSsdTest {
     /** More than any disk has that tests run on. */
     private static final String TOO_LARGE = "31TiB";
 
-    private final Map<String, byte[]> put = new LinkedHashMap<>();
-    private final Random random = new Random(5);
+    private final Acknowledged put = new Acknowledged(5);
 
     @TempDir
     private Path ssd;
@@ -68,14 +64,14 @@ class LocalSsdTest {
                 NativeClient client = connect(local)) {
             fill(local, client, 240);
             assertThat(node(local).path("ssd").path("objects").asInt()).isGreaterThan(100);
-            awaitAllReadBack(client);
+            put.awaitAllReadBack(client);
 
-            List<String> removed = List.copyOf(put.keySet()).subList(0, 60);
+            List<String> removed = put.keys().subList(0, 60);
             assertThat(client.remove(removed, true, TIMEOUT)).containsOnly(Status.OK);
-            put.keySet().removeAll(removed);
+            put.forget(removed);
             local.kill("node-0");
             local.awaitLines("started node-0", 2);
-            awaitAllReadBack(client);
+            put.awaitAllReadBack(client);
             assertThat(client.exists(removed, TIMEOUT)).containsOnly(Status.NOT_FOUND);
         }
         // One byte is one character, so that a search of the text is one of the bytes.
@@ -95,9 +91,7 @@ class LocalSsdTest {
                     ssd.resolve("node-0").resolve("ssd-0.kvt").toFile(), "rw")) {
                 file.setLength(1 << 20);
             }
-            List<ObjectValue> values = client.get(List.copyOf(put.keySet()), TIMEOUT);
-            requireSameBytes(values);
-            assertThat(values)
+            assertThat(put.get(client))
                     .extracting(ObjectValue::status)
                     .contains(Status.OK)
                     .doesNotContain(Status.CHECKSUM);
@@ -154,14 +148,8 @@ class LocalSsdTest {
 
     /** As fast as the SSD takes what has to leave memory, since what it cannot take in time is evicted. */
     private void fill(LocalRun local, NativeClient client, int count) {
-        while (put.size() < count) {
-            byte[] value = new byte[VALUE_BYTES];
-            random.nextBytes(value);
-            String key = "key-" + put.size();
-            assertThat(client.put(Map.of(key, value), TIMEOUT))
-                    .as(client::explain)
-                    .containsExactly(Status.OK);
-            put.put(key, value);
+        while (put.count() < count) {
+            put.putOne(client, VALUE_BYTES);
             await("room in memory")
                     .atMost(LocalRun.PATIENCE)
                     .pollInterval(Duration.ofMillis(20))
@@ -176,27 +164,6 @@ class LocalSsdTest {
             return node.path("usedBytes").asLong() < node.path("capacityBytes").asLong() * HIGH
                     && node.path("ssd").path("arriving").asLong() == 0;
         });
-    }
-
-    private void awaitAllReadBack(NativeClient client) {
-        await("reading back").atMost(LocalRun.PATIENCE).untilAsserted(() -> {
-            List<ObjectValue> values = client.get(List.copyOf(put.keySet()), TIMEOUT);
-            requireSameBytes(values);
-            assertThat(values)
-                    .extracting(ObjectValue::status)
-                    .as(client::explain)
-                    .containsOnly(Status.OK);
-        });
-    }
-
-    private void requireSameBytes(List<ObjectValue> values) {
-        int i = 0;
-        for (byte[] expected : put.values()) {
-            ObjectValue value = values.get(i++);
-            if (value.bytes().isPresent() && !Arrays.equals(value.bytes().get(), expected)) {
-                throw new IllegalStateException("wrong bytes"); // not an assertion: must end the waiting
-            }
-        }
     }
 
     private static JsonNode node(LocalRun local) throws IOException, InterruptedException {

@@ -2,7 +2,6 @@
 package dev.kvpool.dataplane.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.dataplane.Kvpool;
 import dev.kvpool.dataplane.cli.CommandRunner;
@@ -15,7 +14,6 @@ import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.nativelib.ClientParameters;
 import dev.kvpool.nativelib.KvException;
 import dev.kvpool.nativelib.NativeClient;
-import dev.kvpool.nativelib.ObjectValue;
 import dev.kvpool.nativelib.Protocol;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.nativelib.TlsParameters;
@@ -27,10 +25,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -41,8 +37,7 @@ class LocalTlsTest {
     private static final int OBJECTS = 400;
     private static final int VALUE_BYTES_MAX = 20_000;
 
-    private final Map<String, byte[]> acknowledged = new LinkedHashMap<>();
-    private final Random random = new Random(24);
+    private final Acknowledged acknowledged = new Acknowledged(24);
 
     @Test
     void theLeaderIsKilledAndEverythingIsThere() throws Exception {
@@ -50,13 +45,13 @@ class LocalTlsTest {
                 Kvpool.class, "--masters", "2", "--storage-nodes", "2", "--restart", "--tls", "required")) {
             local.awaitLines("KVPOOL_TLS_DIR=", 1);
             try (NativeClient client = connect(local)) {
-                putAll(client);
+                acknowledged.putSome(client, OBJECTS, VALUE_BYTES_MAX);
                 local.kill("master-0");
-                awaitAllReadBack(client);
-                awaitPut(client, "after the takeover");
+                acknowledged.awaitAllReadBack(client);
+                acknowledged.awaitPut(client, "after the takeover");
                 local.kill("node-1");
                 local.awaitLines("started node-1", 2);
-                awaitAllReadBack(client);
+                acknowledged.awaitAllReadBack(client);
             }
         }
     }
@@ -81,7 +76,7 @@ class LocalTlsTest {
             assertThat(operator.get(node, "/api/v1/node", TIMEOUT, TIMEOUT).status())
                     .isEqualTo(200);
             try (NativeClient client = connect(local)) {
-                awaitPut(client, "still serves");
+                acknowledged.awaitPut(client, "still serves");
             }
         }
     }
@@ -153,35 +148,5 @@ class LocalTlsTest {
     /** By tcp alone: shared memory is not what is tried here. */
     private static ClientParameters parameters(LocalRun local, TlsParameters tls) {
         return new ClientParameters(local.masters(2), null, Set.of(Protocol.TCP), null, null, null, null, null, tls);
-    }
-
-    private void putAll(NativeClient client) {
-        for (int i = 0; i < OBJECTS; i++) {
-            byte[] value = new byte[random.nextInt(VALUE_BYTES_MAX)];
-            random.nextBytes(value);
-            acknowledged.put("key-" + i, value);
-        }
-        assertThat(client.put(acknowledged, TIMEOUT)).as(client::explain).containsOnly(Status.OK);
-    }
-
-    private void awaitPut(NativeClient client, String key) {
-        byte[] value = key.getBytes(StandardCharsets.UTF_8);
-        await("put " + key)
-                .atMost(LocalRun.PATIENCE)
-                .untilAsserted(() -> assertThat(client.put(Map.of(key, value), TIMEOUT))
-                        .as(client::explain)
-                        .containsExactly(Status.OK));
-        acknowledged.put(key, value);
-    }
-
-    private void awaitAllReadBack(NativeClient client) {
-        List<String> keys = new ArrayList<>(acknowledged.keySet());
-        await("reading back").atMost(LocalRun.PATIENCE).untilAsserted(() -> {
-            List<ObjectValue> values = client.get(keys, TIMEOUT);
-            for (int i = 0; i < keys.size(); i++) {
-                assertThat(values.get(i).status()).as(client::explain).isEqualTo(Status.OK);
-                assertThat(values.get(i).bytes().orElseThrow()).isEqualTo(acknowledged.get(keys.get(i)));
-            }
-        });
     }
 }
