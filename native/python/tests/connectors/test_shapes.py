@@ -10,11 +10,11 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import cann_stand_in
 import pytest
 from conftest import Engine, EngineFailed
 from local_pool import LocalPool
@@ -65,7 +65,7 @@ def ascend_by_tcp(start_engine: Callable[..., Engine], pool: LocalPool) -> Engin
 
 @pytest.fixture(scope="module")
 def npus() -> Iterator[LocalPool]:
-    started = LocalPool(protocols="ascend,tcp", variables=cann())
+    started = LocalPool(protocols="ascend,tcp", variables=cann_stand_in.variables())
     yield started
     started.close()
 
@@ -75,16 +75,11 @@ def ascend_by_cann(start_engine: Callable[..., Engine], npus: LocalPool, tmp_pat
     """Tensors in the memory of NPUs, from and to which CANN moves them: the fake of native/test/ascend/fake."""
     engine = start_engine("vllm-ascend", npus.masters, golden="ascend-a2")
     ledger = tmp_path / "ledger"
-    engine.process.environment.update(cann(), FAKE_ASCEND_LEDGER=str(ledger))
+    engine.process.environment.update(cann_stand_in.variables(ledger))
     moved = npus.node_metric("ascend_write_bytes_total")
     yield Engines(engine)
     assert npus.node_metric("ascend_write_bytes_total") > moved
     assert re.search(r"^\d+ \d+ aclrtMemcpyBatch 0\b", ledger.read_text(), re.MULTILINE), "from an NPU's memory"
-
-
-def cann() -> dict[str, str]:
-    """What processes of a pool on 800I A2 have: its operator's variables are in the golden files."""
-    return {"KVPOOL_ASCEND_LIBRARY_DIR": f"{os.environ['FAKE_CANN_DIRECTORY']}/cann", "HCCL_INTRA_ROCE_ENABLE": "1"}
 
 
 @pytest.fixture(params=["ascend_by_tcp", "ascend_by_cann"])

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """mooncake.engine.TransferEngine with the protocol ascend, between processes. CANN is the fake of native/test/ascend/fake."""
 
-import os
 import re
 import subprocess
 import sys
@@ -9,6 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import cann_stand_in
 import pytest
 from conftest import Peer
 from waiting import eventually
@@ -24,12 +24,7 @@ PORTS = (17001, 17100)  # not those of other tests, as some must be free again
 
 @pytest.fixture
 def cann(tmp_path: Path) -> dict[str, str]:
-    """Variables of a process with CANN, in which remote memory of hosts can be reached."""
-    return {
-        "KVPOOL_ASCEND_LIBRARY_DIR": os.environ["FAKE_CANN_DIRECTORY"] + "/cann",
-        "HCCL_INTRA_ROCE_ENABLE": "1",
-        "FAKE_ASCEND_LEDGER": str(tmp_path / "ledger"),
-    }
+    return cann_stand_in.variables(tmp_path / "ledger")
 
 
 @pytest.fixture

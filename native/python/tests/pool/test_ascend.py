@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import cann_stand_in
 import pytest
 from local_pool import LocalPool
 
@@ -43,12 +44,7 @@ store.close()
 
 @pytest.fixture
 def cann(tmp_path: Path) -> dict[str, str]:
-    """Variables of a process with CANN, in which remote memory of hosts can be reached."""
-    return {
-        "KVPOOL_ASCEND_LIBRARY_DIR": os.environ["FAKE_CANN_DIRECTORY"] + "/cann",
-        "HCCL_INTRA_ROCE_ENABLE": "1",
-        "FAKE_ASCEND_LEDGER": str(tmp_path / "ledger"),
-    }
+    return cann_stand_in.variables(tmp_path / "ledger")
 
 
 @pytest.fixture
