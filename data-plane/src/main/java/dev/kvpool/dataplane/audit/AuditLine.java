@@ -17,9 +17,12 @@ import java.util.Optional;
  * @param verb method and path, or what a client asked for
  * @param tenant that is meant; empty where none is named
  * @param outcome done, failed, granted or refused
- * @param why of a refusal to enrol; else empty
+ * @param status of HTTP; {@link #NO_STATUS} on the data port
+ * @param why of a refusal, where it is known; else empty
  */
 record AuditLine(Caller caller, String verb, String tenant, String outcome, int status, String why) {
+    static final int NO_STATUS = 0;
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /**
@@ -36,7 +39,9 @@ record AuditLine(Caller caller, String verb, String tenant, String outcome, int 
         line.put("verb", Quoted.cut(verb));
         optional(line, "tenant", Optional.of(Quoted.cut(tenant)));
         line.put("outcome", outcome);
-        line.put("status", status);
+        if (status != NO_STATUS) {
+            line.put("status", status);
+        }
         optional(line, "why", Optional.of(Quoted.cut(why)));
         if (dropped > 0) {
             line.put("dropped", dropped);

@@ -120,6 +120,22 @@ public final class AuditLog implements RequestAudit {
         write(new AuditLine(who, verb, "", REFUSED, status, why));
     }
 
+    /**
+     * A peer of the data port may not do what it asks for.
+     *
+     * @param message the kind of message in which it asked
+     * @param why a sentence, or empty where the certificate does not allow it
+     */
+    public void refusedOnDataPort(Caller who, String message, String why) {
+        write(new AuditLine(
+                who,
+                "data " + message,
+                who.name().map(PeerName::tenant).orElse(""),
+                REFUSED,
+                AuditLine.NO_STATUS,
+                why));
+    }
+
     /** How many lines were not written, since the start. */
     public synchronized long dropped() {
         return dropped;

@@ -18,13 +18,11 @@ import dev.kvpool.identity.peer.PoolTls;
 import dev.kvpool.identity.peer.Refusal;
 import dev.kvpool.identity.peer.RefusedPeerException;
 import java.net.InetAddress;
-import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 import javax.net.ssl.SSLParameters;
-import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 
 /**
@@ -66,7 +64,11 @@ public record AdminAccess(TlsIdentity identity, TlsCounts counts, Optional<Token
             Principal peer = PeerCheck.principal(
                     session, identity.current().credentials().name(), Instant.now());
             return unlessAllowed(
-                    new Caller(Optional.of(peer.name()), serial(session), address), peer.name(), verb, method, path);
+                    new Caller(Optional.of(peer.name()), PeerCheck.serial(session), address),
+                    peer.name(),
+                    verb,
+                    method,
+                    path);
         } catch (RefusedPeerException e) {
             Optional<String> token = Request.token(exchange.getRequestHeaders());
             if (e.why() == Refusal.NO_CERTIFICATE && token.isPresent() && tokens.isPresent()) {
@@ -74,21 +76,11 @@ public record AdminAccess(TlsIdentity identity, TlsCounts counts, Optional<Token
             }
             counts.count(e.why());
             return Decision.refuse(
-                    new Caller(Optional.empty(), serial(session), address),
+                    new Caller(Optional.empty(), PeerCheck.serial(session), address),
                     Response.text(
                             e.why() == Refusal.NO_CERTIFICATE ? UNAUTHENTICATED : FORBIDDEN,
                             method + " " + path + " needs a client certificate of this pool: " + e.getMessage()
                                     + "\n"));
-        }
-    }
-
-    private static String serial(SSLSession session) {
-        try {
-            return ((X509Certificate) session.getPeerCertificates()[0])
-                    .getSerialNumber()
-                    .toString(16);
-        } catch (SSLPeerUnverifiedException e) {
-            return "";
         }
     }
 

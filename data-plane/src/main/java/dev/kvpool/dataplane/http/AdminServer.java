@@ -139,18 +139,10 @@ public final class AdminServer implements AutoCloseable {
     private Response respond(HttpExchange exchange) {
         String path = exchange.getRequestURI().getPath();
         String method = exchange.getRequestMethod().equals("HEAD") ? "GET" : exchange.getRequestMethod();
+        // The server has refused escapes that are none.
+        Map<String, String> query = query(exchange.getRequestURI().getRawQuery());
         AdminGuard.Decision decision = guard.decide(exchange, method, path);
-        Map<String, String> query;
-        try {
-            query = query(exchange.getRequestURI().getRawQuery());
-        } catch (IllegalArgumentException e) { // an escape that is none
-            query = Map.of();
-            decision = decision.refusal().isPresent()
-                    ? decision
-                    : AdminGuard.Decision.refuse(decision.caller(), Response.text(400, e.getMessage() + "\n"));
-        }
-        Response response =
-                decision.refusal().isPresent() ? decision.refusal().get() : answer(exchange, method, path, query);
+        Response response = decision.refusal().orElseGet(() -> answer(exchange, method, path, query));
         audit.answered(
                 new RequestAudit.Asked(decision.caller(), method, path, Optional.ofNullable(query.get("tenant"))),
                 response.status(),

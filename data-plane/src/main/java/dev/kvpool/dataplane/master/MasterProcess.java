@@ -187,7 +187,16 @@ public final class MasterProcess implements AutoCloseable {
         warmUp = WarmUp.start(settings, MasterProcess::clockMs, config.warmUp(), () -> busy);
         EventLoop eventLoop = group.next();
         server = MasterServer.listen(
-                eventLoop, config.host(), config.port(), loop, self, counts, peers, security, MasterProcess::clockMs);
+                eventLoop,
+                config.host(),
+                config.port(),
+                loop,
+                self,
+                counts,
+                peers,
+                security,
+                audit,
+                MasterProcess::clockMs);
         MasterMetrics metrics =
                 new MasterMetrics(this::status, counts, events, security, audit::dropped, MasterProcess::clockMs);
         AdminPorts ports = new AdminPorts(config.host(), config.adminPort(), config.secureAdminPort());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master;
 
+import dev.kvpool.dataplane.audit.AuditLog;
 import dev.kvpool.dataplane.master.admission.DataPortSecurity;
 import dev.kvpool.dataplane.master.admission.PeerAdmission;
 import dev.kvpool.dataplane.secure.PoolSecurity;
@@ -47,11 +48,12 @@ final class MasterServer implements AutoCloseable {
             ConnectionCounts counts,
             ConnectedPeers peers,
             PoolSecurity security,
+            AuditLog audit,
             LongSupplier clockMs)
             throws IOException, InterruptedException {
         FrameEncoder encoder = new FrameEncoder();
         TroubleLog troubles = new TroubleLog(clockMs);
-        SessionPipeline sessions = new SessionPipeline(core, self, encoder, counts, peers, troubles);
+        SessionPipeline sessions = new SessionPipeline(core, self, encoder, counts, peers, troubles, audit);
         Optional<DataPortSecurity> tls =
                 security.mode() == TlsMode.OFF ? Optional.empty() : Optional.of(new DataPortSecurity(security));
         int[] open = {0};

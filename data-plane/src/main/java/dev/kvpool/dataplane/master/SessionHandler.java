@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.admin.ConnectedPeer;
+import dev.kvpool.dataplane.audit.AuditLog;
 import dev.kvpool.dataplane.master.admission.PeerAdmission;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
@@ -43,6 +44,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
     private final ConnectionCounts counts;
     private final ConnectedPeers peers;
     private final TroubleLog troubles;
+    private final AuditLog audit;
     private final PeerAdmission admission;
     private long session = NO_SESSION;
     private Optional<Role> plain = Optional.empty();
@@ -55,6 +57,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             ConnectionCounts counts,
             ConnectedPeers peers,
             TroubleLog troubles,
+            AuditLog audit,
             PeerAdmission admission) {
         super(Message.class);
         this.loop = loop;
@@ -63,6 +66,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
         this.counts = counts;
         this.peers = peers;
         this.troubles = troubles;
+        this.audit = audit;
         this.admission = admission;
     }
 
@@ -107,6 +111,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
                             request.getClass().getSimpleName(),
                             admission.name(),
                             context.channel().remoteAddress()));
+            audit(context, request, "");
             loop.apply(core -> core.refuse(session, request, Status.NOT_PERMITTED, loop.nowMs()));
             return false;
         }
@@ -114,6 +119,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
         if (objection.isPresent()) {
             ending = true;
             counts.countRefused(RefusalCode.ROLE);
+            audit(context, message, objection.get());
             troubles.log(
                     admission.name(),
                     () -> LOG.info(
@@ -125,6 +131,13 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
         return objection.isEmpty();
     }
 
+    private void audit(ChannelHandlerContext context, Message message, String why) {
+        if (context.channel().remoteAddress() instanceof InetSocketAddress address) {
+            audit.refusedOnDataPort(
+                    admission.caller(address.getAddress()), message.getClass().getSimpleName(), why);
+        }
+    }
+
     private void greet(ChannelHandlerContext context, Message message) {
         if (!(message instanceof Hello hello)) {
             refuse(context, Handshake.noHello(self, message.getClass().getSimpleName() + " came"));
@@ -133,6 +146,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
         loop.apply(core -> {
             Optional<Objection> stranger = admission.objection(hello, core::expects);
             if (stranger.isPresent()) {
+                audit(context, hello, stranger.get().message());
                 // Not noted for the node of that name: it is another that says so.
                 refuse(
                         context,

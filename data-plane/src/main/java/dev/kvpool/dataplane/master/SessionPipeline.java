@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master;
 
+import dev.kvpool.dataplane.audit.AuditLog;
 import dev.kvpool.dataplane.master.admission.DataPortSecurity;
 import dev.kvpool.dataplane.master.admission.PeerAdmission;
 import dev.kvpool.dataplane.wire.FrameDecoder;
@@ -23,14 +24,15 @@ record SessionPipeline(
         FrameEncoder encoder,
         ConnectionCounts counts,
         ConnectedPeers peers,
-        TroubleLog troubles)
+        TroubleLog troubles,
+        AuditLog audit)
         implements DataPortSecurity.Sessions {
     private static final Logger LOG = LoggerFactory.getLogger(SessionPipeline.class);
 
     /** Before the connection is active. */
     SessionHandler add(Channel connection, PeerAdmission admission) {
         FrameDecoder frames = new FrameDecoder();
-        SessionHandler session = new SessionHandler(core, self, frames, counts, peers, troubles, admission);
+        SessionHandler session = new SessionHandler(core, self, frames, counts, peers, troubles, audit, admission);
         connection.pipeline().addLast(frames, encoder, session);
         return session;
     }

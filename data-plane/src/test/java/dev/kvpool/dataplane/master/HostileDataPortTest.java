@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.kvpool.dataplane.audit.CapturedAudit;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.http.AdminCaller;
@@ -118,7 +119,8 @@ class HostileDataPortTest {
 
     @Test
     void aWriterPutsAndAReaderReadsAndCannotWrite() throws Exception {
-        try (PeerSocket writer = client("tenant/default/rw/w");
+        try (CapturedAudit audit = new CapturedAudit();
+                PeerSocket writer = client("tenant/default/rw/w");
                 PeerSocket reader = client("tenant/default/ro/r")) {
             put(writer, "k");
             reader.send(new ExistsRequest(1, keys("k")));
@@ -129,6 +131,12 @@ class HostileDataPortTest {
                     .isEqualTo(Status.OK);
             writesAreRefused(reader);
             assertThat(refusals("right")).isEqualTo(6);
+            assertThat(audit.lines())
+                    .hasSize(6)
+                    .allMatch(
+                            line -> line.matches(
+                                    ".*\"principal\":\"tenant/default/ro/r\",\"serial\":\"[0-9a-f]+\",\"address\":\"127.0.0.1\","
+                                            + "\"verb\":\"data [A-Za-z]+Request\",\"tenant\":\"default\",\"outcome\":\"refused\"}"));
             put(writer, "k2");
             assertThat(node.objects()).isEqualTo(2);
         }

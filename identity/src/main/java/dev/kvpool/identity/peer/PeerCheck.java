@@ -58,6 +58,17 @@ public final class PeerCheck {
         return principal;
     }
 
+    /** Serial number of the peer's certificate, in hexadecimal digits, for logs; empty when it has shown none. */
+    public static String serial(SSLSession session) {
+        try {
+            return ((X509Certificate) session.getPeerCertificates()[0])
+                    .getSerialNumber()
+                    .toString(16);
+        } catch (SSLPeerUnverifiedException e) {
+            return "";
+        }
+    }
+
     /** Requires a role of the other side. */
     public static void requireRole(Principal peer, PeerRole... roles) throws RefusedPeerException {
         for (PeerRole role : roles) {

@@ -4,9 +4,12 @@ package dev.kvpool.dataplane.master.admission;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.Principal;
 import dev.kvpool.identity.peer.PeerCheck;
 import dev.kvpool.identity.peer.PoolTls;
 import dev.kvpool.identity.peer.Refusal;
+import dev.kvpool.identity.peer.RefusedPeerException;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
 import java.time.Instant;
@@ -86,11 +89,21 @@ public final class DataPortSecurity implements AutoCloseable {
         handler.setHandshakeTimeoutMillis(0); // the gate has its own, which counts from the first byte
         use.accept(
                 handler,
-                new PeerAdmission(
-                        () -> PeerCheck.principal(
-                                engine.getSession(), tls.credentials().name(), Instant.now()),
-                        security.counts()));
+                new PeerAdmission(new OfConnection(engine, tls.credentials().name()), security.counts()));
         handler.handshakeFuture().addListener(_ -> done.accept(handler));
+    }
+
+    /** Who is at the other end of a connection, by the certificate of its handshake. */
+    private record OfConnection(SSLEngine engine, PeerName own) implements PeerAdmission.Authentication {
+        @Override
+        public Principal principal() throws RefusedPeerException {
+            return PeerCheck.principal(engine.getSession(), own, Instant.now());
+        }
+
+        @Override
+        public String serial() {
+            return PeerCheck.serial(engine.getSession());
+        }
     }
 
     void succeeded() {

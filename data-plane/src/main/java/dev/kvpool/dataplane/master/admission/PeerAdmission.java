@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.admission;
 
+import dev.kvpool.dataplane.http.Caller;
 import dev.kvpool.dataplane.master.core.base.Objection;
 import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsCounts;
@@ -17,6 +18,7 @@ import dev.kvpool.identity.peer.RefusedPeerException;
 import dev.kvpool.identity.text.Quoted;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
+import java.net.InetAddress;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
@@ -30,10 +32,14 @@ public final class PeerAdmission {
     public interface Authentication {
         /** The peer; asked when its first message is there, so after the handshake. */
         Principal principal() throws RefusedPeerException;
+
+        /** Serial number of the certificate, in hexadecimal digits; empty when it has shown none. */
+        String serial();
     }
 
     private final Optional<Authentication> authentication;
     private final TlsCounts counts;
+    private Optional<Principal> known = Optional.empty();
     private Optional<Principal> greeted = Optional.empty();
 
     private PeerAdmission() {
@@ -69,6 +75,7 @@ public final class PeerAdmission {
         Principal peer;
         try {
             peer = authentication.get().principal();
+            known = Optional.of(peer);
         } catch (RefusedPeerException e) {
             return Optional.of(refused(e.why(), RefusalCode.ROLE, e.getMessage()));
         }
@@ -141,6 +148,14 @@ public final class PeerAdmission {
     public Optional<Tenant> tenant() {
         return greeted.map(
                 peer -> peer.role() == PeerRole.TENANT ? Tenant.of(peer.name().tenant()) : Tenant.DEFAULT);
+    }
+
+    /** The peer, for the audit log. */
+    public Caller caller(InetAddress address) {
+        return new Caller(
+                known.map(Principal::name),
+                authentication.map(Authentication::serial).orElse(""),
+                address);
     }
 
     /** The peer, for log lines. */
