@@ -330,7 +330,7 @@ def test_an_answer_for_another_key_is_refused(enrolling: EnrollingPool, identity
 
 
 def test_a_master_that_is_busy_is_asked_again(enrolling: EnrollingPool, identity: Path) -> None:
-    answers = iter([(429, b"more than 50 enrolments a second"), (503, b"keys are not known")])
+    answers = iter([(429, b"more than 20 a second from one address"), (503, b"keys are not known")])
     with Relay(enrolling, "master/m-4", lambda status, body: next(answers, (status, body))) as relay:
         (identity / "admins").write_text(f"127.0.0.1:{relay.port}")
         with kvpool.Client(enrolling.masters) as client:

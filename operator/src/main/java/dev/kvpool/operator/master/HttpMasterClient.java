@@ -56,13 +56,8 @@ public final class HttpMasterClient implements MasterClient {
     private final MasterTrust trust = new MasterTrust();
     private final ObjectMapper json = new ObjectMapper();
     private final Executor threads = Executors.newVirtualThreadPerTaskExecutor();
-    private final HttpClient http = HttpClient.newBuilder()
-            .connectTimeout(CONNECT_TIMEOUT)
-            .version(HttpClient.Version.HTTP_1_1)
-            .sslContext(ServerTrust.context(trust))
-            .sslParameters(PoolTls.parameters())
-            .executor(threads)
-            .build();
+    private final HttpClient http;
+    private final Duration answerTimeout;
 
     /**
      * Makes a client.
@@ -72,16 +67,34 @@ public final class HttpMasterClient implements MasterClient {
      * @param tokens what it shows to secure ones
      */
     public HttpMasterClient(int port, int securePort, PoolTokens tokens) {
+        this(port, securePort, tokens, CONNECT_TIMEOUT, ANSWER_TIMEOUT);
+    }
+
+    /**
+     * As above.
+     *
+     * @param connectTimeout for a connection, with its handshake
+     * @param answerTimeout for what a master knows already
+     */
+    HttpMasterClient(int port, int securePort, PoolTokens tokens, Duration connectTimeout, Duration answerTimeout) {
         this.port = port;
         this.securePort = securePort;
         this.tokens = tokens;
+        this.answerTimeout = answerTimeout;
+        this.http = HttpClient.newBuilder()
+                .connectTimeout(connectTimeout)
+                .version(HttpClient.Version.HTTP_1_1)
+                .sslContext(ServerTrust.context(trust))
+                .sslParameters(PoolTls.parameters())
+                .executor(threads)
+                .build();
     }
 
     @Override
     public Map<String, MasterAnswer> ask(Map<String, MasterEndpoint> masters) {
         Map<String, CompletableFuture<MasterAnswer>> pending = new LinkedHashMap<>();
         masters.forEach((pod, endpoint) -> pending.put(pod, askOne(endpoint)));
-        long deadlineNanos = System.nanoTime() + ANSWER_TIMEOUT.toNanos();
+        long deadlineNanos = System.nanoTime() + answerTimeout.toNanos();
         Map<String, MasterAnswer> answers = new LinkedHashMap<>();
         pending.forEach((pod, answer) -> answers.put(pod, await(answer, deadlineNanos)));
         return answers;
@@ -99,12 +112,12 @@ public final class HttpMasterClient implements MasterClient {
                 .map(standby -> later(
                         () -> request(standby, path)
                                 .POST(HttpRequest.BodyPublishers.noBody())
-                                .timeout(ANSWER_TIMEOUT)
+                                .timeout(answerTimeout)
                                 .build(),
                         HttpResponse.BodyHandlers.discarding()))
                 .toArray(CompletableFuture<?>[]::new);
         CompletableFuture.allOf(told)
-                .completeOnTimeout(null, ANSWER_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+                .completeOnTimeout(null, answerTimeout.toMillis(), TimeUnit.MILLISECONDS)
                 .exceptionally(failed -> null)
                 .join();
     }
@@ -202,7 +215,7 @@ public final class HttpMasterClient implements MasterClient {
     private CompletableFuture<MasterAnswer> askOne(MasterEndpoint master) {
         return later(
                         () -> request(master, MasterPaths.POOL)
-                                .timeout(ANSWER_TIMEOUT)
+                                .timeout(answerTimeout)
                                 .header("Accept", "application/json")
                                 .build(),
                         HttpResponse.BodyHandlers.ofInputStream())
@@ -226,12 +239,12 @@ public final class HttpMasterClient implements MasterClient {
         }
     }
 
-    private static MasterAnswer await(CompletableFuture<MasterAnswer> pending, long deadlineNanos) {
+    private MasterAnswer await(CompletableFuture<MasterAnswer> pending, long deadlineNanos) {
         try {
             return pending.get(Math.max(0, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             pending.cancel(true);
-            return new MasterAnswer.Silent("it did not answer within " + ANSWER_TIMEOUT.toSeconds() + " s");
+            return new MasterAnswer.Silent("it did not answer within " + answerTimeout.toSeconds() + " s");
         } catch (ExecutionException e) {
             return new MasterAnswer.Silent(sentence(e.getCause()));
         } catch (InterruptedException e) {
