@@ -103,7 +103,7 @@ void LeaderSearch::fail(Master& master, Status why) {
   master.why = std::move(why);
   if (wasLeader) leaderLost(master);
   waitForNextTry(master);
-  master.nextStandby = context_.now + context_.backoffMs(0, kStandbyRedialMs, kStandbyRedialMs);
+  master.nextStandby = context_.now + context_.backoffMs(master.failures++, kStandbyRedialMs, kStandbyRedialLongestMs);
   if (matters) context_.explain(reason(master.address, master.why));
 }
 
@@ -205,6 +205,7 @@ void LeaderSearch::welcomed(Master& master, const wire::Welcome& welcome) {
 }
 
 void LeaderSearch::answered(Master& master, int32_t status) {
+  master.failures = 0;
   if (status != KV_OK) {
     const char* text = status == KV_NOT_LEADER   ? "is a standby"
                        : status == KV_RECOVERING ? "is the leader and still recovers its index"
@@ -228,10 +229,16 @@ void LeaderSearch::answered(Master& master, int32_t status) {
 
 /// Once one serves, the others are not asked; standbys stay connected.
 void LeaderSearch::leaveOthers() {
-  size_t kept = 0;
+  // One that is dialled may not be there at all.
+  dialStandbys(keepStandbys(keepStandbys(0, true), false));
+}
+
+/// Of the others with a connection, those that are welcomed or those that are not: closes what is more than there may
+/// be.
+size_t LeaderSearch::keepStandbys(size_t kept, bool welcomed) {
   for (size_t i = 0; i < masters_.size(); ++i) {
     Master& other = masters_[(firstStandby_ + i) % masters_.size()];
-    if (other.stage == Stage::Serving || other.stage == Stage::Away) continue;
+    if (other.stage == Stage::Serving || other.stage == Stage::Away || isWelcomed(other) != welcomed) continue;
     other.nextTry = context_.now;
     other.attempts = 0;
     if (kept < context_.config.standbys) {
@@ -241,13 +248,13 @@ void LeaderSearch::leaveOthers() {
     context_.act(Close{other.connection});
     other.stage = Stage::Away;
   }
-  dialStandbys(kept);
+  return kept;
 }
 
 void LeaderSearch::dialStandbys(size_t kept) {
   for (size_t i = 0; i < masters_.size() && kept < context_.config.standbys; ++i) {
     Master& other = masters_[(firstStandby_ + i) % masters_.size()];
-    if (other.stage != Stage::Away || context_.now < other.nextStandby || isAbsent(other)) continue;
+    if (other.stage != Stage::Away || context_.now < other.nextStandby) continue;
     dial(other);
     ++kept;
   }
@@ -328,9 +335,7 @@ void LeaderSearch::watch(Master& master) {
     return drop(master.connection,
                 Status(KV_CONNECT_FAILED, what + std::to_string(context_.config.connectTimeoutMs) + " ms"));
   }
-  const bool welcomed =
-      master.stage == Stage::Asked || master.stage == Stage::Resting || master.stage == Stage::Serving;
-  if (!welcomed) return;
+  if (!isWelcomed(master)) return;
   if (context_.now - master.lastHeard >= kSilenceMs) {
     return drop(master.connection, Status(KV_CONNECT_FAILED, "silent for " + std::to_string(kSilenceMs) + " ms"));
   }
@@ -340,6 +345,10 @@ void LeaderSearch::watch(Master& master) {
     master.lastSent = context_.now;
     context_.act(SendFrame{master.connection, std::move(frame)});
   }
+}
+
+bool LeaderSearch::isWelcomed(const Master& master) {
+  return master.stage == Stage::Asked || master.stage == Stage::Resting || master.stage == Stage::Serving;
 }
 
 LeaderSearch::Master* LeaderSearch::serving() {

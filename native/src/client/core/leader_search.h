@@ -70,11 +70,12 @@ class LeaderSearch {
     Time lastHeard = 0;
     Time lastSent = 0;
     uint32_t attempts = 0;
-    bool known = false;    // its name has had an address
-    bool unknown = false;  // and now has none
-    Status why;            // of the last failure
-    std::string name;      // what it calls itself
-    wire::Hello hello;     // as sent
+    uint32_t failures = 0;  // in a row; an answer ends it
+    bool known = false;     // its name has had an address
+    bool unknown = false;   // and now has none
+    Status why;             // of the last failure
+    std::string name;       // what it calls itself
+    wire::Hello hello;      // as sent
   };
 
   Master* find(ConnectionId connection);
@@ -87,8 +88,10 @@ class LeaderSearch {
   [[nodiscard]] bool inDoubt() const;
   [[nodiscard]] Master* serving();
   void leaveOthers();
+  size_t keepStandbys(size_t kept, bool welcomed);
   void dialStandbys(size_t kept);
   [[nodiscard]] bool isStandby(const Master& master) const;
+  [[nodiscard]] static bool isWelcomed(const Master& master);
   void leaderLost(Master& lost);
   void waitForNextTry(Master& master);
   void rest(Master& master, Status why);

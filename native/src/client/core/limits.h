@@ -16,10 +16,11 @@ inline constexpr int64_t kHeartbeatMs = 500;
 inline constexpr int64_t kSilenceMs = 3000;
 // With TLS as many standbys stay connected: the handshakes of all clients with a new leader would take longer than all
 // else of a takeover. They hear of us this often, and are dialled again after this long at most, so that one that comes
-// back does not have all clients at once.
+// back does not have all clients at once; one that never answers ever more rarely.
 inline constexpr size_t kStandbysMax = 2;
 inline constexpr int64_t kStandbyHeartbeatMs = 5000;
 inline constexpr int64_t kStandbyRedialMs = 5000;
+inline constexpr int64_t kStandbyRedialLongestMs = 60'000;
 // Before its connection is renewed nothing more is sent; after this long it is renewed with calls under way, which are
 // asked again.
 inline constexpr int64_t kRenewPauseMs = 1000;

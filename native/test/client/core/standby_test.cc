@@ -129,13 +129,43 @@ TEST(CoreStandbys, AsManyStayAsTheSettingsHaveAndClientsPreferDifferentOnes) {
     EXPECT_GE(kept[i], 10u) << masters[i];
 }
 
-/// Most names of a pool's masters have no address, and the resolver has other things to do.
-TEST(CoreStandbys, NamesWithoutAnAddressAreNoStandbys) {
-  CoreHarness h(withStandbys({"master-0:1", "master-1:1"}, 1));
+/// Its pod was being made when the client began.
+TEST_F(CoreStandby, ANameThatGetsItsAddressLaterBecomesAStandby) {
   h.nameless(h.expectDial("master-1:1"));
   const ConnectionId leader = h.lead("master-0:1");
-  passWith(h, {leader}, 30'000);
-  EXPECT_FALSE(h.dials("master-1:1"));
+  passWith(h, {leader}, client::kStandbyRedialMs + 500);
+  const ConnectionId standby = answerAsStandby(h, "master-1:1");
+  passWith(h, {leader, standby}, 10'000);
+  EXPECT_FALSE(h.closes(standby));
+}
+
+/// It may refuse this client for ever, and most names of a pool's masters never get an address.
+TEST_F(CoreStandby, OneThatNeverAnswersIsDialledEverMoreRarely) {
+  h.cut(h.expectDial("master-1:1"));
+  const ConnectionId leader = h.lead("master-0:1");
+  size_t dials = 0;
+  for (int second = 0; second < 600; ++second) {
+    passWith(h, {leader}, 1000);
+    if (!h.dials("master-1:1")) continue;
+    h.cut(h.expectDial("master-1:1"));
+    ++dials;
+  }
+  EXPECT_GE(dials, 600'000u / client::kStandbyRedialLongestMs);
+  EXPECT_LE(dials, 4 + 2 * 600'000u / client::kStandbyRedialLongestMs);
+}
+
+/// That of a machine that is gone is only given up after a while.
+TEST(CoreStandbys, OnesThatAreThereStayRatherThanOnesThatAreDialled) {
+  const std::vector<std::string> masters{"master-0:1", "master-1:1", "master-2:1"};
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    client::Config config = withStandbys(masters, 1);
+    config.seed = seed;
+    CoreHarness h(config);
+    const ConnectionId standby = answerAsStandby(h, "master-2:1");
+    const ConnectionId leader = h.lead("master-0:1");
+    passWith(h, {leader, standby}, 1000);
+    EXPECT_FALSE(h.closes(standby)) << "seed " << seed;
+  }
 }
 
 }  // namespace
