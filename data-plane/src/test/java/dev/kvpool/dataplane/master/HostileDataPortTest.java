@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.kvpool.dataplane.audit.CapturedAudit;
+import dev.kvpool.dataplane.CapturedLog;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.http.AdminCaller;
@@ -119,7 +119,7 @@ class HostileDataPortTest {
 
     @Test
     void aWriterPutsAndAReaderReadsAndCannotWrite() throws Exception {
-        try (CapturedAudit audit = new CapturedAudit();
+        try (CapturedLog audit = new CapturedLog("Audit");
                 PeerSocket writer = client("tenant/default/rw/w");
                 PeerSocket reader = client("tenant/default/ro/r")) {
             put(writer, "k");

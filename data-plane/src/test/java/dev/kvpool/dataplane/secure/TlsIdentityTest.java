@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.secure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvpool.dataplane.CapturedLog;
 import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
@@ -53,6 +54,23 @@ class TlsIdentityTest {
             assertThat(credentials.name().path()).isEqualTo("node/a");
             assertThat(credentials.toString()).isEqualTo("spiffe://" + POOL + "/node/a");
             assertThat(credentials.roots()).containsExactly(authority.certificate());
+        }
+    }
+
+    @Test
+    void aRootThatEndsSoonIsLoggedOnce() throws Exception {
+        CertificateAuthority ending = CertificateAuthority.create(POOL, now, Duration.ofDays(20));
+        try (CapturedLog log = new CapturedLog(TlsIdentity.class.getName());
+                TlsIdentity identity = open()) {
+            identity.look();
+            assertThat(log.lines()).noneMatch(line -> line.startsWith("a root that this process trusts"));
+            write(directory, ending, "node/a");
+            identity.look();
+            identity.look();
+            assertThat(log.lines())
+                    .filteredOn(line -> line.startsWith("a root that this process trusts ends at "
+                            + ending.certificate().getNotAfter().toInstant() + ", in 19 days"))
+                    .hasSize(1);
         }
     }
 

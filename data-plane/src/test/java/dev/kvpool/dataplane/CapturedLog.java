@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.audit;
+package dev.kvpool.dataplane;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.LoggerFactory;
 
-/** The lines that masters of this JVM write to their audit logs while it is open. */
-public final class CapturedAudit implements AutoCloseable {
-    private final Logger logger = (Logger) LoggerFactory.getLogger("Audit");
+/** The lines that one logger of this JVM writes while it is open, whichever test they are of. */
+public final class CapturedLog implements AutoCloseable {
+    private final Logger logger;
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
         @Override
@@ -19,7 +19,9 @@ public final class CapturedAudit implements AutoCloseable {
         }
     };
 
-    public CapturedAudit() {
+    /** Begins; the logger is named as its class, or as its lines are marked. */
+    public CapturedLog(String name) {
+        logger = (Logger) LoggerFactory.getLogger(name);
         appender.setContext(logger.getLoggerContext());
         appender.start();
         logger.addAppender(appender);
