@@ -184,7 +184,7 @@ public final class MasterProcess implements AutoCloseable {
     }
 
     private void listen() throws IOException, InterruptedException {
-        warmUp = WarmUp.start(settings, MasterProcess::clockMs, config.warmUp(), () -> busy);
+        warmUp = WarmUp.start(settings, MasterProcess::clockMs, config.warmUp(), () -> busy, security::current);
         EventLoop eventLoop = group.next();
         server = MasterServer.listen(
                 eventLoop,

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.dataplane.Kvpool;
 import dev.kvpool.dataplane.cli.CommandRunner;
@@ -28,6 +29,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** A whole pool of real processes that require TLS, and a real client: every byte goes encrypted, and a dead leader costs nothing. */
@@ -36,6 +39,9 @@ class LocalTlsTest {
     private static final Duration SHORT = Duration.ofSeconds(3);
     private static final int OBJECTS = 400;
     private static final int VALUE_BYTES_MAX = 20_000;
+    private static final int CLIENTS = 12;
+    private static final Pattern HANDSHAKES =
+            Pattern.compile("kvpool_tls_handshakes_total\\{result=\"ok\"} ([0-9.E]+)");
 
     private final Acknowledged acknowledged = new Acknowledged(24);
 
@@ -54,6 +60,38 @@ class LocalTlsTest {
                 acknowledged.awaitAllReadBack(client);
             }
         }
+    }
+
+    /** Clients are connected to the standby before it leads; one of them may have lost that connection on a busy machine. */
+    @Test
+    void aTakeoverNeedsNoHandshakesOfClients() throws Exception {
+        List<NativeClient> clients = new ArrayList<>();
+        try (LocalRun local = LocalRun.start(Kvpool.class, "--masters", "2", "--tls", "required")) {
+            local.awaitLines("KVPOOL_TLS_DIR=", 1);
+            for (int i = 0; i < CLIENTS; i++) {
+                clients.add(connect(local));
+            }
+            acknowledged.awaitPut(clients.getFirst(), "before the takeover");
+            await("handshakes with the standby")
+                    .atMost(LocalRun.PATIENCE)
+                    .until(() -> handshakes(local, 1) >= CLIENTS + 1); // and the node's
+            double before = handshakes(local, 1);
+            local.kill("master-0");
+            for (NativeClient client : clients) {
+                acknowledged.awaitAllReadBack(client);
+            }
+            assertThat(handshakes(local, 1) - before).as("handshakes").isLessThanOrEqualTo(CLIENTS / 4.0);
+        } finally {
+            clients.forEach(NativeClient::close);
+        }
+    }
+
+    private static double handshakes(LocalRun local, int master) throws Exception {
+        HostPort admin = new HostPort("127.0.0.1", local.adminPort() + master);
+        Matcher line = HANDSHAKES.matcher(
+                AdminCaller.PLAIN.get(admin, "/metrics", TIMEOUT, TIMEOUT).body());
+        assertThat(line.find()).isTrue();
+        return Double.parseDouble(line.group(1));
     }
 
     @Test

@@ -13,8 +13,6 @@ import dev.kvpool.identity.peer.RefusedPeerException;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
 import java.time.Instant;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLEngine;
@@ -26,15 +24,13 @@ public final class DataPortSecurity implements AutoCloseable {
     private static final int THREADS_MAX = 4;
 
     private final PoolSecurity security;
-    private final ExecutorService handshakes;
+    private final HandshakeQueue handshakes;
     private final OpenHandshakes open = new OpenHandshakes();
 
     public DataPortSecurity(PoolSecurity security) {
         this.security = security;
         int threads = Math.clamp(Runtime.getRuntime().availableProcessors() / 2, 1, THREADS_MAX);
-        // Its queue is bounded by the handshakes that may be open.
-        handshakes = Executors.newFixedThreadPool(
-                threads, Thread.ofPlatform().daemon().name("handshake-", 0).factory());
+        handshakes = new HandshakeQueue(threads);
     }
 
     /** What happens to connections. */
@@ -77,15 +73,15 @@ public final class DataPortSecurity implements AutoCloseable {
         security.counts().count(refusal);
     }
 
-    /** A handler for one connection, and what will say who is at its other end. */
-    void secure(BiConsumer<SslHandler, PeerAdmission> use, Consumer<SslHandler> done) {
+    /** A handler for the connection, and what will say who is at its other end. */
+    void secure(Channel connection, BiConsumer<SslHandler, PeerAdmission> use, Consumer<SslHandler> done) {
         TlsContext tls = security.current().orElseThrow();
         SSLEngine engine = tls.context().createSSLEngine();
         engine.setUseClientMode(false);
         SSLParameters parameters = PoolTls.parameters();
         parameters.setNeedClientAuth(true);
         engine.setSSLParameters(parameters);
-        SslHandler handler = new SslHandler(engine, handshakes);
+        SslHandler handler = new SslHandler(engine, handshakes.of(connection));
         handler.setHandshakeTimeoutMillis(0); // the gate has its own, which counts from the first byte
         use.accept(
                 handler,
@@ -112,6 +108,6 @@ public final class DataPortSecurity implements AutoCloseable {
 
     @Override
     public void close() {
-        handshakes.shutdownNow();
+        handshakes.close();
     }
 }

@@ -45,7 +45,9 @@ final class TlsGate extends ByteToMessageDecoder {
 
     private void expire(Channel connection) {
         if (!ended) {
-            refuse(connection, Refusal.TIMEOUT, "it did not say who it is within " + AUTHENTICATION_MS_MAX + " ms");
+            tell(connection, Refusal.TIMEOUT, "it did not say who it is within " + AUTHENTICATION_MS_MAX + " ms");
+            // Past the handler of TLS, which would wait for its turn to say goodbye.
+            connection.pipeline().firstContext().close();
         }
     }
 
@@ -86,6 +88,7 @@ final class TlsGate extends ByteToMessageDecoder {
                 Refusal.LIMIT,
                 "it sent more than " + HandshakeBytes.MAX + " bytes before it said who it is"));
         security.secure(
+                connection,
                 (handler, admission) -> {
                     pipeline.addLast(bytes, handler);
                     sessions.open(connection, admission);

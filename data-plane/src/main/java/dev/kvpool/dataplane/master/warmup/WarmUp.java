@@ -2,16 +2,20 @@
 package dev.kvpool.dataplane.master.warmup;
 
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
+import dev.kvpool.dataplane.secure.TlsContext;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has Java compile what a leader does all day before there is anything to do: works on a {@link ScratchPool} from the start of
- * the process on, beside everything else and for a limited processor time. Neither the pool nor any number of it knows.
+ * Has Java compile what a leader does all day before there is anything to do: works on a {@link ScratchPool}, and shakes hands with
+ * itself where there is TLS, from the start of the process on, beside everything else and for a limited processor time. Neither the pool nor
+ * any number of it knows.
  */
 public final class WarmUp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
@@ -21,26 +25,40 @@ public final class WarmUp implements AutoCloseable {
     private final LongSupplier clockMs;
     private final Duration budget;
     private final BooleanSupplier busy;
+    private final Supplier<Optional<TlsContext>> tls;
     private final Thread thread;
     private volatile boolean closing;
     private volatile int batches;
+    private volatile int handshakes;
 
-    private WarmUp(CoreSettings rules, LongSupplier clockMs, Duration budget, BooleanSupplier busy) {
+    private WarmUp(
+            CoreSettings rules,
+            LongSupplier clockMs,
+            Duration budget,
+            BooleanSupplier busy,
+            Supplier<Optional<TlsContext>> tls) {
         this.rules = rules;
         this.clockMs = clockMs;
         this.budget = budget;
         this.busy = busy;
+        this.tls = tls;
         thread = Thread.ofPlatform().name("warm-up").daemon().unstarted(this::run);
     }
 
     /**
      * Begins in a thread of its own.
      *
-     * @param budget processor time of that thread; with nothing there is no warm-up
+     * @param budget processor time of that thread, and as much again with TLS; with nothing there is no warm-up
      * @param busy whether the master has something to do that must not wait; the warm-up waits meanwhile
+     * @param tls that of the data port; empty: plain
      */
-    public static WarmUp start(CoreSettings rules, LongSupplier clockMs, Duration budget, BooleanSupplier busy) {
-        WarmUp warmUp = new WarmUp(rules, clockMs, budget, busy);
+    public static WarmUp start(
+            CoreSettings rules,
+            LongSupplier clockMs,
+            Duration budget,
+            BooleanSupplier busy,
+            Supplier<Optional<TlsContext>> tls) {
+        WarmUp warmUp = new WarmUp(rules, clockMs, budget, busy, tls);
         if (budget.isPositive()) {
             warmUp.thread.start();
         }
@@ -50,8 +68,11 @@ public final class WarmUp implements AutoCloseable {
     private void run() {
         long begunMs = clockMs.getAsLong();
         int done = 0;
+        int shaken = 0;
+        Optional<TlsContext> secure = tls.get();
+        long endNs = budget.toNanos() * (secure.isPresent() ? 2 : 1);
         try (ScratchPool pool = new ScratchPool(rules, clockMs)) {
-            while (!closing && isWithinBudget()) {
+            while (!closing && processorNs() < endNs) {
                 if (busy.getAsBoolean()) {
                     Thread.sleep(PAUSE_MS);
                     continue;
@@ -59,8 +80,17 @@ public final class WarmUp implements AutoCloseable {
                 pool.round();
                 done++;
                 batches = done;
+                secure = secure.filter(WarmUp::shakesHands);
+                if (secure.isPresent()) {
+                    shaken++;
+                    handshakes = shaken;
+                }
             }
-            LOG.info("warmed up with {} batches in {} ms", done, clockMs.getAsLong() - begunMs);
+            LOG.info(
+                    "warmed up with {} batches and {} handshakes in {} ms",
+                    done,
+                    shaken,
+                    clockMs.getAsLong() - begunMs);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException | Error e) {
@@ -68,13 +98,25 @@ public final class WarmUp implements AutoCloseable {
         }
     }
 
-    private boolean isWithinBudget() {
-        return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() < budget.toNanos();
+    /** False when the own certificate is not good at both ends, where more tries would fail as well. */
+    private static boolean shakesHands(TlsContext own) {
+        try (ScratchHandshake handshake = new ScratchHandshake(own)) {
+            return handshake.run() > 0;
+        }
+    }
+
+    private static long processorNs() {
+        return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
     /** What has gone through the scratch pool until now. */
     int batches() {
         return batches;
+    }
+
+    /** How often it has shaken hands until now. */
+    int handshakes() {
+        return handshakes;
     }
 
     /** Ends it soon; does not wait for that. */

@@ -3,13 +3,25 @@ package dev.kvpool.dataplane.master.warmup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
+import dev.kvpool.dataplane.secure.TlsContext;
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.peer.PoolTls;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import javax.net.ssl.KeyManager;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The pool that a master practises on, and for how long it does. */
 @Timeout(60)
@@ -42,7 +54,7 @@ class WarmUpTest {
 
     @Test
     void aBudgetEndsIt() throws InterruptedException {
-        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false);
+        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, Optional::empty);
 
         warmUp.await();
 
@@ -51,7 +63,7 @@ class WarmUpTest {
 
     @Test
     void withoutABudgetThereIsNone() throws InterruptedException {
-        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ZERO, () -> false);
+        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ZERO, () -> false, Optional::empty);
 
         warmUp.await();
 
@@ -60,7 +72,7 @@ class WarmUpTest {
 
     @Test
     void aMasterThatEndsEndsIt() throws InterruptedException {
-        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofHours(1), () -> false);
+        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofHours(1), () -> false, Optional::empty);
 
         warmUp.close();
 
@@ -70,16 +82,81 @@ class WarmUpTest {
     @Test
     void itWaitsWhileItsMasterIsBusy() throws InterruptedException {
         CountDownLatch asked = new CountDownLatch(3);
-        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofHours(1), () -> {
-            asked.countDown();
-            return true;
-        });
+        WarmUp warmUp = WarmUp.start(
+                RULES,
+                WarmUpTest::clockMs,
+                Duration.ofHours(1),
+                () -> {
+                    asked.countDown();
+                    return true;
+                },
+                Optional::empty);
 
         asked.await();
         warmUp.close();
         warmUp.await();
 
         assertThat(warmUp.batches()).isZero();
+    }
+
+    @Test
+    void withTlsItShakesHandsAsWell(@TempDir Path folder) throws Exception {
+        Optional<TlsContext> tls = Optional.of(own(folder));
+        try (ScratchHandshake handshake = new ScratchHandshake(tls.get())) {
+            assertThat(handshake.run()).isEqualTo(ScratchHandshake.MESSAGES);
+        }
+        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, () -> tls);
+
+        warmUp.await();
+
+        assertThat(warmUp.handshakes()).isPositive();
+        assertThat(warmUp.handshakes()).isEqualTo(warmUp.batches());
+    }
+
+    /** Which is not the warm-up's to tell. */
+    @Test
+    void aCertificateThatIsNotGoodAtBothEndsIsTriedOnce(@TempDir Path folder) throws Exception {
+        Optional<TlsContext> stranger = Optional.of(believingAnother(folder));
+        try (ScratchHandshake handshake = new ScratchHandshake(stranger.get())) {
+            assertThat(handshake.run()).isZero();
+        }
+        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, () -> stranger);
+
+        warmUp.await();
+
+        assertThat(warmUp.handshakes()).isZero();
+        assertThat(warmUp.batches()).isPositive();
+    }
+
+    private static TlsContext own(Path folder) throws Exception {
+        CertificateAuthority authority = authority();
+        return read(folder, authority, authority);
+    }
+
+    private static TlsContext believingAnother(Path folder) throws Exception {
+        return read(folder, authority(), authority());
+    }
+
+    private static CertificateAuthority authority() {
+        return CertificateAuthority.create(UUID.randomUUID(), Instant.now(), Duration.ofDays(1));
+    }
+
+    private static TlsContext read(Path folder, CertificateAuthority by, CertificateAuthority believed)
+            throws Exception {
+        IssuedDirectory.write(
+                folder,
+                by,
+                by.issue(
+                        PeerName.ofPath(by.poolId(), "master/master-0"),
+                        List.of(),
+                        Instant.now(),
+                        Duration.ofHours(1)));
+        TlsContext issued = TlsContext.read(folder, Instant.now());
+        return new TlsContext(
+                issued.credentials(),
+                PoolTls.context(new KeyManager[] {issued.keys()}, PoolTls.trust(List.of(believed.certificate()))),
+                issued.keys(),
+                PoolTls.trust(List.of(believed.certificate())));
     }
 
     private static long clockMs() {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** In which order handshakes are worked on when more wait than can be served. */
+@Timeout(60)
+class HandshakeQueueTest {
+    private final BlockingQueue<String> done = new LinkedBlockingQueue<>();
+    private final CountDownLatch go = new CountDownLatch(1);
+
+    @Test
+    void whatHasBegunGoesOnAndTheNewestBegins() throws InterruptedException {
+        try (HandshakeQueue queue = new HandshakeQueue(1)) {
+            Executor old = blocked(queue);
+            queue.of(new EmbeddedChannel()).execute(step("second"));
+            queue.of(new EmbeddedChannel()).execute(step("third"));
+            old.execute(step("the first goes on"));
+            queue.of(new EmbeddedChannel()).execute(step("fourth"));
+            go.countDown();
+
+            assertThat(done(4)).containsExactly("the first goes on", "fourth", "third", "second");
+        }
+    }
+
+    @Test
+    void connectionsThatAreGoneCostNothing() throws InterruptedException {
+        try (HandshakeQueue queue = new HandshakeQueue(1)) {
+            blocked(queue);
+            EmbeddedChannel gone = new EmbeddedChannel();
+            queue.of(new EmbeddedChannel()).execute(step("stays"));
+            queue.of(gone).execute(step("gone"));
+            assertThat(gone.close().isDone()).isTrue();
+            go.countDown();
+            assertThat(done(1)).containsExactly("stays");
+
+            queue.of(new EmbeddedChannel()).execute(step("later"));
+            assertThat(done(1)).containsExactly("later");
+        }
+    }
+
+    /** A handshake whose first step holds the only thread until {@link #go}. */
+    private Executor blocked(HandshakeQueue queue) throws InterruptedException {
+        CountDownLatch runs = new CountDownLatch(1);
+        Executor first = queue.of(new EmbeddedChannel());
+        first.execute(() -> {
+            runs.countDown();
+            try {
+                go.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        runs.await();
+        return first;
+    }
+
+    private Runnable step(String name) {
+        return () -> done.add(name);
+    }
+
+    private List<String> done(int count) throws InterruptedException {
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            names.add(done.take());
+        }
+        return names;
+    }
+}
