@@ -57,6 +57,7 @@ enum kv_status {
   KV_TOO_OLD = -206,    /* library and caller do not fit; see kv_abi_version */
   /* -3xx: room in the pool */
   KV_NO_SPACE = -301,
+  KV_QUOTA_EXCEEDED = -302, /* the tenant is at its ceiling, and what it has is leased, pinned or retained */
   /* -4xx: this connection or peer */
   KV_CONNECT_FAILED = -401,
   KV_TRANSFER_FAILED = -402,

@@ -57,6 +57,7 @@ def test_every_status_has_a_mooncake_code() -> None:
         (Status.OK, 0),
         (Status.NO_SPACE, -200),
         (Status.TOO_LARGE, -200),
+        (Status.QUOTA_EXCEEDED, -1700),
         (Status.VERSION_MISMATCH, -300),
         (Status.INVALID_KEY, -400),
         (Status.INVALID_ARGUMENT, -600),

@@ -34,6 +34,7 @@ class Status(IntEnum):
     TOO_OLD = -206
     # room in the pool
     NO_SPACE = -301
+    QUOTA_EXCEEDED = -302
     # this connection or peer
     CONNECT_FAILED = -401
     TRANSFER_FAILED = -402
@@ -88,7 +89,7 @@ class CallError(KvpoolError):
 
 
 class NoSpaceError(KvpoolError):
-    """The pool is full and nothing could be evicted."""
+    """The pool is full, or the tenant at its ceiling, and nothing could be evicted."""
 
 
 class PeerError(KvpoolError):

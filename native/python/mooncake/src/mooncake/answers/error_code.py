@@ -33,6 +33,7 @@ class ErrorCode(IntEnum):
     UNAVAILABLE_IN_CURRENT_STATUS = -1010
     TASK_NOT_FOUND = -1400
     TASK_PENDING_LIMIT_EXCEEDED = -1401
+    TENANT_QUOTA_EXCEEDED = -1700
 
 
 CODE_OF: dict[int, ErrorCode] = {
@@ -53,6 +54,7 @@ CODE_OF: dict[int, ErrorCode] = {
     Status.TIMEOUT: ErrorCode.RPC_TIMEOUT,
     # Engines take "no handle" as back-pressure and put less; a full queue asks for the same.
     Status.NO_SPACE: ErrorCode.NO_AVAILABLE_HANDLE,
+    Status.QUOTA_EXCEEDED: ErrorCode.TENANT_QUOTA_EXCEEDED,
     Status.TOO_LARGE: ErrorCode.NO_AVAILABLE_HANDLE,
     Status.QUEUE_FULL: ErrorCode.NO_AVAILABLE_HANDLE,
     Status.OUT_OF_MEMORY: ErrorCode.NO_AVAILABLE_HANDLE,

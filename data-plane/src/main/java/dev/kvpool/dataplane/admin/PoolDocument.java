@@ -11,7 +11,9 @@ import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
+import dev.kvpool.dataplane.master.core.report.QuotaStatus;
 import dev.kvpool.dataplane.master.core.report.TenantStatus;
+import dev.kvpool.dataplane.master.core.tenant.Quota;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
@@ -60,6 +62,7 @@ final class PoolDocument {
                     .put("objects", tenant.objects())
                     .put("bytes", tenant.bytes());
         }
+        quotas(root.putArray("quotas"), status.quotas());
         root.putObject("index")
                 .put("usedBytes", status.index().usedBytes())
                 .put("maxBytes", status.index().maxBytes())
@@ -92,6 +95,25 @@ final class PoolDocument {
                 .put("since", since.toString())
                 .put("before", register.behindSince(id).toString()));
         register.witnesses().keySet().forEach(object.putArray("witnesses")::add);
+    }
+
+    /** Ceilings that a tenant does not have are left out. */
+    private static void quotas(ArrayNode array, List<QuotaStatus> quotas) {
+        for (QuotaStatus status : quotas) {
+            ObjectNode object = array.addObject()
+                    .put("tenant", status.tenant())
+                    .put("usedBytes", status.used().allBytes())
+                    .put("usedObjects", status.used().allObjects())
+                    .put("guaranteedBytes", status.quota().guaranteedBytes());
+            if (status.quota().ceilingBytes() != Quota.UNLIMITED) {
+                object.put("ceilingBytes", status.quota().ceilingBytes());
+            }
+            if (status.quota().ceilingObjects() != Quota.UNLIMITED) {
+                object.put("ceilingObjects", status.quota().ceilingObjects());
+            }
+            object.put("refusals", status.costs().refusals());
+            object.put("evictions", status.costs().evictions());
+        }
     }
 
     private static void rules(ObjectNode object, RulesInEffect now) {

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.config;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /** The rules of a pool's cache and of its leadership: settings of {@code master}, which {@code local} passes on. */
@@ -84,6 +85,13 @@ public final class CacheSettings {
             "What happens to objects of a node that missed removals when all nodes that know of these are"
                     + " unavailable: strict = unavailable until one is back or the node is forgotten, available = served.");
 
+    public static final Setting<Map<String, TenantAmounts>> TENANT_QUOTAS = Setting.withDefault(
+            "tenant-quotas",
+            TenantAmounts.BY_NAME,
+            "",
+            "What tenants may have and what others leave them, such as chat:guaranteed=8GiB:ceiling=16GiB:objects=100000,"
+                    + "default:ceiling=4GiB. At its ceiling a tenant evicts its own objects.");
+
     public static final Setting<Duration> LEASE_DURATION = Setting.withDefault(
             "lease-duration", LEADERSHIP_TIMES, "5s", "How long a leadership lasts without renewal.");
 
@@ -104,7 +112,8 @@ public final class CacheSettings {
             REPLICAS,
             REPAIR_DELAY,
             REPAIR_RATE,
-            CONSISTENCY);
+            CONSISTENCY,
+            TENANT_QUOTAS);
 
     public static final List<Setting<?>> ALL = Stream.concat(
                     LIVE.stream(), Stream.of(LEASE_DURATION, RENEW_DEADLINE, RETRY_PERIOD))

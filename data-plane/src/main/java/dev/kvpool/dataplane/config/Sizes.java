@@ -67,7 +67,7 @@ public final class Sizes {
         return unit == 0 ? bytes + " bytes" : String.format(Locale.ROOT, "%.1f %s", number, units[unit]);
     }
 
-    private static long parse(String text) {
+    static long parse(String text) {
         Matcher matcher = TEXT.matcher(text);
         if (!matcher.matches() || !UNITS.containsKey(matcher.group(2))) {
             throw new IllegalArgumentException();

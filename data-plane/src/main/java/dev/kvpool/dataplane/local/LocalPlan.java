@@ -226,6 +226,10 @@ final class LocalPlan {
                 words.stream()
                         .map(word -> word.toString().toLowerCase(Locale.ROOT))
                         .collect(Collectors.joining(","));
+            case Map<?, ?> byName ->
+                byName.entrySet().stream()
+                        .map(entry -> entry.getKey() + entry.getValue().toString())
+                        .collect(Collectors.joining(","));
             default -> value.toString();
         };
     }

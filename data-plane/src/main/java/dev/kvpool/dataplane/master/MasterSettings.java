@@ -15,6 +15,7 @@ import dev.kvpool.dataplane.enrol.EnrolmentSettings;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Consistency;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.file.TenantQuotas;
 import dev.kvpool.dataplane.secure.TlsSettings;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -65,8 +66,8 @@ final class MasterSettings {
             "cache-rules-file",
             Formats.FILE,
             "File with lines such as replicas=2, the last one being end, for --object-lease, --eviction-*,"
-                    + " --takeover-reserve, --soft-pin-ttl, --allow-evict-soft-pinned, --replicas, --repair-* and"
-                    + " --consistency: overrides the flags and is reread when it changes. Default: the file "
+                    + " --takeover-reserve, --soft-pin-ttl, --allow-evict-soft-pinned, --replicas, --repair-*,"
+                    + " --consistency and --tenant-quotas: overrides the flags and is reread when it changes. Default: the file "
                     + CACHE_RULES + " beside --expected-nodes-file, if there is one.");
 
     static final Setting<Duration> WARM_UP = Setting.withDefault(
@@ -120,7 +121,8 @@ final class MasterSettings {
                 settings.get(CacheSettings.REPLICAS),
                 settings.get(CacheSettings.REPAIR_DELAY).toMillis(),
                 settings.get(CacheSettings.REPAIR_RATE),
-                Consistency.of(settings.get(CacheSettings.CONSISTENCY)));
+                Consistency.of(settings.get(CacheSettings.CONSISTENCY)),
+                TenantQuotas.of(settings.get(CacheSettings.TENANT_QUOTAS)));
     }
 
     private static List<Setting<?>> all() {

@@ -118,7 +118,7 @@ public final class MasterMetrics {
         return registry.scrape()
                 + evictionAges(now.counters().ages())
                 + DrainLeftovers.of(now.drains())
-                + TenantSeries.of(now.tenants());
+                + TenantSeries.of(now.tenants(), now.quotas());
     }
 
     /** A histogram that the core keeps: the registry has none that only reads. */

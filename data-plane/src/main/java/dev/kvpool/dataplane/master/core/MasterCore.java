@@ -83,7 +83,7 @@ public final class MasterCore {
     private final View view;
     private final Orders orders;
     private final LateWrites lateWrites = new LateWrites();
-    private final Grants grants = new Grants(lateWrites);
+    private final Grants grants;
     private final Clients clients = new Clients();
     private final Upkeep upkeep;
     private final Takeover takeover;
@@ -115,6 +115,7 @@ public final class MasterCore {
         leaseDurationMs = settings.leaseDurationMs();
         view = View.empty(rules.replicas(), settings.recordBytesMax(), expectedNodes, setApart, random);
         view.index().changes().to(outbox::changed);
+        grants = new Grants(lateWrites, view.index().accounts());
         register = new RegisterKeeper(leadership, outbox);
         orders = new Orders(rules, leadership, view, register, lateWrites, outbox);
         Settlement settlement = new Settlement(rules, leadership, view, orders, grants, counters);
@@ -150,7 +151,7 @@ public final class MasterCore {
                 outbox,
                 this::left);
         report = new StatusReport(
-                leadership, assurance, view, orders, grants, takeover, upkeep, requests.tenantReads(), counters);
+                rules, leadership, assurance, view, orders, grants, takeover, upkeep, requests.tenantReads(), counters);
         keyReport = new KeyReport(view, orders, grants);
         changeReport = new ChangeReport(leadership, view);
     }

@@ -101,6 +101,7 @@ final class CacheRulesText {
                         .map(delay -> delay.toMillis())
                         .orElse(start.repairDelayMs()),
                 read.find(CacheSettings.REPAIR_RATE).orElse(start.repairBytesPerSecond()),
-                read.find(CacheSettings.CONSISTENCY).map(Consistency::of).orElse(start.consistency()));
+                read.find(CacheSettings.CONSISTENCY).map(Consistency::of).orElse(start.consistency()),
+                read.find(CacheSettings.TENANT_QUOTAS).map(TenantQuotas::of).orElse(start.quotas()));
     }
 }

@@ -10,6 +10,9 @@ import dev.kvpool.dataplane.config.UsageException;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Consistency;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.core.tenant.Quota;
+import dev.kvpool.dataplane.master.core.tenant.Quotas;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -31,6 +34,7 @@ class CacheRulesTextTest {
             repair-delay=1m
             repair-rate=1GiB
             consistency=available
+            tenant-quotas=a:guaranteed=1GiB:ceiling=2GiB:objects=9,default:ceiling=5
             end
             """;
 
@@ -43,8 +47,16 @@ class CacheRulesTextTest {
                         3,
                         60_000,
                         1 << 30,
-                        Consistency.AVAILABLE));
+                        Consistency.AVAILABLE,
+                        new Quotas(Map.of(
+                                "a", new Quota(1L << 30, 2L << 30, 9),
+                                "default", new Quota(0, 5, Quota.UNLIMITED)))));
         assertThat(ALL).contains(CacheSettings.LIVE.stream().map(Setting::name).toList());
+    }
+
+    @Test
+    void quotasCanBeTakenAway() throws UsageException {
+        assertThat(CacheRulesText.parse("tenant-quotas=\nend", START).quotas()).isEqualTo(Quotas.NONE);
     }
 
     @Test
@@ -83,7 +95,21 @@ class CacheRulesTextTest {
                 "\"takeover-reserve=NaN\nend\" | --takeover-reserve is 'NaN'",
                 "\"eviction-high-watermark=1.5\nend\" | --eviction-high-watermark is '1.5'",
                 "\"eviction-high-watermark=0.5\nend\" | watermarks must be 0 < low < high <= 1",
-                "\"allow-evict-soft-pinned=yes\nend\" | --allow-evict-soft-pinned is 'yes'"
+                "\"allow-evict-soft-pinned=yes\nend\" | --allow-evict-soft-pinned is 'yes'",
+                "\"tenant-quotas=a\nend\" | tenant a has no amount",
+                "\"tenant-quotas=a:ceiling\nend\" | 'ceiling' of tenant a has no amount",
+                "\"tenant-quotas=a:ceiling=1,\nend\" | '' is no name of a tenant",
+                "\"tenant-quotas=A:ceiling=1\nend\" | 'A' is no name of a tenant",
+                "\"tenant-quotas=\u00e4:ceiling=1\nend\" | is no name of a tenant",
+                "\"tenant-quotas=a:ceiling=1:ceiling=2\nend\" | 'ceiling=2' of tenant a is there for the second time",
+                "\"tenant-quotas=a:ceiling=1,a:objects=2\nend\" | tenant a is named for the second time",
+                "\"tenant-quotas=a:floor=1\nend\" | tenant a has no 'floor'",
+                "\"tenant-quotas=a:ceiling=0\nend\" | ceiling of tenant a must be above 0",
+                "\"tenant-quotas=a:objects=-1\nend\" | objects of tenant a must be above 0",
+                "\"tenant-quotas=a:ceiling=-1\nend\" | '-1' is no amount of ceiling for tenant a",
+                "\"tenant-quotas=a:ceiling=99999999999999999999\nend\" | is no amount of ceiling for tenant a",
+                "\"tenant-quotas=a:ceiling=99999999Pi\nend\" | is no amount of ceiling for tenant a",
+                "\"tenant-quotas=a:guaranteed=2:ceiling=1\nend\" | the ceiling of tenant a is below its guarantee"
             })
     void aWrongTextIsRefusedAsAWhole(String text, String problem) {
         assertThatThrownBy(() -> CacheRulesText.parse(text, START))

@@ -82,6 +82,14 @@ public final class Bounds {
 
     public static final int EVICTED_IS_VISITS = 16;
 
+    /** Tenants at their ceilings for which something to evict is sought at a time, and how long a search is kept that is of no use. */
+    public static final int QUOTA_SEARCHES_MAX = 16;
+
+    public static final long QUOTA_SEARCH_IDLE_MS = 1_000;
+
+    /** When a writer asks again whose tenant has something to evict that was not found, or not written down, yet: after the next tick. */
+    public static final long QUOTA_PAUSE_MS = 10;
+
     /** Objects that a takeover decides about in one turn, while nothing is served: some ten milliseconds. */
     public static final int SETTLED_PER_TURN = 16_384;
 

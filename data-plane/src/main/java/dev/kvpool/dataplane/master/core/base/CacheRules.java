@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.base;
 
+import dev.kvpool.dataplane.master.core.tenant.Quotas;
+
 /**
  * The rules of a pool's cache; all of them may change while a master runs.
  *
@@ -9,6 +11,7 @@ package dev.kvpool.dataplane.master.core.base;
  * @param repairDelayMs how long a node may be away before its replicas are made anew elsewhere
  * @param repairBytesPerSecond what copies may take of a node, in each direction
  * @param consistency whether what may have been removed or replaced is served when no witness can tell
+ * @param quotas what tenants may have, and what others leave them
  */
 public record CacheRules(
         long objectLeaseMs,
@@ -16,7 +19,8 @@ public record CacheRules(
         int replicas,
         long repairDelayMs,
         long repairBytesPerSecond,
-        Consistency consistency) {
+        Consistency consistency,
+        Quotas quotas) {
     public CacheRules {
         if (objectLeaseMs < 0 || objectLeaseMs > Bounds.OBJECT_LEASE_MS_MAX) {
             throw new IllegalArgumentException("the object lease must be 0 to 24 h, not " + objectLeaseMs + " ms");
@@ -28,6 +32,17 @@ public record CacheRules(
             throw new IllegalArgumentException("the repair delay must not be negative and the repair rate above 0, not "
                     + repairDelayMs + " ms and " + repairBytesPerSecond + " bytes/s");
         }
+    }
+
+    /** Without quotas. */
+    public CacheRules(
+            long objectLeaseMs,
+            EvictionRules eviction,
+            int replicas,
+            long repairDelayMs,
+            long repairBytesPerSecond,
+            Consistency consistency) {
+        this(objectLeaseMs, eviction, replicas, repairDelayMs, repairBytesPerSecond, consistency, Quotas.NONE);
     }
 
     /** Strict ones. */

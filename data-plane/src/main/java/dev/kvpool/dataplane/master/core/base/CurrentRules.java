@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.base;
 
+import dev.kvpool.dataplane.master.core.tenant.Quotas;
+
 /** The rules of the cache as they are now. They change between two inputs, so who keeps none of them follows at once. */
 public final class CurrentRules {
     private CacheRules now;
@@ -19,6 +21,10 @@ public final class CurrentRules {
 
     public EvictionRules eviction() {
         return now.eviction();
+    }
+
+    public Quotas quotas() {
+        return now.quotas();
     }
 
     public int replicas() {

@@ -30,6 +30,12 @@ public final class ExtentSize {
         return Math.max(1, (payloadLength + BLOCK - 1) / BLOCK) * BLOCK;
     }
 
+    /** That of so many copies, at least one. */
+    public static long ofCopies(long extentBytes, int copies) {
+        int counted = Math.clamp(copies, 1, Bounds.REPLICAS_MAX);
+        return extentBytes > Long.MAX_VALUE / counted ? Long.MAX_VALUE : extentBytes * counted;
+    }
+
     private static long aligned(long bytes) {
         return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }

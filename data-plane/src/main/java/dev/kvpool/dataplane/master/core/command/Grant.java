@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.command;
 
+import dev.kvpool.dataplane.master.core.base.ExtentSize;
 import dev.kvpool.dataplane.master.core.base.PendingReply;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.wire.message.Key;
@@ -59,6 +60,11 @@ public final class Grant {
         for (NodeView node : targets) {
             node.setAside(extentBytes);
         }
+    }
+
+    /** What it counts against its tenant's quota: an extent for each copy that the object should have. */
+    long countedBytes() {
+        return ExtentSize.ofCopies(extentBytes, wanted);
     }
 
     /** From the node's record on, the bytes count as used instead of granted. */

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core.command;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
@@ -24,8 +25,12 @@ public final class Grants {
     /** Ended grants leave this queue when they come to its head. */
     private final PriorityQueue<Grant> byDeadline = new PriorityQueue<>(Comparator.comparingLong(g -> g.deadlineMs));
 
-    public Grants(LateWrites lateWrites) {
+    private final TenantAccounts accounts;
+
+    /** @param accounts what is granted counts there until it ends, by then as stored if it was published */
+    public Grants(LateWrites lateWrites, TenantAccounts accounts) {
         this.lateWrites = lateWrites;
+        this.accounts = accounts;
     }
 
     public int size() {
@@ -44,6 +49,7 @@ public final class Grants {
         byId.put(grant.id, grant);
         newest.put(grant.key, grant);
         byDeadline.add(grant);
+        accounts.granted(grant.key, 1, grant.countedBytes());
     }
 
     /** The grant with this id, or null when it has ended. */
@@ -80,6 +86,7 @@ public final class Grants {
                 lateWrites.expect(grant);
             }
             grant.releaseAll();
+            accounts.granted(grant.key, -1, -grant.countedBytes());
         }
     }
 
@@ -107,7 +114,10 @@ public final class Grants {
     }
 
     public void clear() {
-        byId.values().forEach(Grant::releaseAll);
+        for (Grant grant : byId.values()) {
+            grant.releaseAll();
+            accounts.granted(grant.key, -1, -grant.countedBytes());
+        }
         byId.clear();
         newest.clear();
         byDeadline.clear();

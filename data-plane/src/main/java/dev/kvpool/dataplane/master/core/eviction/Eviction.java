@@ -65,6 +65,15 @@ final class Eviction {
         return replicasToLose > 0;
     }
 
+    /** Bytes that nodes have to lose still, all of them together. */
+    long bytesToLose() {
+        long bytes = 0;
+        for (Need need : needs.values()) {
+            bytes += need.bytes();
+        }
+        return bytes;
+    }
+
     boolean isNeededOn(NodeView node) {
         if (isForIndex()) {
             return node.usable();

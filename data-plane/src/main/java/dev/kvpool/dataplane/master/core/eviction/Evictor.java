@@ -2,13 +2,10 @@
 package dev.kvpool.dataplane.master.core.eviction;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
-import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.CurrentRules;
 import dev.kvpool.dataplane.master.core.base.Leadership;
-import dev.kvpool.dataplane.master.core.command.Frees;
-import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.eviction.Eviction.Round;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.IndexRoom;
@@ -38,12 +35,12 @@ public final class Evictor {
     private final Index index;
     private final IndexRoom room;
     private final Groups groups;
-    private final Frees frees;
     private final Predecessors predecessors;
     private final RetainedObjects retained;
     private final Evictions evictions;
     private final Counters counters;
     private final MemoryPressure pressure;
+    private final GuaranteedRoom guaranteed;
 
     /** The walk under way, null when there is none, and what it may take. */
     private ObjectChain.Walk walk;
@@ -52,6 +49,10 @@ public final class Evictor {
     private ObjectChain.Walk sinceTakeover;
 
     private Round round = Round.UNPINNED;
+
+    /** The walk takes from those tenants that are furthest above their guarantees; a later one from all that are above. */
+    private boolean furthestOnly;
+
     private long restsUntilMs = Long.MIN_VALUE;
 
     /** How much may still be done in this turn, counted in objects looked at. */
@@ -61,7 +62,6 @@ public final class Evictor {
             CurrentRules rules,
             Leadership leadership,
             View view,
-            Orders orders,
             Settlement settlement,
             Predecessors predecessors,
             MemoryPressure pressure,
@@ -75,12 +75,12 @@ public final class Evictor {
         this.index = view.index();
         this.room = view.room();
         this.groups = view.groups();
-        this.frees = orders.frees();
         this.predecessors = predecessors;
         this.retained = retained;
         this.evictions = evictions;
         this.counters = counters;
         this.pressure = pressure;
+        this.guaranteed = new GuaranteedRoom(rules, view);
     }
 
     /** This master serves from now on. */
@@ -133,6 +133,7 @@ public final class Evictor {
             predecessors.enough();
         } else if (walk != null || nowMs >= restsUntilMs) {
             predecessors.look();
+            guaranteed.look(eviction.bytesToLose());
             walkOn(eviction, nowMs);
         }
     }
@@ -143,6 +144,7 @@ public final class Evictor {
 
     private void walkOn(Eviction eviction, long nowMs) {
         if (walk == null) {
+            furthestOnly = guaranteed.isAny();
             begin(Round.UNPINNED);
         }
         while (left > 0 && eviction.isNeeded()) {
@@ -150,6 +152,10 @@ public final class Evictor {
             StoredObject object = walk.next();
             if (object != null) {
                 visit(object, eviction, nowMs);
+            } else if (furthestOnly) {
+                endWalk();
+                furthestOnly = false;
+                begin(Round.UNPINNED);
             } else if (round == Round.UNPINNED && rules.eviction().evictSoftPinned()) {
                 endWalk();
                 begin(Round.SOFTLY_PINNED);
@@ -210,16 +216,25 @@ public final class Evictor {
             left -= Bounds.EVICTED_IS_VISITS;
             return;
         }
+        if (!mayLose(object)) {
+            return;
+        }
         if (!predecessors.mayBeLeft(object, nowMs)) {
             passOver(object, nowMs); // as soon as that is written down
             return;
         }
         for (StoredObject other : groups.others(object)) {
-            if (eviction.mayTake(other, round, nowMs) && predecessors.mayBeLeft(other, nowMs)) {
+            if (eviction.mayTake(other, round, nowMs) && mayLose(other) && predecessors.mayBeLeft(other, nowMs)) {
                 evict(other, eviction, nowMs);
             }
         }
-        evict(object, eviction, nowMs);
+        if (mayLose(object)) { // what went of its group may have been all that its tenant had above the guarantee
+            evict(object, eviction, nowMs);
+        }
+    }
+
+    private boolean mayLose(StoredObject object) {
+        return guaranteed.mayLose(object, furthestOnly);
     }
 
     /** Who finds no room on a node now is told when the first of what it holds may go. */
@@ -232,13 +247,8 @@ public final class Evictor {
     private void evict(StoredObject victim, Eviction eviction, long nowMs) {
         left -= Bounds.EVICTED_IS_VISITS;
         counters.add(Count.RETAINED_EVICTED, retained.holds(victim, nowMs) ? 1 : 0);
-        evictions.tell(victim, nowMs);
-        for (Replica replica : victim.replicas()) {
-            counters.add(Count.EVICTED_BYTES, replica.extentBytes());
-            replica.node().shortage.roomMayCome();
-        }
         eviction.book(victim);
-        frees.giveUp(victim, Cause.EVICTED, nowMs);
+        evictions.evict(victim, nowMs);
     }
 
     /** Everything that is left is leased or pinned. Who waits for room had better look elsewhere for a while. */

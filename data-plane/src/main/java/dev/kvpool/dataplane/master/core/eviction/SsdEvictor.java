@@ -36,6 +36,7 @@ public final class SsdEvictor {
     private final RetainedObjects retained;
     private final Evictions evictions;
     private final Counters counters;
+    private final GuaranteedRoom guaranteed;
 
     /** What the SSDs that were too full when the walk began still have to lose. */
     private final Map<NodeView, Need> needs = new HashMap<>();
@@ -66,6 +67,7 @@ public final class SsdEvictor {
         this.retained = retained;
         this.evictions = evictions;
         this.counters = counters;
+        this.guaranteed = new GuaranteedRoom(rules, view);
     }
 
     /** The walk under way ends, and the next one begins when one is needed. */
@@ -79,6 +81,7 @@ public final class SsdEvictor {
             endWalk();
         } else if (walk != null || (nowMs >= restsUntilMs && begin())) {
             predecessors.look();
+            guaranteed.look(0);
             walkOn(nowMs);
         }
     }
@@ -125,6 +128,9 @@ public final class SsdEvictor {
 
     private boolean take(StoredObject object, Replica onSsd, long nowMs) {
         boolean stays = hasAnother(object, onSsd);
+        if (!stays && !guaranteed.mayLose(object, false)) {
+            return false;
+        }
         if (!stays && !predecessors.mayBeLeft(object, nowMs)) {
             return false; // as soon as that is written down
         }

@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.master.core.base.ChangeFeed;
 import dev.kvpool.dataplane.master.core.slab.KeyHash;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.master.core.slab.SplitTable;
+import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
 import dev.kvpool.dataplane.master.core.tenant.TenantSums;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
@@ -160,6 +161,11 @@ public final class Index {
     /** What other tenants than {@link Tenant#DEFAULT} have. */
     public TenantSums tenants() {
         return objects.tenants();
+    }
+
+    /** What counts against the quota of each tenant. */
+    public TenantAccounts accounts() {
+        return published.accounts();
     }
 
     /** Hears what changes for readers, while it is open. */

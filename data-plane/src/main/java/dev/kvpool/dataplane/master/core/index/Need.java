@@ -15,6 +15,10 @@ public final class Need {
         return bytes > 0 || slots > 0;
     }
 
+    public long bytes() {
+        return Math.max(0, bytes);
+    }
+
     /** One extent goes. */
     public void take(long extentBytes) {
         bytes -= extentBytes;

@@ -5,9 +5,11 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.Change;
 import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.base.ChangeFeed;
+import dev.kvpool.dataplane.master.core.base.ExtentSize;
 import dev.kvpool.dataplane.master.core.lru.SegmentTrial;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.master.core.slab.SplitTable;
+import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Tenant;
@@ -22,6 +24,7 @@ final class Published {
     private final ObjectChain recency;
     private final SegmentTrial trial = new SegmentTrial();
     private final ChangeFeed changes = new ChangeFeed();
+    private final TenantAccounts accounts = new TenantAccounts();
     private int poolCopies;
 
     /** Objects up to this one should have no fewer than the pool wants, whatever their puts asked for. */
@@ -101,6 +104,11 @@ final class Published {
         return changes;
     }
 
+    /** What each tenant has of them, and of grants. */
+    TenantAccounts accounts() {
+        return accounts;
+    }
+
     /** The next to be evicted first. */
     ObjectChain recency() {
         return recency;
@@ -135,6 +143,7 @@ final class Published {
         }
         measure(object);
         count(object, +1);
+        book(object, +1, objects.wanted(object));
         if (changes.isOpen()) {
             changes.tell(stored(object));
         }
@@ -161,20 +170,42 @@ final class Published {
         recency.remove(object);
         purged -= isPurged(object) ? 1 : 0;
         count(object, -1);
+        book(object, -1, -objects.wanted(object));
     }
 
     /** One of them may have more, or fewer, replicas that count than it had. */
     void recount(int object) {
+        int before = objects.wanted(object);
         count(object, -1);
         measure(object);
         count(object, +1);
+        bookWanted(object, before);
     }
 
     /** One of them should have at least so many copies. */
     void want(int object, int copies) {
+        int before = objects.wanted(object);
         count(object, -1);
-        objects.setWanted(object, Math.max(objects.wanted(object), copies));
+        objects.setWanted(object, Math.max(before, copies));
         count(object, +1);
+        bookWanted(object, before);
+    }
+
+    private void bookWanted(int object, int before) {
+        int more = objects.wanted(object) - before;
+        if (more != 0) {
+            book(object, 0, more);
+        }
+    }
+
+    /** The tenant has one object more or less, and so many copies. */
+    private void book(int object, int change, int copies) {
+        long bytes = copies * ExtentSize.of(objects.keyLength(object), objects.payloadLength(object));
+        if (objects.isOfTenant(object)) {
+            accounts.stored(objects.key(object), change, bytes);
+        } else {
+            accounts.storedOfDefault(change, bytes);
+        }
     }
 
     private void measure(int object) {

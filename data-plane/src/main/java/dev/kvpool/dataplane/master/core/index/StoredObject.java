@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.index;
 
+import dev.kvpool.dataplane.master.core.base.ExtentSize;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
@@ -55,6 +56,16 @@ public final class StoredObject {
     /** Whose it is. */
     public Tenant tenant() {
         return objects.isOfTenant(at()) ? Tenant.of(key()) : Tenant.DEFAULT;
+    }
+
+    /** Whether it is this tenant's. */
+    public boolean isOf(Tenant tenant) {
+        return objects.isOfTenant(at()) ? tenant.owns(key()) : tenant.isDefault();
+    }
+
+    /** What it counts against its tenant's quota: an extent for each copy that it should have. */
+    public long countedBytes() {
+        return wanted() * ExtentSize.of(objects.keyLength(at()), payloadLength());
     }
 
     public boolean hasKey(Key key) {

@@ -23,6 +23,7 @@ import java.util.OptionalLong;
  * @param register what the pool keeps beside its leadership
  * @param index how full the index is
  * @param tenants what other tenants than the default one have
+ * @param quotas how tenants stand to theirs
  * @param highestEpoch the highest epoch that a majority of the expected nodes has reached, as far as they have told
  */
 public record PoolStatus(
@@ -53,6 +54,7 @@ public record PoolStatus(
         List<DrainStatus> drains,
         Kept register,
         List<TenantStatus> tenants,
+        List<QuotaStatus> quotas,
         Counters counters) {
     /** What the master does. */
     public enum State {

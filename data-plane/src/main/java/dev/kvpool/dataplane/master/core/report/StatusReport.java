@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core.report;
 
 import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.CurrentRules;
 import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.command.Grants;
@@ -31,6 +32,7 @@ import java.util.Optional;
 
 /** Draws up a {@link PoolStatus}. */
 public final class StatusReport {
+    private final CurrentRules rules;
     private final Leadership leadership;
     private final Assurance assurance;
     private final Membership membership;
@@ -45,6 +47,7 @@ public final class StatusReport {
     private final Counters counters;
 
     public StatusReport(
+            CurrentRules rules,
             Leadership leadership,
             Assurance assurance,
             View view,
@@ -54,6 +57,7 @@ public final class StatusReport {
             Upkeep upkeep,
             TenantReads tenantReads,
             Counters counters) {
+        this.rules = rules;
         this.leadership = leadership;
         this.assurance = assurance;
         this.membership = view.membership();
@@ -122,6 +126,8 @@ public final class StatusReport {
                 upkeep.drains().status(),
                 new Kept(orders.register().stored(), leads && orders.absences().awaitsWitness()),
                 TenantStatus.of(index.tenants().now(), tenantReads.now()),
+                QuotaStatus.of(
+                        rules.quotas(), index.accounts(), upkeep.quotaOutcomes().now()),
                 counters.copy());
     }
 

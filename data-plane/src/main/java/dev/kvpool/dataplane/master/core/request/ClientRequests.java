@@ -74,8 +74,7 @@ public final class ClientRequests {
         this.replies = replies;
         this.counters = counters;
         this.outbox = outbox;
-        granting = new GrantRequests(
-                rules, leadership, view, orders, grants, settlement, upkeep.reserve(), counters, random);
+        granting = new GrantRequests(rules, leadership, view, orders, grants, settlement, upkeep, counters, random);
         publishes = new PublishRequests(
                 view,
                 grants,

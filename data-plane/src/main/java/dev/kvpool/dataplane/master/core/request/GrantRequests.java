@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.command.Grant;
 import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.eviction.QuotaEvictor;
 import dev.kvpool.dataplane.master.core.eviction.TakeoverReserve;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.IndexRoom;
@@ -24,12 +25,15 @@ import dev.kvpool.dataplane.master.core.plan.Placement;
 import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.master.core.register.Members;
 import dev.kvpool.dataplane.master.core.settlement.Settlement;
+import dev.kvpool.dataplane.master.core.tenant.QuotaOutcomes;
+import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,6 +51,8 @@ final class GrantRequests {
     private final Settlement settlement;
     private final Leadership leadership;
     private final TakeoverReserve reserve;
+    private final QuotaEvictor quotaEvictor;
+    private final QuotaOutcomes quotaOutcomes;
     private final Counters counters;
     private final RandomGenerator random;
 
@@ -57,7 +63,7 @@ final class GrantRequests {
             Orders orders,
             Grants grants,
             Settlement settlement,
-            TakeoverReserve reserve,
+            Upkeep upkeep,
             Counters counters,
             RandomGenerator random) {
         this.rules = rules;
@@ -69,7 +75,9 @@ final class GrantRequests {
         this.grants = grants;
         this.settlement = settlement;
         this.leadership = leadership;
-        this.reserve = reserve;
+        this.reserve = upkeep.reserve();
+        this.quotaEvictor = upkeep.quotaEvictor();
+        this.quotaOutcomes = upkeep.quotaOutcomes();
         this.counters = counters;
         this.random = random;
     }
@@ -77,6 +85,7 @@ final class GrantRequests {
     /** What is the same for every key of a request. */
     private record Wish(
             long session,
+            Tenant tenant,
             int replicas,
             boolean replace,
             Placement<NodeView> placement,
@@ -89,6 +98,7 @@ final class GrantRequests {
         int replicas = request.replicas() == 0 ? rules.replicas() : request.replicas();
         Wish wish = new Wish(
                 asker.session(),
+                asker.tenant(),
                 replicas,
                 request.replace(),
                 new Placement<>(members.takers(asker.tenant()), request.preferredNode(), random),
@@ -116,6 +126,14 @@ final class GrantRequests {
         if (extentBytes > wish.largestExtent) {
             return refused(Status.TOO_LARGE);
         }
+        if (rules.quotas().limit()) {
+            endOutlived(asked.key(), wish.nowMs); // it counts as long as it is there
+            QuotaEvictor.Answer answer =
+                    quotaEvictor.makeRoom(wish.tenant, ExtentSize.ofCopies(extentBytes, wish.replicas), wish.nowMs);
+            if (answer != QuotaEvictor.Answer.GRANTED) {
+                return overQuota(answer, wish.tenant);
+            }
+        }
         List<NodeView> targets = wish.placement.choose(extentBytes, wish.replicas);
         if (targets.isEmpty()) {
             counters.add(Count.GRANTS_NO_SPACE);
@@ -138,6 +156,14 @@ final class GrantRequests {
             places.add(nodes.place(target));
         }
         return new GrantLine(Status.OK, grant.id, places, 0);
+    }
+
+    private GrantLine overQuota(QuotaEvictor.Answer answer, Tenant tenant) {
+        if (answer == QuotaEvictor.Answer.LATER) {
+            return new GrantLine(Status.NO_SPACE, ObjectId.NONE, List.of(), Bounds.QUOTA_PAUSE_MS);
+        }
+        quotaOutcomes.refused(tenant);
+        return refused(Status.QUOTA_EXCEEDED);
     }
 
     /** Says when asking again may help: as soon as the first object may be evicted whose place would do. */

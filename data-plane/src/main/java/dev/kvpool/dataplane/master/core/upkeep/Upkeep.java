@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.master.core.command.Purges;
 import dev.kvpool.dataplane.master.core.eviction.Evictions;
 import dev.kvpool.dataplane.master.core.eviction.Evictor;
 import dev.kvpool.dataplane.master.core.eviction.MemoryPressure;
+import dev.kvpool.dataplane.master.core.eviction.QuotaEvictor;
 import dev.kvpool.dataplane.master.core.eviction.RetainedObjects;
 import dev.kvpool.dataplane.master.core.eviction.SsdEvictor;
 import dev.kvpool.dataplane.master.core.eviction.TakeoverReserve;
@@ -31,6 +32,7 @@ import dev.kvpool.dataplane.master.core.replication.Drains;
 import dev.kvpool.dataplane.master.core.replication.Promotions;
 import dev.kvpool.dataplane.master.core.replication.Repairs;
 import dev.kvpool.dataplane.master.core.settlement.Settlement;
+import dev.kvpool.dataplane.master.core.tenant.QuotaOutcomes;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import java.util.Optional;
@@ -57,6 +59,8 @@ public final class Upkeep {
     private final RetainedObjects retained;
     private final Evictor evictor;
     private final SsdEvictor ssdEvictor;
+    private final QuotaEvictor quotaEvictor;
+    private final QuotaOutcomes quotaOutcomes = new QuotaOutcomes();
     private final Promotions promotions;
 
     public Upkeep(
@@ -87,10 +91,12 @@ public final class Upkeep {
         reserve = new TakeoverReserve(rules, leadership, membership, settlement);
         Predecessors predecessors = new Predecessors(view, orders, tombstoneWriter, counters);
         MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
-        Evictions evictions = new Evictions(counters, view.removals(), outbox, evictionsTold);
+        Evictions evictions =
+                new Evictions(rules, counters, view.removals(), orders.frees(), quotaOutcomes, outbox, evictionsTold);
         retained = new RetainedObjects(view);
-        evictor = new Evictor(
-                rules, leadership, view, orders, settlement, predecessors, pressure, retained, evictions, counters);
+        evictor =
+                new Evictor(rules, leadership, view, settlement, predecessors, pressure, retained, evictions, counters);
+        quotaEvictor = new QuotaEvictor(rules, leadership, view, predecessors, retained, evictions);
         ssdEvictor = new SsdEvictor(rules, leadership, view, orders, predecessors, retained, evictions, counters);
         promotions = new Promotions(view, copies, counters);
     }
@@ -144,6 +150,16 @@ public final class Upkeep {
         return retained;
     }
 
+    /** Makes room for a tenant below its ceilings. */
+    public QuotaEvictor quotaEvictor() {
+        return quotaEvictor;
+    }
+
+    /** What tenants were refused and have lost. */
+    public QuotaOutcomes quotaOutcomes() {
+        return quotaOutcomes;
+    }
+
     public Drains drains() {
         return drains;
     }
@@ -158,6 +174,7 @@ public final class Upkeep {
         repairs.lookAgain();
         evictor.rulesChanged();
         ssdEvictor.beginAnew();
+        quotaEvictor.beginAnew();
     }
 
     /** Nodes are not where they seemed to be: copies may lie together. */
@@ -189,6 +206,7 @@ public final class Upkeep {
     public void endTerm() {
         evictor.endTerm();
         ssdEvictor.beginAnew();
+        quotaEvictor.beginAnew();
         promotions.endTerm();
         retained.endTerm();
         reserve.endTerm();
@@ -230,6 +248,7 @@ public final class Upkeep {
     public void makeRoom(long nowMs) {
         reserve.tick(nowMs);
         retained.tick(nowMs);
+        quotaEvictor.tick(nowMs);
         evictor.tick(nowMs);
         ssdEvictor.tick(nowMs);
     }

@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class GrantsTest {
-    private final Grants grants = new Grants(new LateWrites());
+    private final Grants grants = new Grants(new LateWrites(), new TenantAccounts());
     private final NodeView node = new NodeView("a");
 
     @Test

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.tenant;
+
+import dev.kvpool.dataplane.wire.message.Tenant;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What quotas and the want of room have cost each tenant, since this process began. */
+public final class QuotaOutcomes {
+    /**
+     * Of one tenant.
+     *
+     * @param refusals keys that were not granted since the tenant is at its ceiling
+     * @param evictions objects that were evicted for whatever cause
+     */
+    public record Costs(long refusals, long evictions) {
+        public static final Costs NONE = new Costs(0, 0);
+    }
+
+    private final Map<String, Costs> costs = new TreeMap<>();
+
+    public void refused(Tenant tenant) {
+        add(tenant, 1, 0);
+    }
+
+    public void evicted(Tenant tenant) {
+        add(tenant, 0, 1);
+    }
+
+    /** Of further tenants than are counted nothing is. */
+    private void add(Tenant tenant, long refusals, long evictions) {
+        if (costs.size() >= Quotas.TENANTS_MAX && !costs.containsKey(tenant.name())) {
+            return;
+        }
+        Costs before = costs.getOrDefault(tenant.name(), Costs.NONE);
+        costs.put(tenant.name(), new Costs(before.refusals + refusals, before.evictions + evictions));
+    }
+
+    /** By the name of the tenant; as it is now. */
+    public Map<String, Costs> now() {
+        return new TreeMap<>(costs);
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.tenant;
+
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Tenant;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * What counts against the quota of each tenant: objects that can be read, and grants of objects that cannot be read yet. Both are
+ * booked with the copies that an object should have, so that neither a copy more while a node is emptied nor one less while a node is
+ * away changes what a tenant may put. Who books something takes the same amount back.
+ */
+public final class TenantAccounts {
+    /**
+     * What one tenant has.
+     *
+     * @param objects that can be read
+     * @param bytes of these
+     * @param grantedObjects that are being put
+     * @param grantedBytes of these
+     */
+    public record Balance(long objects, long bytes, long grantedObjects, long grantedBytes) {
+        public static final Balance NOTHING = new Balance(0, 0, 0, 0);
+
+        /** Bytes of both. */
+        public long allBytes() {
+            return bytes + grantedBytes;
+        }
+
+        /** Objects of both. */
+        public long allObjects() {
+            return objects + grantedObjects;
+        }
+    }
+
+    private static final class Account {
+        private long objects;
+        private long bytes;
+        private long grantedObjects;
+        private long grantedBytes;
+
+        private boolean isEmpty() {
+            return objects == 0 && bytes == 0 && grantedObjects == 0 && grantedBytes == 0;
+        }
+
+        private Balance balance() {
+            return new Balance(objects, bytes, grantedObjects, grantedBytes);
+        }
+    }
+
+    /** Apart from the others: pools without tenants have this one alone. */
+    private final Account ofDefault = new Account();
+
+    private final Map<String, Account> others = new HashMap<>();
+
+    /** An object of the default tenant can be read, or not any more, or should have more or fewer copies. */
+    public void storedOfDefault(long objects, long bytes) {
+        ofDefault.objects += objects;
+        ofDefault.bytes += bytes;
+    }
+
+    /** The same of the tenant whose qualified key this is. */
+    public void stored(Key qualified, long objects, long bytes) {
+        String name = Tenant.of(qualified).name();
+        Account account = account(name);
+        account.objects += objects;
+        account.bytes += bytes;
+        close(name, account);
+    }
+
+    /** A put of so many objects and bytes is granted; negative when it ended. */
+    public void granted(Key qualified, long objects, long bytes) {
+        String name = Tenant.of(qualified).name();
+        Account account = account(name);
+        account.grantedObjects += objects;
+        account.grantedBytes += bytes;
+        close(name, account);
+    }
+
+    private Account account(String name) {
+        return name.equals(Tenant.DEFAULT.name()) ? ofDefault : others.computeIfAbsent(name, absent -> new Account());
+    }
+
+    private void close(String name, Account account) {
+        if (account != ofDefault && account.isEmpty()) {
+            others.remove(name);
+        }
+    }
+
+    /** What a tenant has now. */
+    public Balance of(String tenant) {
+        Account account = tenant.equals(Tenant.DEFAULT.name()) ? ofDefault : others.get(tenant);
+        return account == null ? Balance.NOTHING : account.balance();
+    }
+
+    /** The names of those other than the default one that have anything. */
+    public Iterable<String> names() {
+        return others.keySet();
+    }
+}

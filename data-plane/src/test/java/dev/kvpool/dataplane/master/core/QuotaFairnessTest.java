@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.master.core.base.Consistency;
+import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.core.tenant.Quota;
+import dev.kvpool.dataplane.master.core.tenant.Quotas;
+import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.dataplane.wire.message.Tenant;
+import dev.kvpool.nativelib.Status;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** What the puts of one tenant cost another. Objects take {@link #EXTENT} bytes; nodes have room for 40 of them, and evict above 36 down to 30. */
+class QuotaFairnessTest {
+    private static final Tenant A = Tenant.of("a");
+    private static final Tenant B = Tenant.of("b");
+    private static final Tenant C = Tenant.of("c");
+    private static final long EXTENT = 1088;
+    private static final long NONE = Quota.UNLIMITED;
+
+    private static Scenario pool(Map<String, Long> guaranteedObjects, String... nodes) {
+        Scenario pool = new Scenario().withNodes(40 * EXTENT, nodes).leading(1);
+        Map<String, Quota> quotas = new TreeMap<>();
+        guaranteedObjects.forEach((name, objects) -> quotas.put(name, new Quota(objects * EXTENT, NONE, NONE)));
+        pool.talkedTo()
+                .goBy(new CacheRules(
+                        Scenario.OBJECT_LEASE_MS,
+                        EvictionRules.between(0.75, 0.90),
+                        1,
+                        Scenario.REPAIR_DELAY_MS,
+                        Scenario.REPAIR_BYTES_PER_SECOND,
+                        Consistency.STRICT,
+                        new Quotas(quotas)));
+        return pool;
+    }
+
+    private static int kept(Scenario pool, Tenant tenant) {
+        return pool.talkedTo().core().keys(tenant, 1_000).size();
+    }
+
+    private static void flood(Scenario pool, String prefix, int objects) {
+        for (int i = 0; i < objects; i++) {
+            while (pool.put(prefix + i, 1000) != Status.OK) {
+                pool.world.run(10);
+            }
+            pool.world.run(1);
+        }
+    }
+
+    @Test
+    void aFloodCostsATenantBelowItsGuaranteeNothing() {
+        Scenario pool = pool(Map.of("a", 20L), "n", "m");
+        pool.as(A).fill("a", 19);
+        flood(pool.as(B), "b", 500);
+        flood(pool.as(Tenant.DEFAULT), "d", 500);
+        assertThat(kept(pool, A)).isEqualTo(19);
+        assertThat(kept(pool, B) + kept(pool, Tenant.DEFAULT)).isGreaterThan(30);
+    }
+
+    @Test
+    void withoutAGuaranteeTheFloodTakesAll() {
+        Scenario pool = pool(Map.of(), "n", "m");
+        pool.as(A).fill("a", 19);
+        flood(pool.as(B), "b", 500);
+        assertThat(kept(pool, A)).isZero();
+    }
+
+    @Test
+    void aTenantAboveItsGuaranteeLosesWhatIsAboveIt() {
+        Scenario pool = pool(Map.of("a", 10L), "n", "m");
+        pool.as(A).fill("a", 50);
+        flood(pool.as(B), "b", 500);
+        assertThat(kept(pool, A)).isBetween(10, 35);
+        assertThat(pool.as(A).exists("a0")).as("the coldest went").isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.exists("a49")).isEqualTo(Status.OK);
+    }
+
+    /** B has 45 more than its guarantee, C 5: though C's are colder, B loses. */
+    @Test
+    void theOneFurthestAboveItsGuaranteeLosesFirst() {
+        Scenario pool = pool(Map.of("a", 1L), "n", "m");
+        pool.as(C).fill("c", 5);
+        pool.as(B).fill("b", 45);
+        flood(pool.as(B), "more", 40);
+        assertThat(kept(pool, C)).isEqualTo(5);
+        assertThat(kept(pool, B)).isGreaterThan(45);
+    }
+
+    @Test
+    void whatIsPinnedOfTheFurthestIsPassedOver() {
+        Scenario pool = pool(Map.of("a", 20L), "n");
+        pool.as(A).fill("a", 10);
+        pool.as(B).keeping(Retention.of(false, true, 0, 0)).fill("pinned", 15);
+        pool.as(C).keeping(Retention.NONE);
+        flood(pool, "c", 200);
+        assertThat(kept(pool, A)).isEqualTo(10);
+        assertThat(kept(pool, B)).isEqualTo(15);
+        assertThat(kept(pool, C)).isPositive();
+    }
+
+    @Test
+    void aTenantBelowItsGuaranteeGetsThereByOthersObjects() {
+        Scenario pool = pool(Map.of("a", 20L), "n");
+        flood(pool.as(B), "b", 100);
+        flood(pool.as(A), "a", 20);
+        assertThat(kept(pool, A)).isEqualTo(20);
+        flood(pool.as(A), "again", 100);
+        assertThat(kept(pool, A)).as("and beyond by its own and others'").isGreaterThanOrEqualTo(20);
+    }
+
+    /** More is guaranteed than there is: the pool still takes puts. */
+    @Test
+    void guaranteesBeyondCapacityDoNotStopThePool() {
+        Scenario pool = pool(Map.of("a", 100L, "b", 100L), "n");
+        flood(pool.as(A), "a", 100);
+        flood(pool.as(B), "b", 100);
+        assertThat(kept(pool, A)).isBetween(10, 20);
+        flood(pool.as(A), "more", 100);
+        assertThat(kept(pool, B)).isBetween(10, 20);
+    }
+
+    @Test
+    void theNextLeaderKeepsGuarantees() {
+        Scenario pool = pool(Map.of("a", 20L), "n", "m");
+        pool.as(A).fill("a", 19);
+        CacheRules rules = new CacheRules(
+                Scenario.OBJECT_LEASE_MS,
+                EvictionRules.between(0.75, 0.90),
+                1,
+                Scenario.REPAIR_DELAY_MS,
+                Scenario.REPAIR_BYTES_PER_SECOND,
+                Consistency.STRICT,
+                new Quotas(Map.of("a", new Quota(20 * EXTENT, NONE, NONE))));
+        ModelMaster next = pool.master();
+        next.goBy(rules);
+        pool.standBy();
+        pool.lead(next, 2).talkTo(next).pass(20_000);
+        flood(pool.as(B), "b", 500);
+        assertThat(kept(pool, A)).isEqualTo(19);
+    }
+
+    /** What has to leave memory moves to the SSD there, and is no loss; what leaves that is. */
+    @Test
+    void anSsdKeepsWhatIsGuaranteed() {
+        Scenario pool =
+                new Scenario().withNodes(40 * EXTENT, "n").withSsd(60 * 4096).leading(1);
+        pool.talkedTo()
+                .goBy(new CacheRules(
+                        Scenario.OBJECT_LEASE_MS,
+                        EvictionRules.between(0.75, 0.90),
+                        1,
+                        Scenario.REPAIR_DELAY_MS,
+                        Scenario.REPAIR_BYTES_PER_SECOND,
+                        Consistency.STRICT,
+                        new Quotas(Map.of("a", new Quota(20 * EXTENT, NONE, NONE)))));
+        pool.as(A).fill("a", 19);
+        flood(pool.as(B), "b", 500);
+        pool.world.run(5_000);
+        assertThat(kept(pool, A)).isEqualTo(19);
+    }
+}
