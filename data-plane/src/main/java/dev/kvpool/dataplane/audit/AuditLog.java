@@ -18,17 +18,19 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes a line for each request that changes something, for each certificate, and for refusals. Who has no right yet may not fill a disk, nor push
- * out what others do: of refusals ten a second are written and of the rest a hundred, and the next line of the kind says how many were not. Safe from
- * any thread.
+ * out what others do: each kind of line has a bound of its own for a second, and the next line of the kind says how many were not written. Safe from
+ * any thread, none of which waits for a line of another.
  */
 public final class AuditLog implements RequestAudit {
     static final int REFUSALS_PER_SECOND_MAX = 10;
+    static final int HINTS_PER_SECOND_MAX = 10;
     static final int OTHERS_PER_SECOND_MAX = 100;
 
     private static final int HTTP_OK = 200;
     private static final int HTTP_REDIRECT = 300;
     private static final String REFUSED = "refused";
 
+    private static final String HINT = "POST /api/v1/hint";
     private static final Set<Verb> CHANGES = EnumSet.of(Verb.STEER, Verb.CHANGE_OBJECTS);
 
     private static final Logger LOG = LoggerFactory.getLogger("Audit");
@@ -37,10 +39,13 @@ public final class AuditLog implements RequestAudit {
     private final InstantSource clock;
     private final LongSupplier uptimeMs;
     private final Bound refusals = new Bound(REFUSALS_PER_SECOND_MAX);
-    private final Bound others = new Bound(OTHERS_PER_SECOND_MAX);
+    private final Bound dataRefusals = new Bound(REFUSALS_PER_SECOND_MAX);
+    private final Bound hints = new Bound(HINTS_PER_SECOND_MAX);
+    private final Bound grants = new Bound(OTHERS_PER_SECOND_MAX);
+    private final Bound changes = new Bound(OTHERS_PER_SECOND_MAX);
     private long dropped;
 
-    /** How many lines of a kind a second has room for. */
+    /** How many lines of a kind a second has room for; used under the lock of the log. */
     private static final class Bound {
         private final int max;
         private long second = -1;
@@ -92,14 +97,15 @@ public final class AuditLog implements RequestAudit {
         if (!refused && verb.filter(CHANGES::contains).isEmpty()) {
             return;
         }
+        String asked = request.method() + " " + request.path();
+        boolean isHint = asked.equals(HINT) && !refused;
+        if (isHint && request.caller().name().isEmpty()) {
+            return; // where no caller has a name the line would say little, and routers give hints all day
+        }
         String done = status >= HTTP_OK && status < HTTP_REDIRECT ? "done" : "failed";
-        write(new AuditLine(
-                request.caller(),
-                request.method() + " " + request.path(),
-                request.tenant().orElse(""),
-                refused ? REFUSED : done,
-                status,
-                ""));
+        AuditLine line = new AuditLine(
+                request.caller(), asked, request.tenant().orElse(""), refused ? REFUSED : done, status, "");
+        write(refused ? refusals : isHint ? hints : changes, line);
     }
 
     /**
@@ -108,7 +114,7 @@ public final class AuditLog implements RequestAudit {
      * @param to the name and serial number in it, and the address of who asked
      */
     public void enrolled(Caller to, String verb) {
-        write(new AuditLine(to, verb, to.name().map(PeerName::tenant).orElse(""), "granted", HTTP_OK, ""));
+        write(grants, new AuditLine(to, verb, to.name().map(PeerName::tenant).orElse(""), "granted", HTTP_OK, ""));
     }
 
     /**
@@ -117,23 +123,25 @@ public final class AuditLog implements RequestAudit {
      * @param why a sentence, which holds nothing of the token
      */
     public void refusedToEnrol(Caller who, String verb, int status, String why) {
-        write(new AuditLine(who, verb, "", REFUSED, status, why));
+        write(refusals, new AuditLine(who, verb, "", REFUSED, status, why));
     }
 
     /**
-     * A peer of the data port may not do what it asks for.
+     * A peer of the data port may not do what it asks for. The caller sees to it that one that asks again and again is not told of each time.
      *
      * @param message the kind of message in which it asked
      * @param why a sentence, or empty where the certificate does not allow it
      */
     public void refusedOnDataPort(Caller who, String message, String why) {
-        write(new AuditLine(
-                who,
-                "data " + message,
-                who.name().map(PeerName::tenant).orElse(""),
-                REFUSED,
-                AuditLine.NO_STATUS,
-                why));
+        write(
+                dataRefusals,
+                new AuditLine(
+                        who,
+                        "data " + message,
+                        who.name().map(PeerName::tenant).orElse(""),
+                        REFUSED,
+                        AuditLine.NO_STATUS,
+                        why));
     }
 
     /** How many lines were not written, since the start. */
@@ -141,12 +149,16 @@ public final class AuditLog implements RequestAudit {
         return dropped;
     }
 
-    private synchronized void write(AuditLine line) {
-        Bound bound = line.outcome().equals(REFUSED) ? refusals : others;
-        if (bound.admit(TimeUnit.MILLISECONDS.toSeconds(uptimeMs.getAsLong()))) {
-            lines.accept(line.text(clock.instant(), bound.takeDropped()));
-        } else {
-            dropped++;
+    /** The lock is not held while the line is made and written: the master's event loop takes it too. */
+    private void write(Bound bound, AuditLine line) {
+        long droppedBefore;
+        synchronized (this) {
+            if (!bound.admit(TimeUnit.MILLISECONDS.toSeconds(uptimeMs.getAsLong()))) {
+                dropped++;
+                return;
+            }
+            droppedBefore = bound.takeDropped();
         }
+        lines.accept(line.text(clock.instant(), droppedBefore));
     }
 }

@@ -13,7 +13,7 @@ public final class AuditSettings {
             Formats.oneOf("on|off", List.of("on", "off"), "on"::equals),
             "on",
             "on: the log gets a line of JSON, marked Audit, for each request of admin HTTP that changes something, for each certificate, and for"
-                    + " refusals, of which ten a second.");
+                    + " refusals, of which ten a second. Hints of callers without a certificate or token are left out.");
 
     public static final List<Setting<?>> ALL = List.of(LOG);
 

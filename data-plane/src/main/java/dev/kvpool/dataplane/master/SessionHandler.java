@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.admin.ConnectedPeer;
 import dev.kvpool.dataplane.audit.AuditLog;
+import dev.kvpool.dataplane.http.Caller;
 import dev.kvpool.dataplane.master.admission.PeerAdmission;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
@@ -14,6 +15,7 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
@@ -131,10 +133,18 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
         return objection.isEmpty();
     }
 
+    /**
+     * Once a minute for each name and kind of message, or each address of those without a name: an engine that may only read, and goes on trying
+     * to write, would else fill the log.
+     */
     private void audit(ChannelHandlerContext context, Message message, String why) {
         if (context.channel().remoteAddress() instanceof InetSocketAddress address) {
-            audit.refusedOnDataPort(
-                    admission.caller(address.getAddress()), message.getClass().getSimpleName(), why);
+            Caller caller = admission.caller(address.getAddress());
+            String kind = message.getClass().getSimpleName();
+            String who = caller.name()
+                    .map(PeerName::path)
+                    .orElseGet(() -> caller.address().getHostAddress());
+            troubles.log("audit " + who + " " + kind, () -> audit.refusedOnDataPort(caller, kind, why));
         }
     }
 

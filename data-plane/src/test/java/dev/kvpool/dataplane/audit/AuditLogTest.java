@@ -18,11 +18,15 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class AuditLogTest {
@@ -102,6 +106,78 @@ class AuditLogTest {
     }
 
     @Test
+    void noKindOfLinePushesAnotherOut() {
+        for (int i = 0; i < 200; i++) {
+            answered(caller("admin/a"), "POST", "/api/v1/hint", null, 200, false);
+            log.enrolled(caller("tenant/chat/rw/a"), "POST /api/v1/enrol");
+            log.refusedOnDataPort(caller("tenant/chat/ro/a"), "GrantRequest", "");
+        }
+        answered(caller("admin/a"), "POST", "/api/v1/drain", null, 200, false);
+        assertThat(lines.getLast()).contains("POST /api/v1/drain").doesNotContain("dropped");
+        answered(caller("admin/a"), "POST", "/api/v1/hint", null, 403, true);
+        assertThat(lines.getLast()).contains("POST /api/v1/hint", "refused").doesNotContain("dropped");
+        assertThat(lines)
+                .hasSize(AuditLog.HINTS_PER_SECOND_MAX
+                        + AuditLog.OTHERS_PER_SECOND_MAX
+                        + AuditLog.REFUSALS_PER_SECOND_MAX
+                        + 2);
+        assertThat(log.dropped()).isEqualTo(190 + 100 + 190);
+    }
+
+    @Test
+    void hintsOfCallersWithoutANameAreNotWritten() {
+        answered(Caller.unknown(ADDRESS), "POST", "/api/v1/hint", null, 200, false);
+        assertThat(lines).isEmpty();
+        assertThat(log.dropped()).isZero();
+        answered(Caller.unknown(ADDRESS), "POST", "/api/v1/remove_all", null, 200, false);
+        answered(Caller.unknown(ADDRESS), "POST", "/api/v1/hint", null, 401, true);
+        assertThat(lines).hasSize(2);
+    }
+
+    @Test
+    void aLogThatTakesLongHoldsNoOtherCallerUp() throws Exception {
+        CountDownLatch isWriting = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        AuditLog slow = new AuditLog(
+                line -> {
+                    if (line.contains("/api/v1/drain")) {
+                        isWriting.countDown();
+                        uninterruptibly(mayEnd);
+                    }
+                    lines.add(line);
+                },
+                () -> NOW,
+                () -> uptimeMs);
+        CompletableFuture<Void> first = CompletableFuture.runAsync(
+                () -> slow.answered(
+                        new RequestAudit.Asked(caller("admin/a"), "POST", "/api/v1/drain", Optional.empty()),
+                        200,
+                        false),
+                Thread::startVirtualThread);
+        try {
+            assertThat(isWriting.await(20, TimeUnit.SECONDS)).isTrue();
+            CompletableFuture<Void> second = CompletableFuture.runAsync(
+                    () -> slow.refusedOnDataPort(caller("tenant/chat/ro/a"), "GrantRequest", ""),
+                    Thread::startVirtualThread);
+            assertThat(second).succeedsWithin(Duration.ofSeconds(20));
+            assertThat(first).isNotDone();
+        } finally {
+            mayEnd.countDown();
+        }
+        assertThat(first).succeedsWithin(Duration.ofSeconds(20));
+        assertThat(lines).hasSize(2);
+        assertThat(lines.getFirst()).contains("GrantRequest");
+    }
+
+    private static void uninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
     void anyTextStaysOneShortLine() throws Exception {
         try (AdminServer server = AdminServer.start(
                         "127.0.0.1",
@@ -111,7 +187,8 @@ class AuditLogTest {
                         log);
                 HttpClient client = HttpClient.newHttpClient()) {
             URI uri = URI.create("http://127.0.0.1:" + server.port()
-                    + "/api/v1/remove_all?force=true&pattern=secret&tenant=%0a%7d%00%e2%80%a8" + "t".repeat(3000));
+                    + "/api/v1/remove_all?force=true&pattern=secret&tenant=%0a%7d%00%e2%80%a8%e2%80%a9%c2%85%c2%9b%c3%a9"
+                    + "t".repeat(3000));
             HttpRequest request = HttpRequest.newBuilder(uri)
                     .POST(HttpRequest.BodyPublishers.noBody())
                     .header("X-Kvpool-Token", "eyJ.secret.token")

@@ -130,8 +130,12 @@ class HostileDataPortTest {
             assertThat(reader.receive(LookupReply.class).objects().getFirst().status())
                     .isEqualTo(Status.OK);
             writesAreRefused(reader);
-            assertThat(refusals("right")).isEqualTo(6);
+            try (PeerSocket again = client("tenant/default/ro/r")) {
+                writesAreRefused(again);
+            }
+            assertThat(refusals("right")).isEqualTo(12);
             assertThat(audit.lines())
+                    .as("one a minute of each name and kind of message")
                     .hasSize(6)
                     .allMatch(
                             line -> line.matches(
