@@ -28,6 +28,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -330,9 +331,15 @@ class Crowd : private kvpool::net::Stream::Listener {
     }
   }
 
-  void pass(double seconds) {
-    for (const double until = now() + seconds; now() < until;)
-      round();
+  /// Until each client has so many connections, and a little longer; half a minute at most. How many there are then.
+  size_t settle(size_t connections) {
+    constexpr double kRestSeconds = 1;
+    constexpr double kSecondsMax = 30;
+    const double start = now();
+    for (double since = start; now() < std::min(since + kRestSeconds, start + kSecondsMax); round()) {
+      if (open_.size() < members_.size() * connections) since = now();
+    }
+    return open_.size();
   }
 
   /// Every client asks at once; how long each waited since `start`.
@@ -411,6 +418,7 @@ class Crowd : private kvpool::net::Stream::Listener {
           kvpool::net::OutQueue* out = streams_.outOf(streamOf(index, send->connection));
           if (out != nullptr) out->addFrame(std::move(send->frame));
         } else if (const auto* close = std::get_if<kvpool::client::Close>(&action)) {
+          open_.erase(streamOf(index, close->connection));
           streams_.drop(streamOf(index, close->connection));
         } else if (const auto* finished = std::get_if<kvpool::client::FinishBatch>(&action)) {
           member.status = finished->lines.front().status;
@@ -423,10 +431,12 @@ class Crowd : private kvpool::net::Stream::Listener {
 
   void streamOpened(Id id) override {
     ++opened_;
+    open_.insert(id);
     members_[memberOf(id)]->core.opened(kvpool::net::steadyMs(), own(id));
     touched_.push_back(memberOf(id));
   }
   void streamEnded(Id id, const kvpool::net::Stream::Ending& ending) override {
+    open_.erase(id);
     streams_.drop(id);
     members_[memberOf(id)]->core.closed(kvpool::net::steadyMs(), own(id), ending.why);
     touched_.push_back(memberOf(id));
@@ -445,6 +455,7 @@ class Crowd : private kvpool::net::Stream::Listener {
   kvpool::net::Resolver resolver_{loop_};
   kvpool::net::Streams streams_;
   std::vector<size_t> touched_;
+  std::set<Id> open_;
   size_t started_ = 0;
   size_t ready_ = 0;
   size_t answered_ = 0;
@@ -460,8 +471,8 @@ void takeover(const std::string& masters, const std::string& directory, size_t c
   }
   Crowd crowd(addresses, directory.empty() ? nullptr : securityOf(directory), count, standbys);
   crowd.connect();
-  constexpr double kSettleSeconds = 3;
-  crowd.pass(kSettleSeconds);
+  const size_t there = crowd.settle(1 + std::min(standbys, addresses.size() - 1));
+  emit("connections before", static_cast<double>(there), "");
   const size_t before = crowd.opened();
   const double start = now();
   must(::kill(leader, SIGKILL) == 0, "no process " + std::to_string(leader));
