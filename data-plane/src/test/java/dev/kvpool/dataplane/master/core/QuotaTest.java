@@ -151,7 +151,8 @@ class QuotaTest {
         for (int i = 0; i < 5; i++) {
             assertThat(granted(pool, "k" + i, 1000)).isEqualTo(Status.OK);
         }
-        assertThat(granted(pool, "k5", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
+        assertThat(granted(pool, "k5", 1000)).as("until one has ended").isEqualTo(Status.NO_SPACE);
+        assertThat(granted(pool, "k5", 6_000)).as("more than the ceiling").isEqualTo(Status.QUOTA_EXCEEDED);
         assertThat(of(pool, "a").used()).isEqualTo(new Balance(0, 0, 5, 5 * EXTENT));
         assertThat(granted(pool, "k0", 1000)).as("still being put").isEqualTo(Status.BUSY);
 
@@ -164,7 +165,7 @@ class QuotaTest {
     void aGrantThatIsTakenBackIsRefunded() {
         Scenario pool = pool(FIVE);
         GrantReply reply = pool.grant("k", 5_000);
-        assertThat(granted(pool, "other", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
+        assertThat(granted(pool, "other", 1000)).isEqualTo(Status.NO_SPACE);
         pool.published(pool.publish(reply.grants().getFirst().objectId(), "k", List.of()));
         assertThat(of(pool, "a").used()).isEqualTo(Balance.NOTHING);
         assertThat(granted(pool, "other", 1000)).isEqualTo(Status.OK);
@@ -248,24 +249,80 @@ class QuotaTest {
         assertThat(kept(pool, A)).hasSize(11);
     }
 
-    /** A tenant that has next to nothing among many objects of others: what is to go is found over several ticks. */
-    @Test
-    void fewObjectsAreFoundAmongMany() {
+    /** A pool of objects of b, more than a turn looks at, which all are passed by before any that is put now. */
+    private static Scenario poolOfMany(Quotas quotas) {
         Scenario pool = new Scenario()
                 .withNodes(1 << 24, "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11")
                 .leading(1);
-        pool.talkedTo().goBy(rules(FIVE, 1));
+        pool.talkedTo().goBy(rules(quotas, 1));
         pool.as(B);
         for (int i = 0; i < 9_000; i++) {
             pool.put("b" + i, 1);
         }
+        return pool;
+    }
+
+    /** A tenant that has next to nothing among many objects of others: what is to go is found over several ticks, though the writer asks late. */
+    @Test
+    void fewObjectsAreFoundAmongMany() {
+        Scenario pool = poolOfMany(FIVE);
         pool.as(A).fill("a", 5);
         pool.world.run(20);
         assertThat(pool.put("a5", 1000)).as("not found yet").isEqualTo(Status.NO_SPACE);
-        pool.world.run(20);
+        pool.world.run(1_500);
         assertThat(pool.put("a5", 1000)).isEqualTo(Status.OK);
         assertThat(kept(pool, A)).containsExactly("a1", "a2", "a3", "a4", "a5");
         assertThat(of(pool, "a").costs().refusals()).isZero();
+    }
+
+    /** Each asks but once before it is to be granted: no search ends another's, and none waits for another to end. */
+    @Test
+    void manyTenantsAreSoughtForAtATime() {
+        Map<String, Quota> quotas = new HashMap<>();
+        for (int i = 0; i < 24; i++) {
+            quotas.put("t" + i, new Quota(0, NONE, 2));
+        }
+        Scenario pool = poolOfMany(new Quotas(quotas));
+        for (String tenant : quotas.keySet()) {
+            pool.as(Tenant.of(tenant)).fill("k", 2);
+        }
+        Map<Status, Integer> ends = new HashMap<>();
+        for (String tenant : quotas.keySet()) {
+            ends.merge(pool.as(Tenant.of(tenant)).put("more", 1), 1, Integer::sum);
+        }
+        assertThat(ends).as("of the first round").containsOnlyKeys(Status.NO_SPACE);
+        pool.world.run(600);
+        for (String tenant : quotas.keySet()) {
+            assertThat(pool.as(Tenant.of(tenant)).put("more", 1)).as(tenant).isEqualTo(Status.OK);
+            assertThat(kept(pool, Tenant.of(tenant))).containsExactly("k1", "more");
+        }
+    }
+
+    /** Tenants with nothing that may go cost another one but their parts: those before it in the order of names have more than they may, and go on putting. */
+    @Test
+    void whoseObjectsMayNotGoKeepsNoOtherFromItsOwn() {
+        Map<String, Quota> before = new HashMap<>(Map.of("z", new Quota(0, NONE, 2)));
+        Map<String, Quota> after = new HashMap<>(before);
+        for (int i = 0; i < 12; i++) {
+            after.put("pinned" + i, new Quota(0, NONE, 1));
+        }
+        Scenario pool = poolOfMany(new Quotas(before));
+        pool.as(Tenant.of("z")).fill("k", 2);
+        pool.keeping(HARD);
+        for (int i = 0; i < 12; i++) {
+            pool.as(Tenant.of("pinned" + i)).fill("k", 2);
+        }
+        pool.keeping(Retention.NONE).talkedTo().goBy(rules(new Quotas(after), 1));
+        Status end = Status.NO_SPACE;
+        int ticks = 0;
+        while (end == Status.NO_SPACE && ticks++ < 40) {
+            pool.world.run(10);
+            for (int i = 0; i < 12; i++) {
+                assertThat(pool.as(Tenant.of("pinned" + i)).put("more", 1)).isNotEqualTo(Status.OK);
+            }
+            end = pool.as(Tenant.of("z")).put("more", 1);
+        }
+        assertThat(end).as("after %d ticks", ticks).isEqualTo(Status.OK);
     }
 
     /** Tenants put, read, remove and give up in any order, masters follow each other: never above a ceiling, and nothing is lost in the books. */

@@ -82,10 +82,14 @@ public final class Bounds {
 
     public static final int EVICTED_IS_VISITS = 16;
 
-    /** Tenants at their ceilings for which something to evict is sought at a time, and how long a search is kept that is of no use. */
-    public static final int QUOTA_SEARCHES_MAX = 16;
+    /** How long the search for what a tenant may lose keeps its place while the tenant asks for nothing: a put's usual deadline. */
+    public static final long QUOTA_SEARCH_IDLE_MS = 10_000;
 
-    public static final long QUOTA_SEARCH_IDLE_MS = 1_000;
+    /** Who was told to ask again has done so by then: so long it is known that a search has found nothing. */
+    public static final long QUOTA_ANSWER_MS = 500;
+
+    /** The longest rest between two searches that find nothing. */
+    public static final long QUOTA_REST_MS_MAX = 2_000;
 
     /** When a writer asks again whose tenant has something to evict that was not found, or not written down, yet: after the next tick. */
     public static final long QUOTA_PAUSE_MS = 10;

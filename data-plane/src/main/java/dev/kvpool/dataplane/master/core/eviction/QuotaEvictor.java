@@ -12,10 +12,9 @@ import dev.kvpool.dataplane.master.core.membership.Groups;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.removal.Predecessors;
 import dev.kvpool.dataplane.master.core.tenant.Admission;
-import dev.kvpool.dataplane.master.core.tenant.Quota;
+import dev.kvpool.dataplane.master.core.tenant.Quotas;
 import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
 import dev.kvpool.dataplane.wire.message.Tenant;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -24,14 +23,15 @@ import java.util.Map;
  * put is granted, or when its ceiling was lowered. Leased, pinned and retained objects stay, as with {@link Evictor}.
  *
  * <p>Objects of all tenants stand in one order, so a tenant's next one is sought among those of others. Each tenant has a walk of its
- * own, which goes on where it stopped: a full turn through the pool for all that the tenant may lose. Walks together look at a
- * bounded number of objects between two ticks.
+ * own, which goes on where it stopped: a full turn through the pool for all that the tenant may lose. Between two ticks walks together
+ * look at a bounded number of objects, each at the same part of it, so that a tenant whose objects may not go costs another none of its
+ * own; what some leave unused goes to those who wait. Who was told to ask again need not, for the search to go on.
  */
 public final class QuotaEvictor {
     /** What becomes of a put. */
     public enum Answer {
         GRANTED,
-        /** Asking again soon may help: the search is not over, or what may go is being written down. */
+        /** Asking again soon may help: puts are under way, the search is not over, or what may go is being written down. */
         LATER,
         /** Nothing of the tenant's may go. */
         EXCEEDED
@@ -47,6 +47,19 @@ public final class QuotaEvictor {
         /** The walk came by something that may go as soon as that is written down. */
         private boolean comes;
 
+        /** All that the last turn came by was such: what there is no room to write down goes without. */
+        private boolean lastResort;
+
+        /** How much may still be done before the next tick, counted in objects looked at; below 0 what was done beyond. */
+        private int left;
+
+        /** Room for this much is still sought, though nobody asks. */
+        private boolean waits;
+
+        private long wantedObjects;
+        private long wantedBytes;
+
+        private long restMs;
         private long restsUntilMs = Long.MIN_VALUE;
         private long usedMs;
 
@@ -63,6 +76,23 @@ public final class QuotaEvictor {
                 walk = null;
             }
         }
+
+        private void await(long objects, long bytes) {
+            wantedObjects = waits ? Math.max(wantedObjects, objects) : objects;
+            wantedBytes = waits ? Math.max(wantedBytes, bytes) : bytes;
+            waits = true;
+        }
+
+        private boolean goesOn(long nowMs) {
+            return waits && nowMs >= restsUntilMs;
+        }
+
+        /** Leases end, so the next turn may find something; but the more turns did not, the later it comes. */
+        private void rest(long nowMs) {
+            long leastMs = waits && !comes ? Bounds.QUOTA_ANSWER_MS : Bounds.EVICTION_PAUSE_MS;
+            restMs = comes ? leastMs : Math.clamp(2 * restMs, leastMs, Bounds.QUOTA_REST_MS_MAX);
+            restsUntilMs = nowMs + restMs;
+        }
     }
 
     private final CurrentRules rules;
@@ -74,11 +104,8 @@ public final class QuotaEvictor {
     private final RetainedObjects retained;
     private final Evictions evictions;
 
-    /** The one that was used longest ago first. */
-    private final Map<Tenant, Search> searches = new LinkedHashMap<>(Bounds.QUOTA_SEARCHES_MAX, 0.75f, true);
-
-    /** How much may still be done before the next tick, counted in objects looked at. */
-    private int left = Bounds.EVICTION_VISITS;
+    /** Of tenants that have a ceiling: at most {@link Quotas#TENANTS_MAX}. */
+    private final Map<Tenant, Search> searches = new LinkedHashMap<>();
 
     public QuotaEvictor(
             CurrentRules rules,
@@ -99,30 +126,45 @@ public final class QuotaEvictor {
 
     /** A tenant wants to put an object of so many bytes, all copies together: makes room below its ceilings. */
     public Answer makeRoom(Tenant tenant, long bytes, long nowMs) {
-        return makeRoom(tenant, 1, bytes, nowMs);
+        return switch (admission(tenant, 1, bytes)) {
+            case FITS -> Answer.GRANTED;
+            case AFTER_EVICTION -> seek(tenant, bytes, nowMs);
+            case AFTER_PUTS -> Answer.LATER;
+            case NEVER -> Answer.EXCEEDED;
+        };
     }
 
-    private Answer makeRoom(Tenant tenant, long objects, long bytes, long nowMs) {
-        Quota quota = rules.quotas().of(tenant.name());
-        Admission admission = Admission.of(quota, accounts.of(tenant.name()), objects, bytes);
-        if (admission != Admission.AFTER_EVICTION) {
-            return admission == Admission.FITS ? Answer.GRANTED : Answer.EXCEEDED;
-        }
-        Search search = search(tenant);
+    private Answer seek(Tenant tenant, long bytes, long nowMs) {
+        Search search = search(tenant, nowMs);
         search.usedMs = nowMs;
+        Answer answer = seek(tenant, search, 1, bytes, nowMs);
+        if (answer == Answer.LATER) {
+            search.await(1, bytes);
+        }
+        return answer;
+    }
+
+    private Admission admission(Tenant tenant, long objects, long bytes) {
+        return Admission.of(rules.quotas().of(tenant.name()), accounts.of(tenant.name()), objects, bytes);
+    }
+
+    private Answer seek(Tenant tenant, Search search, long objects, long bytes, long nowMs) {
         if (nowMs < search.restsUntilMs) {
             return search.comes ? Answer.LATER : Answer.EXCEEDED;
         }
+        if (search.left <= 0) {
+            return Answer.LATER;
+        }
         predecessors.look();
         Eviction judge = Eviction.ofNothing(rules.eviction(), retained);
-        while (Admission.of(quota, accounts.of(tenant.name()), objects, bytes) == Admission.AFTER_EVICTION) {
-            if (left <= 0) {
+        while (admission(tenant, objects, bytes) == Admission.AFTER_EVICTION) {
+            if (search.left <= 0) {
                 return Answer.LATER;
             }
             if (search.walk == null) {
                 search.begin(Round.UNPINNED, index.recency().evictFromFirst());
             }
-            left--;
+            search.left--;
             StoredObject object = search.walk.next();
             if (object != null) {
                 visit(object, tenant, search, judge, nowMs);
@@ -136,32 +178,36 @@ public final class QuotaEvictor {
         return Answer.GRANTED;
     }
 
-    private Search search(Tenant tenant) {
+    private Search search(Tenant tenant, long nowMs) {
         Search known = searches.get(tenant);
         if (known != null) {
             return known;
         }
-        if (searches.size() >= Bounds.QUOTA_SEARCHES_MAX) {
-            Iterator<Search> eldest = searches.values().iterator();
-            eldest.next().end();
-            eldest.remove();
-        }
         Search search = new Search();
         searches.put(tenant, search);
+        search.left = share();
+        search.usedMs = nowMs;
         return search;
+    }
+
+    /** What each search may do between two ticks. */
+    private int share() {
+        return Bounds.EVICTION_VISITS / Math.max(1, searches.size());
     }
 
     /** A walk has come to its end; false when there is nothing to be had by another one now. */
     private boolean turn(Search search, long nowMs) {
         search.end();
         if (search.found) {
+            search.lastResort = false;
             return true; // what it began behind may go by now
         }
         if (search.round == Round.UNPINNED && rules.eviction().evictSoftPinned()) {
             search.begin(Round.SOFTLY_PINNED, index.recency().evictFromFirst());
             return true;
         }
-        search.restsUntilMs = nowMs + Bounds.EVICTION_PAUSE_MS;
+        search.lastResort = search.comes;
+        search.rest(nowMs);
         return false;
     }
 
@@ -169,39 +215,61 @@ public final class QuotaEvictor {
         if (!object.isOf(tenant) || groups.refresh(object) || !judge.mayTake(object, search.round, nowMs)) {
             return;
         }
-        if (!predecessors.mayBeLeft(object, nowMs)) {
+        if (!predecessors.mayBeLeft(object, search.lastResort, nowMs)) {
             search.comes = true;
             return;
         }
         for (StoredObject other : groups.others(object)) {
-            if (judge.mayTake(other, search.round, nowMs) && predecessors.mayBeLeft(other, nowMs)) {
-                evict(other, nowMs);
+            if (judge.mayTake(other, search.round, nowMs) && predecessors.mayBeLeft(other, search.lastResort, nowMs)) {
+                evict(other, search, nowMs);
             }
         }
-        evict(object, nowMs);
+        evict(object, search, nowMs);
         search.found = true;
+        search.restMs = 0;
     }
 
-    private void evict(StoredObject victim, long nowMs) {
-        left -= Bounds.EVICTED_IS_VISITS;
+    private void evict(StoredObject victim, Search search, long nowMs) {
+        search.left -= Bounds.EVICTED_IS_VISITS;
         evictions.evict(victim, nowMs);
     }
 
     /** Who is above a ceiling that was lowered, or that a former leader did not know, comes down to it. */
     public void tick(long nowMs) {
-        left = Bounds.EVICTION_VISITS;
+        if (!rules.quotas().limit() || !leadership.serves(nowMs)) {
+            return;
+        }
+        for (String name : rules.quotas().byTenant().keySet()) {
+            Tenant tenant = Tenant.of(name);
+            if (admission(tenant, 0, 0) == Admission.AFTER_EVICTION) {
+                search(tenant, nowMs).await(0, 0);
+            }
+        }
         searches.values().removeIf(search -> endIdle(search, nowMs));
-        if (rules.quotas().limit() && leadership.serves(nowMs)) {
-            rules.quotas().byTenant().forEach((name, quota) -> {
-                if (quota.isLimited()) {
-                    makeRoom(Tenant.of(name), 0, 0, nowMs);
-                }
-            });
+        share(nowMs);
+        searches.forEach((tenant, search) -> {
+            if (search.goesOn(nowMs)) {
+                Answer answer = seek(tenant, search, search.wantedObjects, search.wantedBytes, nowMs);
+                search.waits = answer == Answer.LATER;
+            }
+        });
+    }
+
+    private void share(long nowMs) {
+        long unused = 0;
+        int waiting = 0;
+        for (Search search : searches.values()) {
+            unused += Math.max(0, search.left);
+            waiting += search.goesOn(nowMs) ? 1 : 0;
+        }
+        int more = (int) Math.min(unused, Bounds.EVICTION_VISITS) / Math.max(1, waiting);
+        for (Search search : searches.values()) {
+            search.left = Math.min(0, search.left) + share() + (search.goesOn(nowMs) ? more : 0);
         }
     }
 
     private static boolean endIdle(Search search, long nowMs) {
-        boolean idle = nowMs - search.usedMs > Bounds.QUOTA_SEARCH_IDLE_MS;
+        boolean idle = !search.waits && nowMs - search.usedMs > Bounds.QUOTA_SEARCH_IDLE_MS;
         if (idle) {
             search.end();
         }

@@ -104,6 +104,15 @@ public final class Predecessors {
      * being done, and the object can be asked about again soon.
      */
     public boolean mayBeLeft(StoredObject object, long nowMs) {
+        return mayBeLeft(object, lastResort, nowMs);
+    }
+
+    /**
+     * The same for an eviction that knows by itself whether there is anything else.
+     *
+     * @param last there is not: the object goes without a tombstone if there is no room for one
+     */
+    public boolean mayBeLeft(StoredObject object, boolean last, long nowMs) {
         if (allInView && index.remains().isEmpty()) {
             return true;
         }
@@ -111,7 +120,7 @@ public final class Predecessors {
         return switch (whereabouts(object, key, nowMs)) {
             case NOWHERE -> true;
             case ON_ITS_WAY_OUT -> false;
-            case OUT_OF_VIEW -> isCovered(object, key) || mark(object, key, nowMs);
+            case OUT_OF_VIEW -> isCovered(object, key) || mark(object, key, last, nowMs);
         };
     }
 
@@ -121,14 +130,14 @@ public final class Predecessors {
     }
 
     /** Whether an object has to go without a tombstone; else one is being written. */
-    private boolean mark(StoredObject object, Key key, long nowMs) {
+    private boolean mark(StoredObject object, Key key, boolean last, long nowMs) {
         if (tombstoneWriter.isWriting(key)) {
             return false;
         }
         long bytes = ExtentSize.of(key.length(), 0);
         if (nowMs < giveUpUntilMs || slotsLeft <= 0 || bytesLeft < bytes || tombstoneWriter.isFull()) {
             refusedForRoom = true;
-            return lastResort && goesUnmarked();
+            return last && goesUnmarked();
         }
         slotsLeft--;
         bytesLeft -= bytes;

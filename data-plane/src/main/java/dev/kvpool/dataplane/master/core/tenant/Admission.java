@@ -9,7 +9,9 @@ public enum Admission {
     FITS,
     /** It would if it had less stored. */
     AFTER_EVICTION,
-    /** What is being put, and this, are above a ceiling by themselves. */
+    /** What is being put, and this, are above a ceiling by themselves: it may fit when puts have ended. */
+    AFTER_PUTS,
+    /** It is above a ceiling by itself. */
     NEVER;
 
     /**
@@ -31,7 +33,7 @@ public enum Admission {
         }
         long room = ceiling - granted; // neither is negative, so this does not overflow
         if (more > 0 && more > room) {
-            return NEVER;
+            return more > ceiling ? NEVER : AFTER_PUTS;
         }
         return stored <= Math.max(0, room - more) ? FITS : AFTER_EVICTION;
     }

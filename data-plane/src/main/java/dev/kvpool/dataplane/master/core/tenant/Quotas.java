@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core.tenant;
 
 import dev.kvpool.dataplane.wire.message.Tenant;
+import java.util.Collections;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -24,7 +25,7 @@ public final class Quotas {
                     "quotas of " + byTenant.size() + " tenants; at most " + TENANTS_MAX + " may have one");
         }
         byTenant.keySet().forEach(Tenant::of); // refuses what can be no name
-        this.byTenant = new TreeMap<>(byTenant);
+        this.byTenant = Collections.unmodifiableMap(new TreeMap<>(byTenant));
         limit = byTenant.values().stream().anyMatch(Quota::isLimited);
         guarantee = byTenant.values().stream().anyMatch(quota -> quota.guaranteedBytes() > 0);
     }
@@ -50,7 +51,7 @@ public final class Quotas {
 
     /** By the name of the tenant, in the order of names. */
     public Map<String, Quota> byTenant() {
-        return new TreeMap<>(byTenant);
+        return byTenant;
     }
 
     @Override
