@@ -79,7 +79,10 @@ class Bench:
     def __call__(self, what, where, pool, *more):
         directory = str(pool.tls_directory or "-")
         command = [self._binary, what, where, directory, *map(str, more)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=BENCH_SECONDS)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=BENCH_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise BenchError(f"{what}: not over after {BENCH_SECONDS} s") from None
         if done.returncode != 0:
             raise BenchError(f"{what}: {done.stderr[-2000:].strip()}")
         lines = [json.loads(line) for line in done.stdout.splitlines()]
