@@ -123,12 +123,13 @@ public final class TokenVerifier {
         return ours;
     }
 
+    /** What it says of a token does not change with the clock: the operator has it in conditions, which else would change at each look. */
     private Instant requireTime(JsonNode claims) throws RefusedTokenException {
         Instant now = clock.instant();
         Instant expires = time(claims, "exp");
         if (!now.minus(DRIFT).isBefore(expires)) {
             throw new RefusedTokenException(
-                    Reason.TIME, "the token expired at " + expires + ", and it is " + now + "; read its file again");
+                    Reason.TIME, "the token expired at " + expires + " by the clock here; read its file again");
         }
         if (Duration.between(time(claims, "iat"), expires).compareTo(LIFE_MAX) > 0) {
             throw new RefusedTokenException(
@@ -139,8 +140,8 @@ public final class TokenVerifier {
         if (claims.has("nbf") && now.plus(DRIFT).isBefore(time(claims, "nbf"))) {
             throw new RefusedTokenException(
                     Reason.TIME,
-                    "the token is valid from " + time(claims, "nbf") + ", and the clock here says " + now
-                            + "; set the clocks");
+                    "the token is valid from " + time(claims, "nbf")
+                            + ", which is still to come by the clock here; set the clocks");
         }
         return expires;
     }

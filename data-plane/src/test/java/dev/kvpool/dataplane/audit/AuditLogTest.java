@@ -202,6 +202,6 @@ class AuditLogTest {
         JsonNode json = new ObjectMapper().readTree(line);
         assertThat(json.path("address").asText()).isEqualTo("127.0.0.1");
         assertThat(json.path("verb").asText()).isEqualTo("POST /api/v1/remove_all");
-        assertThat(json.path("tenant").asText()).startsWith("?}?").contains("ttt");
+        assertThat(json.path("tenant").asText()).startsWith("?}?????éttt");
     }
 }

@@ -116,6 +116,19 @@ class TokenVerifierTest {
                 .isNotNull();
     }
 
+    @Test
+    void whatIsSaidOfATokenDoesNotChangeWithTheClock() {
+        ObjectNode claims = claims();
+        claims.put("nbf", NOW.getEpochSecond() - 60);
+        String token = EC.token(claims);
+        for (int seconds : new int[] {3600, -3600}) {
+            now = NOW.plusSeconds(seconds);
+            String first = refusal(EC, token).getMessage();
+            now = now.plusSeconds(7);
+            assertThat(refusal(EC, token).getMessage()).isEqualTo(first).contains("2026-11-01T1");
+        }
+    }
+
     static Stream<Arguments> notTokens() {
         String good = EC.token(claims());
         String[] parts = good.split("\\.", -1);

@@ -77,27 +77,31 @@ class MasterEnrolsTest {
     /** Asks as the operator does: by the JDK's client, which believes the pool's roots and this master only. */
     private HttpResponse<String> ask(MasterProcess of, String name, String method, String path, String... headers)
             throws IOException, InterruptedException {
-        return askFrom("127.0.0.1", of, name, method, path, headers);
+        try (HttpClient client = client("127.0.0.1", name)) {
+            return ask(client, of, method, path, headers);
+        }
     }
 
-    private HttpResponse<String> askFrom(
-            String source, MasterProcess of, String name, String method, String path, String... headers)
-            throws IOException, InterruptedException {
+    private HttpClient client(String source, String name) {
         PeerName meant = PeerName.ofPath(POOL, name);
-        try (HttpClient client = HttpClient.newBuilder()
+        return HttpClient.newBuilder()
                 .localAddress(InetAddress.ofLiteral(source))
                 .sslContext(ServerTrust.context(
                         List.of(authority.certificate()), (address, peer) -> ServerTrust.unless(meant, peer)))
                 .sslParameters(PoolTls.parameters())
-                .build()) {
-            URI uri = URI.create("https://127.0.0.1:" + of.secureAdminPort().orElseThrow() + path);
-            HttpRequest.Builder request =
-                    HttpRequest.newBuilder(uri).timeout(LONG).method(method, HttpRequest.BodyPublishers.noBody());
-            if (headers.length > 0) {
-                request.headers(headers);
-            }
-            return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+                .build();
+    }
+
+    private static HttpResponse<String> ask(
+            HttpClient client, MasterProcess of, String method, String path, String... headers)
+            throws IOException, InterruptedException {
+        URI uri = URI.create("https://127.0.0.1:" + of.secureAdminPort().orElseThrow() + path);
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(uri).timeout(LONG).method(method, HttpRequest.BodyPublishers.noBody());
+        if (headers.length > 0) {
+            request.headers(headers);
         }
+        return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
     }
 
     private String ofTheAuthority() {
@@ -137,25 +141,27 @@ class MasterEnrolsTest {
                         .statusCode())
                 .isEqualTo(200);
         Map<Integer, Integer> said = new TreeMap<>();
-        for (int i = 0; i < 400 && said.getOrDefault(429, 0) < 3; i++) {
-            HttpResponse<String> answer = askFrom(
-                    "127.0.0.9",
-                    master,
-                    "master/m-0",
-                    i % 2 == 0 ? "GET" : "POST",
-                    i % 2 == 0 ? "/api/v1/pool" : "/api/v1/enrol?key=AA&proof=AA",
-                    Request.TOKEN,
-                    "x.y." + i);
-            said.merge(answer.statusCode(), 1, Integer::sum);
-            if (answer.statusCode() == 429) {
-                assertThat(answer.body()).contains("more than 20 a second from one address");
-                assertThat(askFrom("127.0.0.9", master, "master/m-0", "GET", "/api/v1/pool", Request.TOKEN, monitor)
-                                .statusCode())
-                        .as("a token that is known")
-                        .isEqualTo(200);
-                assertThat(enrol("prometheus"))
-                        .as(err.toString(StandardCharsets.UTF_8))
-                        .isEqualTo(ExitCode.OK);
+        // It keeps its connection: on a busy machine there is no time for 21 handshakes in a second.
+        try (HttpClient flood = client("127.0.0.9", "master/m-0")) {
+            for (int i = 0; i < 2000 && said.getOrDefault(429, 0) < 3; i++) {
+                HttpResponse<String> answer = ask(
+                        flood,
+                        master,
+                        i % 2 == 0 ? "GET" : "POST",
+                        i % 2 == 0 ? "/api/v1/pool" : "/api/v1/enrol?key=AA&proof=AA",
+                        Request.TOKEN,
+                        "x.y." + i);
+                said.merge(answer.statusCode(), 1, Integer::sum);
+                if (answer.statusCode() == 429) {
+                    assertThat(answer.body()).contains("more than 20 a second from one address");
+                    assertThat(ask(flood, master, "GET", "/api/v1/pool", Request.TOKEN, monitor)
+                                    .statusCode())
+                            .as("a token that is known")
+                            .isEqualTo(200);
+                    assertThat(enrol("prometheus"))
+                            .as(err.toString(StandardCharsets.UTF_8))
+                            .isEqualTo(ExitCode.OK);
+                }
             }
         }
         assertThat(said).containsOnlyKeys(401, 429);

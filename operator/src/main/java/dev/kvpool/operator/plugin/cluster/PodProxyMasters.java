@@ -206,7 +206,7 @@ public final class PodProxyMasters implements MasterClient {
     private KubernetesClientException refusal(int code, String body) {
         try {
             Status status = json.readValue(body, Status.class);
-            if (STATUS.equals(status.getKind()) && status.getCode() != null) {
+            if (status != null && STATUS.equals(status.getKind()) && status.getCode() != null) {
                 return new KubernetesClientException(status);
             }
         } catch (JacksonException e) {

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** By the HTTP client that the plugin has, which is another one than the operator's. */
 class PodProxyMastersTest {
@@ -157,6 +158,14 @@ class PodProxyMastersTest {
                 .isInstanceOfSatisfying(
                         MasterAnswer.Silent.class,
                         silent -> assertThat(silent.reason()).startsWith(sentence));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"null", "[]", "7", "{}", ""})
+    void anyBodyOfARefusalIsShown(String body) {
+        assertThat(refusing(429, body).handOver(secure()))
+                .hasValueSatisfying(
+                        why -> assertThat(why).contains("HTTP status 429").endsWith(body));
     }
 
     @ParameterizedTest
