@@ -3,8 +3,10 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Consistency;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.report.QuotaStatus;
 import dev.kvpool.dataplane.master.core.tenant.Quota;
@@ -323,6 +325,56 @@ class QuotaTest {
             end = pool.as(Tenant.of("z")).put("more", 1);
         }
         assertThat(end).as("after %d ticks", ticks).isEqualTo(Status.OK);
+        pool.as(Tenant.of("pinned0"));
+        for (ticks = 0; end != Status.QUOTA_EXCEEDED && ticks < 200; ticks++) {
+            pool.world.run(10);
+            end = pool.put("more", 1);
+        }
+        assertThat(end).as("once all was looked at").isEqualTo(Status.QUOTA_EXCEEDED);
+    }
+
+    /** The next leader takes objects of one copy for such of two, as the pool wants: the tenant comes down to its ceiling by its puts. */
+    @Test
+    void copiesThatTheNextLeaderWantsCostNothingAtOnce() {
+        Scenario pool =
+                new Scenario().withNodes(1 << 20, "n", "m").withReplicas(2).leading(1);
+        pool.talkedTo().goBy(rules(FIVE, 2));
+        pool.as(A).withReplicasOfPuts(1).fill("a", 5);
+        ModelMaster next = pool.master();
+        next.goBy(rules(FIVE, 2));
+        pool.standBy();
+        pool.lead(next, 2).talkTo(next).as(A).pass(20_000);
+        assertThat(kept(pool, A)).hasSize(5);
+        assertThat(of(pool, "a").used().bytes()).isEqualTo(10 * EXTENT);
+
+        assertThat(pool.put("b0", 1000)).isEqualTo(Status.OK);
+        assertThat(kept(pool, A)).as("one has gone for it").hasSize(5).contains("b0");
+        pool.fill("c", 5);
+        assertThat(kept(pool, A)).hasSize(5).contains("c0", "c1", "c2", "c3", "c4");
+        assertThat(of(pool, "a").used().bytes()).isEqualTo(5 * EXTENT);
+    }
+
+    /** Nodes of 1000 bytes have room for no tombstone of an eviction; what one held that this leader has not heard would need one. */
+    @Test
+    void whatThereIsNoRoomToWriteDownIsEvictedWhenNothingElseMayGo() {
+        Scenario pool = new Scenario().withNodes(1_000, "n", "m", "away").leading(1);
+        ModelMaster next = pool.master();
+        next.goBy(rules(new Quotas(Map.of("a", new Quota(0, NONE, 2))), 1));
+        pool.world.run(100);
+        pool.crash("away");
+        pool.talkedTo().crash();
+        pool.lead(next, 2).talkTo(next);
+        pool.world.run(Bounds.COLD_WAIT_MS);
+        pool.talkTo(next).as(A);
+        assertThat(pool.put("k0", 1)).isEqualTo(Status.OK);
+        assertThat(pool.put("k1", 1)).isEqualTo(Status.OK);
+
+        assertThat(pool.put("more", 1)).isEqualTo(Status.NO_SPACE);
+        pool.world.run(200);
+        assertThat(pool.put("more", 1)).isEqualTo(Status.OK);
+        assertThat(kept(pool, A)).containsExactly("k1", "more");
+        assertThat(pool.talkedTo().status().counters().get(Count.EVICTED_UNMARKED))
+                .isEqualTo(1);
     }
 
     /** Tenants put, read, remove and give up in any order, masters follow each other: never above a ceiling, and nothing is lost in the books. */

@@ -107,7 +107,7 @@ public final class Evictor {
         if (!settlement.isRecovering(nowMs)) {
             sinceTakeover = end(sinceTakeover);
         }
-        evict(Bounds.EVICTION_VISITS, nowMs);
+        evict(Bounds.EVICTION_VISITS, true, nowMs);
     }
 
     private int objectsInMemory() {
@@ -121,11 +121,12 @@ public final class Evictor {
     /** So many objects were put: when room is being made, as many again are evicted, and one more for each. */
     public void put(int objects, long nowMs) {
         if (walk != null) {
-            evict(2 * objects * Bounds.EVICTED_IS_VISITS, nowMs);
+            evict(2 * objects * Bounds.EVICTED_IS_VISITS, false, nowMs);
         }
     }
 
-    private void evict(int visits, long nowMs) {
+    /** @param ofTick which tenants are furthest above their guarantees is judged from tick to tick, not for each put */
+    private void evict(int visits, boolean ofTick, long nowMs) {
         left = visits;
         Eviction eviction = leadership.serves(nowMs) ? eviction() : null;
         if (eviction == null || !eviction.isNeeded()) {
@@ -133,7 +134,9 @@ public final class Evictor {
             predecessors.enough();
         } else if (walk != null || nowMs >= restsUntilMs) {
             predecessors.look();
-            guaranteed.look(eviction.bytesToLose());
+            if (ofTick) {
+                guaranteed.look(eviction.bytesToLose());
+            }
             walkOn(eviction, nowMs);
         }
     }

@@ -12,9 +12,11 @@ import dev.kvpool.dataplane.master.core.membership.Groups;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.removal.Predecessors;
 import dev.kvpool.dataplane.master.core.tenant.Admission;
+import dev.kvpool.dataplane.master.core.tenant.Quota;
 import dev.kvpool.dataplane.master.core.tenant.Quotas;
 import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
 import dev.kvpool.dataplane.wire.message.Tenant;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -107,6 +109,9 @@ public final class QuotaEvictor {
     /** Of tenants that have a ceiling: at most {@link Quotas#TENANTS_MAX}. */
     private final Map<Tenant, Search> searches = new LinkedHashMap<>();
 
+    /** Bytes that tenants may have beyond their ceilings for now, since the takeover counted copies that no put asked for. */
+    private final Map<String, Long> raised = new HashMap<>();
+
     public QuotaEvictor(
             CurrentRules rules,
             Leadership leadership,
@@ -127,11 +132,35 @@ public final class QuotaEvictor {
     /** A tenant wants to put an object of so many bytes, all copies together: makes room below its ceilings. */
     public Answer makeRoom(Tenant tenant, long bytes, long nowMs) {
         return switch (admission(tenant, 1, bytes)) {
-            case FITS -> Answer.GRANTED;
+            case FITS -> granted(tenant, bytes);
             case AFTER_EVICTION -> seek(tenant, bytes, nowMs);
             case AFTER_PUTS -> Answer.LATER;
             case NEVER -> Answer.EXCEEDED;
         };
+    }
+
+    /**
+     * This master serves from now on. It takes every object to be wanted with the copies of the pool, though its put may have asked for
+     * fewer. A tenant that this takes above its ceiling loses nothing at once: it comes down by its puts.
+     */
+    public void serving() {
+        rules.quotas().byTenant().forEach((name, quota) -> {
+            long bytes = accounts.of(name).bytes();
+            long above = Math.min(bytes - quota.ceilingBytes(), bytes - bytes / rules.replicas());
+            if (above > 0) {
+                raised.put(name, above);
+            }
+        });
+    }
+
+    private Answer granted(Tenant tenant, long bytes) {
+        raised.computeIfPresent(tenant.name(), (name, had) -> {
+            long above = accounts.of(name).allBytes()
+                    + bytes
+                    - rules.quotas().of(name).ceilingBytes();
+            return above > 0 ? Math.min(had, above) : null;
+        });
+        return Answer.GRANTED;
     }
 
     private Answer seek(Tenant tenant, long bytes, long nowMs) {
@@ -141,11 +170,14 @@ public final class QuotaEvictor {
         if (answer == Answer.LATER) {
             search.await(1, bytes);
         }
-        return answer;
+        return answer == Answer.GRANTED ? granted(tenant, bytes) : answer;
     }
 
     private Admission admission(Tenant tenant, long objects, long bytes) {
-        return Admission.of(rules.quotas().of(tenant.name()), accounts.of(tenant.name()), objects, bytes);
+        String name = tenant.name();
+        long beyond = Math.max(0, raised.getOrDefault(name, 0L) - bytes); // so a put evicts for two
+        Quota quota = rules.quotas().of(name).raisedBy(beyond);
+        return Admission.of(quota, accounts.of(name), objects, bytes);
     }
 
     private Answer seek(Tenant tenant, Search search, long objects, long bytes, long nowMs) {
@@ -234,7 +266,7 @@ public final class QuotaEvictor {
         evictions.evict(victim, nowMs);
     }
 
-    /** Who is above a ceiling that was lowered, or that a former leader did not know, comes down to it. */
+    /** Who is above a ceiling that was lowered, or that a former leader did not know, comes down to it, or to what the takeover raised it to. */
     public void tick(long nowMs) {
         if (!rules.quotas().limit() || !leadership.serves(nowMs)) {
             return;
@@ -274,6 +306,11 @@ public final class QuotaEvictor {
             search.end();
         }
         return idle;
+    }
+
+    public void endTerm() {
+        beginAnew();
+        raised.clear();
     }
 
     /** What was given up under other rules may be found now. */

@@ -27,6 +27,13 @@ public record Quota(long guaranteedBytes, long ceilingBytes, long ceilingObjects
         }
     }
 
+    /** The same with a higher ceiling of bytes, if there is one. */
+    public Quota raisedBy(long bytes) {
+        return bytes == 0 || ceilingBytes > UNLIMITED - bytes
+                ? this
+                : new Quota(guaranteedBytes, ceilingBytes + bytes, ceilingObjects);
+    }
+
     /** Whether there is a ceiling of any kind. */
     public boolean isLimited() {
         return ceilingBytes != UNLIMITED || ceilingObjects != UNLIMITED;

@@ -200,13 +200,14 @@ public final class Upkeep {
     public void serving(long nowMs) {
         drainEntries.resume(nowMs);
         evictor.serving();
+        quotaEvictor.serving();
         reserve.tick(nowMs);
     }
 
     public void endTerm() {
         evictor.endTerm();
         ssdEvictor.beginAnew();
-        quotaEvictor.beginAnew();
+        quotaEvictor.endTerm();
         promotions.endTerm();
         retained.endTerm();
         reserve.endTerm();
