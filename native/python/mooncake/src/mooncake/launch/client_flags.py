@@ -26,5 +26,5 @@ FLAGS = (
     Flag("logtostderr", switch, False, _IGNORED, "kvpool logs to standard error"),
     Flag("v", whole_number, 0, _IGNORED, "kvpool logs to standard error"),
     Flag("enable_offload", switch, False, _REFUSED, "SSD tiers belong to storage nodes, not to clients"),
-    Flag("tenant_id", word, "default", _REFUSED, "kvpool has no tenants yet; run a pool for each"),
+    Flag("tenant_id", word, "default", _REFUSED, "clients of an agent are of tenant default; others have certificates"),
 )

@@ -79,7 +79,7 @@ FLAGS = (
     Flag("ha_backend_connstring", word, "", _REFUSED, _HIGHLY_AVAILABLE),
     Flag("enable_offload", switch, False, _REFUSED, _SSD),
     Flag("root_fs_dir", word, "", _REFUSED, _SSD),
-    Flag("enable_multi_tenants", switch, False, _REFUSED, "kvpool has no tenants yet; run a pool for each"),
+    Flag("enable_multi_tenants", switch, False, _REFUSED, "tenants have certificates: kvpool master --tls-dir"),
     Flag("enable_cxl", switch, False, _REFUSED, "kvpool serves memory of the machine and SSDs"),
     Flag("cxl_path", word, "/dev/dax0.0", _REFUSED, "kvpool serves memory of the machine and SSDs"),
     Flag("cxl_size", whole_number, 8589934592, _REFUSED, "kvpool serves memory of the machine and SSDs"),
