@@ -4,9 +4,12 @@ package dev.kvpool.dataplane.master.admission;
 import io.netty.channel.Channel;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The work of handshakes, on threads of its own. Those that have begun go on first; of the others the newest begins, and connections that are gone
@@ -14,16 +17,25 @@ import java.util.concurrent.Executors;
  * which they came, each would be given up soon after its turn.
  */
 final class HandshakeQueue implements AutoCloseable {
-    private record Step(Channel connection, Runnable task) {}
+    private static final Logger LOG = LoggerFactory.getLogger(HandshakeQueue.class);
 
-    private final ExecutorService threads;
+    private record Step(Channel connection, Runnable task) {
+        boolean isGone() {
+            return !connection.isOpen();
+        }
+    }
+
+    private final List<Thread> threads;
     private final Deque<Step> begun = new ArrayDeque<>();
     private final Deque<Step> waiting = new ArrayDeque<>();
 
-    /** What waits is bounded by the handshakes that may be open: each has one step at a time. */
     HandshakeQueue(int threads) {
-        this.threads = Executors.newFixedThreadPool(
-                threads, Thread.ofPlatform().daemon().name("handshake-", 0).factory());
+        ThreadFactory factory =
+                Thread.ofPlatform().daemon().name("handshake-", 0).factory();
+        this.threads = Stream.generate(() -> factory.newThread(this::work))
+                .limit(threads)
+                .toList();
+        this.threads.forEach(Thread::start);
     }
 
     /** Where the steps of one connection's handshake go, one after the other. */
@@ -39,34 +51,59 @@ final class HandshakeQueue implements AutoCloseable {
         };
     }
 
-    private void add(Step step, boolean hasBegun) {
-        synchronized (this) {
-            if (hasBegun) {
-                begun.addLast(step);
-            } else {
-                waiting.addFirst(step);
+    /**
+     * Each open handshake has one step here at a time, so what waits beyond their number is of connections that are gone; the newest go first, so
+     * these would never come to their turn while others come.
+     */
+    private synchronized void add(Step step, boolean hasBegun) {
+        if (hasBegun) {
+            begun.addLast(step);
+        } else {
+            if (waiting.size() >= OpenHandshakes.MAX) {
+                waiting.removeIf(Step::isGone);
             }
+            waiting.addFirst(step);
         }
-        threads.execute(this::runNext);
+        notify();
     }
 
-    /** Once for each step that was added; those that are left out leave later calls without one. */
-    private void runNext() {
-        for (Step step = next(); step != null; step = next()) {
-            if (step.connection().isOpen()) {
-                step.task().run();
-                return;
+    private void work() {
+        try {
+            while (true) {
+                run(take());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // the end of the queue
+        }
+    }
+
+    /** What goes wrong in a handshake its handler tells; what it does not expect must not end the thread. */
+    private static void run(Step step) {
+        try {
+            step.task().run();
+        } catch (RuntimeException e) {
+            LOG.warn("A step of the handshake with {} failed", step.connection().remoteAddress(), e);
+        }
+    }
+
+    private synchronized Step take() throws InterruptedException {
+        while (true) {
+            Step step = begun.isEmpty() ? waiting.pollFirst() : begun.pollFirst();
+            if (step == null) {
+                wait();
+            } else if (!step.isGone()) {
+                return step;
             }
         }
     }
 
-    private synchronized Step next() {
-        Step step = begun.pollFirst();
-        return step == null ? waiting.pollFirst() : step;
+    /** Steps that wait. */
+    synchronized int size() {
+        return begun.size() + waiting.size();
     }
 
     @Override
     public void close() {
-        threads.shutdownNow();
+        threads.forEach(Thread::interrupt);
     }
 }

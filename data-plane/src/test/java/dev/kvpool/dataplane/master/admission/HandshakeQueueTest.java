@@ -49,6 +49,33 @@ class HandshakeQueueTest {
         }
     }
 
+    @Test
+    void connectionsThatAreGoneDoNotPileUpBehindThoseThatCome() throws InterruptedException {
+        try (HandshakeQueue queue = new HandshakeQueue(1)) {
+            blocked(queue);
+            for (int i = 0; i < 10 * OpenHandshakes.MAX; i++) {
+                EmbeddedChannel connection = new EmbeddedChannel();
+                queue.of(connection).execute(step("gone"));
+                assertThat(connection.close().isDone()).isTrue();
+            }
+            assertThat(queue.size()).isLessThanOrEqualTo(OpenHandshakes.MAX);
+            queue.of(new EmbeddedChannel()).execute(step("stays"));
+            go.countDown();
+            assertThat(done(1)).containsExactly("stays");
+        }
+    }
+
+    @Test
+    void aStepThatFailsEndsNoThread() throws InterruptedException {
+        try (HandshakeQueue queue = new HandshakeQueue(1)) {
+            queue.of(new EmbeddedChannel()).execute(() -> {
+                throw new IllegalStateException("not expected");
+            });
+            queue.of(new EmbeddedChannel()).execute(step("next"));
+            assertThat(done(1)).containsExactly("next");
+        }
+    }
+
     /** A handshake whose first step holds the only thread until {@link #go}. */
     private Executor blocked(HandshakeQueue queue) throws InterruptedException {
         CountDownLatch runs = new CountDownLatch(1);
