@@ -146,10 +146,13 @@ public final class Evictor {
     }
 
     private void walkOn(Eviction eviction, long nowMs) {
+        // Who is furthest is judged by the bytes that have to go. Records have to go one for one, wherever they are.
+        boolean byBytes = guaranteed.isAny() && eviction.bytesToLose() > 0 && !eviction.isForIndex();
         if (walk == null) {
-            furthestOnly = guaranteed.isAny();
+            furthestOnly = byBytes;
             begin(Round.UNPINNED);
         }
+        furthestOnly &= byBytes;
         while (left > 0 && eviction.isNeeded()) {
             left--;
             StoredObject object = walk.next();

@@ -198,8 +198,11 @@ public final class Predecessors {
     }
 
     private void measureRoom() {
-        boolean possible = !allInView && absences.isPossible();
-        slotsLeft = possible ? Long.MAX_VALUE : 0;
+        slotsLeft = 0;
+        if (allInView || !absences.isPossible()) {
+            return;
+        }
+        slotsLeft = Long.MAX_VALUE;
         bytesLeft = Long.MAX_VALUE;
         for (NodeView node : keepers()) {
             long slots = node.capacitySlots() / Bounds.TOMBSTONES_OF_EVICTIONS - node.tombstoneSlots();

@@ -126,7 +126,7 @@ final class GrantRequests {
         if (extentBytes > wish.largestExtent) {
             return refused(Status.TOO_LARGE);
         }
-        if (rules.quotas().limit()) {
+        if (rules.quotas().of(wish.tenant.name()).isLimited()) {
             endOutlived(asked.key(), wish.nowMs); // it counts as long as it is there
             QuotaEvictor.Answer answer =
                     quotaEvictor.makeRoom(wish.tenant, ExtentSize.ofCopies(extentBytes, wish.replicas), wish.nowMs);
