@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 /** Logs the troubles of one peer at most once a minute: one that dials again and again must not fill the log. */
 final class TroubleLog {
     private static final long SILENCE_MS = 60_000;
-    private static final int PEERS_MAX = 1024;
+    private static final int PEERS_MAX = 8192; // a large pool's engines, each with a few kinds of trouble
 
     private final LongSupplier clockMs;
     private final Map<String, Long> loggedMs = new LinkedHashMap<>();
