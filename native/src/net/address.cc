@@ -26,10 +26,12 @@ std::string toString(const SocketAddress& address) {
   return (v6 ? "[" + std::string(host.data()) + "]" : std::string(host.data())) + ":" + port.data();
 }
 
-Result<std::vector<SocketAddress>> resolve(const HostPort& address) {
+namespace {
+
+Result<std::vector<SocketAddress>> lookUp(const HostPort& address, int flags) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
+  hints.ai_flags = AI_NUMERICSERV | flags;
   addrinfo* found = nullptr;
   const int error = getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
   if (error != 0) {
@@ -46,6 +48,18 @@ Result<std::vector<SocketAddress>> resolve(const HostPort& address) {
   }
   if (list.empty()) return Status(KV_CONNECT_FAILED, "no address for " + toString(address));
   return list;
+}
+
+}  // namespace
+
+Result<std::vector<SocketAddress>> resolve(const HostPort& address) {
+  return lookUp(address, 0);
+}
+
+std::optional<SocketAddress> literal(const HostPort& address) {
+  const auto found = lookUp(address, AI_NUMERICHOST);
+  if (!found.ok()) return std::nullopt;
+  return found.value().front();
 }
 
 Result<std::string> ownAddressTowards(const HostPort& peer) {

@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ std::string toString(const SocketAddress& address);
 
 /// Resolves a name; may block for as long as DNS takes: see Resolver. KV_CONNECT_FAILED when there is no such name.
 Result<std::vector<SocketAddress>> resolve(const HostPort& address);
+/// The address that a literal such as 10.0.0.7 or ::1 is, without DNS; none for a name.
+std::optional<SocketAddress> literal(const HostPort& address);
 
 /// The address of this machine from which connections to that one begin, as a numeric text without brackets. Nothing is
 /// sent. May block as resolve() does.

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -34,15 +35,25 @@ Resolver::~Resolver() {
 }
 
 void Resolver::resolve(const HostPort& address, Answer answer) {
+  const std::optional<SocketAddress> known = literal(address);
   const std::lock_guard lock(state_->mutex);
+  if (known) return deliver(state_, std::move(answer), std::vector{*known});
   if (state_->questions.size() >= kQuestionsMax) {
-    state_->loop->post([answer = std::move(answer)] {
-      answer(Status(KV_QUEUE_FULL, std::to_string(kQuestionsMax) + " names wait to be resolved; DNS is slow"));
-    });
-    return;
+    return deliver(state_, std::move(answer),
+                   Status(KV_QUEUE_FULL, std::to_string(kQuestionsMax) + " names wait to be resolved; DNS is slow"));
   }
   state_->questions.push_back({address, std::move(answer)});
   state_->changed.notify_one();
+}
+
+void Resolver::deliver(const std::shared_ptr<State>& state, Answer answer, Result<std::vector<SocketAddress>> found) {
+  state->loop->post([state, answer = std::move(answer), found = std::move(found)] {
+    {
+      const std::lock_guard still(state->mutex);
+      if (state->loop == nullptr) return;
+    }
+    answer(found);
+  });
 }
 
 void Resolver::run(const std::shared_ptr<State>& state) {
@@ -56,13 +67,7 @@ void Resolver::run(const std::shared_ptr<State>& state) {
     Result<std::vector<SocketAddress>> addresses = net::resolve(question.address);
     lock.lock();
     if (state->loop == nullptr) return;
-    state->loop->post([state, answer = std::move(question.answer), addresses = std::move(addresses)] {
-      {
-        const std::lock_guard still(state->mutex);
-        if (state->loop == nullptr) return;
-      }
-      answer(addresses);
-    });
+    deliver(state, std::move(question.answer), std::move(addresses));
   }
 }
 

@@ -11,7 +11,8 @@
 
 namespace kvpool::net {
 
-/// Resolves names on a thread of its own, because DNS can block for many seconds. Answers arrive in the loop's thread.
+/// Resolves names on a thread of its own, because DNS can block for many seconds: when a machine is gone, and the
+/// cluster's DNS with it, each name does. Literals do not wait for names. Answers arrive in the loop's thread.
 class Resolver {
  public:
   using Answer = std::function<void(Result<std::vector<SocketAddress>>)>;
@@ -29,6 +30,8 @@ class Resolver {
 
  private:
   struct State;
+  /// With the state's mutex held.
+  static void deliver(const std::shared_ptr<State>& state, Answer answer, Result<std::vector<SocketAddress>> found);
   static void run(const std::shared_ptr<State>& state);
   std::shared_ptr<State> state_;
 };
