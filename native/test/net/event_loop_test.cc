@@ -7,7 +7,6 @@
 #include <array>
 #include <thread>
 
-#include "net/resolver.h"
 #include "net/socket.h"
 
 namespace kvpool::net {
@@ -64,24 +63,6 @@ TEST(EventLoop, InterestCanChange) {
   loop.runOnce(0);
   EXPECT_EQ(runs, 1);
   loop.remove(a.get());
-}
-
-TEST(Resolver, AnswersInTheLoopAndSaysWhatItCannotResolve) {
-  EventLoop loop;
-  Resolver resolver(loop);
-  int answers = 0;
-  resolver.resolve({"127.0.0.1", 80}, [&](Result<std::vector<SocketAddress>> found) {
-    ++answers;
-    ASSERT_TRUE(found.ok());
-    EXPECT_EQ(toString(found.value().front()), "127.0.0.1:80");
-  });
-  resolver.resolve({"no-such-host.invalid", 80}, [&](Result<std::vector<SocketAddress>> found) {
-    ++answers;
-    EXPECT_EQ(found.status().code(), KV_CONNECT_FAILED);
-    EXPECT_NE(found.status().text().find("no-such-host.invalid:80"), std::string::npos);
-  });
-  while (answers < 2)
-    loop.runOnce(1000);
 }
 
 TEST(Socket, ConnectsOverLoopbackAndReportsRefusal) {

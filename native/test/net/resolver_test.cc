@@ -43,6 +43,22 @@ TEST_F(ResolverTest, NamesAreAnsweredInTheLoopsThread) {
   EXPECT_FALSE(answer->value().empty());
 }
 
+TEST_F(ResolverTest, AnswersInTheLoopAndSaysWhatItCannotResolve) {
+  int answers = 0;
+  resolver.resolve({"127.0.0.1", 80}, [&](Result<std::vector<SocketAddress>> found) {
+    ++answers;
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(toString(found.value().front()), "127.0.0.1:80");
+  });
+  resolver.resolve({"no-such-host.invalid", 80}, [&](Result<std::vector<SocketAddress>> found) {
+    ++answers;
+    EXPECT_EQ(found.status().code(), KV_CONNECT_FAILED);
+    EXPECT_NE(found.status().text().find("no-such-host.invalid:80"), std::string::npos);
+  });
+  while (answers < 2)
+    loop.runOnce(1000);
+}
+
 TEST(LiteralTest, NamesAreNone) {
   EXPECT_FALSE(literal({"localhost", 1}));
   EXPECT_FALSE(literal({"", 1}));

@@ -46,7 +46,7 @@ TEST_F(CoreStandby, TheOneThatFollowsIsAskedByTheConnectionThatIsThere) {
   const ConnectionId leader = h.lead("master-0:1");
   passWith(h, {leader, standby}, 20'000);
   EXPECT_FALSE(h.closes(standby));
-  EXPECT_FALSE(h.nextBody(standby)) << "nobody needs to know what it is";
+  EXPECT_FALSE(h.nextBody(standby)) << "what it is needs no question";
 
   h.cut(leader);
   const uint64_t batch = h.put("k", "value");

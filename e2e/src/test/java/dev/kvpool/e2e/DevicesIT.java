@@ -190,8 +190,7 @@ class DevicesIT {
         scene.assertPut(scene.clients().withNpu(FakeDevicePlugin.NPUS), "npus");
         scene.assertReadBack(scene.clients().withNpu(FakeDevicePlugin.NPUS), "npus");
 
-        // One of two storage nodes has it; the first values of a connection may leave before the client knows the
-        // way.
+        // One of two storage nodes has it; the first values of a connection may leave before the way is known.
         assertThat(movedByCann("writeBytes")).as("bytes put by CANN").isGreaterThan(BYTES / 10);
         assertThat(movedByCann("readBytes")).as("bytes read by CANN").isGreaterThan(BYTES / 10);
     }
@@ -223,11 +222,7 @@ class DevicesIT {
         Wait.until(
                 "its storage node is empty",
                 Limits.STATUS,
-                () -> assertThat(scene.pool()
-                                .nodeDocument(before)
-                                .path("objects")
-                                .longValue())
-                        .isZero());
+                () -> assertThat(objectsOn(before)).isZero());
         scene.assertReadBack("sick");
         assertThat(podOfSet("npus").getMetadata().getUid())
                 .isEqualTo(before.getMetadata().getUid());
@@ -242,11 +237,14 @@ class DevicesIT {
         scene.pool().awaitReason("RuntimeFound");
         Wait.until("its storage node takes values again", Limits.STATUS, () -> {
             scene.assertPut("well-" + System.nanoTime());
-            assertThat(scene.pool().nodeDocument(before).path("objects").longValue())
-                    .isPositive();
+            assertThat(objectsOn(before)).isPositive();
         });
         assertThat(podOfSet("npus").getMetadata().getUid())
                 .isEqualTo(before.getMetadata().getUid());
+    }
+
+    private long objectsOn(Pod storageNode) {
+        return scene.pool().nodeDocument(storageNode).path("objects").longValue();
     }
 
     private Pod podOfSet(String set) {

@@ -124,9 +124,8 @@ public final class ServerTrust extends X509ExtendedTrustManager {
     }
 
     private void check(X509Certificate[] chain, String type, String address) throws CertificateException {
-        meant.roots(address)
-                .checkServerTrusted(
-                        chain, type); // not with the connection, or it would ask for the host's name as well
+        // Not with the connection, or it would ask for the host's name as well.
+        meant.roots(address).checkServerTrusted(chain, type);
         PeerName peer;
         try {
             peer = PeerNames.of(chain[0]);

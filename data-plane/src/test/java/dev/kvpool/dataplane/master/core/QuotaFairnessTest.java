@@ -25,18 +25,21 @@ class QuotaFairnessTest {
 
     private static Scenario pool(Map<String, Long> guaranteedObjects, String... nodes) {
         Scenario pool = new Scenario().withNodes(40 * EXTENT, nodes).leading(1);
+        pool.talkedTo().goBy(rules(guaranteedObjects));
+        return pool;
+    }
+
+    private static CacheRules rules(Map<String, Long> guaranteedObjects) {
         Map<String, Quota> quotas = new TreeMap<>();
         guaranteedObjects.forEach((name, objects) -> quotas.put(name, new Quota(objects * EXTENT, NONE, NONE)));
-        pool.talkedTo()
-                .goBy(new CacheRules(
-                        Scenario.OBJECT_LEASE_MS,
-                        EvictionRules.between(0.75, 0.90),
-                        1,
-                        Scenario.REPAIR_DELAY_MS,
-                        Scenario.REPAIR_BYTES_PER_SECOND,
-                        Consistency.STRICT,
-                        new Quotas(quotas)));
-        return pool;
+        return new CacheRules(
+                Scenario.OBJECT_LEASE_MS,
+                EvictionRules.between(0.75, 0.90),
+                1,
+                Scenario.REPAIR_DELAY_MS,
+                Scenario.REPAIR_BYTES_PER_SECOND,
+                Consistency.STRICT,
+                new Quotas(quotas));
     }
 
     private static int kept(Scenario pool, Tenant tenant) {
@@ -128,16 +131,8 @@ class QuotaFairnessTest {
     void theNextLeaderKeepsGuarantees() {
         Scenario pool = pool(Map.of("a", 20L), "n", "m");
         pool.as(A).fill("a", 19);
-        CacheRules rules = new CacheRules(
-                Scenario.OBJECT_LEASE_MS,
-                EvictionRules.between(0.75, 0.90),
-                1,
-                Scenario.REPAIR_DELAY_MS,
-                Scenario.REPAIR_BYTES_PER_SECOND,
-                Consistency.STRICT,
-                new Quotas(Map.of("a", new Quota(20 * EXTENT, NONE, NONE))));
         ModelMaster next = pool.master();
-        next.goBy(rules);
+        next.goBy(rules(Map.of("a", 20L)));
         pool.standBy();
         pool.lead(next, 2).talkTo(next).pass(20_000);
         flood(pool.as(B), "b", 500);
@@ -149,15 +144,7 @@ class QuotaFairnessTest {
     void anSsdKeepsWhatIsGuaranteed() {
         Scenario pool =
                 new Scenario().withNodes(40 * EXTENT, "n").withSsd(60 * 4096).leading(1);
-        pool.talkedTo()
-                .goBy(new CacheRules(
-                        Scenario.OBJECT_LEASE_MS,
-                        EvictionRules.between(0.75, 0.90),
-                        1,
-                        Scenario.REPAIR_DELAY_MS,
-                        Scenario.REPAIR_BYTES_PER_SECOND,
-                        Consistency.STRICT,
-                        new Quotas(Map.of("a", new Quota(20 * EXTENT, NONE, NONE)))));
+        pool.talkedTo().goBy(rules(Map.of("a", 20L)));
         pool.as(A).fill("a", 19);
         flood(pool.as(B), "b", 500);
         pool.world.run(5_000);

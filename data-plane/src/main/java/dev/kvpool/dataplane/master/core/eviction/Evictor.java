@@ -149,7 +149,7 @@ public final class Evictor {
         // Who is furthest is judged by the bytes that have to go. Records have to go one for one, wherever they are.
         boolean byBytes = guaranteed.isAny() && eviction.bytesToLose() > 0 && !eviction.isForIndex();
         if (walk == null) {
-            furthestOnly = byBytes;
+            furthestOnly = true;
             begin(Round.UNPINNED);
         }
         furthestOnly &= byBytes;

@@ -55,7 +55,7 @@ public final class QuotaEvictor {
         /** How much may still be done before the next tick, counted in objects looked at; below 0 what was done beyond. */
         private int left;
 
-        /** Room for this much is still sought, though nobody asks. */
+        /** Room for this much is still sought, though no put asks for it now. */
         private boolean waits;
 
         private long wantedObjects;

@@ -84,7 +84,7 @@ class GuaranteesTest {
                 .isEqualTo(500);
     }
 
-    /** Whatever there is: what is taken from the furthest alone is enough where enough is above guarantees, and nobody goes below. */
+    /** Whatever there is: what is taken from the furthest alone is enough where enough is above guarantees, and no tenant goes below its own. */
     @Test
     void theFurthestHaveEnough() {
         long seed = System.nanoTime();
