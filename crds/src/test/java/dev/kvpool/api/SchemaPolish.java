@@ -89,6 +89,7 @@ final class SchemaPolish {
 
     private void walk(String name, JSONSchemaProps schema) {
         dropRepeatedRules(schema);
+        boundJudged(schema);
         if ("array".equals(schema.getType()) && LIST_MAP_KEYS.containsKey(name)) {
             schema.setXKubernetesListType("map");
             schema.setXKubernetesListMapKeys(List.of(LIST_MAP_KEYS.get(name).split(",")));
@@ -126,6 +127,14 @@ final class SchemaPolish {
             schema.setPattern(QUANTITY);
             // The pattern is for texts; a quantity may be a number too.
             schema.setMinimum(0.0);
+        }
+    }
+
+    /** The API server estimates what a rule about a text costs by the longest that there may be. */
+    private static void boundJudged(JSONSchemaProps schema) {
+        if (schema.getXKubernetesValidations() != null
+                && !schema.getXKubernetesValidations().isEmpty()) {
+            boundText(schema);
         }
     }
 

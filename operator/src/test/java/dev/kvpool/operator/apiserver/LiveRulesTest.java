@@ -2,6 +2,7 @@
 package dev.kvpool.operator.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
@@ -29,7 +30,7 @@ class LiveRulesTest {
                 OPERATOR.make("demo", "{" + STORAGE).awaitChildren(15).run();
         AtomicInteger handovers = new AtomicInteger();
         OPERATOR.masters().onHandOver(address -> handovers.incrementAndGet());
-        mastersGoBy(wanted(pool));
+        mastersGoBy(pool);
         pool.awaitReason(Reason.APPLIED);
         String before = pool.cacheRules();
         Map<String, Object> workloads = workloads();
@@ -49,22 +50,49 @@ class LiveRulesTest {
         // A kubelet that sees its pod changed brings the files up to date at once.
         assertThat(files("demo-master")).hasSize(2).doesNotContainNull();
         assertThat(files("demo-default")).hasSize(2).containsOnlyNulls();
-        mastersGoBy(wanted(pool));
+        mastersGoBy(pool);
         pool.awaitReason(Reason.APPLIED);
         assertThat(workloads()).isEqualTo(workloads);
         assertThat(pods()).isEqualTo(pods);
         assertThat(handovers).hasValue(0);
     }
 
-    private static CacheRules wanted(PoolUnderTest pool) {
-        return CacheRules.of(pool.get().getSpec().cache());
+    @Test
+    void quotasOfTenantsChangeTheConfigMapAndNoPodTemplate() {
+        String tenant =
+                "{security: {mode: Permissive}, tenants: [{name: default, serviceAccounts: [{namespace: a, name: engine}]%s}], %s";
+        PoolUnderTest pool = OPERATOR.make("shared", tenant.formatted("", STORAGE));
+        await().until(() -> pool.masters() != null && pool.set("default") != null);
+        pool.run();
+        mastersGoBy(pool);
+        pool.awaitReason(Reason.APPLIED);
+        Map<String, Object> workloads = workloads();
+        Map<String, String> pods = pods();
+
+        pool.apply(tenant.formatted(", bytes: {guaranteed: 512Mi, ceiling: 1Gi}, objects: {ceiling: 9}", STORAGE));
+
+        assertThat(pool.awaitReason(Reason.MASTERS_READ_RULES))
+                .contains("did not read the rules of spec.cache and spec.tenants yet.");
+        assertThat(pool.cacheRules())
+                .contains("\ntenant-quotas=default:guaranteed=536870912:ceiling=1073741824:objects=9\n");
+        mastersGoBy(pool);
+        pool.awaitReason(Reason.APPLIED);
+        assertThat(workloads()).isEqualTo(workloads);
+        assertThat(pods()).isEqualTo(pods);
     }
 
-    private static void mastersGoBy(CacheRules rules) {
-        PoolReport.CacheRules read = new PoolReport.CacheRules(rules.digest(), "");
-        PoolReport leader = ScriptedMasters.leader("demo-master-0", 1, 0, List.of("demo-default-0", "demo-default-1"));
-        OPERATOR.masters().say("demo-master-0", Reports.goingBy(read, leader));
-        OPERATOR.masters().say("demo-master-1", Reports.goingBy(read, ScriptedMasters.standby("demo-master-1", 1)));
+    private static CacheRules wanted(PoolUnderTest pool) {
+        return CacheRules.of(pool.get().getSpec());
+    }
+
+    private static void mastersGoBy(PoolUnderTest pool) {
+        String name = pool.get().getMetadata().getName();
+        PoolReport.CacheRules read = new PoolReport.CacheRules(wanted(pool).digest(), "");
+        PoolReport leader =
+                ScriptedMasters.leader(name + "-master-0", 1, 0, List.of(name + "-default-0", name + "-default-1"));
+        OPERATOR.masters().say(name + "-master-0", Reports.goingBy(read, leader));
+        OPERATOR.masters()
+                .say(name + "-master-1", Reports.goingBy(read, ScriptedMasters.standby(name + "-master-1", 1)));
     }
 
     /** Templates of the pods, and how often their sets were changed. */

@@ -29,7 +29,13 @@ public record TenantSpec(
                 "ServiceAccounts whose pods get certificates of this tenant. Who may create pods with one of them is the tenant.")
         @Required
         @Size(min = 1, max = ACCOUNTS_MAX)
-        List<ServiceAccountName> serviceAccounts) {
+        List<ServiceAccountName> serviceAccounts,
+
+        @JsonPropertyDescription("What the tenant may have of the pool's room, and what others leave it.")
+        TenantBytes bytes,
+
+        @JsonPropertyDescription("How many objects the tenant may have.")
+        TenantObjects objects) {
 
     public static final int NAME_LENGTH_MAX = 63;
 

@@ -39,7 +39,7 @@ public final class PoolConfigMap {
     }
 
     private static Map<String, String> data(PoolBlueprint pool) {
-        CacheRules rules = CacheRules.of(pool.spec().cache());
+        CacheRules rules = CacheRules.of(pool.spec());
         Map<String, String> data = new LinkedHashMap<>(rules.values());
         data.put(EXPECTED_NODES, lines(pool.expectedNodes()));
         data.put(CACHE_RULES, rules.text());
@@ -61,7 +61,7 @@ public final class PoolConfigMap {
      * they are of an earlier version or it is not good. It names keys and no values, so a change of one changes no pod.
      */
     static List<EnvVar> environment(PoolBlueprint pool) {
-        return CacheRules.of(pool.spec().cache()).values().keySet().stream()
+        return CacheRules.of(pool.spec()).values().keySet().stream()
                 .map(name -> new EnvVarBuilder()
                         .withName("KVPOOL_" + name.toUpperCase(Locale.ROOT).replace('-', '_'))
                         .withNewValueFrom()

@@ -15,7 +15,9 @@ public final class RulesAtMasters {
 
     /** A sentence about those that will soon, and one about each that has a problem; none when all do. */
     public static List<String> sentences(PoolObservation seen) {
-        String wanted = CacheRules.of(seen.spec().cache()).digest();
+        CacheRules rules = CacheRules.of(seen.spec());
+        String wanted = rules.digest();
+        String fields = rules.quotas().isEmpty() ? "spec.cache" : "spec.cache and spec.tenants";
         List<PoolReport> behind = seen.reports().stream()
                 .filter(report -> report.cacheRules() != null)
                 .filter(report -> !report.cacheRules().digest().equals(wanted))
@@ -23,13 +25,13 @@ public final class RulesAtMasters {
         List<String> sentences = new ArrayList<>();
         List<String> waiting = names(behind, problem -> problem.isEmpty());
         if (!waiting.isEmpty()) {
-            sentences.add("%s did not read the rules of spec.cache yet.".formatted(NameList.of(waiting)));
+            sentences.add("%s did not read the rules of %s yet.".formatted(NameList.of(waiting), fields));
         }
         behind.stream()
                 .filter(report -> !report.cacheRules().problem().isEmpty())
                 .limit(PodTroubles.PODS_MAX)
-                .map(report -> "%s keeps other rules than those of spec.cache: %s."
-                        .formatted(report.name(), report.cacheRules().problem()))
+                .map(report -> "%s keeps other rules than those of %s: %s."
+                        .formatted(report.name(), fields, report.cacheRules().problem()))
                 .sorted()
                 .forEach(sentences::add);
         return sentences;

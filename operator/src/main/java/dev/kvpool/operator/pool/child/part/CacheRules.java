@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
+import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.cache.CacheSpec;
+import dev.kvpool.api.v1alpha1.security.TenantSpec;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import java.math.BigDecimal;
@@ -10,19 +12,24 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
  * The rules of a pool's cache as masters read them, at their start and whenever they change.
  *
  * @param values by the names of the masters' flags, in a fixed order
+ * @param quotas those of tenants, as the masters' flag has them; empty when no tenant has one. They are in the file only: a variable for
+ *     them in the pods of masters would replace these when the first tenant gets one
  */
-public record CacheRules(Map<String, String> values) {
+public record CacheRules(Map<String, String> values, String quotas) {
     private static final int DIGEST_BYTES = 8;
 
-    public static CacheRules of(CacheSpec cache) {
+    public static CacheRules of(KvCachePoolSpec spec) {
+        CacheSpec cache = spec.cache();
         Map<String, String> values = new LinkedHashMap<>();
         values.put("object-lease", ApiDuration.flag(cache.objectLease()));
         values.put("eviction-high-watermark", share(cache.eviction().highWatermarkPercent()));
@@ -34,7 +41,29 @@ public record CacheRules(Map<String, String> values) {
         values.put("repair-delay", ApiDuration.flag(cache.repair().delay()));
         values.put("repair-rate", Long.toString(ByteAmount.bytes(cache.repair().rate())));
         values.put("consistency", cache.consistency().name().toLowerCase(Locale.ROOT));
-        return new CacheRules(values);
+        return new CacheRules(values, quotas(spec.tenants()));
+    }
+
+    private static String quotas(List<TenantSpec> tenants) {
+        return tenants.stream()
+                .map(tenant -> amounts(tenant).map(amounts -> tenant.name() + amounts))
+                .flatMap(Optional::stream)
+                .collect(Collectors.joining(","));
+    }
+
+    private static Optional<String> amounts(TenantSpec tenant) {
+        StringBuilder amounts = new StringBuilder();
+        if (tenant.bytes() != null && tenant.bytes().guaranteed() != null) {
+            amounts.append(":guaranteed=")
+                    .append(ByteAmount.bytes(tenant.bytes().guaranteed()));
+        }
+        if (tenant.bytes() != null && tenant.bytes().ceiling() != null) {
+            amounts.append(":ceiling=").append(ByteAmount.bytes(tenant.bytes().ceiling()));
+        }
+        if (tenant.objects() != null && tenant.objects().ceiling() != null) {
+            amounts.append(":objects=").append(tenant.objects().ceiling());
+        }
+        return amounts.isEmpty() ? Optional.empty() : Optional.of(amounts.toString());
     }
 
     /** As masters take it: a part of one. */
@@ -46,7 +75,8 @@ public record CacheRules(Map<String, String> values) {
     public String text() {
         return values.entrySet().stream()
                 .map(rule -> rule.getKey() + "=" + rule.getValue())
-                .collect(Collectors.joining("\n", "", "\nend\n"));
+                .collect(Collectors.joining(
+                        "\n", "", quotas.isEmpty() ? "\nend\n" : "\ntenant-quotas=" + quotas + "\nend\n"));
     }
 
     /** By which masters name the file they go by: the first 16 hexadecimal digits of its SHA-256. */

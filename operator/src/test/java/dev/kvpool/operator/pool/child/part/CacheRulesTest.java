@@ -15,7 +15,7 @@ class CacheRulesTest {
     private static final String SPEC = "{storage: [{name: a, capacity: 1Gi}]}";
 
     private static CacheRules rules(String spec) {
-        return CacheRules.of(new PoolSketch(spec).observation().spec().cache());
+        return CacheRules.of(new PoolSketch(spec).observation().spec());
     }
 
     private static PoolReport master(int ordinal, String digest, String problem) {
@@ -39,6 +39,22 @@ class CacheRulesTest {
                 consistency=strict
                 end
                 """);
+    }
+
+    /** In the file, which masters read as they run, and not among the values, which their pods' variables name. */
+    @Test
+    void quotasOfTenantsAreInTheFileOnly() {
+        CacheRules rules = rules("""
+                {security: {mode: Required}, storage: [{name: a, capacity: 1Gi}], tenants: [
+                 {name: chat, serviceAccounts: [{namespace: n, name: s}], bytes: {guaranteed: 1Gi, ceiling: 1500M}, objects: {ceiling: 9}},
+                 {name: free, serviceAccounts: [{namespace: n, name: t}]},
+                 {name: default, serviceAccounts: [{namespace: n, name: u}], bytes: {ceiling: 2Gi}}]}
+                """);
+        assertThat(rules.text())
+                .endsWith(
+                        "\ntenant-quotas=chat:guaranteed=1073741824:ceiling=1500000000:objects=9,default:ceiling=2147483648\nend\n");
+        assertThat(rules.values()).isEqualTo(rules(SPEC).values());
+        assertThat(rules.digest()).isNotEqualTo(rules(SPEC).digest());
     }
 
     /** The beginning of what sha256sum says of that file: masters reckon it from its bytes. */
