@@ -445,13 +445,12 @@ def test_what_has_no_effect_is_said(store: MooncakeDistributedStore, caplog: pyt
                 "metadata_server": "",
                 "global_segment_size": 0,
                 "enable_ssd_offload": "true",
-                "tenant_id": "blue",
                 "enable_client_http_server": True,
                 "colour": "red",
             }
         )
     assert code == 0
-    for name in ("enable_ssd_offload", "tenant_id 'blue'", "enable_client_http_server", "'colour'"):
+    for name in ("enable_ssd_offload", "enable_client_http_server", "'colour'"):
         assert name in caplog.text
 
 

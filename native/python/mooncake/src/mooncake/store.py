@@ -28,6 +28,7 @@ from mooncake.configuration.agent_settings import read_agent_settings
 from mooncake.configuration.protocols import REMEDY, override_log
 from mooncake.configuration.settings import AgentSettings, BadSettings, Settings, read_settings
 from mooncake.connection.own_segments import OwnSegment, OwnSegments
+from mooncake.connection.own_tenant import NotOurTenantError
 from mooncake.connection.pool import Pool
 from mooncake.memory.buffer_handle import BufferHandle
 from mooncake.memory.host_memory import MooncakeHostMemAllocator, get_alloc_func_addr, get_free_func_addr
@@ -174,12 +175,15 @@ class MooncakeDistributedStore(ParallelTensorMethods):
             engine: what get_engine() of a mooncake.engine.TransferEngine returns. Memory that is registered there, before
                 or after this call, counts as registered here until it is unregistered there. The client moves bytes by
                 itself all the same.
-            enable_ssd_offload, ssd_offload_path, tenant_id, enable_client_http_server, client_http_port: accepted;
+            tenant_id: "default" (or ""), or the tenant that this process's certificate names; without a certificate that is
+                `default`. Any other name is refused, as it would give no access.
+            enable_ssd_offload, ssd_offload_path, enable_client_http_server, client_http_port: accepted;
                 one that is set is reported in the log as having no effect yet.
 
         Returns:
             0, or -600 (an argument is wrong, or the store is set up already), -900 (no master can be reached),
-            -901 (no leader serves in time), -300 (versions do not fit), -200 (no memory); the log says more.
+            -901 (no leader serves in time), -300 (versions do not fit), -200 (no memory), -1701 (tenant_id is
+            another tenant's); the log says more.
         """
         if config is None and isinstance(local_hostname, Mapping):
             config = local_hostname
@@ -237,6 +241,8 @@ class MooncakeDistributedStore(ParallelTensorMethods):
                 where = settings.socket if isinstance(settings, AgentSettings) else settings.masters
                 remedy = f"; {REMEDY}" if _needs_ascend(settings) else ""
                 return self._setup_failed(method, code_of(error.status), f"{peers} {where}: {error}{remedy}")
+            except NotOurTenantError as error:
+                return self._setup_failed(method, ErrorCode.TENANT_NOT_REGISTERED, str(error))
             except (BadSettings, ValueError, OSError) as error:
                 return self._setup_failed(method, INVALID_PARAMS, str(error))
         return 0

@@ -34,6 +34,7 @@ class ErrorCode(IntEnum):
     TASK_NOT_FOUND = -1400
     TASK_PENDING_LIMIT_EXCEEDED = -1401
     TENANT_QUOTA_EXCEEDED = -1700
+    TENANT_NOT_REGISTERED = -1701
 
 
 CODE_OF: dict[int, ErrorCode] = {

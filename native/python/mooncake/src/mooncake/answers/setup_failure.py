@@ -16,6 +16,10 @@ _REMEDIES = {
     ErrorCode.UNAVAILABLE_IN_CURRENT_STATUS: "the leader is still starting; try again",
     ErrorCode.INVALID_VERSION: "install the wheels of the pool's version here, or upgrade the pool",
     ErrorCode.ILLEGAL_CLIENT: "another pool answers at these addresses; give this pool's masters",
+    ErrorCode.TENANT_NOT_REGISTERED: (
+        "leave tenant_id out, or give this process the certificate of that tenant (its ServiceAccount among spec.tenants, "
+        "or KVPOOL_TLS_DIR)"
+    ),
     ErrorCode.NO_AVAILABLE_HANDLE: "give less memory (global_segment_size, local_buffer_size), or this process more",
 }
 

@@ -56,6 +56,7 @@ class Settings:
     local_buffer_bytes: int = 0  # 0: values that do not lie in registered memory are not served
     engine: TransferEngine | None = None  # whose registered memory counts as the store's
     instead_of: str | None = None  # the protocol that was asked for, where the environment overrides it
+    tenant: str = "default"  # "default": whatever tenant this process has
     notes: list[str] = field(default_factory=list)  # what the caller should know, for the log
 
 
@@ -125,6 +126,7 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
         local_buffer_bytes=sizes["local_buffer_size"],
         engine=engine,
         instead_of=instead_of,
+        tenant=str(values["tenant_id"] or "default"),
         notes=[*notes, *masters_notes, *size_notes, *_without_effect(values)],
     )
 
@@ -189,8 +191,6 @@ def _without_effect(values: Mapping[str, object]) -> list[str]:
     notes = []
     if _truth(values["enable_ssd_offload"]):
         notes.append("enable_ssd_offload has no effect: this version of kvpool keeps objects in memory only")
-    if values["tenant_id"] not in ("", "default"):
-        notes.append(f"tenant_id {values['tenant_id']!r} has no effect: all clients of a pool share its keys")
     if _truth(values["enable_client_http_server"]):
         notes.append("enable_client_http_server has no effect: masters and storage nodes serve the metrics")
     return notes

@@ -10,6 +10,7 @@ from kvpool import Client, TransferEngine
 from kvpool.registered_ranges import RegisteredRanges
 from mooncake.configuration.settings import AgentSettings, Settings
 from mooncake.connection.own_segments import OwnSegment, OwnSegments
+from mooncake.connection.own_tenant import check_tenant
 from mooncake.memory.mem_pool import MemPool
 from mooncake.memory.registered_copies import RegisteredCopies
 from mooncake.memory.scratch import Scratch
@@ -31,7 +32,7 @@ def _protocols_of_segments(of_client: tuple[str, ...]) -> tuple[str, ...]:
 
 class Pool:
     """An open client and what came with it: memory of this process in the pool, or the memory of setup_dummy().
-    Raises KvpoolError when any of it cannot be had."""
+    Raises KvpoolError when any of it cannot be had, and NotOurTenantError."""
 
     def __init__(self, settings: Settings | AgentSettings, logger: logging.Logger) -> None:
         self._logger = logger
@@ -93,6 +94,7 @@ class Pool:
         self.stages = settings.local_buffer_bytes > 0
         self._engine = settings.engine  # open until we are closed, even if its application drops it
         try:
+            check_tenant(settings.tenant, settings.client.tls_dir, settings.client.timeout)
             self.segments = OwnSegments(
                 settings.masters,
                 settings.advertise_host,
