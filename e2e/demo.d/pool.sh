@@ -41,14 +41,21 @@ run_pod() {
   done
 }
 
-# The client gets what it has to know from the pool's ConfigMap, as an engine would.
+# The client gets what it has to know from the pool's ConfigMaps, as an engine would: `kubectl kvpool client-config` prints this.
 client_spec() {
-  jq -n --arg verb "$1" --arg prefix "$PREFIX" --arg count "$OBJECTS" --arg config "$POOL-client" '{
+  local audience
+  audience=$(kubectl get configmap "$POOL-identity" --output jsonpath='{.data.audience}')
+  jq -n --arg verb "$1" --arg prefix "$PREFIX" --arg count "$OBJECTS" --arg pool "$POOL" --arg audience "$audience" '{
     restartPolicy: "Never", automountServiceAccountToken: false,
     containers: [{
       name: "client", image: "kvpool-client:0.1.0",
       command: ["kvcheck", $verb, "--prefix", $prefix, "--count", $count],
-      envFrom: [{configMapRef: {name: $config}}]}]}'
+      envFrom: [{configMapRef: {name: ($pool + "-client")}}],
+      env: [{name: "KVPOOL_IDENTITY_DIR", value: "/var/run/kvpool"}],
+      volumeMounts: [{name: "kvpool-identity", mountPath: "/var/run/kvpool", readOnly: true}]}],
+    volumes: [{name: "kvpool-identity", projected: {sources: [
+      {serviceAccountToken: {path: "token", audience: $audience, expirationSeconds: 3600}},
+      {configMap: {name: ($pool + "-identity")}}]}}]}'
 }
 
 # Prints the leading master and its epoch, from the pool's Lease.

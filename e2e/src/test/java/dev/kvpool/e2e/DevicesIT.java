@@ -82,6 +82,7 @@ class DevicesIT {
                 kind: KvCachePool
                 metadata: {name: %6$s}
                 spec:
+                  security: {mode: Off}
                   transferEngine: npus
                   masters: {replicas: 1}
                   storage:
@@ -92,6 +93,7 @@ class DevicesIT {
                 kind: KvCachePool
                 metadata: {name: cards}
                 spec:
+                  security: {mode: Off}
                   transferEngine: cards
                   masters: {replicas: 1}
                   storage:

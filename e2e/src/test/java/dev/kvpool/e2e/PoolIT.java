@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Kubectl;
@@ -160,14 +159,12 @@ class PoolIT {
 
         pool.awaitReady();
         Wait.until("each storage node has every object", Limits.POOL_READY, () -> {
-            JsonNode report = new ObjectMapper().readTree(pool.ask(leader.pod(), "api/v1/pool"));
-            long objects = report.path("objects").asLong();
+            double objects = pool.metric(leader.pod(), "master_key_count");
             assertThat(objects).isGreaterThanOrEqualTo(OBJECTS);
-            assertThat(report.path("nodes"))
+            assertThat(names(pool.storagePods()))
                     .hasSize(2)
-                    .allSatisfy(node -> assertThat(node.path("objects").asLong())
-                            .as(node.path("id").asText())
-                            .isGreaterThanOrEqualTo(objects));
+                    .allSatisfy(node ->
+                            assertThat(pool.metric(node, "kvpool_node_objects")).isGreaterThanOrEqualTo(objects));
         });
         assertThat(pool.leaseHolder()).isEqualTo(leader);
         assertThat(restarts.byUid(pool.pods()))

@@ -11,7 +11,6 @@ import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Pool.Leader;
 import dev.kvpool.e2e.pool.Scene;
-import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,7 +27,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A pool that requires TLS, with two tenants in namespaces of their own. */
+/** A pool that requires TLS, as pools do that say nothing else, with two tenants in namespaces of their own. */
 @OnScene(namespace = SecuredPoolIT.NAMESPACE, pool = SecuredPoolIT.POOL, objects = SecuredPoolIT.OBJECTS)
 @Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
@@ -67,7 +66,6 @@ class SecuredPoolIT {
                 kind: KvCachePool
                 metadata: {name: %s}
                 spec:
-                  security: {mode: Required}
                   tenants:
                     - {name: one, serviceAccounts: [{namespace: %s, name: %s}]}
                     - {name: two, serviceAccounts: [{namespace: %s, name: %s}]}
@@ -77,7 +75,7 @@ class SecuredPoolIT {
         one = tenant(ONE);
         two = tenant(TWO);
         cluster.kubectl().run("create", "serviceaccount", STRANGER, "--namespace", ONE);
-        ofNoTenant = scene.clients().ofTenant(ONE, STRANGER, audience());
+        ofNoTenant = scene.clients().ofTenant(ONE, STRANGER);
     }
 
     @AfterAll
@@ -86,7 +84,7 @@ class SecuredPoolIT {
         cluster.deleteNamespace(TWO);
     }
 
-    /** As a tenant's administrator does it: what the plugin prints, and the ConfigMap of the pool. */
+    /** As a tenant's administrator does it, by what the plugin prints. */
     private Clients tenant(String namespace) {
         cluster.createNamespace(namespace, "restricted");
         cluster.kubectl().run("create", "serviceaccount", ACCOUNT, "--namespace", namespace);
@@ -102,33 +100,7 @@ class SecuredPoolIT {
                         "--service-account",
                         ACCOUNT);
         cluster.kubectl().apply(namespace, printed.orThrow());
-        var shared = cluster.client()
-                .configMaps()
-                .inNamespace(NAMESPACE)
-                .withName(POOL + "-client")
-                .require();
-        cluster.client()
-                .resource(new ConfigMapBuilder()
-                        .withNewMetadata()
-                        .withName(POOL + "-client")
-                        .withNamespace(namespace)
-                        .endMetadata()
-                        .withData(shared.getData())
-                        .build())
-                .create();
-        return scene.clients().ofTenant(namespace, ACCOUNT, audience());
-    }
-
-    private String audience() {
-        return "kvpool.dev/"
-                + cluster.client()
-                        .configMaps()
-                        .inNamespace(NAMESPACE)
-                        .withName(POOL + "-client")
-                        .require()
-                        .getMetadata()
-                        .getAnnotations()
-                        .get("kvpool.dev/pool-id");
+        return scene.clients().ofTenant(namespace, ACCOUNT);
     }
 
     @Test
@@ -165,7 +137,7 @@ class SecuredPoolIT {
         callers.put("engine of tenant one", one);
         callers.put("engine of tenant two", two);
         callers.put("account of no tenant", ofNoTenant);
-        callers.put("no certificate", scene.clients());
+        callers.put("no certificate", scene.clients().withoutCertificates());
         Map<String, List<String>> got = new LinkedHashMap<>();
         callers.forEach((who, clients) -> got.put(
                 who,

@@ -40,8 +40,8 @@ import java.util.stream.Stream;
                         + " one set",
         fieldPath = ".replicas")
 @ValidationRule(
-        value = "!has(self.tenants) || self.tenants.size() == 0 || (has(self.security) && has(self.security.mode)"
-                + " && self.security.mode != 'Off')",
+        value = "!has(self.tenants) || self.tenants.size() == 0 || !has(self.security) || !has(self.security.mode)"
+                + " || self.security.mode != 'Off'",
         message = "tenants need security.mode Permissive or Required: without certificates no engine says whose it is",
         fieldPath = ".tenants")
 public record KvCachePoolSpec(
@@ -128,7 +128,8 @@ public record KvCachePoolSpec(
         @JsonPropertyDescription(
                 "Who uses the pool: each tenant's engines read and write objects of their own tenant only. An engine whose"
                         + " ServiceAccount is in no tenant gets no certificate. Changes reach masters within two minutes, without a"
-                        + " restart; a certificate that was given out before ends within an hour. Default: none.")
+                        + " restart; a certificate that was given out before ends within an hour. Default: tenant `default`, which has all"
+                        + " ServiceAccounts of the pool's namespace.")
         @Size(max = TenantSpec.TENANTS_MAX)
         List<TenantSpec> tenants,
 

@@ -22,6 +22,7 @@ import java.util.regex.Pattern;
  * NAMESPACE/ACCOUNT monitor
  * NAMESPACE/ACCOUNT admin
  * NAMESPACE/ACCOUNT tenant TENANT rw|ro      an engine
+ * NAMESPACE/*       tenant TENANT rw|ro      engines with any other account of the namespace
  * </pre>
  *
  * Empty lines and what begins with {@code #} do not count. Masters sign, so none enrols.
@@ -29,7 +30,8 @@ import java.util.regex.Pattern;
 public final class EnrolmentRules {
     private static final Pattern BLANKS = Pattern.compile("\\s+");
     private static final Pattern ACCOUNT =
-            Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
+            Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/([*]|[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)");
+    private static final String ANY = "/*";
     private static final Pattern SET = Pattern.compile("[a-z]([-a-z0-9]{0,61}[a-z0-9])?");
     private static final UUID ANY_POOL = new UUID(0, 1);
     private static final int LINES_MAX = 10_000;
@@ -89,6 +91,10 @@ public final class EnrolmentRules {
             throw new IllegalArgumentException("what follows " + role.word()
                     + " is not right: it is 'node', 'node SET'," + " 'tenant TENANT rw|ro', or the role alone");
         }
+        if (words[0].endsWith(ANY) && role != PeerRole.TENANT) {
+            throw new IllegalArgumentException(
+                    words[0] + " is all accounts of a namespace; they may be engines of a tenant only, not " + role.word());
+        }
         Rule rule = new Rule(role, List.copyOf(rest));
         if (role == PeerRole.TENANT) {
             PeerName.ofPath(ANY_POOL, "tenant/" + String.join("/", rest) + "/any"); // refuses what can be no name
@@ -121,6 +127,7 @@ public final class EnrolmentRules {
     public PeerName name(UUID poolId, ServiceAccountToken token) throws RefusedTokenException {
         String account = token.namespace() + "/" + token.serviceAccount();
         Rule rule = Optional.ofNullable(byAccount.get(account))
+                .or(() -> Optional.ofNullable(byAccount.get(token.namespace() + ANY)))
                 .orElseThrow(
                         () -> refused(
                                 "ServiceAccount " + account

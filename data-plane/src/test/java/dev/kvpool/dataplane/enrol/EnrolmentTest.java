@@ -193,6 +193,10 @@ class EnrolmentTest {
                 "team-a/x tenant t wr",
                 "team-a/x tenant T rw",
                 "team-a/x tenant t rw more",
+                "team-a/* admin",
+                "team-a/* node",
+                "team-a/** tenant t rw",
+                "*/x tenant t rw",
                 "team-a/engine tenant team-b rw\nteam-a/engine tenant team-c rw"
             })
     void aLineThatIsNotRightIsNamed(String lines) {
@@ -205,9 +209,24 @@ class EnrolmentTest {
     void theSameLineTwiceIsOne() throws Exception {
         EnrolmentRules twice = EnrolmentRules.parse("a/b operator\r\n  a/b   operator  \n");
 
-        assertThat(twice.name(POOL, new ServiceAccountToken("a", "b", "", "", NOW, true, Set.of()))
-                        .path())
-                .isEqualTo("operator");
+        assertThat(twice.name(POOL, account("a", "b")).path()).isEqualTo("operator");
+    }
+
+    @Test
+    void otherAccountsOfANamespaceAreOfATenantAndKeepWhatTheirOwnLinesSay() throws Exception {
+        EnrolmentRules rules = EnrolmentRules.parse("""
+                pools/* tenant default rw
+                pools/demo-admin admin
+                """);
+
+        assertThat(rules.name(POOL, account("pools", "default")).path()).isEqualTo("tenant/default/rw/pools.default");
+        assertThat(rules.name(POOL, account("pools", "demo-admin")).path()).isEqualTo("admin/pools.demo-admin");
+        assertThatThrownBy(() -> rules.name(POOL, account("pools2", "default")))
+                .isInstanceOf(RefusedTokenException.class);
+    }
+
+    private static ServiceAccountToken account(String namespace, String name) {
+        return new ServiceAccountToken(namespace, name, "", "", NOW, true, Set.of());
     }
 
     private Reason reason(String token, String from) {

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,7 +34,7 @@ public final class Clients {
     private final Pool pool;
     private final String image;
     private final Optional<String> sockets;
-    private final Optional<Identity> identity;
+    private final Supplier<Optional<Identity>> identity;
     private final Optional<String> npus;
 
     /**
@@ -45,8 +46,15 @@ public final class Clients {
      */
     private record Identity(String namespace, String account, String audience) {}
 
+    /** Where the pool gives certificates, they are of ServiceAccount {@code default} of its namespace. */
     public Clients(Cluster cluster, Pool pool) {
-        this(cluster, pool, IMAGE + VERSION, Optional.empty(), Optional.empty(), Optional.empty());
+        this(
+                cluster,
+                pool,
+                IMAGE + VERSION,
+                Optional.empty(),
+                () -> pool.audience().map(audience -> new Identity(pool.namespace(), "default", audience)),
+                Optional.empty());
     }
 
     private Clients(
@@ -54,7 +62,7 @@ public final class Clients {
             Pool pool,
             String image,
             Optional<String> sockets,
-            Optional<Identity> identity,
+            Supplier<Optional<Identity>> identity,
             Optional<String> npus) {
         this.cluster = cluster;
         this.pool = pool;
@@ -65,9 +73,17 @@ public final class Clients {
     }
 
     /** The same with certificates of a tenant, in pods of its namespace, which has the ConfigMaps for it. */
-    public Clients ofTenant(String namespace, String account, String audience) {
-        return new Clients(
-                cluster, pool, image, sockets, Optional.of(new Identity(namespace, account, audience)), npus);
+    public Clients ofTenant(String namespace, String account) {
+        return of(() -> pool.audience().map(audience -> new Identity(namespace, account, audience)));
+    }
+
+    /** The same without certificates. */
+    public Clients withoutCertificates() {
+        return of(Optional::empty);
+    }
+
+    private Clients of(Supplier<Optional<Identity>> other) {
+        return new Clients(cluster, pool, image, sockets, other, npus);
     }
 
     /** The same in pods that each hold an NPU of the resource. */
@@ -97,7 +113,7 @@ public final class Clients {
     }
 
     private String namespace() {
-        return identity.map(Identity::namespace).orElse(pool.namespace());
+        return identity.get().map(Identity::namespace).orElse(pool.namespace());
     }
 
     /** The same with another build of the client. */
@@ -219,7 +235,7 @@ public final class Clients {
     }
 
     private PodRun start(Pod plain) {
-        Pod known = identity.map(whose -> withIdentity(plain, whose)).orElse(plain);
+        Pod known = identity.get().map(whose -> withIdentity(plain, whose)).orElse(plain);
         Pod pod = npus.map(resource -> withNpu(known, resource)).orElse(known);
         return PodRun.start(
                 cluster,

@@ -17,6 +17,7 @@ import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 
@@ -133,6 +134,16 @@ public final class Pool {
         return pods(ROLE_LABEL, "storage");
     }
 
+    /** Of the tokens that it takes; empty while it gives no certificates. */
+    public Optional<String> audience() {
+        return Optional.ofNullable(cluster.client()
+                        .configMaps()
+                        .inNamespace(namespace)
+                        .withName(name + "-identity")
+                        .get())
+                .map(map -> map.getData().get("audience"));
+    }
+
     /**
      * What a master or storage node answers to a GET of its admin port.
      *
@@ -141,6 +152,16 @@ public final class Pool {
     public String ask(String pod, String path) {
         String request = "/api/v1/namespaces/%s/pods/%s:%d/proxy/%s".formatted(namespace, pod, adminPort(pod), path);
         return cluster.kubectl().run("get", "--raw", request);
+    }
+
+    /** A metric without labels of a master or storage node. */
+    public double metric(String pod, String metric) {
+        return ask(pod, "metrics")
+                .lines()
+                .filter(line -> line.startsWith(metric + " "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(metric.length() + 1)))
+                .findFirst()
+                .orElseThrow();
     }
 
     /** What a storage node says of itself. */

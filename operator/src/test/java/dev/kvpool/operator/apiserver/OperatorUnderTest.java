@@ -9,6 +9,7 @@ import dev.kvpool.operator.health.LostWatchCheck;
 import dev.kvpool.operator.health.ReconciliationWatch;
 import dev.kvpool.operator.health.StuckReconcilerCheck;
 import dev.kvpool.operator.pool.KvCachePoolReconciler;
+import dev.kvpool.operator.pool.PlainSpec;
 import dev.kvpool.operator.pool.gone.GonePoolReconciler;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.report.PollInterval;
@@ -220,7 +221,8 @@ public final class OperatorUnderTest implements BeforeAllCallback, AfterAllCallb
                 kind: %s
                 metadata: {name: %s, namespace: %s}
                 spec: %s
-                """.formatted(kind.getSimpleName(), name, namespace, spec);
+                """.formatted(
+                        kind.getSimpleName(), name, namespace, kind == KvCachePool.class ? PlainSpec.of(spec) : spec);
         return client.resource(client.getKubernetesSerialization().unmarshal(yaml, kind))
                 .fieldManager("user")
                 .serverSideApply();

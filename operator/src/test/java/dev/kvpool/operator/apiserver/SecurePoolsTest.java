@@ -164,8 +164,8 @@ class SecurePoolsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             team-a | engine  | ServiceAccount engine is of tenant chat.
-            team-b | engine  | ServiceAccount engine is of no tenant and gets none: add {namespace: team-b, name: engine} to spec.tenants.
-            team-a | default | ServiceAccount default is of no tenant and gets none: add {namespace: team-a, name: default} to spec.tenants.
+            team-b | engine  | ServiceAccount engine is of no tenant and gets no certificate: add {namespace: team-b, name: engine} to spec.tenants.
+            team-a | default | ServiceAccount default is of no tenant and gets no certificate: add {namespace: team-a, name: default} to spec.tenants.
             """)
     void thePluginPrintsWhatEnginesNeed(String namespace, String account, String sentence) {
         PoolUnderTest pool = OPERATOR.make("printed", """
@@ -184,10 +184,14 @@ class SecurePoolsTest {
                         account))
                 .isEmpty();
 
-        ConfigMap printed = client().getKubernetesSerialization().unmarshal(out.toString(), ConfigMap.class);
-        assertThat(printed.getMetadata().getNamespace()).isEqualTo(namespace);
-        assertThat(printed.getMetadata().getName()).isEqualTo("printed-identity");
-        assertThat(printed.getData()).containsOnlyKeys("admins", "ca.crt");
+        List<ConfigMap> maps = client().getKubernetesSerialization().unmarshal(out.toString());
+        assertThat(maps)
+                .allSatisfy(map -> assertThat(map.getMetadata().getNamespace()).isEqualTo(namespace))
+                .extracting(map -> map.getMetadata().getName())
+                .containsExactly("printed-client", "printed-identity");
+        assertThat(maps.getFirst().getData()).containsKeys("MOONCAKE_MASTER", "mooncake.json");
+        ConfigMap printed = maps.getLast();
+        assertThat(printed.getData()).containsOnlyKeys("admins", "audience", "ca.crt");
         assertThat(printed.getData().get("ca.crt"))
                 .isEqualTo(PoolTrust.of(configMap("printed")).roots());
         assertThat(printed.getData().get("admins").split(",", -1))
@@ -200,8 +204,28 @@ class SecurePoolsTest {
     }
 
     @Test
+    void besideThePoolEnginesNeedNothingButWordsInTheirPods() {
+        OPERATOR.make("beside", SPEC);
+        await().until(() -> masters("beside") != null);
+        StringWriter out = new StringWriter();
+
+        assertThat(plugin(out, "client-config", "beside")).isEmpty();
+
+        assertThat(out.toString().lines()).allMatch(line -> line.startsWith("#"));
+        assertThat(out.toString())
+                .contains("Each ServiceAccount of the pool's namespace is of tenant default.")
+                .contains("nothing is to be applied")
+                .contains("configMap: {name: beside-identity}");
+        assertThat(client().configMaps()
+                        .inNamespace(NAMESPACE)
+                        .withName("beside-identity")
+                        .get())
+                .isNotNull();
+    }
+
+    @Test
     void thePluginSaysWhyThereIsNothingToPrint() {
-        OPERATOR.make("plain", "{storage: [{name: a, capacity: 1Gi}]}");
+        OPERATOR.make("plain", "{security: {mode: Off}, storage: [{name: a, capacity: 1Gi}]}");
         configMapOf("named");
         StringWriter out = new StringWriter();
 

@@ -13,6 +13,7 @@ import dev.kvpool.operator.apiserver.OperatorUnderTest;
 import dev.kvpool.operator.apiserver.ScriptedMasters;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.plugin.cluster.Cluster;
+import dev.kvpool.operator.pool.PlainSpec;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -231,7 +232,8 @@ class PlanOfAFileTest {
                 kind: %s
                 metadata: {name: %s}
                 spec: %s
-                """.formatted(kind, name, spec));
+                """.formatted(
+                        kind, name, kind.equals("KvCachePool") ? PlainSpec.of(spec) : spec));
     }
 
     private int planOf(String option, Path file, String... more) {

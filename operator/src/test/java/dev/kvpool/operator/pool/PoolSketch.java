@@ -91,7 +91,7 @@ public final class PoolSketch {
     private Optional<String> podSecurity = Optional.empty();
 
     public PoolSketch(String spec) {
-        pool = resource("KvCachePool", spec, KvCachePool.class);
+        pool = resource("KvCachePool", PlainSpec.of(spec), KvCachePool.class);
         pool.getMetadata().setUid(UID);
         pool.getMetadata().setGeneration(1L);
     }

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.scale;
 
 import dev.kvpool.operator.apiserver.ApiServer;
+import dev.kvpool.operator.pool.PlainSpec;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
@@ -208,7 +209,7 @@ public final class OperatorScale implements Callable<Integer> {
                 kind: KvCachePool
                 metadata: {name: %s, namespace: %s}
                 spec: %s
-                """.formatted(name, namespace, spec))
+                """.formatted(name, namespace, PlainSpec.of(spec)))
                 .fieldManager("user")
                 .serverSideApply();
     }

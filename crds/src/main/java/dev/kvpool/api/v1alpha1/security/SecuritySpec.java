@@ -14,10 +14,10 @@ public record SecuritySpec(
                         + " makes all pods again in their turn, storage pods as onDataLoss says. From Off to Required and back the"
                         + " pool passes through Permissive by itself: its next pods are Permissive until no pod is left that could not"
                         + " speak with them.")
-        @Default("Off")
+        @Default("Required")
         SecurityMode mode) {
 
     public SecuritySpec {
-        mode = mode == null ? SecurityMode.OFF : mode;
+        mode = mode == null ? SecurityMode.REQUIRED : mode;
     }
 }

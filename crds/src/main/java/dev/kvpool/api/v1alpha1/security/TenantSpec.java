@@ -39,6 +39,9 @@ public record TenantSpec(
 
     public static final int NAME_LENGTH_MAX = 63;
 
+    /** The one of a pool that names no tenants. */
+    public static final String DEFAULT = "default";
+
     /** Of a pool. */
     public static final int TENANTS_MAX = 64;
 

@@ -7,7 +7,6 @@ import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.PluginException;
 import dev.kvpool.operator.plugin.cluster.PoolCommand;
 import dev.kvpool.operator.pool.naming.PoolNames;
-import dev.kvpool.operator.pool.security.PoolTrust;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import java.io.PrintWriter;
 import java.util.Optional;
@@ -19,8 +18,8 @@ import picocli.CommandLine.Parameters;
 /** {@code client-config}: what engines need to get certificates of a secure pool. */
 @Command(
         description = {
-            "Prints what engines of a namespace need to get certificates of a secure pool: a ConfigMap, and as comments what goes into their"
-                    + " pods. Nothing in it is secret, and nothing is changed.",
+            "Prints what engines of a namespace need to use a secure pool: two ConfigMaps, which the operator keeps in the pool's own namespace,"
+                    + " and as comments what goes into their pods. Nothing in it is secret, and nothing is changed.",
             "For example: kubectl kvpool client-config demo -n inference --engines-namespace team-a | kubectl apply -f -"
         })
 public final class ClientConfigCommand extends PoolCommand {
@@ -56,24 +55,24 @@ public final class ClientConfigCommand extends PoolCommand {
                     "pool %s takes no certificates: its spec.security.mode is Off; engines need nothing but ConfigMap %s"
                             .formatted(pool, names.clientConfigMap()));
         }
-        ConfigMap map = on.client()
-                .configMaps()
-                .inNamespace(on.namespace())
-                .withName(names.trust())
-                .get();
-        PoolTrust trust = Optional.ofNullable(map)
-                .map(PoolTrust::of)
-                .filter(PoolTrust::active)
+        ConfigMap identity = map(on, names.identity())
                 .orElseThrow(() -> new PluginException(
                         "pool %s has no certificate authority yet; its condition CertificatesValid says why"
                                 .formatted(pool)));
-        out.print(ClientConfigText.of(
-                names,
-                ClientConfigText.poolId(map),
-                trust,
-                account,
-                found.getSpec().tenants()));
+        ConfigMap client = map(on, names.clientConfigMap())
+                .orElseThrow(() -> new PluginException(
+                        "pool %s has no ConfigMap %s yet; the operator makes it when the pool is valid"
+                                .formatted(pool, names.clientConfigMap())));
+        out.print(ClientConfigText.of(names, account, found.getSpec().tenants(), client, identity));
         out.flush();
+    }
+
+    private static Optional<ConfigMap> map(Cluster on, String name) {
+        return Optional.ofNullable(on.client()
+                .configMaps()
+                .inNamespace(on.namespace())
+                .withName(name)
+                .get());
     }
 
     /** What is printed is read by other programs. */

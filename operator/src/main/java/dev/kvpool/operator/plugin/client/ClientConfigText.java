@@ -1,75 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.client;
 
-import dev.kvpool.api.v1alpha1.pod.MastersSpec;
 import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
 import dev.kvpool.api.v1alpha1.security.TenantSpec;
-import dev.kvpool.operator.pool.child.part.MemberIdentity;
-import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.child.IdentityConfigMap;
 import dev.kvpool.operator.pool.naming.PoolNames;
-import dev.kvpool.operator.pool.security.PoolTrust;
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
-import java.util.stream.Collectors;
 
-/** What engines need to get certificates of a pool, as text that kubectl can apply. Pure. */
+/** What engines need to use a secure pool, as text that kubectl can apply. Pure. */
 final class ClientConfigText {
+    private static final KubernetesSerialization YAML = new KubernetesSerialization();
+
     private ClientConfigText() {}
 
-    /** Identity of the pool, as an object of it says. */
-    static String poolId(ConfigMap map) {
-        return map.getMetadata().getAnnotations().get(PoolLabels.POOL_ID);
-    }
-
+    /**
+     * The text.
+     *
+     * @param client what engines know of the pool
+     * @param identity by what they get certificates
+     */
     static String of(
-            PoolNames names, String poolId, PoolTrust trust, ServiceAccountName account, List<TenantSpec> tenants) {
-        return """
-                # How engines of namespace %2$s get certificates of pool %1$s/%3$s. %4$s
-                apiVersion: v1
-                kind: ConfigMap
-                metadata:
-                  name: %3$s-identity
-                  namespace: %2$s
-                data:
-                  admins: %5$s
-                  ca.crt: |
-                %6$s
-                # In the pods of the engines, beside what ConfigMap %3$s-client has:
+            PoolNames names,
+            ServiceAccountName account,
+            List<TenantSpec> tenants,
+            ConfigMap client,
+            ConfigMap identity) {
+        boolean elsewhere = !account.namespace().equals(names.namespace());
+        String comment = """
+                # How engines of namespace %2$s use pool %1$s/%3$s. %4$s
+                # %5$s
+                # In their pods:
                 #
                 # spec:
-                #   serviceAccountName: %7$s
+                #   serviceAccountName: %6$s
                 #   containers:
                 #     - name: engine
+                #       envFrom: [{configMapRef: {name: %8$s}}]
                 #       env: [{name: KVPOOL_IDENTITY_DIR, value: /var/run/kvpool}]
                 #       volumeMounts: [{name: kvpool-identity, mountPath: /var/run/kvpool, readOnly: true}]
                 #   volumes:
                 #     - name: kvpool-identity
                 #       projected:
                 #         sources:
-                #           - serviceAccountToken: {path: token, audience: %8$s, expirationSeconds: 3600}
-                #           - configMap: {name: %3$s-identity}
+                #           - serviceAccountToken: {path: token, audience: %7$s, expirationSeconds: 3600}
+                #           - configMap: {name: %9$s}
                 """.formatted(
                         names.namespace(),
                         account.namespace(),
                         names.pool(),
-                        tenant(account, tenants),
-                        String.join(",", names.enrolmentAddresses(MastersSpec.REPLICAS_MAX)),
-                        indented(trust.roots()),
+                        tenant(account, tenants, elsewhere),
+                        elsewhere
+                                ? "Its ConfigMaps change when the pool's masters or certificate authority do: apply this again then."
+                                : "The operator keeps the ConfigMaps there; nothing is to be applied.",
                         account.name(),
-                        MemberIdentity.audience(poolId));
+                        IdentityConfigMap.audience(identity),
+                        names.clientConfigMap(),
+                        names.identity());
+        return elsewhere ? comment + copy(client, account.namespace()) + copy(identity, account.namespace()) : comment;
     }
 
-    private static String tenant(ServiceAccountName account, List<TenantSpec> tenants) {
+    private static String copy(ConfigMap map, String namespace) {
+        return YAML.asYaml(new ConfigMapBuilder()
+                .withNewMetadata()
+                .withName(map.getMetadata().getName())
+                .withNamespace(namespace)
+                .endMetadata()
+                .withData(map.getData())
+                .build());
+    }
+
+    private static String tenant(ServiceAccountName account, List<TenantSpec> tenants, boolean elsewhere) {
+        if (tenants.isEmpty() && !elsewhere) {
+            return "Each ServiceAccount of the pool's namespace is of tenant %s.".formatted(TenantSpec.DEFAULT);
+        }
         return tenants.stream()
                 .filter(tenant -> tenant.serviceAccounts().contains(account))
                 .findFirst()
                 .map(tenant -> "ServiceAccount %s is of tenant %s.".formatted(account.name(), tenant.name()))
                 .orElse(
-                        "ServiceAccount %s is of no tenant and gets none: add {namespace: %s, name: %s} to spec.tenants."
+                        "ServiceAccount %s is of no tenant and gets no certificate: add {namespace: %s, name: %s} to spec.tenants."
                                 .formatted(account.name(), account.namespace(), account.name()));
-    }
-
-    private static String indented(String text) {
-        return text.strip().lines().map(line -> "    " + line).collect(Collectors.joining("\n"));
     }
 }

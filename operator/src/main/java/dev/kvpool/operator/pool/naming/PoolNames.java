@@ -92,6 +92,11 @@ public record PoolNames(String pool, String namespace) {
         return pool + "-pull-" + which.substring(0, 8);
     }
 
+    /** By what engines get certificates. */
+    public String identity() {
+        return pool + "-identity";
+    }
+
     /** What the pool's processes trust. */
     public String trust() {
         return pool + "-trust";

@@ -6,6 +6,7 @@ import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.child.CleaningJob;
 import dev.kvpool.operator.pool.child.ClientConfigMap;
 import dev.kvpool.operator.pool.child.DirectoriesConfigMap;
+import dev.kvpool.operator.pool.child.IdentityConfigMap;
 import dev.kvpool.operator.pool.child.JobTerms;
 import dev.kvpool.operator.pool.child.LeadershipLease;
 import dev.kvpool.operator.pool.child.MasterRole;
@@ -153,6 +154,7 @@ public record PlannedChildren(
         children.addAll(MemberServiceAccounts.of(blueprint));
         if (blueprint.security().isOn()) {
             children.add(TrustConfigMap.of(blueprint));
+            children.add(IdentityConfigMap.of(blueprint));
         }
         directories.map(known -> DirectoriesConfigMap.of(blueprint, known)).ifPresent(children::add);
         cleanings.stream().map(this::job).forEach(children::add);

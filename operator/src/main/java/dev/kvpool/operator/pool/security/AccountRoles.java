@@ -20,6 +20,9 @@ import java.util.stream.Collectors;
 
 /** Which ServiceAccounts get certificates of a pool, and as what: the rules by which masters enrol. */
 public final class AccountRoles {
+    /** Each ServiceAccount of a namespace that has no role of its own. */
+    private static final String ANY = "*";
+
     private final List<Role> roles = new ArrayList<>();
 
     /**
@@ -50,6 +53,10 @@ public final class AccountRoles {
         all.add(namespace + names.preflight(), "monitor");
         all.add(namespace + names.admins(), "admin");
         all.add(operator.text(), "operator");
+        if (spec.tenants().isEmpty()) {
+            // Who may create pods there is a member of the pool already: engines beside it need no further words.
+            all.add(namespace + ANY, "tenant " + TenantSpec.DEFAULT + " rw");
+        }
         for (TenantSpec tenant : spec.tenants()) {
             String role = "tenant " + tenant.name() + (tenant.access() == TenantAccess.READ_ONLY ? " ro" : " rw");
             tenant.serviceAccounts().forEach(account -> all.add(account.text(), role));

@@ -18,9 +18,6 @@ import java.util.TreeSet;
 
 /** Whether tenants can be kept apart, and whether each ServiceAccount is one thing only. Pure. */
 final class TenantCheck {
-    /** The tenant of engines without one; alone it shares with no other. */
-    private static final String DEFAULT = "default";
-
     private TenantCheck() {}
 
     static List<Finding> of(PoolObservation seen, OperatorSettings settings) {
@@ -28,7 +25,8 @@ final class TenantCheck {
         if (seen.spec().security().mode().isOn()) {
             ambiguous(seen, settings).ifPresent(problems::add);
         }
-        if (seen.spec().tenants().stream().anyMatch(tenant -> !tenant.name().equals(DEFAULT))) {
+        // Alone, the tenant that there always is shares with no other.
+        if (seen.spec().tenants().stream().anyMatch(tenant -> !tenant.name().equals(TenantSpec.DEFAULT))) {
             sharing(seen).ifPresent(problems::add);
         }
         return problems;
