@@ -15,6 +15,7 @@ public enum ConditionType {
     DRAINING("Draining"),
     SECURED("Secured"),
     CERTIFICATES_VALID("CertificatesValid"),
+    TENANTS_OVERCOMMITTED("TenantsOvercommitted"),
     ASCEND_RUNTIME_READY("AscendRuntimeReady");
 
     private final String text;

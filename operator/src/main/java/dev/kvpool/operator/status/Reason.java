@@ -15,6 +15,7 @@ import static dev.kvpool.operator.status.ConditionType.SECURED;
 import static dev.kvpool.operator.status.ConditionType.SPEC_APPLIED;
 import static dev.kvpool.operator.status.ConditionType.SPEC_VALID;
 import static dev.kvpool.operator.status.ConditionType.STORAGE_READY;
+import static dev.kvpool.operator.status.ConditionType.TENANTS_OVERCOMMITTED;
 import static dev.kvpool.operator.status.ConditionType.UPGRADE_BLOCKED;
 import static dev.kvpool.operator.status.ConditionType.VERSION_COMPATIBLE;
 
@@ -457,6 +458,24 @@ public enum Reason {
             "TrustChanged",
             "The certificate in ConfigMap POOL-trust is not the one that it is named by: somebody has changed it. Processes that read it"
                     + " trust another certificate authority than masters sign with."),
+
+    GUARANTEES_FIT(
+            TENANTS_OVERCOMMITTED,
+            FALSE,
+            "GuaranteesFit",
+            "The storage nodes that are ready hold what is guaranteed to tenants. The condition is there only in pools with"
+                    + " spec.tenants[].bytes.guaranteed."),
+    GUARANTEES_SCALED_DOWN(
+            TENANTS_OVERCOMMITTED,
+            TRUE,
+            "GuaranteesScaledDown",
+            "More is guaranteed to tenants than the storage nodes that are ready hold below the low watermark, which is what eviction"
+                    + " leaves. Each tenant has the same part of its guarantee; the message has the numbers."),
+    GUARANTEES_NOT_OBSERVED(
+            TENANTS_OVERCOMMITTED,
+            UNKNOWN,
+            "GuaranteesNotObserved",
+            "No leader answered, or no storage node is ready."),
 
     RUNTIME_FOUND(
             ASCEND_RUNTIME_READY,

@@ -81,6 +81,12 @@ class EveryReasonIsProducedTest {
         return "{security: {mode: %s}, storage: [{name: a, capacity: 1Gi, replicas: 2}]}".formatted(mode);
     }
 
+    private static String guaranteed(String bytes) {
+        return ("{security: {mode: Required}, tenants: [{name: default, serviceAccounts: [{namespace: x, name: y}],"
+                        + " bytes: {guaranteed: %s}}], ")
+                .formatted(bytes);
+    }
+
     private static Set<Reason> reasons(Reason reason) {
         return switch (reason) {
             case COMPLETE,
@@ -133,6 +139,10 @@ class EveryReasonIsProducedTest {
             case TRUST_CHANGED ->
                 of(new PoolSketch(secure("Required"))
                         .child(ActiveTrust.with(Map.of("kvpool.dev/ca", "0123456789abcdef"))));
+            case GUARANTEES_FIT -> of(whole(ALL_READY, guaranteed("1Gi")));
+            case GUARANTEES_SCALED_DOWN -> of(whole(ALL_READY, guaranteed("2Gi")));
+            case GUARANTEES_NOT_OBSERVED ->
+                of(whole(ALL_READY, guaranteed("1Gi")).silent("demo-master-0"));
             case TENANTS_SHARE_MEMORY ->
                 of(new PoolSketch("{security: {mode: Required}, tenants: [{name: one, serviceAccounts: [{namespace: x,"
                         + " name: y}]}], storage: []}"));

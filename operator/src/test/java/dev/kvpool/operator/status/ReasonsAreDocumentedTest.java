@@ -21,8 +21,11 @@ import org.junit.jupiter.api.Test;
  */
 class ReasonsAreDocumentedTest {
     /** Conditions whose normal state is False. */
-    private static final Set<ConditionType> NORMALLY_FALSE =
-            Set.of(ConditionType.PROGRESSING, ConditionType.UPGRADE_BLOCKED, ConditionType.DRAINING);
+    private static final Set<ConditionType> NORMALLY_FALSE = Set.of(
+            ConditionType.PROGRESSING,
+            ConditionType.UPGRADE_BLOCKED,
+            ConditionType.DRAINING,
+            ConditionType.TENANTS_OVERCOMMITTED);
 
     /** Reasons that a person can do nothing about, nor needs to. */
     private static final Set<Reason> NOTHING_TO_DO = Set.of(Reason.MAY_BE_EVICTED, Reason.EMPTYING);

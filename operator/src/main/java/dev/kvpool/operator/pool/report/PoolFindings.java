@@ -45,7 +45,7 @@ public final class PoolFindings {
         this.ofEngines = isOfEngines(seen, plan);
     }
 
-    /** In the order the conditions have in the status, Ready first; Secured and CertificatesValid only of pools that are, AscendRuntimeReady only where storage nodes open NPUs. */
+    /** In the order the conditions have in the status, Ready first; Secured and CertificatesValid only of pools that are, TenantsOvercommitted only where anything is guaranteed, AscendRuntimeReady only where storage nodes open NPUs. */
     public List<Finding> all(List<Finding> problems, Outcome outcome) {
         Finding leader = leader();
         Finding storage = storage();
@@ -70,6 +70,7 @@ public final class PoolFindings {
                 plan.roll().finding(),
                 plan.transitions().draining()));
         findings.addAll(SecurityFindings.of(seen, settings));
+        TenantGuarantees.of(seen).ifPresent(findings::add);
         AscendRuntime.of(seen).ifPresent(findings::add);
         return findings;
     }
