@@ -6,9 +6,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
+from kvpool import KvpoolError, Status
 from kvpool.events import Copy, Directory, Event, Subscription
 
 N0 = {"node": "n0", "tier": "memory"}
@@ -21,14 +23,18 @@ def obj(event: str, key: str, id: str, **more: object) -> dict:
 
 
 @contextmanager
-def master(answer: Callable[[str], list[dict] | None]) -> Iterator[str]:
-    """One whose answer to a path is these lines and the end of the connection, or that it does not lead."""
+def master(answer: Callable[[str], list[dict] | tuple[int, str] | None]) -> Iterator[str]:
+    """One whose answer to a path is these lines and the end of the connection, or a refusal, or that it does not lead."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             lines = answer(self.path)
-            self.send_response(503 if lines is None else 200)
+            status, text = lines if isinstance(lines, tuple) else (503 if lines is None else 200, "")
+            if text:
+                lines = None
+            self.send_response(status)
             self.end_headers()
+            self.wfile.write(text.encode())
             for line in lines or ():
                 self.wfile.write(json.dumps(line).encode() + b"\n")
 
@@ -120,3 +126,46 @@ def test_a_directory_does_what_the_events_say() -> None:
     assert changed(*before, {"event": "stored", "keyHex": "ff", "id": "1.3", "copies": [N0]}).holders(b"\xff")
     again = changed(*before, BEGIN, obj("object", "m", "2.1"), END)
     assert set(again.objects) == {"m"}, "a snapshot replaces everything"
+
+
+def refusing(status: int, text: str) -> Callable[[str], tuple[int, str]]:
+    return lambda path: (status, text)
+
+
+def test_a_refusal_that_does_not_pass_is_raised_with_what_to_do() -> None:
+    over_https = refusing(403, "GET /api/v1/events is answered over HTTPS only: port 9443 (--secure-admin-port)")
+    with master(over_https) as required, pytest.raises(KvpoolError) as refused:
+        list(Subscription(required))
+    assert refused.value.status is Status.NOT_PERMITTED
+    assert f"{required}: answered 403: GET /api/v1/events is answered over HTTPS only: port 9443" in str(refused.value)
+    assert "name that port, and set KVPOOL_IDENTITY_DIR or tls_dir" in str(refused.value)
+    with (
+        master(refusing(404, "no such path")) as node,
+        pytest.raises(KvpoolError, match="the admin endpoint of a master"),
+    ):
+        list(Subscription(node))
+
+
+def test_a_refusal_does_not_end_it_while_another_master_would_answer() -> None:
+    """As while a pool is upgraded, or on its way to requiring TLS."""
+    answers = iter([None, [BEGIN, END]])
+    with master(refusing(403, "no")) as older, master(lambda path: next(answers, None)) as newer:
+        with Subscription(f"{older},{newer}") as events:
+            assert [it.kind for it in take(events, 2)] == ["snapshot-begin", "snapshot-end"]
+        with pytest.raises(TimeoutError, match=r"answered 403: no.*answered 503|answered 503.*answered 403: no"):
+            list(Subscription(f"{older},{newer}", timeout=0.3))
+
+
+@pytest.mark.parametrize("missing", ["tls.crt", "tls.key", "ca.crt"])
+def test_a_directory_without_a_certificate_is_named(missing: str, tmp_path: Path) -> None:
+    for name in {"tls.crt", "tls.key", "ca.crt"} - {missing}:
+        (tmp_path / name).write_text("no PEM")
+    with pytest.raises(KvpoolError, match=f"the certificate in {tmp_path} cannot be used: .*kvpool cert issue"):
+        list(Subscription("127.0.0.1:1", tls_dir=str(tmp_path)))
+
+
+def test_where_masters_are_must_be_known() -> None:
+    with pytest.raises(ValueError, match="HOST:PORT, or set KVPOOL_IDENTITY_DIR"):
+        Subscription()
+    with pytest.raises(ValueError, match="absolute path"):
+        Subscription("a:1", tls_dir="tls")

@@ -3,6 +3,7 @@
 
 import argparse
 import importlib
+import os
 import re
 import signal
 import struct
@@ -12,11 +13,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from kvpool import KvpoolError
 from kvpool.events import Directory, Event, Key, Subscription
 
 EVENTS_OF_BATCH_MAX = 64
 KEY_OF_BLOCK = r"(?:^|[@/])(?P<hash>[0-9a-f]{16,128})(?:/(?P<group>[0-9]+))?$"
 """Connectors of vLLM and vllm-ascend and kvpool's plugin for vLLM have the hash of a block at the end, in hexadecimal digits."""
+
+TLS_DIR, IDENTITY_DIR = "KVPOOL_TLS_DIR", "KVPOOL_IDENTITY_DIR"
 
 MEMORY, SSD = "memory", "ssd"
 MOONCAKE_MEDIUMS = {MEMORY: "cpu", SSD: "disk"}
@@ -179,8 +183,24 @@ class Publisher:
 
 
 def _arguments(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="kvpool-events-zmq", description=__doc__)
-    parser.add_argument("--admin", required=True, help="admin endpoints of all masters, HOST:PORT,HOST:PORT")
+    parser = argparse.ArgumentParser(
+        prog="kvpool-events-zmq",
+        description=__doc__,
+        epilog=f"A pool that requires TLS, as those of the operator do by default, is asked by HTTPS (port 9443 of masters) with"
+        f" a certificate: --tls-dir, or environment variable {TLS_DIR}, or {IDENTITY_DIR}, a directory with token, ca.crt and"
+        " admins (the volume that `kubectl kvpool client-config` prints), with which the process gets its certificate from a"
+        " master and renews it. A tenant's certificate shows the tenant's own objects, an admin's all.",
+    )
+    parser.add_argument(
+        "--admin",
+        default="",
+        help=f"admin endpoints of all masters, HOST:PORT,HOST:PORT; default: what {IDENTITY_DIR} has as admins",
+    )
+    parser.add_argument(
+        "--tls-dir",
+        default=os.environ.get(TLS_DIR) or None,
+        help=f"directory with tls.crt, tls.key and ca.crt, an absolute path; default: {TLS_DIR}",
+    )
     parser.add_argument("--bind", default="tcp://*:5557", help="where routers connect")
     parser.add_argument("--form", choices=("mooncake", "vllm"), default="mooncake")
     parser.add_argument("--topic", default="", help='of each message; llm-d wants "kv@pool:NAME@MODEL"')
@@ -194,6 +214,10 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> None:
     options = _arguments(arguments)
+    try:
+        events = Subscription(options.admin, tls_dir=options.tls_dir)
+    except ValueError as e:
+        raise SystemExit(f"kvpool-events-zmq: {e}") from None
     try:
         zmq, msgpack = importlib.import_module("zmq"), importlib.import_module("msgpack")
     except ImportError as e:
@@ -209,7 +233,6 @@ def main(arguments: list[str] | None = None) -> None:
     publisher = Publisher(
         form, options.topic, msgpack.packb, publisher_socket.send_multipart, int(options.form == "mooncake")
     )
-    events = Subscription(options.admin)
     ended = threading.Event()
 
     def end(*_: object) -> None:
@@ -228,6 +251,8 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         for event in events:
             publisher.apply(event)
+    except KvpoolError as e:
+        raise SystemExit(f"kvpool-events-zmq: {e}") from None
     finally:
         ended.set()
         repeating.join()

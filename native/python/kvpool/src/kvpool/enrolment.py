@@ -10,9 +10,10 @@ import threading
 import time
 
 from kvpool.certificate_directory import CertificateDirectory
-from kvpool.enrol_call import Granted, NotEnrolled, ask
+from kvpool.enrol_call import Granted, ask
 from kvpool.identity_directory import VARIABLE, read_identity
 from kvpool.lifetime import call_after_closing
+from kvpool.master_connection import NotAnswered
 from kvpool.status import Status, error_of
 
 _LOG = logging.getLogger("kvpool")
@@ -26,8 +27,8 @@ class Enrolment:
     Renewed at half of its life by a daemon thread; what fails then is logged, once for each cause, and tried again after 1 s to
     60 s. The certificate from before stays in use meanwhile.
 
-    Raises KvpoolError when there is none within `timeout` seconds, with what each master said. What waiting does not help
-    against is raised at once.
+    Raises NotAnswered when there is none within `timeout` seconds, with what each master said. What waiting does not help
+    against is raised at once. Raises KvpoolError for files that cannot be used.
     """
 
     def __init__(self, identity_dir: str, timeout: float) -> None:
@@ -60,11 +61,13 @@ class Enrolment:
         while True:
             try:
                 return enrol(self._identity_dir)
-            except NotEnrolled as failure:
+            except NotAnswered as failure:
                 left = end - time.monotonic()
                 if not failure.passes or left <= 0:
-                    raise error_of(
-                        failure.status, f"no certificate for the token in {self._identity_dir}: {failure}"
+                    raise NotAnswered(
+                        f"no certificate for the token in {self._identity_dir}: {failure}",
+                        failure.status,
+                        passes=failure.passes,
                     ) from None
             time.sleep(min(left, pause))
             pause *= 2
@@ -102,20 +105,20 @@ def _until_renewal(granted: Granted) -> float:
 def enrol(identity_dir: str) -> Granted:
     """Asks the masters in turn, in any order, until one has given a certificate.
 
-    Raises NotEnrolled with what each of them said, and KvpoolError for files that cannot be used.
+    Raises NotAnswered with what each of them said, and KvpoolError for files that cannot be used.
     """
     identity = read_identity(identity_dir)
-    failures: list[NotEnrolled] = []
+    failures: list[NotAnswered] = []
     said: list[str] = []
     for host, port in random.sample(identity.admins, len(identity.admins)):
         try:
             return ask((host, port), identity)
-        except NotEnrolled as failure:
+        except NotAnswered as failure:
             failures.append(failure)
             said.append(f"{host}:{port}: {failure}")
     # What one master said of the token all would; those that cannot be reached say nothing.
     worst = next((failure for failure in failures if not failure.passes), failures[0])
-    raise NotEnrolled("; ".join(said), worst.status, passes=all(failure.passes for failure in failures))
+    raise NotAnswered("; ".join(said), worst.status, passes=all(failure.passes for failure in failures))
 
 
 _enrolments: dict[str, Enrolment] = {}
@@ -128,6 +131,21 @@ def certificate_directory(tls_dir: str | None, timeout: float) -> str | None:
 
     Raises KvpoolError when there is no certificate.
     """
+    try:
+        return _certificate_directory(tls_dir, timeout)
+    except NotAnswered as failure:
+        raise error_of(failure.status, str(failure)) from None
+
+
+def certificate_directory_at_once(tls_dir: str | None) -> str | None:
+    """The same for one that asks again by itself: each master is asked once.
+
+    Raises NotAnswered when none gives a certificate, and KvpoolError for files that cannot be used.
+    """
+    return _certificate_directory(tls_dir, 0)
+
+
+def _certificate_directory(tls_dir: str | None, timeout: float) -> str | None:
     identity_dir = os.environ.get(VARIABLE, "")
     if tls_dir is not None or not identity_dir:
         return tls_dir

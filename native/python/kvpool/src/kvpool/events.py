@@ -4,7 +4,7 @@
 from kvpool.events import Directory, Subscription
 
 directory = Directory()
-with Subscription("10.0.0.7:9003,10.0.0.8:9003") as events:
+with Subscription("10.0.0.7:9443,10.0.0.8:9443", tls_dir="/etc/kvpool/tls") as events:
     for event in events:
         directory.apply(event)
         if directory.exact:
@@ -14,6 +14,7 @@ with Subscription("10.0.0.7:9003,10.0.0.8:9003") as events:
 import contextlib
 import http.client
 import json
+import logging
 import random
 import socket
 import threading
@@ -23,12 +24,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from kvpool.admin_access import AdminAccess, Certificate, why_not
+from kvpool.identity_directory import VARIABLE
+from kvpool.master_connection import NotAnswered
+from kvpool.status import Status, error_of
+
+_LOG = logging.getLogger("kvpool")
+
 LINE_BYTES_MAX = 1 << 20
 """A longer line is none of a master's."""
 
-_CONNECT_SECONDS = 2.0
 _SILENT_SECONDS = 5.0  # a master has something to say each second
 _RETRY_SECONDS = 0.2
+_SECONDS_BEFORE_LOG = 10.0  # a change of leaders takes less
+_REFUSAL_BYTES_MAX = 1000
 
 Key = str | bytes
 """Text, or bytes where the key is not UTF-8."""
@@ -66,15 +75,26 @@ class Subscription:
 
     Signs of life are not among them. `position` is what to give as `after` to go on later; it is empty while a snapshot
     is incomplete.
+
+    Args:
+        admin: HOST:PORT of the admin endpoints of all masters, comma-separated; of a name, all addresses are tried. Default: what
+            the directory KVPOOL_IDENTITY_DIR has as admins.
+        after: a position.
+        timeout: for how many seconds there may be no leader before iterating raises TimeoutError, with what each master said.
+            Default: no end; what masters say is logged, by logger "kvpool", after ten seconds.
+        tls_dir: as of kvpool.Client, a directory with tls.crt, tls.key and ca.crt, read for each connection: masters are asked by
+            HTTPS. Default: with environment variable KVPOOL_IDENTITY_DIR, the certificate that a master gives for the token
+            there; else none, and HTTP, which a pool that requires TLS refuses.
+
+    Iterating raises ValueError for a position that is none, and KvpoolError when files of the certificate cannot be used, or
+    when masters refuse for a reason that does not pass: no right, another pool, no TLS at that port.
     """
 
-    def __init__(self, admin: str, after: str = "", timeout: float | None = None) -> None:
-        """`admin`: HOST:PORT of the admin endpoints of all masters, comma-separated; of a name, all addresses are tried.
-        `after`: a position. `timeout`: for how many seconds there may be no leader before iterating raises TimeoutError."""
+    def __init__(
+        self, admin: str = "", after: str = "", timeout: float | None = None, *, tls_dir: str | None = None
+    ) -> None:
         self.position = after
-        self._masters = [_host_port(address) for address in admin.split(",") if address.strip()]
-        if not self._masters:
-            raise ValueError("name at least one master's admin endpoint as HOST:PORT")
+        self._access = AdminAccess(admin, tls_dir)
         self._timeout = timeout
         self._closed = threading.Event()
         self._socket: socket.socket | None = None
@@ -91,65 +111,109 @@ class Subscription:
         connected = self._socket
         if connected is not None:
             with contextlib.suppress(OSError):  # it may have ended by itself
-                connected.shutdown(socket.SHUT_RDWR)
+                # Not that of SSLSocket, after which the thread that reads would take what is encrypted for what is said.
+                socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
     def __iter__(self) -> Iterator[Event]:
         heard = time.monotonic()
+        logged = ""
         while not self._closed.is_set():
-            for host, port in self._addresses():
-                for event in self._events_of(host, port):
-                    heard = time.monotonic()
-                    if event.kind == "snapshot-begin":
-                        self.position = ""
-                    elif event.kind == "snapshot-end" or (self.position and event.position):
-                        self.position = event.position
-                    if event.kind not in ("heartbeat", "resumed", "bye"):
-                        yield event
-            if self._timeout is not None and time.monotonic() - heard > self._timeout:
-                raise TimeoutError(f"no master has led for {self._timeout} s")
+            refusals: dict[str, NotAnswered] = {}
+            heard_before = heard
+            for event in self._round(refusals):
+                heard = time.monotonic()
+                if event.kind == "snapshot-begin":
+                    self.position = ""
+                elif event.kind == "snapshot-end" or (self.position and event.position):
+                    self.position = event.position
+                if event.kind not in ("heartbeat", "resumed", "bye"):
+                    yield event
+            said = "; ".join(f"{who}{refusals[who]}" for who in sorted(refusals))
+            if heard == heard_before:
+                _raise_what_does_not_pass(list(refusals.values()), said)
+            silent = time.monotonic() - heard
+            if self._timeout is not None and silent > self._timeout:
+                raise TimeoutError(f"no master has led for {self._timeout} s: {said}")
+            if silent > _SECONDS_BEFORE_LOG and said != logged:
+                logged = said
+                _LOG.warning("no master has led for %d s: %s", silent, said)
             self._closed.wait(_RETRY_SECONDS)
 
-    def _addresses(self) -> list[tuple[str, int]]:
+    def _round(self, refusals: dict[str, NotAnswered]) -> Iterator[Event]:
+        """What each master says, of which one leads, or why it says nothing. Raises KvpoolError for files that cannot be used."""
+        try:
+            certificate = self._access.certificate()
+        except NotAnswered as refusal:
+            refusals[""] = refusal
+            return
+        for host, port in self._addresses(refusals):
+            try:
+                yield from self._events_of(host, port, certificate)
+            except NotAnswered as refusal:
+                refusals[f"{host}:{port}: "] = refusal
+
+    def _addresses(self, refusals: dict[str, NotAnswered]) -> list[tuple[str, int]]:
         addresses: dict[tuple[str, int], None] = {}
-        for host, port in self._masters:
+        for host, port in self._access.masters():
             try:
                 found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            except OSError:
-                continue  # its name may come back
+            except (OSError, UnicodeError) as error:  # its name may come back
+                refusals[f"{host}:{port}: "] = NotAnswered(str(error), Status.CONNECT_FAILED, passes=True)
+                continue
             addresses.update({(info[4][0], port): None for info in found})  # type: ignore[misc]
         shuffled = list(addresses)
         random.shuffle(shuffled)
         return shuffled
 
-    def _events_of(self, host: str, port: int) -> Iterator[Event]:
-        """What one master says, which is nothing unless it leads, until it does not answer."""
-        connection = http.client.HTTPConnection(host, port, timeout=_CONNECT_SECONDS)
+    def _events_of(self, host: str, port: int, certificate: Certificate | None) -> Iterator[Event]:
+        """What one master says until it does not answer. Raises NotAnswered when it says nothing, as it does not lead."""
+        connection = self._access.connection(host, port, certificate)
+        begun = False
         try:
             connection.connect()
             self._socket = connection.sock
             connection.sock.settimeout(_SILENT_SECONDS)
             after = "?" + urllib.parse.urlencode({"after": self.position}) if self.position else ""
             connection.request("GET", "/api/v1/events" + after)
-            answer = connection.getresponse()
-            if answer.status == http.client.BAD_REQUEST:
-                raise ValueError(answer.read(LINE_BYTES_MAX).decode(errors="replace").strip())
-            while answer.status == http.client.OK and not self._closed.is_set():
-                line = answer.readline(LINE_BYTES_MAX)
-                if not line.endswith(b"\n"):
-                    return
-                yield _event(json.loads(line))
-        except (OSError, http.client.HTTPException):
+            with connection.getresponse() as answer:
+                if answer.status != http.client.OK:
+                    raise _refusal(answer, certificate)
+                begun = True
+                while not self._closed.is_set():
+                    line = answer.readline(LINE_BYTES_MAX)
+                    if not line.endswith(b"\n"):
+                        return
+                    yield _event(json.loads(line))
+        except (OSError, http.client.HTTPException) as error:
+            if not begun:
+                raise why_not(error, certificate) from None
             return  # another master leads, or soon will
         finally:
             self._socket = None
             connection.close()
 
 
-def _host_port(address: str) -> tuple[str, int]:
-    host, _, port = address.strip().rpartition(":")
-    if not host or not port.isdigit():
-        raise ValueError(f"an admin endpoint is HOST:PORT, not {address!r}")
-    return host.strip("[]"), int(port)
+def _refusal(answer: http.client.HTTPResponse, certificate: Certificate | None) -> NotAnswered:
+    """Raises ValueError for a position that is none: that does not depend on the master."""
+    text = answer.read(_REFUSAL_BYTES_MAX).decode(errors="replace").strip()
+    if answer.status == http.client.BAD_REQUEST:
+        raise ValueError(text)
+    said = f"answered {answer.status}: {text}"
+    if answer.status in (http.client.UNAUTHORIZED, http.client.FORBIDDEN):
+        remedy = f"; name that port, and set {VARIABLE} or tls_dir" if certificate is None else ""
+        return NotAnswered(said + remedy, Status.NOT_PERMITTED, passes=False)
+    if answer.status == http.client.NOT_FOUND:
+        return NotAnswered(f"{said}; is it the admin endpoint of a master?", Status.PROTOCOL, passes=False)
+    return NotAnswered(said, Status.NOT_LEADER, passes=True)
+
+
+def _raise_what_does_not_pass(refusals: list[NotAnswered], said: str) -> None:
+    """Unless a master would answer if it led: then others may be of an older version, or on their way out."""
+    if any(refusal.status is Status.NOT_LEADER for refusal in refusals):
+        return
+    for refusal in refusals:
+        if not refusal.passes:
+            raise error_of(refusal.status, said)
 
 
 def _event(line: dict[str, Any]) -> Event:
