@@ -43,6 +43,7 @@ public final class MasterRoutes {
                 Route.get("/query_key", routes::queryKey),
                 Route.post("/api/v1/remove_all", routes::removeAll)));
         all.addAll(KeyRoutes.of(master, InstantSource.system()));
+        all.addAll(TenantQuotaRoutes.of(master));
         all.addAll(HintRoutes.of(master));
         all.addAll(EventRoutes.of(master));
         all.addAll(LeadershipRoutes.of(master));

@@ -142,7 +142,8 @@ public final class AdminServer implements AutoCloseable {
         // The server has refused escapes that are none.
         Map<String, String> query = query(exchange.getRequestURI().getRawQuery());
         AdminGuard.Decision decision = guard.decide(exchange, method, path);
-        Response response = decision.refusal().orElseGet(() -> answer(exchange, method, path, query));
+        Response response =
+                decision.refusal().orElseGet(() -> answer(exchange, decision.caller(), method, path, query));
         audit.answered(
                 new RequestAudit.Asked(decision.caller(), method, path, Optional.ofNullable(query.get("tenant"))),
                 response.status(),
@@ -150,7 +151,8 @@ public final class AdminServer implements AutoCloseable {
         return response;
     }
 
-    private Response answer(HttpExchange exchange, String method, String path, Map<String, String> query) {
+    private Response answer(
+            HttpExchange exchange, Caller caller, String method, String path, Map<String, String> query) {
         List<Route> matches =
                 routes.stream().filter(route -> route.path().equals(path)).toList();
         if (matches.isEmpty()) {
@@ -158,7 +160,7 @@ public final class AdminServer implements AutoCloseable {
         }
         for (Route route : matches) {
             if (route.method().equals(method)) {
-                return answer(route, exchange, query);
+                return answer(route, exchange, caller, query);
             }
         }
         String methods = String.join(", ", matches.stream().map(Route::method).toList());
@@ -166,13 +168,14 @@ public final class AdminServer implements AutoCloseable {
         return Response.text(405, path + " takes " + methods + "\n");
     }
 
-    private static Response answer(Route route, HttpExchange exchange, Map<String, String> query) {
+    private static Response answer(Route route, HttpExchange exchange, Caller caller, Map<String, String> query) {
         try {
             return route.answer()
                     .apply(new Request(
                             query,
                             Request.token(exchange.getRequestHeaders()),
-                            exchange.getRemoteAddress().getAddress()));
+                            exchange.getRemoteAddress().getAddress(),
+                            caller.name()));
         } catch (IllegalArgumentException e) {
             return Response.text(400, e.getMessage() + "\n");
         } catch (RuntimeException | Error e) { // of a question, not of what was asked about

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.http;
 
 import com.sun.net.httpserver.Headers;
+import dev.kvpool.identity.name.PeerName;
 import java.net.InetAddress;
 import java.util.Map;
 import java.util.Optional;
@@ -13,8 +14,9 @@ import java.util.Optional;
  * @param token value of the header {@value #TOKEN}: of its own name, because the API server, through which people ask, takes
  *     {@code Authorization} for itself; who asks directly may use that one
  * @param from address of who asks
+ * @param caller who asks by its certificate or token; empty where none was needed
  */
-public record Request(Map<String, String> query, Optional<String> token, InetAddress from) {
+public record Request(Map<String, String> query, Optional<String> token, InetAddress from, Optional<PeerName> caller) {
     public static final String TOKEN = "X-Kvpool-Token";
 
     private static final String BEARER = "Bearer ";

@@ -24,11 +24,13 @@ public enum Verb {
     METRICS(false, MONITOR, OPERATOR, ADMIN),
     /** See masters, nodes, segments and drains of the pool. */
     OBSERVE(false, MONITOR, OPERATOR, ADMIN),
+    /** See how tenants stand to their quotas; a tenant sees its own only. */
+    SEE_QUOTAS(false, MONITOR, OPERATOR, ADMIN, TENANT),
     /** See keys, over HTTP. */
     LIST_KEYS(false, ADMIN),
     /** Move leadership, drain, finish an upgrade. */
     STEER(false, OPERATOR, ADMIN),
-    /** Change or remove objects of the whole pool, over HTTP. */
+    /** Change or remove objects of the whole pool, or what tenants may have, over HTTP. */
     CHANGE_OBJECTS(false, ADMIN),
     /** Be greeted as a client; a master asks another one only whether it is there. */
     GREET(false, TENANT, AGENT, ADMIN, MASTER),

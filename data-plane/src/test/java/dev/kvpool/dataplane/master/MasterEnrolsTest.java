@@ -134,6 +134,21 @@ class MasterEnrolsTest {
     }
 
     @Test
+    void changesOfQuotasAreRefusedWithTheRemedyAndToAdminsAlone() throws Exception {
+        rules("mon/admin admin\nmon/operator operator\n");
+        String path = "/api/v1/tenant_quotas?tenant_id=chat";
+        for (String method : List.of("PUT", "DELETE")) {
+            String admin = token("admin", "kvpool.dev/" + POOL);
+            HttpResponse<String> refused = ask(master, "master/m-0", method, path, Request.TOKEN, admin);
+            assertThat(refused.statusCode()).isEqualTo(409);
+            assertThat(refused.body()).contains("restart all of them with other --tenant-quotas");
+            assertThat(ask(master, "master/m-0", method, path, Request.TOKEN, token("operator", ofTheAuthority()))
+                            .statusCode())
+                    .isEqualTo(403);
+        }
+    }
+
+    @Test
     void aPodThatFloodsKeepsNoOtherOut() throws Exception {
         String audience = "kvpool.dev/" + POOL;
         String monitor = token("prometheus", audience);

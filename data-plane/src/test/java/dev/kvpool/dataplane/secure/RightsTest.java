@@ -17,6 +17,7 @@ class RightsTest {
         "HEALTH, + + + + + + + +",
         "METRICS, - - - + + + - -",
         "OBSERVE, - - - + + + - -",
+        "SEE_QUOTAS, + + - + + + - -",
         "LIST_KEYS, - - - + - - - -",
         "STEER, - - - + + - - -",
         "CHANGE_OBJECTS, - - - + - - - -",

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.admin;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kvpool.dataplane.http.Request;
+import dev.kvpool.dataplane.http.Response;
+import dev.kvpool.dataplane.http.Route;
+import dev.kvpool.dataplane.master.core.report.QuotaStatus;
+import dev.kvpool.dataplane.master.core.tenant.Quota;
+import dev.kvpool.dataplane.wire.message.Tenant;
+import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.identity.name.PeerRole;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How tenants stand to their quotas, by the path and the names that Mooncake's master has for it. The leader alone knows. A tenant sees
+ * its own only. Nothing can be changed here: what all masters start with, or read, would bring it back at the next change of leaders.
+ */
+final class TenantQuotaRoutes {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String PATH = "/api/v1/tenant_quotas";
+    private static final String TENANT = "tenant_id";
+
+    private final MasterAdmin master;
+
+    private TenantQuotaRoutes(MasterAdmin master) {
+        this.master = master;
+    }
+
+    static List<Route> of(MasterAdmin master) {
+        TenantQuotaRoutes routes = new TenantQuotaRoutes(master);
+        return List.of(
+                Route.get(PATH, routes::show),
+                Route.put(PATH, request -> routes.refuse()),
+                Route.delete(PATH, request -> routes.refuse()));
+    }
+
+    private Response show(Request request) {
+        Optional<Tenant> named = request.parameter(TENANT).map(Tenant::of);
+        if (!master.isLeader()) {
+            return Answers.notLeader(master);
+        }
+        return show(named, request.caller(), master.status().quotas());
+    }
+
+    /**
+     * The answer.
+     *
+     * @param named the tenant that is asked about; empty for all that have a quota, were refused or have lost anything
+     * @param caller who asks; empty where it has shown no certificate, and may ask everything
+     */
+    static Response show(Optional<Tenant> named, Optional<PeerName> caller, List<QuotaStatus> quotas) {
+        Optional<String> own =
+                caller.filter(name -> name.role() == PeerRole.TENANT).map(PeerName::tenant);
+        if (own.isPresent() && named.isPresent() && !named.get().name().equals(own.get())) {
+            return Response.text(
+                    403, "tenant " + own.get() + " may see its own quota only: leave " + TENANT + " out\n");
+        }
+        Optional<String> one = own.isPresent() ? own : named.map(Tenant::name);
+        List<QuotaStatus> shown = quotas.stream()
+                .filter(status -> one.isEmpty() || status.tenant().equals(one.get()))
+                .toList();
+        ObjectNode root = JSON.createObjectNode().put("success", true);
+        if (named.isEmpty()) {
+            shown.forEach(status -> put(root.withArray("data").addObject(), status));
+            root.withArray("data");
+            return Response.json(200, root.toString());
+        }
+        if (shown.isEmpty()) {
+            return Response.text(404, "tenant " + named.get().name() + " has no quota\n");
+        }
+        put(root.putObject("data"), shown.getFirst());
+        return Response.json(200, root.toString());
+    }
+
+    /** As Mooncake names it, and what that has no name for. Ceilings that a tenant does not have are left out. */
+    private static void put(ObjectNode object, QuotaStatus status) {
+        Quota quota = status.quota();
+        object.put(TENANT, status.tenant());
+        if (quota.ceilingBytes() != Quota.UNLIMITED) {
+            object.put("requested_quota_bytes", quota.ceilingBytes())
+                    .put("effective_quota_bytes", quota.ceilingBytes());
+        }
+        object.put("used_bytes", status.used().bytes())
+                .put("reserved_bytes", status.used().grantedBytes())
+                .put("committed_count", status.used().objects())
+                .put("metadata_object_count", status.used().allObjects())
+                .put(
+                        "over_quota",
+                        status.used().allBytes() > quota.ceilingBytes()
+                                || status.used().allObjects() > quota.ceilingObjects())
+                .put("has_explicit_policy", !quota.equals(Quota.NONE))
+                .put("guaranteed_bytes", quota.guaranteedBytes());
+        if (quota.ceilingObjects() != Quota.UNLIMITED) {
+            object.put("ceiling_objects", quota.ceilingObjects());
+        }
+    }
+
+    private Response refuse() {
+        return Response.text(409, remedy(!master.rules().digest().isEmpty()) + "\n");
+    }
+
+    /**
+     * Why a change is refused, and where it is made instead.
+     *
+     * @param ofFile the rules that count are those of a file
+     */
+    static String remedy(boolean ofFile) {
+        return ofFile
+                ? "quotas are those of the file of cache rules, which all masters read: change its line tenant-quotas, or in"
+                        + " Kubernetes spec.tenants[].bytes and objects of the KvCachePool"
+                : "quotas are those that masters started with: restart all of them with other --tenant-quotas, or give them"
+                        + " --cache-rules-file, whose line tenant-quotas they read as they run";
+    }
+}
