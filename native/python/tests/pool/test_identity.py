@@ -23,6 +23,7 @@ from token_issuer import TokenIssuer
 from waiting import eventually
 
 import kvpool
+from kvpool.events import Directory, Subscription
 from mooncake.store import MooncakeDistributedStore
 
 POOL_ID = str(uuid.uuid4())
@@ -144,6 +145,18 @@ def test_a_store_needs_no_more_than_the_variable(enrolling: EnrollingPool, ident
     assert store.put("identity/a", b"value") == 0
     assert store.get("identity/a") == b"value"
     store.close()
+
+
+def test_a_router_needs_no_more_to_follow_the_events_of_its_tenant(enrolling: EnrollingPool, identity: Path) -> None:
+    with kvpool.Client(enrolling.masters) as client:
+        client.put("identity/followed", b"v")
+        directory = Directory()
+        with Subscription(timeout=START_SECONDS) as events:
+            for event in events:
+                directory.apply(event)
+                if "identity/followed" in directory.objects:
+                    break
+        assert directory.exact
 
 
 def test_clients_of_a_process_share_one_certificate_that_others_may_not_read(

@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pool that requires TLS: engines name a directory of certificates, and nothing else changes for them."""
 
+import os
 import random
+import subprocess
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from conftest import open_store
-from local_pool import LocalPool
+from local_pool import START_SECONDS, LocalPool
+from waiting import eventually
 
+from kvpool import Client
+from kvpool.events import Directory, Subscription
 from mooncake.store import MooncakeDistributedStore
 
 COUNT = 400
+LEADER_KILLS = 3
 
 
 @pytest.fixture(scope="module")
@@ -40,3 +48,75 @@ def test_nothing_is_lost_with_the_leader(secure_pool: LocalPool, monkeypatch: py
     assert store.get_batch(keys) == [value_of(key) for key in keys]
     assert store.get("after") == b"v"
     store.close()
+
+
+def issue(*arguments: object) -> None:
+    """`kvpool cert`."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
+    subprocess.run([os.environ["KVDEV_BIN"], "cert", *map(str, arguments)], env=environment, check=True)
+
+
+def directory_of(pool: LocalPool, tls_dir: Path, key_awaited: str, tenant: str = "") -> set[str]:
+    """What a new subscriber knows once it knows this key."""
+    directory = Directory()
+    with Subscription(pool.admin_addresses, tls_dir=str(tls_dir), tenant=tenant, timeout=START_SECONDS) as events:
+        for event in events:
+            directory.apply(event)
+            if directory.exact and key_awaited in directory.objects:
+                break
+    return {str(key) for key in directory.objects}
+
+
+def test_a_subscriber_sees_its_own_tenants_objects_whichever_master_leads(tmp_path: Path) -> None:
+    pool = LocalPool(masters=2, tls=True, restart=True)
+    certificates = pool.tls_directory.parent
+    for tenant in ("one", "two"):
+        issue("issue", "--ca-dir", certificates / "ca", "--name", f"tenant/{tenant}/rw/a", "--out", tmp_path / tenant)
+    directories = {tenant: Directory() for tenant in ("one", "two")}
+    lock = threading.Lock()
+    subscriptions = {
+        tenant: Subscription(pool.admin_addresses, tls_dir=str(tmp_path / tenant), timeout=START_SECONDS)
+        for tenant in directories
+    }
+
+    def follow(tenant: str) -> None:
+        for event in subscriptions[tenant]:
+            with lock:
+                directories[tenant].apply(event)
+
+    threads = [threading.Thread(target=follow, args=(tenant,)) for tenant in directories]
+    clients = {
+        tenant: Client(pool.masters, tls_dir=str(tmp_path / tenant), protocols=("tcp",)) for tenant in directories
+    }
+    try:
+        for thread in threads:
+            thread.start()
+        expected: dict[str, set[str]] = {tenant: set() for tenant in directories}
+        for kill in range(LEADER_KILLS):
+            for tenant, client in clients.items():
+                keys = [f"{kill}/{i}" for i in range(10)] + [f"{kill}/of-{tenant}"]  # all but one are the other's too
+                client.put_batch(keys, [b"v"] * len(keys))
+                assert client.remove(keys[0], force=True)
+                expected[tenant] |= set(keys[1:])
+            if kill < LEADER_KILLS - 1:
+                pool.kill_and_await_restart(pool.leader())
+        for tenant, directory in directories.items():
+            with lock:
+                others = {f"{kill}/of-{other}" for kill in range(LEADER_KILLS) for other in clients if other != tenant}
+                assert not others & set(directory.objects)
+            eventually(
+                lambda it=directory, want=expected[tenant]: it.exact and set(it.objects) == want, f"{tenant} is exact"
+            )
+        admin = certificates / "admin"
+        for tenant in clients:
+            assert directory_of(pool, admin, f"0/of-{tenant}", tenant) == expected[tenant]
+        with pytest.raises(ValueError, match="a certificate of tenant one shows objects of that tenant only"):
+            directory_of(pool, tmp_path / "one", "0/of-two", "two")
+    finally:
+        for subscription in subscriptions.values():
+            subscription.close()
+        for thread in threads:
+            thread.join()
+        for client in clients.values():
+            client.close()
+        pool.close()

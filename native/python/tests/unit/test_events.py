@@ -86,6 +86,13 @@ def test_a_snapshot_that_broke_off_is_asked_for_again() -> None:
     assert asked == ["/api/v1/events?after=1.a.1", "/api/v1/events"]
 
 
+def test_a_tenant_is_named_together_with_the_position() -> None:
+    asked = []
+    with master(lambda path: asked.append(path) or [BEGIN, END]) as address:
+        take(Subscription(address, after="1.a.1", tenant="one"), 2)
+    assert asked == ["/api/v1/events?after=1.a.1&tenant=one"]
+
+
 def test_it_gives_up_when_asked_to_and_ends_when_closed() -> None:
     with master(lambda path: None) as standby:
         with pytest.raises(TimeoutError, match="no master has led"):
@@ -124,6 +131,11 @@ def test_a_directory_does_what_the_events_say() -> None:
     assert set(changed(*before, {"event": "purged", "below": "1.3"}).objects) == {"l"}, "20 is above 3"
     assert changed(*before, {"event": "node", "node": "n0", "usable": False}).holders("l") == set()
     assert changed(*before, {"event": "stored", "keyHex": "ff", "id": "1.3", "copies": [N0]}).holders(b"\xff")
+    of_another = (
+        obj("stored", "k", "1.30", tenant="two"),
+        {"event": "removed", "key": "l", "id": "1.20", "tenant": "two"},
+    )
+    assert changed(*before, *of_another).objects == changed(*before).objects, "another tenant's keys may be the same"
     again = changed(*before, BEGIN, obj("object", "m", "2.1"), END)
     assert set(again.objects) == {"m"}, "a snapshot replaces everything"
 

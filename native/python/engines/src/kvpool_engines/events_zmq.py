@@ -189,7 +189,7 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
         epilog=f"A pool that requires TLS, as those of the operator do by default, is asked by HTTPS (port 9443 of masters) with"
         f" a certificate: --tls-dir, or environment variable {TLS_DIR}, or {IDENTITY_DIR}, a directory with token, ca.crt and"
         " admins (the volume that `kubectl kvpool client-config` prints), with which the process gets its certificate from a"
-        " master and renews it. A tenant's certificate shows the tenant's own objects, an admin's all.",
+        " master and renews it. A tenant's certificate shows the tenant's own objects, an admin's those of any.",
     )
     parser.add_argument(
         "--admin",
@@ -200,6 +200,9 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
         "--tls-dir",
         default=os.environ.get(TLS_DIR) or None,
         help=f"directory with tls.crt, tls.key and ca.crt, an absolute path; default: {TLS_DIR}",
+    )
+    parser.add_argument(
+        "--tenant", default="", help="whose objects are published; default: the certificate's tenant, else `default`"
     )
     parser.add_argument("--bind", default="tcp://*:5557", help="where routers connect")
     parser.add_argument("--form", choices=("mooncake", "vllm"), default="mooncake")
@@ -215,7 +218,7 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> None:
     options = _arguments(arguments)
     try:
-        events = Subscription(options.admin, tls_dir=options.tls_dir)
+        events = Subscription(options.admin, tls_dir=options.tls_dir, tenant=options.tenant)
     except ValueError as e:
         raise SystemExit(f"kvpool-events-zmq: {e}") from None
     try:
@@ -251,7 +254,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         for event in events:
             publisher.apply(event)
-    except KvpoolError as e:
+    except (KvpoolError, ValueError) as e:
         raise SystemExit(f"kvpool-events-zmq: {e}") from None
     finally:
         ended.set()

@@ -68,6 +68,8 @@ class Event:
     usable: bool = False
     nodes: tuple[str, ...] = ()
     reason: str = ""
+    tenant: str = ""
+    """Of the object, where it is not `default`, among events of all tenants; empty among those of one."""
 
 
 class Subscription:
@@ -85,15 +87,25 @@ class Subscription:
         tls_dir: as of kvpool.Client, a directory with tls.crt, tls.key and ca.crt, read for each connection: masters are asked by
             HTTPS. Default: with environment variable KVPOOL_IDENTITY_DIR, the certificate that a master gives for the token
             there; else none, and HTTP, which a pool that requires TLS refuses.
+        tenant: whose objects alone are told of. Default: those of the certificate's tenant, and where it is an admin's, or there
+            is none, those of all tenants. A position is of the events of one tenant, or of all.
 
-    Iterating raises ValueError for a position that is none, and KvpoolError when files of the certificate cannot be used, or
-    when masters refuse for a reason that does not pass: no right, another pool, no TLS at that port.
+    Iterating raises ValueError for a position or tenant that is none, or another's tenant, and KvpoolError when files of the
+    certificate cannot be used, or when masters refuse for a reason that does not pass: no right, another pool, no TLS at that
+    port.
     """
 
     def __init__(
-        self, admin: str = "", after: str = "", timeout: float | None = None, *, tls_dir: str | None = None
+        self,
+        admin: str = "",
+        after: str = "",
+        timeout: float | None = None,
+        *,
+        tls_dir: str | None = None,
+        tenant: str = "",
     ) -> None:
         self.position = after
+        self._tenant = tenant
         self._access = AdminAccess(admin, tls_dir)
         self._timeout = timeout
         self._closed = threading.Event()
@@ -173,8 +185,9 @@ class Subscription:
             connection.connect()
             self._socket = connection.sock
             connection.sock.settimeout(_SILENT_SECONDS)
-            after = "?" + urllib.parse.urlencode({"after": self.position}) if self.position else ""
-            connection.request("GET", "/api/v1/events" + after)
+            asked = {"after": self.position, "tenant": self._tenant}
+            query = urllib.parse.urlencode({name: value for name, value in asked.items() if value})
+            connection.request("GET", "/api/v1/events" + ("?" + query if query else ""))
             with connection.getresponse() as answer:
                 if answer.status != http.client.OK:
                     raise _refusal(answer, certificate)
@@ -232,6 +245,7 @@ def _event(line: dict[str, Any]) -> Event:
         usable=line.get("usable", False),
         nodes=tuple(line.get("nodes", ())),
         reason=line.get("reason", ""),
+        tenant=line.get("tenant", ""),
     )
 
 
@@ -252,7 +266,11 @@ class _Contents:
 
 
 class Directory:
-    """What the pool holds, by its events. During a snapshot it stays as it was before, and then is the new one at once."""
+    """What the pool holds, by its events. During a snapshot it stays as it was before, and then is the new one at once.
+
+    It is of one tenant, since keys of two may be the same: by events of all tenants, of `default`. For another one use a
+    Subscription with its certificate, or with `tenant`.
+    """
 
     def __init__(self) -> None:
         self._contents = _Contents()
@@ -281,6 +299,8 @@ class Directory:
 
     def apply(self, event: Event) -> None:
         """Follows an event of a Subscription; each, in order."""
+        if event.tenant:
+            return
         if event.kind == "snapshot-begin":
             self._coming = _Contents(nodes=set(event.nodes))
         elif event.kind == "snapshot-end":

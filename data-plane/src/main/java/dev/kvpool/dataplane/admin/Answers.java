@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Tenant;
+import dev.kvpool.identity.name.PeerRole;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -40,9 +41,23 @@ final class Answers {
         return Response.text(503, "this master does not serve as leader" + leader + "\n");
     }
 
-    /** The tenant that a request names. */
+    /**
+     * The tenant of the objects that a request is about: that of the caller's certificate, or the one that it names.
+     *
+     * @throws IllegalArgumentException when a tenant names another one, whether there is such a tenant or not
+     */
     static Optional<Tenant> named(Request request) {
-        return request.parameter("tenant").map(Tenant::of);
+        Optional<Tenant> named = request.parameter("tenant").map(Tenant::of);
+        Optional<Tenant> own = request.caller()
+                .name()
+                .filter(name -> name.role() == PeerRole.TENANT)
+                .map(name -> Tenant.of(name.tenant()));
+        if (own.isPresent() && named.isPresent() && !named.equals(own)) {
+            throw new IllegalArgumentException(
+                    "a certificate of tenant %s shows objects of that tenant only; leave tenant=%s out"
+                            .formatted(own.get(), named.get()));
+        }
+        return own.or(() -> named);
     }
 
     /** The same, the default one when it names none. */

@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
 import dev.kvpool.dataplane.master.events.EventStreams;
 import dev.kvpool.dataplane.master.events.Position;
+import dev.kvpool.dataplane.master.events.Subscriber;
 import java.util.List;
 import java.util.Optional;
 
@@ -23,13 +24,15 @@ final class EventRoutes {
 
     private Response follow(Request request) {
         Optional<Position> after = request.parameter("after").map(Position::parse);
+        Subscriber subscriber =
+                new Subscriber(Answers.named(request), request.caller().until());
         if (!master.isLeader()) {
             return Answers.notLeader(master);
         }
-        if (master.events().isFull()) {
-            return Response.text(503, "there are %d subscribers already\n".formatted(EventStreams.SUBSCRIBERS_MAX));
+        if (master.events().isFull(subscriber)) {
+            return Response.text(503, EventStreams.FULL + "\n");
         }
-        return Answers.await(master.events().open(after))
+        return Answers.await(master.events().open(subscriber, after))
                 .map(stream -> Response.jsonLines(stream::writeTo))
                 .orElseGet(() -> Answers.notLeader(master));
     }

@@ -42,7 +42,7 @@ final class TenantQuotaRoutes {
         if (!master.isLeader()) {
             return Answers.notLeader(master);
         }
-        return show(named, request.caller(), master.status().quotas());
+        return show(named, request.caller().name(), master.status().quotas());
     }
 
     /**

@@ -64,7 +64,11 @@ public record AdminAccess(TlsIdentity identity, TlsCounts counts, Optional<Token
             Principal peer = PeerCheck.principal(
                     session, identity.current().credentials().name(), Instant.now());
             return unlessAllowed(
-                    new Caller(Optional.of(peer.name()), PeerCheck.serial(session), address),
+                    new Caller(
+                            Optional.of(peer.name()),
+                            PeerCheck.serial(session),
+                            address,
+                            Instant.ofEpochMilli(peer.notAfterMs())),
                     peer.name(),
                     verb,
                     method,

@@ -170,12 +170,7 @@ public final class AdminServer implements AutoCloseable {
 
     private static Response answer(Route route, HttpExchange exchange, Caller caller, Map<String, String> query) {
         try {
-            return route.answer()
-                    .apply(new Request(
-                            query,
-                            Request.token(exchange.getRequestHeaders()),
-                            exchange.getRemoteAddress().getAddress(),
-                            caller.name()));
+            return route.answer().apply(new Request(query, Request.token(exchange.getRequestHeaders()), caller));
         } catch (IllegalArgumentException e) {
             return Response.text(400, e.getMessage() + "\n");
         } catch (RuntimeException | Error e) { // of a question, not of what was asked about

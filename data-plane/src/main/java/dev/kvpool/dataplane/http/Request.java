@@ -2,7 +2,6 @@
 package dev.kvpool.dataplane.http;
 
 import com.sun.net.httpserver.Headers;
-import dev.kvpool.identity.name.PeerName;
 import java.net.InetAddress;
 import java.util.Map;
 import java.util.Optional;
@@ -13,10 +12,9 @@ import java.util.Optional;
  * @param query the decoded parameters after the question mark; of one that stands twice the last
  * @param token value of the header {@value #TOKEN}: of its own name, because the API server, through which people ask, takes
  *     {@code Authorization} for itself; who asks directly may use that one
- * @param from address of who asks
- * @param caller who asks by its certificate or token; empty where none was needed
+ * @param caller who asks
  */
-public record Request(Map<String, String> query, Optional<String> token, InetAddress from, Optional<PeerName> caller) {
+public record Request(Map<String, String> query, Optional<String> token, Caller caller) {
     public static final String TOKEN = "X-Kvpool-Token";
 
     private static final String BEARER = "Bearer ";
@@ -27,6 +25,11 @@ public record Request(Map<String, String> query, Optional<String> token, InetAdd
                 .or(() -> Optional.ofNullable(headers.getFirst("Authorization"))
                         .filter(value -> value.regionMatches(true, 0, BEARER, 0, BEARER.length()))
                         .map(value -> value.substring(BEARER.length()).strip()));
+    }
+
+    /** Address of who asks. */
+    public InetAddress from() {
+        return caller.address();
     }
 
     public Optional<String> parameter(String name) {

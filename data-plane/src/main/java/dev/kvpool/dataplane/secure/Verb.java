@@ -26,7 +26,9 @@ public enum Verb {
     OBSERVE(false, MONITOR, OPERATOR, ADMIN),
     /** See how tenants stand to their quotas; a tenant sees its own only. */
     SEE_QUOTAS(false, MONITOR, OPERATOR, ADMIN, TENANT),
-    /** See keys, over HTTP. */
+    /** See which objects there are and where, over HTTP: a tenant its own. */
+    SEE_OBJECTS(false, TENANT, ADMIN),
+    /** List keys, over HTTP: one question goes through the whole pool. */
     LIST_KEYS(false, ADMIN),
     /** Move leadership, drain, finish an upgrade. */
     STEER(false, OPERATOR, ADMIN),

@@ -146,7 +146,12 @@ class AdminAccessTest {
                                                 .getFirst()
                                                 .getSerialNumber()
                                                 .toString(16),
-                                        InetAddress.ofLiteral("127.0.0.1")),
+                                        InetAddress.ofLiteral("127.0.0.1"),
+                                        operator.credentials()
+                                                .chain()
+                                                .getFirst()
+                                                .getNotAfter()
+                                                .toInstant()),
                                 "POST",
                                 "/api/v1/drain",
                                 Optional.of("chat")),

@@ -18,6 +18,7 @@ class RightsTest {
         "METRICS, - - - + + + - -",
         "OBSERVE, - - - + + + - -",
         "SEE_QUOTAS, + + - + + + - -",
+        "SEE_OBJECTS, + + - + - - - -",
         "LIST_KEYS, - - - + - - - -",
         "STEER, - - - + + - - -",
         "CHANGE_OBJECTS, - - - + - - - -",

@@ -19,9 +19,12 @@ final class EventLines {
 
     private final OutputStream out;
     private final JsonGenerator json;
+    private final boolean namesTenants;
 
-    EventLines(OutputStream out) throws IOException {
+    /** @param namesTenants whether objects of other tenants than the default one have theirs beside their key */
+    EventLines(OutputStream out, boolean namesTenants) throws IOException {
         this.out = out;
+        this.namesTenants = namesTenants;
         json = JSON.createGenerator(out).setRootValueSeparator(null).disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
     }
 
@@ -124,13 +127,14 @@ final class EventLines {
 
     /** Keys should be text. One that is not is written in hexadecimal digits, under another name. */
     private void object(Key key, ObjectId id) throws IOException {
-        if (Tenant.isQualified(key)) {
+        if (namesTenants && Tenant.isQualified(key)) {
             json.writeStringField("tenant", Tenant.of(key).name());
         }
-        if (key.isValid()) {
-            json.writeStringField("key", Tenant.unqualified(key).toString());
+        Key unqualified = Tenant.unqualified(key);
+        if (unqualified.isValid()) {
+            json.writeStringField("key", unqualified.toString());
         } else {
-            json.writeStringField("keyHex", HexFormat.of().formatHex(key.bytes()));
+            json.writeStringField("keyHex", HexFormat.of().formatHex(unqualified.bytes()));
         }
         json.writeStringField("id", id.toString());
     }

@@ -3,8 +3,11 @@ package dev.kvpool.dataplane.master.events;
 
 import dev.kvpool.dataplane.master.core.base.Change;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -19,6 +22,14 @@ final class EventLog {
         }
     }
 
+    /**
+     * How far a subscriber is.
+     *
+     * @param sequence behind the change of this number
+     * @param shown how many of them were for this subscriber
+     */
+    record Place(long sequence, long shown) {}
+
     private final int kept;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition more = lock.newCondition();
@@ -30,6 +41,11 @@ final class EventLog {
     private long first = 1;
 
     private long last;
+
+    /** How many changes of this leadership were for readers of one tenant alone, by tenant, and for all. */
+    private final Map<Tenant, Long> ofTenants = new HashMap<>();
+
+    private long ofAll;
 
     /** @param kept how many changes it keeps */
     EventLog(int kept) {
@@ -43,7 +59,14 @@ final class EventLog {
             if (open && authority.equals(by)) {
                 return;
             }
-            last = authority.equals(by) ? last + 1 : 0;
+            if (authority.equals(by)) {
+                last++;
+                ofAll++;
+            } else {
+                last = 0;
+                ofAll = 0;
+                ofTenants.clear();
+            }
             first = last + 1;
             authority = by;
             ring = new Change[kept];
@@ -70,6 +93,7 @@ final class EventLog {
         try {
             last++;
             ring[place(last)] = change;
+            change.tenant().ifPresentOrElse(tenant -> ofTenants.merge(tenant, 1L, Long::sum), () -> ofAll++);
             more.signalAll();
         } finally {
             lock.unlock();
@@ -96,7 +120,44 @@ final class EventLog {
         }
     }
 
-    /** Whether every change behind a position is here. */
+    /** How many changes of this leadership there were for a subscriber: its number of the newest one. */
+    long count(Subscriber subscriber) {
+        lock.lock();
+        try {
+            return subscriber
+                    .tenant()
+                    .map(tenant -> ofAll + ofTenants.getOrDefault(tenant, 0L))
+                    .orElse(last);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Where a subscriber goes on that has seen everything up to a position of its own; empty when what follows is not known here. */
+    Optional<Place> find(Subscriber subscriber, Position position) {
+        lock.lock();
+        try {
+            if (!open || !subscriber.named(authority).equals(position.authority())) {
+                return Optional.empty();
+            }
+            if (subscriber.tenant().isEmpty()) {
+                return follows(position)
+                        ? Optional.of(new Place(position.sequence(), position.sequence()))
+                        : Optional.empty();
+            }
+            long number = count(subscriber);
+            long at = last;
+            while (number > position.sequence() && at >= oldest()) {
+                number -= subscriber.isShown(ring[place(at)]) ? 1 : 0;
+                at--;
+            }
+            return number == position.sequence() ? Optional.of(new Place(at, number)) : Optional.empty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether every change behind a position of one that is shown everything is here. */
     boolean follows(Position position) {
         lock.lock();
         try {

@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.wire.message.Authority;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -29,7 +30,8 @@ public final class EventStream {
     /** Why there are no more lines. */
     private enum Ending {
         LEADERSHIP("this master does not serve as leader any more"),
-        BEHIND("too slow: ");
+        CERTIFICATE("the certificate of this connection has ended: connect with the next one"),
+        BEHIND("too slow: changes were not read in time");
 
         private final String reason;
 
@@ -43,46 +45,57 @@ public final class EventStream {
 
     private final EventStreams streams;
     private final Authority authority;
-    private final Optional<Position> after;
+    private final Subscriber subscriber;
+    private final Optional<EventLog.Place> after;
     private Position at;
 
-    EventStream(EventStreams streams, Authority authority, Optional<Position> after) {
+    /** How many changes there were for this subscriber: the number in its positions. */
+    private long shown;
+
+    private long saidMs;
+
+    EventStream(EventStreams streams, Authority authority, Subscriber subscriber, Optional<EventLog.Place> after) {
         this.streams = streams;
         this.authority = authority;
+        this.subscriber = subscriber;
         this.after = after;
-        this.at = after.orElse(new Position(authority, 0));
+        this.at = new Position(authority, after.map(EventLog.Place::sequence).orElse(0L));
+        this.shown = after.map(EventLog.Place::shown).orElse(0L);
+        this.saidMs = streams.nowMs();
     }
 
     /** Writes lines until the leadership, or the subscriber's connection, ends, or it falls behind. */
     public void writeTo(OutputStream out) throws IOException {
-        EventLines lines = new EventLines(out);
-        if (!streams.enter()) {
-            end(lines, "there are %d subscribers already".formatted(EventStreams.SUBSCRIBERS_MAX));
+        EventLines lines = new EventLines(out, subscriber.tenant().isEmpty());
+        if (!streams.enter(subscriber)) {
+            end(lines, EventStreams.FULL);
             return;
         }
         try {
             write(lines);
         } finally {
-            streams.leave();
+            streams.leave(subscriber);
         }
     }
 
     private void write(EventLines lines) throws IOException {
         try {
             if (after.isPresent()) {
-                lines.mark("resumed", at);
+                lines.mark("resumed", place());
                 lines.flush();
             } else if (!snapshot(lines)) {
                 end(lines, Ending.LEADERSHIP.reason);
                 return;
             }
-            while (streams.leads() && follow(lines, Long.MAX_VALUE, HEARTBEAT_MS)) {
+            boolean lasts = true;
+            while (lasts && streams.leads() && Instant.now().isBefore(subscriber.until())) {
+                lasts = follow(lines, Long.MAX_VALUE, HEARTBEAT_MS);
                 lines.flush();
             }
-            end(lines, Ending.LEADERSHIP.reason);
-        } catch (FellBehindException e) {
+            end(lines, lasts && streams.leads() ? Ending.CERTIFICATE.reason : Ending.LEADERSHIP.reason);
+        } catch (FellBehindException _) { // by how much would tell how many changes others make
             streams.countCut();
-            end(lines, Ending.BEHIND.reason + e.getMessage());
+            end(lines, Ending.BEHIND.reason);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw interrupted(e);
@@ -104,22 +117,32 @@ public final class EventStream {
         Snapshot snapshot = begun.get();
         try {
             at = new Position(authority, snapshot.begin);
-            lines.snapshotBegins(at, snapshot.nodes);
+            shown = snapshot.shown;
+            lines.snapshotBegins(
+                    place(),
+                    snapshot.nodes.stream()
+                            .filter(subscriber::isShown)
+                            .map(Change.Node::id)
+                            .toList());
             for (boolean done = false; !done; ) {
                 Optional<Part> next = turn(core -> snapshot.next());
                 if (next.isEmpty() || !followUpTo(lines, next.get().sequence)) {
                     return false;
                 }
                 for (Change.Stored object : next.get().objects) {
-                    lines.object(object);
+                    if (subscriber.isShown(object)) {
+                        lines.object(object);
+                        saidMs = streams.nowMs();
+                    }
                 }
+                heartbeatIfSilent(lines);
                 lines.flush();
                 done = next.get().isLast;
             }
         } finally {
             var _ = streams.core().ask(core -> snapshot.end());
         }
-        lines.mark("snapshot-end", at);
+        lines.mark("snapshot-end", place());
         lines.flush();
         return true;
     }
@@ -142,13 +165,35 @@ public final class EventStream {
             return false;
         }
         if (batch.get().changes().isEmpty()) {
-            lines.mark("heartbeat", at);
+            heartbeat(lines);
         }
         for (Change change : batch.get().changes()) {
             at = new Position(authority, at.sequence() + 1);
-            lines.change(at, change);
+            if (subscriber.isShown(change)) {
+                shown++;
+                lines.change(place(), change);
+                saidMs = streams.nowMs();
+            }
         }
+        heartbeatIfSilent(lines);
         return true;
+    }
+
+    /** Where there is much that others alone are shown. */
+    private void heartbeatIfSilent(EventLines lines) throws IOException {
+        if (streams.nowMs() - saidMs >= HEARTBEAT_MS) {
+            heartbeat(lines);
+        }
+    }
+
+    private void heartbeat(EventLines lines) throws IOException {
+        lines.mark("heartbeat", place());
+        saidMs = streams.nowMs();
+    }
+
+    /** The position as this subscriber counts. */
+    private Position place() {
+        return new Position(subscriber.named(authority), shown);
     }
 
     private interface Question<T> {
@@ -175,7 +220,8 @@ public final class EventStream {
     /** Lives on the core's thread, but for what is fixed. */
     private final class Snapshot {
         private final long begin = streams.log().end(authority).sequence();
-        private final List<String> nodes;
+        private final long shown = streams.log().count(subscriber);
+        private final List<Change.Node> nodes;
         private final Index.Parts parts;
 
         private Snapshot(MasterCore core) {

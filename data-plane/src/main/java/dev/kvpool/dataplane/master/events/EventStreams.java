@@ -6,9 +6,12 @@ import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.Change;
 import dev.kvpool.dataplane.metrics.EventNumbers;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -20,7 +23,14 @@ import java.util.function.LongSupplier;
  */
 public final class EventStreams implements EventNumbers {
     /** Subscribers at a time. */
-    public static final int SUBSCRIBERS_MAX = 64;
+    static final int SUBSCRIBERS_MAX = 64;
+
+    /** Subscribers at a time that show certificates of one tenant: so many more may be others'. */
+    static final int SUBSCRIBERS_OF_TENANT_MAX = 16;
+
+    /** Why there is no place for one more. */
+    public static final String FULL = "there are %d subscribers already, or %d of this tenant"
+            .formatted(SUBSCRIBERS_MAX, SUBSCRIBERS_OF_TENANT_MAX);
 
     /** Changes that are kept for those who read slowly or come back. */
     static final int CHANGES_KEPT = 1 << 16;
@@ -32,6 +42,7 @@ public final class EventStreams implements EventNumbers {
     private final BooleanSupplier leads;
     private final LongSupplier clockMs;
     private final AtomicInteger subscribers = new AtomicInteger();
+    private final Map<Tenant, Integer> subscribersOfTenants = new ConcurrentHashMap<>();
     private final AtomicLong leftAtMs = new AtomicLong();
     private final AtomicLong snapshots = new AtomicLong();
     private final AtomicLong cut = new AtomicLong();
@@ -114,38 +125,57 @@ public final class EventStreams implements EventNumbers {
 
     // ---- for subscribers ------------------------------------------------------------------------------------------
 
-    /** Whether no further subscriber may {@link #enter}. */
-    public boolean isFull() {
-        return subscribers.get() >= SUBSCRIBERS_MAX;
+    /** Whether this one may not {@link #enter}. */
+    public boolean isFull(Subscriber subscriber) {
+        return subscribers.get() >= SUBSCRIBERS_MAX
+                || subscriber
+                        .tenant()
+                        .filter(tenant -> subscribersOfTenants.getOrDefault(tenant, 0) >= SUBSCRIBERS_OF_TENANT_MAX)
+                        .isPresent();
     }
 
-    /** Takes the place of one subscriber; false when there are {@value #SUBSCRIBERS_MAX} already. */
-    boolean enter() {
-        if (subscribers.incrementAndGet() > SUBSCRIBERS_MAX) {
-            subscribers.decrementAndGet();
+    /** Takes the place of one subscriber; false when there is none left. */
+    boolean enter(Subscriber subscriber) {
+        int all = subscribers.incrementAndGet();
+        int ofTenant = subscriber
+                .tenant()
+                .map(tenant -> subscribersOfTenants.merge(tenant, 1, Integer::sum))
+                .orElse(0);
+        if (all > SUBSCRIBERS_MAX || ofTenant > SUBSCRIBERS_OF_TENANT_MAX) {
+            giveBack(subscriber);
             return false;
         }
         return true;
     }
 
     /** Gives that place back. */
-    void leave() {
+    void leave(Subscriber subscriber) {
         leftAtMs.set(clockMs.getAsLong());
+        giveBack(subscriber);
+    }
+
+    private void giveBack(Subscriber subscriber) {
+        subscriber
+                .tenant()
+                .ifPresent(tenant ->
+                        subscribersOfTenants.computeIfPresent(tenant, (_, count) -> count == 1 ? null : count - 1));
         subscribers.decrementAndGet();
     }
 
     /**
      * A stream for one subscriber.
      *
-     * @param after what the subscriber has seen already; without it, or when what follows is not known any more, it gets a snapshot
+     * @param subscriber what it is shown
+     * @param after what it has seen already; without it, or when what follows is not known any more, it gets a snapshot
      * @return a stream, or nothing when this master does not serve as leader
      */
-    public CompletableFuture<Optional<EventStream>> open(Optional<Position> after) {
+    public CompletableFuture<Optional<EventStream>> open(Subscriber subscriber, Optional<Position> after) {
         return core.ask(this::opened).thenApply(authority -> {
             if (authority.equals(Authority.NONE)) {
                 return Optional.empty();
             }
-            return Optional.of(new EventStream(this, authority, after.filter(log::follows)));
+            return Optional.of(new EventStream(
+                    this, authority, subscriber, after.flatMap(position -> log.find(subscriber, position))));
         });
     }
 
@@ -155,6 +185,10 @@ public final class EventStreams implements EventNumbers {
 
     CoreTurns core() {
         return core;
+    }
+
+    long nowMs() {
+        return clockMs.getAsLong();
     }
 
     boolean leads() {

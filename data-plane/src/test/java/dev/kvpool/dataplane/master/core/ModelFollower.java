@@ -34,7 +34,8 @@ final class ModelFollower {
         this.master = master;
         master.onChange(this::apply);
         authority = master.core().changes().open();
-        usable = new HashSet<>(master.core().changes().usableNodes());
+        usable = new HashSet<>();
+        master.core().changes().usableNodes().forEach(node -> usable.add(node.id()));
         parts = master.core().changes().parts();
     }
 

@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.master.core.base.Change.Copy;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.io.ByteArrayOutputStream;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -18,7 +19,7 @@ class EventLinesTest {
     @Test
     void eachKindHasItsLine() throws Exception {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        EventLines lines = new EventLines(out);
+        EventLines lines = new EventLines(out, true);
         Position at = new Position(new Authority(7, 0xabc), 3);
         Key key = Key.of("a\"ä");
         ObjectId id = new ObjectId(7, 5);
@@ -29,6 +30,7 @@ class EventLinesTest {
         lines.object(stored);
         lines.mark("snapshot-end", at);
         lines.change(at, new Change.Stored(Key.of(new byte[] {(byte) 0xff}), id, 10, 0, List.of(memory)));
+        lines.change(at, new Change.Removed(Tenant.of("chat").qualify(key), id, Cause.REMOVED));
         lines.change(at, new Change.Copied(key, id, memory));
         lines.change(at, new Change.Dropped(key, id, memory, Cause.MOVED));
         lines.change(at, new Change.Removed(key, id, Cause.EVICTED));
@@ -46,6 +48,8 @@ class EventLinesTest {
                         "{\"event\":\"snapshot-end\"," + place + "}",
                         "{\"event\":\"stored\"," + place + ",\"keyHex\":\"ff\",\"id\":\"7.5\",\"bytes\":10,"
                                 + "\"copies\":[{\"node\":\"n0\",\"tier\":\"memory\"}]}",
+                        "{\"event\":\"removed\"," + place
+                                + ",\"tenant\":\"chat\",\"key\":\"a\\\"ä\",\"id\":\"7.5\",\"cause\":\"removed\"}",
                         "{\"event\":\"copied\"," + place
                                 + ",\"key\":\"a\\\"ä\",\"id\":\"7.5\",\"node\":\"n0\",\"tier\":\"memory\"}",
                         "{\"event\":\"dropped\"," + place

@@ -52,7 +52,7 @@ class EventStreamTest {
     }
 
     private EventStream open(String after) {
-        return streams.open(after.isEmpty() ? Optional.empty() : Optional.of(Position.parse(after)))
+        return streams.open(Subscriber.OF_ALL, after.isEmpty() ? Optional.empty() : Optional.of(Position.parse(after)))
                 .join()
                 .orElseThrow();
     }
@@ -137,14 +137,14 @@ class EventStreamTest {
     @Test
     void placesAreBounded() throws Exception {
         for (int i = 0; i < EventStreams.SUBSCRIBERS_MAX; i++) {
-            assertThat(streams.enter()).isTrue();
+            assertThat(streams.enter(Subscriber.OF_ALL)).isTrue();
         }
 
-        assertThat(streams.isFull()).isTrue();
+        assertThat(streams.isFull(Subscriber.OF_ALL)).isTrue();
         assertThat(read(open(""))).containsExactly("bye");
         assertThat(streams.subscribers()).isEqualTo(EventStreams.SUBSCRIBERS_MAX);
-        streams.leave();
-        assertThat(streams.isFull()).isFalse();
+        streams.leave(Subscriber.OF_ALL);
+        assertThat(streams.isFull(Subscriber.OF_ALL)).isFalse();
     }
 
     @Test

@@ -3,7 +3,9 @@ package dev.kvpool.dataplane.master.core.base;
 
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A change of what a serving leader would tell readers. Applied in order to a map of copies by object, each is a plain set or delete: applying
@@ -46,9 +48,30 @@ public sealed interface Change {
     /** Every object older than this one is removed. */
     record Purged(ObjectId below) implements Change {}
 
-    /** Whether readers are sent to a node; its copies stay in the map either way. */
-    record Node(String id, boolean usable) implements Change {}
+    /**
+     * Whether readers are sent to a node; its copies stay in the map either way.
+     *
+     * @param tenant whose objects alone it can hold; empty: all tenants'
+     */
+    record Node(String id, boolean usable, Optional<Tenant> tenant) implements Change {
+        /** One that can hold objects of all tenants. */
+        public Node(String id, boolean usable) {
+            this(id, usable, Optional.empty());
+        }
+    }
 
     /** This leader serves no more: what holds now, its successor says. */
     record Ended() implements Change {}
+
+    /** The tenant whose readers alone it is for; empty: all readers. */
+    default Optional<Tenant> tenant() {
+        return switch (this) {
+            case Stored it -> Optional.of(Tenant.of(it.key()));
+            case Copied it -> Optional.of(Tenant.of(it.key()));
+            case Dropped it -> Optional.of(Tenant.of(it.key()));
+            case Removed it -> Optional.of(Tenant.of(it.key()));
+            case Node it -> it.tenant();
+            case Purged _, Ended _ -> Optional.empty();
+        };
+    }
 }

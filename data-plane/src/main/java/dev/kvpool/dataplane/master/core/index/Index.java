@@ -340,7 +340,7 @@ public final class Index {
     /** Whether readers may be sent to a node and writers' grants may name it. */
     public void setUsable(NodeView node, boolean usable) {
         if (changes().isOpen() && node.usable != usable) {
-            changes().tell(new Change.Node(node.id, usable));
+            changes().tell(new Change.Node(node.id, usable, node.holdsOnlyOf()));
         }
         node.usable = usable;
         follow(node);

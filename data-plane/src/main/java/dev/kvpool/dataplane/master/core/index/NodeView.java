@@ -18,6 +18,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.Medium;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** What a master knows of one storage node; it outlives the node's connections. */
@@ -217,6 +218,11 @@ public final class NodeView implements Placement.Candidate {
 
     public boolean isTransient() {
         return isTransient;
+    }
+
+    /** The tenant whose objects alone may lie there; empty: all tenants'. */
+    public Optional<Tenant> holdsOnlyOf() {
+        return isTransient ? Optional.of(peer.tenant().orElse(Tenant.DEFAULT)) : Optional.empty();
     }
 
     /** Whether objects of a tenant may lie there. Memory of an engine shows all it holds to that engine's process. */

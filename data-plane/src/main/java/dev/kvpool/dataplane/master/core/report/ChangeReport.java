@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.report;
 
+import dev.kvpool.dataplane.master.core.base.Change;
 import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.wire.message.Authority;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
-import java.util.TreeSet;
 
 /**
  * For those who follow what readers would be told: changes, as actions of the core while it tells them, and all there is, in parts that are
@@ -38,13 +40,14 @@ public final class ChangeReport {
         index.changes().close();
     }
 
-    /** Ids of the nodes that readers are sent to. */
-    public List<String> usableNodes() {
-        TreeSet<String> ids = new TreeSet<>();
+    /** The nodes that readers are sent to, by their ids. */
+    public List<Change.Node> usableNodes() {
+        List<Change.Node> nodes = new ArrayList<>();
         for (NodeView node : membership.usable()) {
-            ids.add(node.id);
+            nodes.add(new Change.Node(node.id, true, node.holdsOnlyOf()));
         }
-        return List.copyOf(ids);
+        nodes.sort(Comparator.comparing(Change.Node::id));
+        return nodes;
     }
 
     /** All there is, in parts; good until the core has told that the leadership ended. */
