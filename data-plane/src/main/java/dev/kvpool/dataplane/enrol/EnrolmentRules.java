@@ -92,8 +92,8 @@ public final class EnrolmentRules {
                     + " is not right: it is 'node', 'node SET'," + " 'tenant TENANT rw|ro', or the role alone");
         }
         if (words[0].endsWith(ANY) && role != PeerRole.TENANT) {
-            throw new IllegalArgumentException(
-                    words[0] + " is all accounts of a namespace; they may be engines of a tenant only, not " + role.word());
+            throw new IllegalArgumentException(words[0]
+                    + " is all accounts of a namespace; they may be engines of a tenant only, not " + role.word());
         }
         Rule rule = new Rule(role, List.copyOf(rest));
         if (role == PeerRole.TENANT) {
