@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 
 /**
  * The certificate of a process that has the CA, signed by itself and kept in memory only: for 24 h, another one at half of its life, and at once when
- * the CA or the roots beside it change.
+ * the CA or the roots beside it change. The process's own name is in it as a host too, for programs that know no names of pools, such as curl.
  */
 public final class OwnCertificate implements CredentialSource {
     static final Duration LIFE = Duration.ofHours(24);
@@ -54,7 +54,7 @@ public final class OwnCertificate implements CredentialSource {
         if (isSame && !isDue(now, signing)) {
             return Optional.empty();
         }
-        CertificateAuthority.Issued issued = signing.issue(name, List.of(), now, LIFE);
+        CertificateAuthority.Issued issued = signing.issue(name, List.of(name.name()), now, LIFE);
         signedBy = signing;
         signed = issued.certificate();
         signedAtMs = uptimeMs.getAsLong();

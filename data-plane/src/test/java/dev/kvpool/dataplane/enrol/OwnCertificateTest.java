@@ -31,6 +31,10 @@ class OwnCertificateTest {
         assertThat(first.notAfter()).isEqualTo(START.plus(Duration.ofHours(24)));
         assertThat(first.roots()).containsExactly(authority.certificate());
         first.chain().getFirst().verify(authority.certificate().getPublicKey());
+        assertThat(first.chain().getFirst().getSubjectAlternativeNames())
+                .as("URI and host")
+                .extracting(entry -> entry.getLast().toString())
+                .containsExactly("spiffe://" + POOL + "/" + NAME.path(), NAME.name());
     }
 
     @Test
