@@ -65,6 +65,7 @@ class ArchitectureTest {
             "OutputOptions",
             "Cluster",
             "PodProxyMasters",
+            "EndingHttpClients",
             "Pausing",
             "DryRun",
             "SpecFile",
@@ -174,6 +175,8 @@ class ArchitectureTest {
             .doNotHaveSimpleName("HttpMasterClient")
             .and()
             .doNotHaveSimpleName("HealthCheck")
+            .and()
+            .haveNameNotMatching(".*[.]EndingHttpClients([$].*)?")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("java.net.http");

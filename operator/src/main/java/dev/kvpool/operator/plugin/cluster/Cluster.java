@@ -21,7 +21,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.time.InstantSource;
@@ -29,10 +28,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** The cluster a command is about, with the rights of whoever typed it. */
 public final class Cluster implements AutoCloseable {
     private static final String OPERATOR = "app.kubernetes.io/part-of=kvpool,app.kubernetes.io/component=operator";
+    private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]*[a-z0-9])?");
+    private static final String UCX = "ucx";
     private static final String TRUST_STORE = "javax.net.ssl.trustStore";
     private static final int REQUEST_TIMEOUT_MS = 20_000;
 
@@ -78,7 +80,7 @@ public final class Cluster implements AutoCloseable {
         try {
             return new KubernetesClientBuilder()
                     .withConfig(config)
-                    .withHttpClientFactory(new JdkHttpClientFactory())
+                    .withHttpClientFactory(new EndingHttpClients())
                     .build();
         } finally {
             if (named && trusted == null) {
@@ -123,6 +125,43 @@ public final class Cluster implements AutoCloseable {
         return reader().read(pool(pool));
     }
 
+    /**
+     * How a pool is, without what only decisions are made from. One request after the other: each at the same time would need a
+     * connection of its own, whose set-up takes longer.
+     */
+    public PoolOverview overview(String pool) {
+        checkName(pool);
+        beside("reading", PoolExcerpts::getReady);
+        JsonNode found = written(path("kvcachepools/" + pool)).orElseThrow(() -> noPool(pool));
+        Optional<Lease> lease = lease(pool);
+        List<Pod> pods = written("/api/v1/namespaces/%s/pods?labelSelector=%s%%3D%s"
+                        .formatted(namespace, PoolLabels.POOL.replace("/", "%2F"), pool))
+                .stream()
+                .flatMap(list -> list.path("items").valueStream())
+                .map(PoolExcerpts::pod)
+                .sorted(Comparator.comparing(pod -> pod.getMetadata().getName()))
+                .toList();
+        return new PoolOverview(reader().overview(PoolExcerpts.pool(found), lease, pods), pods, wantsUcx(found));
+    }
+
+    private boolean wantsUcx(JsonNode pool) {
+        String engine = pool.at("/spec/transferEngine").asText();
+        return !engine.isEmpty()
+                && written(path("transferengines/" + engine)).stream()
+                        .flatMap(it -> it.at("/spec/protocols").valueStream())
+                        .anyMatch(protocol -> protocol.asText().equals(UCX));
+    }
+
+    private Optional<JsonNode> written(String path) {
+        return Optional.ofNullable(client.raw(path))
+                .map(text -> client.getKubernetesSerialization().unmarshal(text, JsonNode.class));
+    }
+
+    /** Of objects of kvpool in the namespace. */
+    private String path(String objects) {
+        return "/apis/%s/%s/namespaces/%s/%s".formatted(ApiGroup.GROUP, ApiGroup.VERSION, namespace, objects);
+    }
+
     /** All pools of the namespace. */
     public List<KvCachePool> pools() {
         getReadyFor(KvCachePool.class);
@@ -132,12 +171,9 @@ public final class Cluster implements AutoCloseable {
     /** The same as the API server writes them, for what needs little of each: to learn the whole kind takes longer than to read it so. */
     public List<JsonNode> poolsAsWritten() {
         // Fabric8 would read the same of the class's annotations, for each of which Java makes a class.
-        String answer = client.raw(
-                "/apis/%s/%s/namespaces/%s/kvcachepools".formatted(ApiGroup.GROUP, ApiGroup.VERSION, namespace));
-        if (answer == null) {
-            throw new PluginException("the cluster has no kind KvCachePool; kvpool is not installed there");
-        }
-        JsonNode list = client.getKubernetesSerialization().unmarshal(answer, JsonNode.class);
+        JsonNode list = written(path("kvcachepools"))
+                .orElseThrow(() ->
+                        new PluginException("the cluster has no kind KvCachePool; kvpool is not installed there"));
         return list.path("items").valueStream().toList();
     }
 
@@ -169,16 +205,25 @@ public final class Cluster implements AutoCloseable {
                 .withName(name)
                 .get();
         if (pool == null) {
-            String others = String.join(", ", poolNames());
-            throw new PluginException("there is no KvCachePool %s in namespace %s%s"
-                    .formatted(
-                            name,
-                            namespace,
-                            others.isEmpty()
-                                    ? ", nor any other; -n names another namespace"
-                                    : "; there are: " + others));
+            throw noPool(name);
         }
         return pool;
+    }
+
+    /** What cannot be a name would be another path. */
+    private void checkName(String pool) {
+        if (!NAME.matcher(pool).matches()) {
+            throw noPool(pool);
+        }
+    }
+
+    private PluginException noPool(String name) {
+        String others = String.join(", ", poolNames());
+        return new PluginException("there is no KvCachePool %s in namespace %s%s"
+                .formatted(
+                        name,
+                        namespace,
+                        others.isEmpty() ? ", nor any other; -n names another namespace" : "; there are: " + others));
     }
 
     /**
@@ -187,24 +232,30 @@ public final class Cluster implements AutoCloseable {
      * @throws PluginException when none does
      */
     public MasterEndpoint leader(String pool) {
-        Lease lease = client.leases()
-                .inNamespace(namespace)
-                .withName(new PoolNames(pool, namespace).lease())
-                .get();
-        if (lease == null) {
+        checkName(pool);
+        beside("reading", PoolExcerpts::getReady);
+        Optional<Lease> lease = lease(pool);
+        if (lease.isEmpty()) {
             pool(pool);
         }
-        String leader = Optional.ofNullable(lease)
-                .flatMap(Leadership::of)
+        String leader = lease.flatMap(Leadership::of)
                 .map(Leadership::pod)
                 .orElseThrow(() -> new PluginException("no master of pool %s leads".formatted(pool)));
-        Pod pod = client.pods().inNamespace(namespace).withName(leader).get();
-        return pod != null && ObservedPod.of(pod).security().isOn()
+        Optional<Pod> pod = written("/api/v1/namespaces/%s/pods/%s".formatted(namespace, leader))
+                .map(PoolExcerpts::pod);
+        return pod.isPresent() && ObservedPod.of(pod.get()).security().isOn()
                 ? new MasterEndpoint(
                         leader,
                         Optional.of(new MasterEndpoint.Identity(
-                                pool, lease.getMetadata().getAnnotations().get(PoolLabels.POOL_ID), leader, "")))
+                                pool, lease.get().getMetadata().getAnnotations().get(PoolLabels.POOL_ID), leader, "")))
                 : MasterEndpoint.plain(leader);
+    }
+
+    /** That of the leadership. */
+    private Optional<Lease> lease(String pool) {
+        return written("/apis/coordination.k8s.io/v1/namespaces/%s/leases/%s"
+                        .formatted(namespace, new PoolNames(pool, namespace).lease()))
+                .map(PoolExcerpts::lease);
     }
 
     /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.report;
 
+import dev.kvpool.api.v1alpha1.engine.Protocol;
 import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.plugin.cluster.AdminPage;
 import dev.kvpool.operator.plugin.cluster.Cluster;
@@ -46,7 +47,10 @@ final class Bundle {
     /** Text by file name. */
     Map<String, String> of(PoolObservation seen) {
         List<Pod> pods = on.pods(seen.names().pool());
-        add("status.txt", () -> StatusText.of(StatusView.of(seen, NodeNotes.of(seen, pods, on.masters()))));
+        boolean ucx = seen.engine()
+                .filter(engine -> engine.getSpec().protocols().contains(Protocol.UCX))
+                .isPresent();
+        add("status.txt", () -> StatusText.of(StatusView.of(seen, NodeNotes.of(ucx, pods, on.masters()))));
         add("plan.txt", () -> PlanText.of(PlanCommand.view(on, seen.names().pool(), on.operatorSettings(null))));
         add("pool.yaml", () -> Redaction.yaml(List.of(seen.pool())));
         seen.engine().ifPresent(engine -> add("engine.yaml", () -> Redaction.yaml(List.of(engine))));

@@ -4,7 +4,6 @@ package dev.kvpool.operator.plugin.status;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kvpool.api.v1alpha1.engine.Protocol;
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.plugin.cluster.AdminPage;
@@ -12,7 +11,6 @@ import dev.kvpool.operator.plugin.cluster.PodProxyMasters;
 import dev.kvpool.operator.plugin.cluster.Sentences;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
-import dev.kvpool.operator.pool.observation.PoolObservation;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.ArrayList;
@@ -35,12 +33,10 @@ public final class NodeNotes {
     /**
      * Sentences about the first storage nodes.
      *
+     * @param ucx whether the pool's transfer engine wants it
      * @param pods of the pool
      */
-    public static List<String> of(PoolObservation seen, List<Pod> pods, PodProxyMasters proxy) {
-        boolean ucx = seen.engine()
-                .filter(engine -> engine.getSpec().protocols().contains(Protocol.UCX))
-                .isPresent();
+    public static List<String> of(boolean ucx, List<Pod> pods, PodProxyMasters proxy) {
         List<Pod> asked = pods.stream()
                 .filter(pod -> AdminPage.role(pod).equals(PoolLabels.ROLE_STORAGE)
                         && ObservedPod.of(pod).started()

@@ -3,8 +3,8 @@ package dev.kvpool.operator.plugin.status;
 
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.PoolCommand;
+import dev.kvpool.operator.plugin.cluster.PoolOverview;
 import dev.kvpool.operator.plugin.output.OutputOptions;
-import dev.kvpool.operator.pool.observation.PoolObservation;
 import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -23,8 +23,9 @@ public final class StatusCommand extends PoolCommand {
     @Override
     protected void run(Cluster on, PrintWriter out) {
         if (pool != null) {
-            PoolObservation seen = on.observe(pool);
-            StatusView view = StatusView.of(seen, NodeNotes.of(seen, on.pods(pool), on.masters()));
+            PoolOverview overview = on.overview(pool);
+            StatusView view =
+                    StatusView.of(overview.seen(), NodeNotes.of(overview.wantsUcx(), overview.pods(), on.masters()));
             output.write(out, view, StatusText.of(view));
             return;
         }

@@ -16,6 +16,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -26,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -59,6 +61,37 @@ public final class PoolReader {
                 .filter(engine -> !engine.getMetadata().getName().equals(name))
                 .forEach(engines::add);
         return read(pool, engines);
+    }
+
+    /**
+     * What shows how the pool is: its pods, who leads and what masters say. Of its objects there is the Lease alone, and there are no
+     * engines, nodes and ports: no decision is made from it.
+     *
+     * @param pool may have no spec
+     * @param lease that of the leadership
+     * @param found pods with the pool's label
+     */
+    public PoolObservation overview(KvCachePool pool, Optional<Lease> lease, List<Pod> found) {
+        Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
+        List<HasMetadata> children = List.copyOf(lease.stream().toList());
+        PoolObservation unasked = new PoolObservation(
+                pool,
+                List.of(),
+                children,
+                found.stream()
+                        .filter(pod -> PoolLabels.OPERATOR.equals(
+                                pod.getMetadata().getLabels().get(PoolLabels.MANAGED_BY)))
+                        .map(ObservedPod::of)
+                        .sorted(Comparator.comparing(ObservedPod::name))
+                        .toList(),
+                List.of(),
+                List.of(),
+                Leadership.among(children, pool),
+                Optional.empty(),
+                Map.of(),
+                now,
+                now);
+        return unasked.answered(ask(unasked));
     }
 
     private PoolObservation read(KvCachePool pool, List<TransferEngine> engines) {
