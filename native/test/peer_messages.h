@@ -2,10 +2,13 @@
 // The messages of a node as its peers see them: what masters and clients send, and what they read.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "client/core/requests.h"
 #include "dev_kvpool_wire/Activate.h"
 #include "dev_kvpool_wire/CommandAck.h"
 #include "dev_kvpool_wire/Copy.h"
@@ -30,6 +33,7 @@
 #include "dev_kvpool_wire/WriteRequest.h"
 #include "node/core/commands.h"
 #include "node/core/messages.h"
+#include "secure/grant_seal.h"
 #include "wire/frame.h"
 #include "wire/handshake.h"
 
@@ -61,12 +65,22 @@ inline wire::Welcome masterWelcome(PoolId pool = kPool, uint64_t incarnation = 7
   return welcome;
 }
 
+/// What the leaders of these tests share with every node.
+inline constexpr GrantSecret kGrantSecret = {'a', ' ', 's', 'e', 'c', 'r', 'e', 't'};
+
+template <typename Composite>
+void putSecret(Composite& c, const GrantSecret& secret) {
+  const auto words = std::bit_cast<std::array<uint64_t, 4>>(secret);
+  c.first(words[0]).second(words[1]).third(words[2]).fourth(words[3]);
+}
+
 inline void appendFence(wire::Bytes& out, uint64_t requestId, const Authority& authority, uint64_t leaseMs,
-                        const ObjectId& purgeId = {}) {
+                        const ObjectId& purgeId = {}, const GrantSecret& secret = kGrantSecret) {
   wire::appendFrame<sbe::Fence>(out, 0, [&](sbe::Fence& m) {
     m.requestId(requestId).objectLeaseMs(leaseMs);
     wire::put(m.authority(), authority);
     wire::put(m.purgeId(), purgeId);
+    putSecret(m.grantSecret(), secret);
   });
 }
 
@@ -133,6 +147,21 @@ inline void appendFree(wire::Bytes& out, uint64_t requestId, const Authority& au
                                });
 }
 
+/// The grant that a leader of these tests would give for it to a client of the tenant that `prefix` stands for.
+inline GrantMac grantFor(const node::WriteRequest& request, const std::string& prefix = {}) {
+  const std::string key = prefix + std::string(request.key);
+  return secure::GrantSeal(kGrantSecret)
+      .of({request.authority, request.objectId, request.payloadLength, request.retention, key});
+}
+
+/// The same for what a client of ours would write.
+inline client::WriteLine granted(client::WriteLine line) {
+  line.mac =
+      secure::GrantSeal(kGrantSecret).of({line.authority, line.object, line.payloadLength, line.retention, line.key});
+  return line;
+}
+
+/// With the grant that the request names, or else with a good one for the tenant `default`.
 inline void appendWrite(wire::Bytes& out, const node::WriteRequest& request) {
   const auto source = request.staging   ? sbe::WriteSource::STAGING
                       : request.inParts ? sbe::WriteSource::PARTS
@@ -146,6 +175,7 @@ inline void appendWrite(wire::Bytes& out, const node::WriteRequest& request) {
     wire::put(m.authority(), request.authority);
     wire::put(m.objectId(), request.objectId);
     wire::putRetention(m, request.retention);
+    wire::put(m.mac(), request.mac == GrantMac{} ? grantFor(request) : request.mac);
     m.putKey(request.key);
   });
 }

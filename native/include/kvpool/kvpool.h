@@ -64,7 +64,7 @@ enum kv_status {
   KV_PROTOCOL = -403,
   KV_IDENTITY_MISMATCH = -404,
   KV_VERSION_MISMATCH = -405,
-  KV_NOT_PERMITTED = -406, /* the certificate of this process does not allow it */
+  KV_NOT_PERMITTED = -406, /* the certificate of this process, or what the leader granted, does not allow it */
   /* -5xx: leadership; look for the leader and ask again */
   KV_NOT_LEADER = -501,
   KV_RECOVERING = -502,
@@ -252,6 +252,7 @@ typedef struct kv_node_stats {
   uint64_t tls_handshake_failures;    /* with plain_refusals */
   uint64_t tls_plain_refusals;        /* connections without TLS where it is required */
   uint64_t auth_refusals;             /* peers with a good certificate that does not allow what they asked for */
+  uint64_t grant_refusals;            /* writes that the leader did not grant to that client, on this node */
   uint64_t tls_not_after_ms;          /* when the node's certificate ends, in milliseconds of 1970; 0: it has none */
 } kv_node_stats;
 KV_API int32_t kv_node_get_stats(kv_node *node, kv_node_stats *out);

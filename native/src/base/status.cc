@@ -42,7 +42,7 @@ constexpr std::array kEntries = {
     ENTRY(KV_PROTOCOL, "The peer sent something that is not the kvpool protocol."),
     ENTRY(KV_IDENTITY_MISMATCH, "The peer is not the one that was meant, or belongs to another pool."),
     ENTRY(KV_VERSION_MISMATCH, "The two sides have no common version."),
-    ENTRY(KV_NOT_PERMITTED, "The certificate of this process does not allow it."),
+    ENTRY(KV_NOT_PERMITTED, "The certificate of this process, or what the leader granted, does not allow it."),
     ENTRY(KV_NOT_LEADER, "This master does not lead; ask the leader."),
     ENTRY(KV_RECOVERING, "The leader is still collecting what the nodes hold; try again soon."),
     ENTRY(KV_STALE_EPOCH, "A newer leader has taken over; ask it for a new grant."),

@@ -4,6 +4,7 @@
 // Whatever is wrong with bytes of a peer is thrown as Malformed, by the codecs as well (schema/generate sees to that).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/grant.h"
 #include "base/ids.h"
 #include "base/retention.h"
 #include "dev_kvpool_wire/Flag.h"
@@ -111,6 +113,16 @@ ExtentRef toExtentRef(const Composite& c) {
   return {c.segment(), c.slot(), c.generation()};
 }
 template <typename Composite>
+GrantMac toGrantMac(const Composite& c) {
+  return {c.first(), c.second()};
+}
+/// Its bytes are the numbers' as they lie on the wire.
+template <typename Composite>
+GrantSecret toGrantSecret(const Composite& c) {
+  const std::array<uint64_t, 4> words = {c.first(), c.second(), c.third(), c.fourth()};
+  return std::bit_cast<GrantSecret>(words);
+}
+template <typename Composite>
 PoolId toPoolId(const Composite& c) {
   return {c.high(), c.low()};
 }
@@ -144,6 +156,10 @@ void put(Composite& c, const Authority& authority) {
 template <typename Composite>
 void put(Composite& c, const ExtentRef& extent) {
   c.segment(extent.segment).slot(extent.slot).generation(extent.generation);
+}
+template <typename Composite>
+void put(Composite& c, const GrantMac& mac) {
+  c.first(mac.first).second(mac.second);
 }
 template <typename Composite>
 void put(Composite& c, const PoolId& id) {

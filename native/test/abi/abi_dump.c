@@ -180,6 +180,7 @@ static void dump_node_stats(void) {
   FIELD(kv_node_stats, tls_handshake_failures);
   FIELD(kv_node_stats, tls_plain_refusals);
   FIELD(kv_node_stats, auth_refusals);
+  FIELD(kv_node_stats, grant_refusals);
   FIELD(kv_node_stats, tls_not_after_ms);
 }
 

@@ -93,7 +93,7 @@ inline wire::Bytes answerTo(const wire::Bytes& body, bool node, Input& input) {
         grant.object = {1, numberOf(input)};
         grant.roomMs = static_cast<uint32_t>(input.byte()) * 16;
         for (uint8_t count = input.byte() % 3; count > 0; --count)
-          grant.targets.push_back(input.byte() % 4);
+          grant.targets.push_back({static_cast<uint16_t>(input.byte() % 4), {}});
       }
       return master::grantReply(reply, request.deadlineMs);
     }

@@ -152,7 +152,7 @@ class Player {
     if (what < 240) {
       const std::string key(1 + input.byte() % 3, 'k');
       return frame(id, [&](wire::Bytes& out) {
-        out = client::stagedWrite(1, {key, authority, object, length, {}}, {at, what % 4U});
+        out = client::stagedWrite(1, test::granted({key, authority, object, length, {}}), {at, what % 4U});
       });
     }
     ExtentRef extent = named;

@@ -48,6 +48,7 @@ struct Ack {
 struct WantedGrant {
   std::string key;
   uint64_t payloadLength = 0;
+  Retention retention = {};
 };
 
 struct GrantRequest {
@@ -110,7 +111,7 @@ struct FreedExtent {
   ObjectId object;
 };
 
-wire::Bytes fence(uint64_t request, const Authority& authority, uint64_t objectLeaseMs);
+wire::Bytes fence(uint64_t request, const Authority& authority, uint64_t objectLeaseMs, const GrantSecret& secret);
 wire::Bytes free(uint64_t request, const Authority& authority, std::span<const FreedExtent> extents);
 wire::Bytes grantReply(const client::GrantReply& reply, uint32_t deadlineMs);
 wire::Bytes lookupReply(const client::LookupReply& reply);

@@ -2,6 +2,7 @@
 #include "master/master_model.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "dev_kvpool_wire/CommandAck.h"
 #include "dev_kvpool_wire/DirectoryRecords.h"
@@ -177,7 +178,15 @@ void MasterModel::forget(uint64_t connection, const DirectoryRecord& record) {
 void MasterModel::fenceNode(uint64_t connection, Node& node) {
   node.fenced = false;
   node.fenceRequest = ++lastRequest_;
-  send(connection, fence(node.fenceRequest, authority_, settings_.objectLeaseMs));
+  send(connection, fence(node.fenceRequest, authority_, settings_.objectLeaseMs, secretOf(node)));
+}
+
+GrantSecret MasterModel::secretOf(const Node& node) const {
+  GrantSecret secret{};
+  std::memcpy(secret.data(), &authority_.nonce, sizeof authority_.nonce);
+  const size_t length = std::min(node.id.size(), secret.size() - sizeof authority_.nonce);
+  std::copy_n(node.id.begin(), length, secret.begin() + sizeof authority_.nonce);
+  return secret;
 }
 
 void MasterModel::raiseEpoch(uint64_t above) {

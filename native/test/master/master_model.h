@@ -93,6 +93,8 @@ class MasterModel {
   void apply(uint64_t connection, Node& node, const DirectoryRecords& records);
   void forget(uint64_t connection, const DirectoryRecord& record);
   void fenceNode(uint64_t connection, Node& node);
+  /// Of the node, under this authority.
+  [[nodiscard]] GrantSecret secretOf(const Node& node) const;
   void raiseEpoch(uint64_t above);
   void publishHighest(const DirectoryRecord& record);
   void freeSuperseded(uint64_t connection, const Node& node);
@@ -105,6 +107,8 @@ class MasterModel {
   void clientFrame(uint64_t connection, wire::Body body);
   [[nodiscard]] int32_t servingStatus() const;
   void grant(uint64_t connection, const GrantRequest& request);
+  [[nodiscard]] client::GrantTarget target(uint64_t at, uint16_t index, const ObjectId& object,
+                                           const WantedGrant& wanted) const;
   client::Grant grantOne(const GrantRequest& request, const WantedGrant& wanted, const std::vector<uint64_t>& order);
   void publish(uint64_t connection, PublishRequest request);
   std::optional<int32_t> judgePublish(const PendingPublish& pending, const PublishedObject& object);

@@ -10,6 +10,7 @@
 #include "dev_kvpool_wire/RemoveRequest.h"
 #include "kvpool/kvpool.h"
 #include "master/master_model.h"
+#include "secure/grant_seal.h"
 
 namespace kvpool::test {
 
@@ -102,12 +103,18 @@ void MasterModel::grant(uint64_t connection, const GrantRequest& request) {
       const size_t copies = std::min<size_t>(std::max(request.replicas, 1u), order.size());
       if (given.status == KV_OK) {
         for (size_t i = 0; i < copies; ++i)
-          given.targets.push_back(indexOf.at(order[i]));
+          given.targets.push_back(target(order[i], indexOf.at(order[i]), given.object, wanted));
       }
       reply.grants.push_back(std::move(given));
     }
   }
   send(connection, grantReply(reply, deadlineMs));
+}
+
+client::GrantTarget MasterModel::target(uint64_t at, uint16_t index, const ObjectId& object,
+                                        const WantedGrant& wanted) const {
+  secure::GrantSeal seal(secretOf(nodes_.at(at)));
+  return {index, seal.of({authority_, object, wanted.payloadLength, wanted.retention, wanted.key})};
 }
 
 client::Grant MasterModel::grantOne(const GrantRequest& request, const WantedGrant& wanted,

@@ -86,7 +86,9 @@ GrantRequest readGrantRequest(wire::Body body) {
   request.deadlineMs = reader->deadlineMs();
   request.replace = reader->replace() == sbe::Flag::YES;
   request.keys = reader.list(&sbe::GrantRequest::keys, wire::kRequestKeysMax, [&](auto& entry) {
-    return WantedGrant{std::string(reader.bytes(entry, wire::kTextBytesMax)), entry.payloadLength()};
+    const uint64_t payloadLength = entry.payloadLength();
+    const Retention retention = wire::toRetention(entry);
+    return WantedGrant{std::string(reader.bytes(entry, wire::kTextBytesMax)), payloadLength, retention};
   });
   request.preferredNode = reader.bytes();
   return request;

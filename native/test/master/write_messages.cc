@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <bit>
+
 #include "dev_kvpool_wire/ExistsReply.h"
 #include "dev_kvpool_wire/Fence.h"
 #include "dev_kvpool_wire/Free.h"
@@ -63,10 +66,12 @@ wire::Bytes keysReply(const client::KeysReply& reply) {
 
 }  // namespace
 
-wire::Bytes fence(uint64_t request, const Authority& authority, uint64_t objectLeaseMs) {
+wire::Bytes fence(uint64_t request, const Authority& authority, uint64_t objectLeaseMs, const GrantSecret& secret) {
   return frameOf<sbe::Fence>(0, [&](sbe::Fence& message) {
     message.requestId(request).objectLeaseMs(objectLeaseMs);
     put(message.authority(), authority);
+    const auto words = std::bit_cast<std::array<uint64_t, 4>>(secret);
+    message.grantSecret().first(words[0]).second(words[1]).third(words[2]).fourth(words[3]);
   });
 }
 
@@ -97,8 +102,10 @@ wire::Bytes grantReply(const client::GrantReply& reply, uint32_t deadlineMs) {
       grants.next().status(grant.status).roomMs(grant.roomMs);
       put(grants.objectId(), grant.object);
       auto& targets = grants.targetsCount(static_cast<uint16_t>(grant.targets.size()));
-      for (uint16_t target : grant.targets)
-        targets.next().node(target);
+      for (const client::GrantTarget& target : grant.targets) {
+        targets.next().node(target.node);
+        put(targets.mac(), target.mac);
+      }
     }
   });
 }

@@ -20,7 +20,7 @@ from mooncake.store import MooncakeDistributedStore
 
 NODE, CLIENT = 2, 3
 YES = 1
-INLINE = 1
+INLINE, PARTS = 1, 3
 COMMITTED = 1
 DRAM = 1
 STATUS = {name: int(code) for name, code in re.findall(r"\b(KV_[A-Z_]+) = (-?\d+)", HEADER.read_text())}
@@ -50,6 +50,12 @@ class Target:
 
     def grant(self, key: str, length: int) -> tuple[Fields, Fields, str, str]:
         """Authority and object id of a grant, and where to write: address and path of a socket."""
+        authority, grant, node = self.granted(key, length)
+        path = node["shm"].decode().split(":", 1)[1]
+        return authority, grant["objectId"], node["tcp"].decode(), path
+
+    def granted(self, key: str, length: int) -> tuple[Fields, Fields, Fields]:
+        """Authority, the grant, and the node that is the first of its targets."""
         replies: list[Fields] = []
 
         def granted() -> bool:
@@ -75,9 +81,7 @@ class Target:
         eventually(granted, "a leader grants a put")
         reply = replies[0]
         grant = reply["grants"][0]
-        node = reply["nodes"][grant["targets"][0]["node"]]
-        path = node["shm"].decode().split(":", 1)[1]
-        return reply["authority"], grant["objectId"], node["tcp"].decode(), path
+        return reply["authority"], grant, reply["nodes"][grant["targets"][0]["node"]]
 
     def storage_node(self) -> tuple[str, str]:
         _, _, tcp, path = self.grant("where", 1)
@@ -203,6 +207,50 @@ def test_an_object_of_an_epoch_to_come_is_not_written(target: Target) -> None:
             _, reply = client.hear("WriteReply")
         assert reply["status"] == STATUS["KV_INVALID_ARGUMENT"], epoch
     target.change_leader()
+
+
+def test_nothing_is_written_that_the_leader_did_not_grant(target: Target) -> None:
+    authority, granted, node = target.granted("hostile/granted", 4)
+    good = {
+        "requestId": 1,
+        "authority": authority,
+        "objectId": granted["objectId"],
+        "payloadLength": 4,
+        "source": INLINE,
+        "key": "hostile/granted",
+        "mac": granted["targets"][0]["mac"],
+    }
+    invented = {"epoch": authority["epoch"], "counter": (1 << 64) - 1}
+    attempts: dict[str, Fields] = {
+        "no mac": {"mac": {}},
+        "a guessed mac": {"mac": {"first": 1, "second": 2}},
+        "half a mac": {"mac": {"first": good["mac"]["first"]}},
+        "an invented id": {"objectId": invented},
+        "another key": {"key": "hostile/another"},
+        "another length": {"payloadLength": 5},
+        "pinned": {"pins": 2},
+        "in parts": {"source": PARTS, "key": "hostile/another"},
+    }
+    address = node["tcp"].decode()
+    for what, change in attempts.items():
+        assert write(target, address, {**good, **change}) == STATUS["KV_NOT_PERMITTED"], what
+    assert write(target, address, good) == STATUS["KV_OK"]
+    assert write(target, address, good) == STATUS["KV_EXISTS"], "once"
+    target.works()
+    target.change_leader()
+    assert write(target, address, good) == STATUS["KV_STALE_EPOCH"]
+
+
+def write(target: Target, address: str, request: Fields) -> int:
+    """What a storage node answers to a client that writes this."""
+    payload = b"evil!"[: request["payloadLength"]]
+    with Peer(address) as client:
+        client.hello(CLIENT, "hostile", target.pool_id)
+        client.say("WriteRequest", **request)
+        if request["source"] == INLINE:
+            client.socket.sendall(payload + crc32c(payload).to_bytes(4, "little"))
+        _, reply = client.hear("WriteReply")
+    return int(reply["status"])
 
 
 @pytest.mark.parametrize(

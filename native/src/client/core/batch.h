@@ -92,6 +92,7 @@ struct PutState {
     std::optional<int32_t> status;
     ConnectionId connection = 0;  ///< in parts
     ExtentRef extent = {};        ///< likewise
+    GrantMac mac = {};            ///< not in parts
   };
   ObjectId object;
   std::vector<Target> targets;
@@ -135,6 +136,8 @@ struct Batch {
   uint32_t writing = 0;            ///< Put: lines with bytes on the way
 
   [[nodiscard]] std::string_view key(uint32_t line) const { return lines[line].op.key; }
+  /// Put: what is asked for, granted and written.
+  [[nodiscard]] Retention retention(uint32_t line) const { return {asked.pins, asked.softPinMs, lines[line].op.group}; }
 };
 
 }  // namespace kvpool::client

@@ -84,7 +84,7 @@ wire::Bytes LeaderCalls::encodeGrant(const Batch& batch, uint64_t request, const
   std::vector<GrantLine> wanted;
   wanted.reserve(lines.size());
   for (uint32_t line : lines)
-    wanted.push_back({batch.key(line), batch.lines[line].op.length});
+    wanted.push_back({batch.key(line), batch.lines[line].op.length, batch.retention(line)});
   const bool starts = batch.asked.op == OpCode::PutStart;
   const Time left = starts ? kOpenPutMs : std::clamp<Time>(batch.asked.deadline - context_.now, 1, INT32_MAX);
   const Submission& asked = batch.asked;

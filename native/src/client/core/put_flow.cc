@@ -60,11 +60,11 @@ void PutFlow::write(Batch& batch, uint32_t line, const Grant& grant, const Grant
   const Operation& op = batch.lines[line].op;
   put.object = grant.object;
   put.targets.clear();
-  for (uint16_t index : grant.targets) {
-    const uint64_t node = reply.nodes[index].incarnation;
+  for (const GrantTarget& granted : grant.targets) {
+    const uint64_t node = reply.nodes[granted.node].incarnation;
     const auto isThis = [node](const PutState::Target& target) { return target.node == node; };
     if (std::any_of(put.targets.begin(), put.targets.end(), isThis)) continue;
-    put.targets.push_back({node, context_.newRequest(), std::nullopt});
+    put.targets.push_back({node, context_.newRequest(), std::nullopt, 0, {}, granted.mac});
   }
   ++batch.writing;
   const bool starts = batch.asked.op == OpCode::PutStart;
@@ -81,7 +81,8 @@ void PutFlow::write(Batch& batch, uint32_t line, const Grant& grant, const Grant
     transfer.payloadLength = op.length;
     transfer.object = put.object;
     transfer.authority = reply.authority;
-    transfer.retention = {batch.asked.pins, batch.asked.softPinMs, op.group};
+    transfer.retention = batch.retention(line);
+    transfer.mac = target.mac;
     transfer.patienceMs = patienceMs(put);
     links_.start(transfer, pool);
   }

@@ -50,8 +50,9 @@ GrantReply readGrantReply(wire::Body body) {
   using Grants = sbe::GrantReply::Grants;
   reply.grants = reader.list(&sbe::GrantReply::grants, wire::kRequestKeysMax, [&](Grants& entry) {
     Grant grant{entry.status(), wire::toObjectId(entry.objectId()), {}, entry.roomMs()};
-    grant.targets = reader.listIn(entry, &Grants::targets, wire::kRequestKeysMax,
-                                  [&](auto& target) { return nodeIndex(target.node(), reply.nodes.size()); });
+    grant.targets = reader.listIn(entry, &Grants::targets, wire::kRequestKeysMax, [&](auto& target) {
+      return GrantTarget{nodeIndex(target.node(), reply.nodes.size()), wire::toGrantMac(target.mac())};
+    });
     if (grant.status == KV_OK && grant.targets.empty()) throw Malformed("a grant names no node");
     return grant;
   });

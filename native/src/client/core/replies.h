@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/grant.h"
 #include "base/ids.h"
 #include "wire/handshake.h"
 #include "wire/sbe.h"
@@ -24,11 +25,17 @@ struct NodeAddress {
 
 struct Heartbeat {};
 
+/// A node to write to, and what it knows the grant by.
+struct GrantTarget {
+  uint16_t node = 0;  ///< index into GrantReply::nodes
+  GrantMac mac;
+};
+
 struct Grant {
   int32_t status = 0;
   ObjectId object;
-  std::vector<uint16_t> targets;  ///< indexes into GrantReply::nodes
-  uint32_t roomMs = 0;            ///< KV_NO_SPACE: something may be evicted then; 0 = nothing is known to give way
+  std::vector<GrantTarget> targets;
+  uint32_t roomMs = 0;  ///< KV_NO_SPACE: something may be evicted then; 0 = nothing is known to give way
 };
 
 struct GrantReply {

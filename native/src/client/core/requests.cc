@@ -81,6 +81,7 @@ wire::Bytes write(uint64_t request, const WriteLine& line, sbe::WriteSource::Val
     put(message.authority(), line.authority);
     put(message.objectId(), line.object);
     wire::putRetention(message, line.retention);
+    put(message.mac(), line.mac);
     message.putKey(line.key.data(), static_cast<uint32_t>(line.key.size()));
   });
 }
@@ -111,6 +112,7 @@ wire::Bytes grantRequest(uint64_t request, const GrantWish& wish, std::span<cons
     auto& keys = message.keysCount(static_cast<uint16_t>(lines.size()));
     for (const GrantLine& line : lines) {
       keys.next().payloadLength(line.payloadLength);
+      wire::putRetention(keys, line.retention);
       keys.putKey(line.key.data(), static_cast<uint32_t>(line.key.size()));
     }
     message.putPreferredNode(wish.preferredNode);

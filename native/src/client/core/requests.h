@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/grant.h"
 #include "base/ids.h"
 #include "base/retention.h"
 #include "kvpool/kvpool.h"
@@ -21,6 +22,7 @@ enum class PutOutcome { Written, NoSpace, Failed };
 struct GrantLine {
   std::string_view key;
   uint64_t payloadLength = 0;
+  Retention retention = {};
 };
 
 struct PublishLine {
@@ -36,6 +38,7 @@ struct WriteLine {
   ObjectId object;
   uint64_t payloadLength = 0;
   Retention retention;
+  GrantMac mac = {};
 };
 
 /// What is the same for every line of a grant request.

@@ -35,6 +35,7 @@ struct Transfer {
   ObjectId object;
   Authority authority;                ///< Write, Open
   Retention retention;                ///< Write, Open
+  GrantMac mac;                       ///< Write, Open
   ExtentRef extent;                   ///< all others
   uint64_t offset = 0;                ///< Read: of the payload in the segment file
   uint32_t crc = 0;                   ///< Read: what the leader says the payload's checksum is
@@ -43,7 +44,7 @@ struct Transfer {
   int64_t patienceMs =
       0;  ///< what a node may do without progress before this is tried elsewhere; 0 = there is no elsewhere
 
-  [[nodiscard]] WriteLine writeLine() const { return {key, authority, object, payloadLength, retention}; }
+  [[nodiscard]] WriteLine writeLine() const { return {key, authority, object, payloadLength, retention, mac}; }
   [[nodiscard]] PartsLine partsLine() const { return {extent, object, memory.pieces(), offsets}; }
   /// Can be done on one connection only.
   [[nodiscard]] bool isBound() const { return connection != 0; }

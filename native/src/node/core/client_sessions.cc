@@ -153,13 +153,36 @@ bool ClientSessions::knowsActive(const Session& session) const {
   return wire::contains(session.wire, active.wire) && (!session.local || wire::contains(session.layout, active.layout));
 }
 
-Status ClientSessions::admitWrite(const Session& session, const WriteRequest& request) const {
-  if (!session.mayWrite()) return {KV_NOT_PERMITTED, toString(*session.who) + " may not write"};
+/// No client of ours writes so: a leader that is followed is found out by its epoch. Told once of each connection.
+Status ClientSessions::grantRefused(Session& session, const WriteRequest& request) {
+  ++context_.stats.grantRefusals;
+  const Status why{KV_NOT_PERMITTED, "the leader did not grant it object " + toString(request.objectId) + " of " +
+                                         std::to_string(request.payloadLength) +
+                                         " bytes on this node, under this key, tenant and pins"};
+  if (!std::exchange(session.grantRefused, true)) {
+    const std::string who = session.who ? " (" + toString(*session.who) + ")" : "";
+    context_.outbox.note(LogLevel::Warning, "a write of " + session.peer + who + " is refused: " + why.text());
+  }
+  return why;
+}
+
+/// `key` is the qualified one: empty when this client may not call anything so.
+Status ClientSessions::admitWrite(Session& session, const WriteRequest& request, std::string_view key) {
+  if (!session.mayWrite()) {
+    ++context_.stats.authRefusals;
+    return {KV_NOT_PERMITTED, toString(*session.who) + " may not write"};
+  }
   const int32_t authority = context_.fencing.judgeWrite(request.authority, request.objectId);
   if (authority != KV_OK) {
     return {authority, "grant of " + toString(request.authority) + " for object " + toString(request.objectId)};
   }
+  if (key.empty()) return {KV_INVALID_KEY, "not a key that this client may use"};
+  const GrantClaims claims{request.authority, request.objectId, request.payloadLength, request.retention, key};
+  if (!context_.fencing.granted(claims, request.mac)) {
+    return grantRefused(session, request);
+  }
   if (!session.keys.areOfDefault() && context_.segmentShown) {
+    ++context_.stats.authRefusals;
     return {KV_NOT_PERMITTED,
             "a client has this segment in shared memory, so it takes objects of the tenant default only"};
   }
@@ -172,11 +195,11 @@ Status ClientSessions::admitWrite(const Session& session, const WriteRequest& re
 }
 
 void ClientSessions::write(ConnectionId id, Session& session, const WriteRequest& request) {
-  Status admitted = admitWrite(session, request);
-  if (admitted.ok() && request.inParts) admitted = openWrites_.admits(request.payloadLength);
-  if (!admitted.ok()) return refuseWrite(id, session, request, admitted);
   std::string room;
   const std::string_view key = session.keys.qualify(request.key, room);
+  Status admitted = admitWrite(session, request, key);
+  if (admitted.ok() && request.inParts) admitted = openWrites_.admits(request.payloadLength);
+  if (!admitted.ok()) return refuseWrite(id, session, request, admitted);
   const Result<uint32_t> reserved =
       context_.directory.reserve(request.objectId, key, request.payloadLength, request.retention);
   if (!reserved.ok()) return refuseWrite(id, session, request, reserved.status());
@@ -200,7 +223,6 @@ void ClientSessions::write(ConnectionId id, Session& session, const WriteRequest
 void ClientSessions::refuseWrite(ConnectionId id, Session& session, const WriteRequest& request, const Status& why) {
   ++context_.stats.writeFailures;
   if (why.code() == KV_STALE_EPOCH) ++context_.stats.staleRefusals;
-  if (why.code() == KV_NOT_PERMITTED) ++context_.stats.authRefusals;
   replyWrite(id, request.requestId, why.code(), {});
   if (request.staging || request.inParts) return;
   if (request.payloadLength > context_.directory.geometry().dataBytes) {

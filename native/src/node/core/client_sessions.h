@@ -141,6 +141,7 @@ class ClientSessions {
     wire::VersionRange wire;    // what it understands
     wire::VersionRange layout;  // likewise; matters when local
     bool attached = false;      // shares memory, if only to read
+    bool grantRefused = false;  // of a write
     uint64_t stagingBytes = 0;
     std::optional<RemoteProtocol> remote;  // reaches the staging memory
     uint32_t remoteTransfers = 0;          // under way
@@ -170,7 +171,8 @@ class ClientSessions {
   [[nodiscard]] bool knowsActive(const Session& session) const;
   void hello(ConnectionId id, Session& session, wire::Body body);
   void write(ConnectionId id, Session& session, const WriteRequest& request);
-  [[nodiscard]] Status admitWrite(const Session& session, const WriteRequest& request) const;
+  [[nodiscard]] Status admitWrite(Session& session, const WriteRequest& request, std::string_view key);
+  Status grantRefused(Session& session, const WriteRequest& request);
   void refuseWrite(ConnectionId id, Session& session, const WriteRequest& request, const Status& why);
   void writeParts(ConnectionId id, Session& session, PartsWrite request);
   void refuseParts(ConnectionId id, const PartsWrite& request, uint64_t length, int32_t status);

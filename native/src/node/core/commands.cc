@@ -21,7 +21,7 @@ namespace sbe = wire::sbe;
 Fence readFence(wire::Body body) {
   wire::Reader<sbe::Fence> reader(body);
   return {reader->requestId(), wire::toAuthority(reader->authority()), reader->objectLeaseMs(),
-          wire::toObjectId(reader->purgeId())};
+          wire::toObjectId(reader->purgeId()), wire::toGrantSecret(reader->grantSecret())};
 }
 
 void appendFenceAck(wire::Bytes& out, const FenceAck& ack) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/grant.h"
 #include "base/ids.h"
 #include "store/directory.h"
 #include "wire/sbe.h"
@@ -18,6 +19,7 @@ struct Fence {
   Authority authority;
   uint64_t objectLeaseMs = 0;
   ObjectId purgeId;
+  GrantSecret grantSecret = {};
 };
 Fence readFence(wire::Body body);
 

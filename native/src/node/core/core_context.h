@@ -56,8 +56,9 @@ struct CoreStats {
   uint64_t checksumFailures = 0;
   uint64_t staleRefusals = 0;
   uint64_t protocolErrors = 0;
-  uint64_t authRefusals = 0;  // of peers whose certificate does not allow what they asked for
-  uint64_t damaged = 0;       // objects dropped because bytes no longer matched their checksum
+  uint64_t authRefusals = 0;   // of peers whose certificate does not allow what they asked for
+  uint64_t grantRefusals = 0;  // writes that the leader did not grant, or not here, to this tenant, or in this way
+  uint64_t damaged = 0;        // objects dropped because bytes no longer matched their checksum
   uint64_t scrubRounds = 0;
   uint64_t scrubbedBytes = 0;
   uint64_t copiesIn = 0;

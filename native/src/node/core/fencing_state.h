@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "base/grant.h"
 #include "base/ids.h"
+#include "secure/grant_seal.h"
 #include "store/segment_header.h"
 
 namespace kvpool::node {
@@ -19,8 +22,8 @@ class FencingState {
 
   /// A leader fences the node. True when it is obeyed from now on, also after a restart. Of an epoch the first
   /// holder wins: an equal epoch with another nonce is refused, and epoch 0 is nobody's.
-  /// Its purge id is stored with it.
-  bool fence(const Authority& authority, uint64_t objectLeaseMs, const ObjectId& purgeId) {
+  /// Its purge id is stored with it; what its grants are told by is not.
+  bool fence(const Authority& authority, uint64_t objectLeaseMs, const ObjectId& purgeId, const GrantSecret& secret) {
     const bool newer = authority.epoch > seen().epoch;
     if (!newer && (authority != seen() || authority.epoch == 0)) return false;
     if (newer || objectLeaseMs > state_.get().objectLeaseMaxMs || purgeId > purged()) {
@@ -32,6 +35,7 @@ class FencingState {
       });
     }
     fenced_ = true;
+    seal_.emplace(secret);
     return true;
   }
 
@@ -49,10 +53,17 @@ class FencingState {
   }
 
   /// The same for the grant of a write, which is of the epoch that its object is of: an object of a later one would be
-  /// newer than whatever later leaders grant.
+  /// newer than whatever later leaders grant. A leader that was not met in this life has told nothing to judge it by.
   [[nodiscard]] int32_t judgeWrite(const Authority& authority, const ObjectId& id) const {
     const int32_t judged = judge(authority);
-    return judged == KV_OK && id.epoch != authority.epoch ? KV_INVALID_ARGUMENT : judged;
+    if (judged != KV_OK) return judged;
+    if (!fenced_) return KV_NOT_FENCED;
+    return id.epoch == authority.epoch ? KV_OK : KV_INVALID_ARGUMENT;
+  }
+
+  /// Whether the leader that was met granted this, here. Of what judgeWrite finds in order.
+  [[nodiscard]] bool granted(const GrantClaims& claims, const GrantMac& mac) {
+    return seal_ && seal_->of(claims) == mac;
   }
 
  private:
@@ -64,6 +75,7 @@ class FencingState {
 
   store::StatePages& state_;
   bool fenced_ = false;
+  std::optional<secure::GrantSeal> seal_;  // of whom it obeys, once fenced
 };
 
 }  // namespace kvpool::node

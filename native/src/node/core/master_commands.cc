@@ -65,7 +65,7 @@ void MasterCommands::fence(ConnectionId master, const Fence& request) {
   if (request.authority.epoch >= context_.fencing.seen().epoch) {
     requireNamed(request.authority, request.purgeId, "purge id");
   }
-  if (!context_.fencing.fence(request.authority, request.objectLeaseMs, request.purgeId)) {
+  if (!context_.fencing.fence(request.authority, request.objectLeaseMs, request.purgeId, request.grantSecret)) {
     ++context_.stats.staleRefusals;
     return answerFence(master, request.requestId, false);
   }

@@ -126,6 +126,7 @@ WriteRequest readWriteRequest(wire::Body body) {
   request.stagingOffset = reader->stagingOffset();
   request.payloadCrc = reader->payloadCrc();
   request.retention = wire::toRetention(*reader);
+  request.mac = wire::toGrantMac(reader->mac());
   request.key = reader.bytes(wire::kKeyBytesOnWireMax);
   return request;
 }

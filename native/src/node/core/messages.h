@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/grant.h"
 #include "base/ids.h"
 #include "base/status.h"
 #include "store/allocator.h"
@@ -83,6 +84,7 @@ struct WriteRequest {
   std::string_view key;      // into the body
   Retention retention = {};  // may be left out
   bool inParts = false;      // room only; they come by PartsWrite
+  GrantMac mac = {};         // of the grant
 };
 WriteRequest readWriteRequest(wire::Body body);
 

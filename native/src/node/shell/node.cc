@@ -375,6 +375,7 @@ kv_node_stats Node::stats() const {
   out.tls_handshake_failures = tls.failures;
   out.tls_plain_refusals = tls.plainRefusals;
   out.auth_refusals = now.counters.authRefusals;
+  out.grant_refusals = now.counters.grantRefusals;
   out.tls_not_after_ms = static_cast<uint64_t>(tls.notAfterMs);
   return out;
 }

@@ -27,6 +27,11 @@ client::Config configFor(std::vector<std::string> masters, bool shm, bool ucx, b
 
 namespace {
 
+/// A leader's word; here it only has to arrive.
+GrantMac macOf(const ObjectId& object, uint16_t node) {
+  return {object.counter, node + 1U};
+}
+
 bool isHeartbeat(const wire::Bytes& frame) {
   return wire::templateOf(bodyOf(frame)) == wire::sbe::Heartbeat::sbeTemplateId();
 }
@@ -226,7 +231,7 @@ void CoreHarness::replyGrant(ConnectionId leader, const GrantRequest& request, i
     grant.status = status;
     grant.object = {object.epoch, object.counter + i};
     for (uint16_t node = 0; status == KV_OK && node < nodes.size(); ++node)
-      grant.targets.push_back(node);
+      grant.targets.push_back({node, macOf(grant.object, node)});
   }
   deliver(leader, grantReply(reply, request.deadlineMs));
 }
@@ -278,6 +283,7 @@ CoreHarness::InlineWrite CoreHarness::expectWrite(ConnectionId node) {
   const node::WriteRequest request = node::readWriteRequest(body);
   const auto payload = next<client::SendPayload>();
   if (!payload || payload->transfer != request.requestId) throw std::logic_error("no payload behind a write");
+  if (request.mac.first != request.objectId.counter) throw std::logic_error("the write does not show its grant");
   InlineWrite write{request.requestId, std::string(request.key),
                     std::string(static_cast<const char*>(payload->memory.address()), payload->length), request.objectId,
                     request.retention};

@@ -28,7 +28,7 @@ client::LookupReply lookupFor(uint64_t request) {
 }
 
 wire::Bytes grantFor(uint64_t request) {
-  return carried(grantReply({request, KV_OK, {1, 5}, {nodeAddress(1)}, {{KV_OK, {1, 1}, {0}}}}, 30000));
+  return carried(grantReply({request, KV_OK, {1, 5}, {nodeAddress(1)}, {{KV_OK, {1, 1}, {{0, {}}}}}}, 30000));
 }
 
 TEST(CoreGarbage, AReplyCutOffAnywhereEndsTheConnection) {

@@ -53,7 +53,7 @@ TEST_F(AscendCoreTest, WhatIsMovedCountsForAscend) {
   EXPECT_EQ(node.core->snapshot().counters.ascend.clients, 1u);
   node.others.clear();
   node.frame(kClient, [](wire::Bytes& out) {
-    out = client::stagedWrite(1, {"key", kLeader, {5, 1}, 1000, {}}, {64, 0xAB});
+    out = client::stagedWrite(1, test::granted({"key", kLeader, {5, 1}, 1000, {}}), {64, 0xAB});
   });
   node.core->pulled(std::get<PullPayload>(node.others.back()).transfer, true, 0xAB);
   node.act();

@@ -154,6 +154,10 @@ TEST(AuthorityAfterRestart, IsRememberedAndObeyed) {
   node.core->accepted(0, kClient, false, "client");
   node.frame(kClient, [](wire::Bytes& out) { wire::appendHello(out, test::clientHello()); });
   EXPECT_EQ(node.write(kClient, {4, 1}, {4, 1}, "key", "value").status, KV_STALE_EPOCH);
+  EXPECT_EQ(node.write(kClient, kLeader, {5, 1}, "key", "value").status, KV_NOT_FENCED)
+      << "what its grants are told by was never stored";
+  node.connectMaster(kMaster);
+  EXPECT_TRUE(node.fence(kMaster, kLeader).accepted);
   EXPECT_EQ(node.write(kClient, kLeader, {5, 1}, "key", "value").status, KV_OK);
 }
 

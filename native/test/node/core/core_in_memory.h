@@ -160,11 +160,16 @@ class CoreInMemory {
     frame(master, [&](wire::Bytes& out) { appendFence(out, 1, authority, leaseMs); });
     return readFenceAck(last(master, sbe::FenceAck::SBE_TEMPLATE_ID));
   }
+  /// Of clients of other tenants than `default`, what stands in front of their keys in the pool.
+  std::map<node::ConnectionId, std::string> tenants;
+
   /// Begins an inline write; true when the node wants the payload.
   bool beginWrite(node::ConnectionId client, const Authority& authority, const ObjectId& id, const std::string& key,
                   uint64_t length) {
     others.clear();
-    frame(client, [&](wire::Bytes& out) { appendWrite(out, {id.counter, authority, id, length, false, 0, 0, key}); });
+    node::WriteRequest request{id.counter, authority, id, length, false, 0, 0, key};
+    request.mac = grantFor(request, tenants[client]);
+    frame(client, [&](wire::Bytes& out) { appendWrite(out, request); });
     return !others.empty() && std::holds_alternative<node::ReceivePayload>(others.back());
   }
   node::WriteReply endWrite(node::ConnectionId client, const std::string& value, uint32_t crcOff = 0) {

@@ -118,6 +118,7 @@ class TenantsTest : public testing::Test {
   }
   void connect(node::ConnectionId id, const std::optional<Principal>& who) {
     node_.core->accepted(node_.nowMs, id, false, "peer", who);
+    node_.tenants[id] = who && who->tenant != "default" ? qualified(who->tenant, "") : "";
     node_.frame(id, [](wire::Bytes& out) { wire::appendHello(out, clientHello(CoreInMemory::kIncarnation)); });
     node_.inbox(id).clear();
   }

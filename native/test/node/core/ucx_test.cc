@@ -41,8 +41,8 @@ class UcxCoreTest : public testing::Test {
     node.act();
   }
   bool beginPull(uint64_t counter, uint64_t offset, uint64_t length, uint32_t crc) {
-    send(client::stagedWrite(counter, {"key-" + std::to_string(counter), kLeader, {5, counter}, length, {}},
-                             {offset, crc}));
+    const std::string key = "key-" + std::to_string(counter);
+    send(client::stagedWrite(counter, test::granted({key, kLeader, {5, counter}, length, {}}), {offset, crc}));
     return !node.others.empty();
   }
   WriteReply written() { return test::readWriteReply(node.last(kClient, test::sbe::WriteReply::SBE_TEMPLATE_ID)); }

@@ -99,6 +99,8 @@ TEST_F(ShellTest, ARestartBringsEveryObjectBack) {
     const std::string value = "value-" + std::to_string(i);
     EXPECT_EQ(get(client, extents[i - 1], {3, i}, value.size()), value);
   }
+  EXPECT_EQ(put(client, 59, "before", "the fence").status, KV_NOT_FENCED);
+  master_.fence(master, kLeader);
   EXPECT_EQ(put(client, 60, "after", "restart").status, KV_OK) << "the persisted authority is obeyed";
 }
 

@@ -35,9 +35,10 @@ class ArchitectureTest {
             "slab: ",
             "tenant: ",
             "lru: ",
+            "seal: ",
             "base: slab tenant",
             "plan: base",
-            "index: slab tenant lru base plan",
+            "index: slab tenant lru seal base plan",
             "membership: base index",
             "register: base index membership",
             "liveness: base index membership register",
@@ -47,8 +48,8 @@ class ArchitectureTest {
             "removal: base index membership register command settlement replication",
             "eviction: tenant base index membership command settlement replication removal",
             "upkeep: tenant base index membership register command settlement replication removal eviction",
-            "takeover: base index membership register liveness command settlement upkeep",
-            "request: tenant base plan index membership register command settlement replication removal eviction upkeep",
+            "takeover: seal base index membership register liveness command settlement upkeep",
+            "request: tenant seal base plan index membership register command settlement replication removal eviction upkeep",
             "report: tenant base index membership register liveness command replication upkeep takeover");
 
     @Test

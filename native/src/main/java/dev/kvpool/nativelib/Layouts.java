@@ -118,6 +118,7 @@ final class Layouts {
             u64("tls_handshake_failures"),
             u64("tls_plain_refusals"),
             u64("auth_refusals"),
+            u64("grant_refusals"),
             u64("tls_not_after_ms"));
 
     static final StructLayout CLIENT_PARAMS = struct(

@@ -174,15 +174,23 @@ public record NodeStats(
      * @param failures that did not, with {@code plainRefusals}
      * @param plainRefusals connections without TLS where it is required
      * @param authRefusals peers with a good certificate that does not allow what they asked for
+     * @param grantRefusals writes that the leader did not grant to that client, on this node; also without TLS
      * @param notAfterMs when the node's certificate ends, in milliseconds since 1970; 0 when it has none
      */
-    public record Tls(long handshakes, long failures, long plainRefusals, long authRefusals, long notAfterMs) {
+    public record Tls(
+            long handshakes,
+            long failures,
+            long plainRefusals,
+            long authRefusals,
+            long grantRefusals,
+            long notAfterMs) {
         private static Tls of(Struct stats) {
             return new Tls(
                     stats.u64("tls_handshakes"),
                     stats.u64("tls_handshake_failures"),
                     stats.u64("tls_plain_refusals"),
                     stats.u64("auth_refusals"),
+                    stats.u64("grant_refusals"),
                     stats.u64("tls_not_after_ms"));
         }
     }

@@ -42,7 +42,7 @@ public enum Status {
     PROTOCOL(-403, "The peer sent something that is not the kvpool protocol."),
     IDENTITY_MISMATCH(-404, "The peer is not the one that was meant, or belongs to another pool."),
     VERSION_MISMATCH(-405, "The two sides have no common version."),
-    NOT_PERMITTED(-406, "The certificate of this process does not allow it."),
+    NOT_PERMITTED(-406, "The certificate of this process, or what the leader granted, does not allow it."),
 
     NOT_LEADER(-501, "This master does not lead; ask the leader."),
     RECOVERING(-502, "The leader is still collecting what the nodes hold; try again soon."),

@@ -148,7 +148,7 @@ public final class MasterProcess implements AutoCloseable {
                 IndexMemory.ofHeap(Runtime.getRuntime().maxMemory()));
         RandomGenerator random = RandomGenerator.getDefault();
         Map<String, String> expected = expectedNodes();
-        MasterCore core = new MasterCore(settings, expected.keySet(), random);
+        MasterCore core = new MasterCore(settings, expected.keySet(), random, secure);
         core.expectNodes(expected, clockMs());
         status = core.status();
         evictionLog = openEvictionLog(config);

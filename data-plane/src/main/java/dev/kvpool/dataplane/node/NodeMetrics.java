@@ -109,6 +109,10 @@ final class NodeMetrics extends SampledMetrics<NodeStats> {
                 "kvpool.node.auth.refusals",
                 "Peers refused on the data port whose certificate does not allow what they asked for.",
                 stats -> stats.tls().authRefusals());
+        counter(
+                "kvpool.node.grant.refusals",
+                "Writes refused because the leader did not grant them: not here, not to this tenant, or not this object.",
+                stats -> stats.tls().grantRefusals());
         counter("kvpool.node.writes", "Objects written.", NodeStats::writes);
         counter("kvpool.node.write.bytes", "Payload bytes written.", NodeStats::writeBytes);
         counter("kvpool.node.write.failures", "Writes refused or aborted.", NodeStats::writeFailures);

@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.wire.codec.MessageDecoder;
 import dev.kvpool.dataplane.wire.codec.PeerEncoder;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantTarget;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
@@ -259,8 +260,8 @@ class IndexBenchmark {
                 throw new IllegalStateException("grant: " + line.status());
             }
             List<Long> incarnations = new ArrayList<>(REPLICAS);
-            for (int place : line.targets()) {
-                BenchNode node = pool.node(granted.nodes().get(place).incarnation());
+            for (GrantTarget target : line.targets()) {
+                BenchNode node = pool.node(granted.nodes().get(target.node()).incarnation());
                 incarnations.add(node.incarnation());
                 written.computeIfAbsent(node, it -> new ArrayList<>())
                         .add(node.store(line.objectId(), keys.get(i).key()));

@@ -40,7 +40,7 @@ final class Pool {
             names.add(nodes.get(i).name());
         }
         CoreSettings settings = new CoreSettings("bench", 5_000, eviction, replicas, 5_000, 30_000, 1L << 28, false);
-        core = new MasterCore(settings, names, new Random(1));
+        core = new MasterCore(settings, names, new Random(1), new Random(1));
         core.clientConnected(CLIENT, nowMs());
         for (BenchNode node : nodes) {
             core.nodeConnected(node.session(), new NodePeer(node.name(), node.incarnation(), "bench"), nowMs());

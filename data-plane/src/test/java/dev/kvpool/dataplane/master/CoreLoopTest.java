@@ -68,7 +68,11 @@ class CoreLoopTest {
     private final List<Throwable> defects = new CopyOnWriteArrayList<>();
     private volatile Error planted;
     private final CoreLoop loop = new CoreLoop(
-            new MasterCore(new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of(), new Random(1)),
+            new MasterCore(
+                    new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
+                    Set.of(),
+                    new Random(1),
+                    new Random(1)),
             events,
             CoreLoopTest::clockMs,
             election,

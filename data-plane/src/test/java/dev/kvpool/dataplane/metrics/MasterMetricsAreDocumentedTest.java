@@ -38,7 +38,10 @@ class MasterMetricsAreDocumentedTest {
     @Test
     void theDocumentIsCurrent() throws IOException {
         MasterCore core = new MasterCore(
-                new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of(), new Random(1));
+                new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
+                Set.of(),
+                new Random(1),
+                new Random(1));
 
         MetricsDocument.assertCurrent(
                 "master",

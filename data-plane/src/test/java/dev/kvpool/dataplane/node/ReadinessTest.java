@@ -85,7 +85,7 @@ class ReadinessTest {
                     new NodeStats.SetAside(38, 39, 40),
                     41,
                     new NodeStats.Ascend(42, 43, 44, 45, 46, 47, Duration.ofMillis(48)),
-                    new NodeStats.Tls(49, 50, 51, 52, 53));
+                    new NodeStats.Tls(49, 50, 51, 52, 53, 54));
         }
     }
 }

@@ -138,7 +138,7 @@ final class SimMaster extends SimProcess {
     @Override
     void begin() {
         self = new Handshake.Self(name, pool, world.random.nextLong(1, Long.MAX_VALUE), versions());
-        core = new MasterCore(settings, expected, new Random(world.random.nextLong()));
+        core = new MasterCore(settings, expected, new Random(world.random.nextLong()), new Random(1));
         sessions.clear();
         ended.clear();
         poison.forget();

@@ -38,6 +38,7 @@ import dev.kvpool.dataplane.master.core.report.KeyStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.StatusReport;
 import dev.kvpool.dataplane.master.core.request.ClientRequests;
+import dev.kvpool.dataplane.master.core.seal.TermSecret;
 import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.master.core.takeover.Takeover;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
@@ -78,6 +79,7 @@ public final class MasterCore {
     private final NodesSetApart setApart;
     private final CoreSettings settings;
     private final RandomGenerator random;
+    private final RandomGenerator secrets;
     private final Leadership leadership = new Leadership();
     private final RegisterKeeper register;
     private final View view;
@@ -97,18 +99,27 @@ public final class MasterCore {
     private final ChangeReport changeReport;
     private long nowMs;
 
-    public MasterCore(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
-        this(settings, expectedNodes, random, new Counters(), new NodesSetApart());
+    /**
+     * A core that knows nothing yet.
+     *
+     * @param random for what is spread evenly
+     * @param secrets for what none may guess
+     */
+    public MasterCore(
+            CoreSettings settings, Set<String> expectedNodes, RandomGenerator random, RandomGenerator secrets) {
+        this(settings, expectedNodes, random, secrets, new Counters(), new NodesSetApart());
     }
 
     private MasterCore(
             CoreSettings settings,
             Set<String> expectedNodes,
             RandomGenerator random,
+            RandomGenerator secrets,
             Counters counters,
             NodesSetApart setApart) {
         this.settings = settings;
         this.random = random;
+        this.secrets = secrets;
         this.counters = counters;
         this.setApart = setApart;
         rules = new CurrentRules(settings.cache());
@@ -120,7 +131,18 @@ public final class MasterCore {
         orders = new Orders(rules, leadership, view, register, lateWrites, outbox);
         Settlement settlement = new Settlement(rules, leadership, view, orders, grants, counters);
         upkeep = new Upkeep(rules, settings.evictionsTold(), leadership, view, orders, settlement, counters, outbox);
-        takeover = new Takeover(rules, leadership, view, orders, grants, settlement, upkeep, replies, counters, outbox);
+        takeover = new Takeover(
+                rules,
+                leadership,
+                view,
+                orders,
+                grants,
+                settlement,
+                upkeep,
+                replies,
+                counters,
+                outbox,
+                new TermSecret(secrets));
         requests = new ClientRequests(
                 rules,
                 leadership,
@@ -222,7 +244,7 @@ public final class MasterCore {
                 settings.evictionsTold(),
                 settings.recordBytesMax());
         Map<String, String> zones = view.membership().zones();
-        MasterCore fresh = new MasterCore(same, zones.keySet(), random, counters, setApart);
+        MasterCore fresh = new MasterCore(same, zones.keySet(), random, secrets, counters, setApart);
         fresh.expectNodes(zones, now);
         fresh.leadership.standBy();
         fresh.leadership.knowsLeaseOf(leadership);

@@ -80,7 +80,7 @@ final class ScratchPool implements AutoCloseable {
 
     ScratchPool(CoreSettings rules, LongSupplier clockMs) {
         this.clockMs = clockMs;
-        MasterCore core = new MasterCore(alone(rules), Set.of(NODE), new Random(1));
+        MasterCore core = new MasterCore(alone(rules), Set.of(NODE), new Random(1), new Random(2));
         loop = new CoreLoop(
                 core,
                 client.eventLoop(),

@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantTarget;
 import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
@@ -78,8 +79,12 @@ final class ClientReplyEncoder {
                     .counter(one.objectId().counter());
             GrantReplyEncoder.GrantsEncoder.TargetsEncoder targets =
                     grants.targetsCount(one.targets().size());
-            for (int target : one.targets()) {
-                targets.next().node(target);
+            for (GrantTarget target : one.targets()) {
+                targets.next()
+                        .node(target.node())
+                        .mac()
+                        .first(target.mac().first())
+                        .second(target.mac().second());
             }
         }
         return grant.limit();

@@ -15,6 +15,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.TaskQuery;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.wire.CopyRequestDecoder;
 import dev.kvpool.wire.ExistsRequestDecoder;
 import dev.kvpool.wire.Flag;
@@ -23,6 +24,7 @@ import dev.kvpool.wire.Hint;
 import dev.kvpool.wire.HintRequestDecoder;
 import dev.kvpool.wire.LookupRequestDecoder;
 import dev.kvpool.wire.MessageHeaderDecoder;
+import dev.kvpool.wire.PinsDecoder;
 import dev.kvpool.wire.PublishRequestDecoder;
 import dev.kvpool.wire.PublishRequestDecoder.ObjectsDecoder;
 import dev.kvpool.wire.PublishRequestDecoder.ObjectsDecoder.ReplicasDecoder;
@@ -58,7 +60,9 @@ final class ClientRequestDecoder {
         GroupLines.check(lines.actingBlockLength(), GrantRequestDecoder.KeysDecoder.sbeBlockLength());
         for (GrantRequestDecoder.KeysDecoder key : lines) {
             long payloadLength = key.payloadLength();
-            keys.add(new GrantKey(data.key(key::wrapKey), payloadLength));
+            PinsDecoder pins = key.pins();
+            Retention retention = Retention.of(pins.soft(), pins.hard(), key.softPinMs(), key.group());
+            keys.add(new GrantKey(data.key(key::wrapKey), payloadLength, retention));
         }
         return new GrantRequest(requestId, replicas, deadlineMs, replace, keys, data.text(grant::wrapPreferredNode));
     }

@@ -56,6 +56,7 @@ final class NodeCommandEncoder {
         fence.wrapAndApplyHeader(buffer, 0, header).requestId(it.requestId());
         authority(fence.authority(), it.authority());
         objectId(fence.purgeId(), it.purgeId());
+        fence.buffer().putBytes(fence.grantSecret().offset(), it.grantSecret().bytes());
         return fence.objectLeaseMs(it.objectLeaseMs()).limit();
     }
 

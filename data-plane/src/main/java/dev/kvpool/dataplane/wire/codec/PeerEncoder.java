@@ -218,7 +218,10 @@ public final class PeerEncoder {
                 .replace(flag(it.replace()));
         GrantRequestEncoder.KeysEncoder keys = grant.keysCount(it.keys().size());
         for (GrantKey key : it.keys()) {
-            keys.next()
+            Retention retention = key.retention();
+            keys.next().pins().clear().soft(retention.soft()).hard(retention.hard());
+            keys.softPinMs(retention.softMs())
+                    .group(retention.group())
                     .payloadLength(key.payloadLength())
                     .putKey(key.key().bytes(), 0, key.key().length());
         }

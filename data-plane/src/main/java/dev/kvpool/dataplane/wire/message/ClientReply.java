@@ -19,11 +19,19 @@ public sealed interface ClientReply extends Message {
     record NodeRef(long incarnation, String nodeId, boolean isTransient, String tcp, String shm) {}
 
     /**
-     * Leave to write one object to the nodes at the indexes {@code targets} of the reply's table.
+     * A node to write to.
+     *
+     * @param node its index in the reply's table
+     * @param mac to be shown to it
+     */
+    record GrantTarget(int node, GrantMac mac) {}
+
+    /**
+     * Leave to write one object to the nodes {@code targets}.
      *
      * @param roomMs of NO_SPACE: in so many milliseconds, at the earliest, something gives way; 0 when nothing is known to
      */
-    record GrantLine(Status status, ObjectId objectId, List<Integer> targets, long roomMs) {}
+    record GrantLine(Status status, ObjectId objectId, List<GrantTarget> targets, long roomMs) {}
 
     record GrantReply(
             long requestId,

@@ -11,7 +11,16 @@ public sealed interface ClientRequest extends Message {
 
     long requestId();
 
-    record GrantKey(Key key, long payloadLength) {}
+    /**
+     * A key to put.
+     *
+     * @param retention what the put will say of it to its nodes
+     */
+    record GrantKey(Key key, long payloadLength, Retention retention) {
+        public GrantKey(Key key, long payloadLength) {
+            this(key, payloadLength, Retention.NONE);
+        }
+    }
 
     /**
      * Asks to put.

@@ -6,8 +6,13 @@ import java.util.List;
 
 /** What a leader asks of a storage node. */
 public sealed interface NodeCommand extends Message {
-    /** Has an epoch obeyed; objects with an id below {@code purgeId} are gone. */
-    record Fence(long requestId, Authority authority, long objectLeaseMs, ObjectId purgeId) implements NodeCommand {}
+    /**
+     * Has an epoch obeyed; objects with an id below {@code purgeId} are gone.
+     *
+     * @param grantSecret by which the node tells grants of this leader
+     */
+    record Fence(long requestId, Authority authority, long objectLeaseMs, ObjectId purgeId, GrantSecret grantSecret)
+            implements NodeCommand {}
 
     /** An extent to free if it still holds this object. */
     record Extent(ExtentRef extent, ObjectId objectId) {}

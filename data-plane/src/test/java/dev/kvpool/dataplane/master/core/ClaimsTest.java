@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.register.RegisterException;
 import dev.kvpool.dataplane.register.RegisterText;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.GrantSecret;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Activate;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
@@ -25,6 +26,8 @@ class ClaimsTest {
     private static final long MIB = 1 << 20;
     private static final Authority FAR = new Authority(Integer.MAX_VALUE - 3, 77);
 
+    private static final GrantSecret SECRET = GrantSecret.of(new byte[GrantSecret.BYTES]);
+
     private final Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(5);
     private final List<Long> raises = new ArrayList<>();
 
@@ -35,7 +38,7 @@ class ClaimsTest {
 
     private void obeys(String node, Authority authority, ObjectId purgeId) {
         pool.crash(node);
-        pool.node(node).obedience().fence(new Fence(1, authority, 0, purgeId));
+        pool.node(node).obedience().fence(new Fence(1, authority, 0, purgeId, SECRET));
         pool.node(node).obedience().raisePurge(purgeId);
     }
 

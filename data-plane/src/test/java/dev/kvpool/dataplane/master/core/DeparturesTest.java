@@ -23,7 +23,10 @@ class DeparturesTest {
     private static final String ADDRESS = "m-0:50051";
 
     private final MasterCore core = new MasterCore(
-            new CoreSettings("m-1", 1_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of("a", "b", "c"), new Random(1));
+            new CoreSettings("m-1", 1_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
+            Set.of("a", "b", "c"),
+            new Random(1),
+            new Random(1));
     private long nowMs = 1_000;
 
     DeparturesTest() {

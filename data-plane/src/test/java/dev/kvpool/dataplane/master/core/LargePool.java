@@ -49,6 +49,7 @@ final class LargePool {
     final MasterCore core = new MasterCore(
             new CoreSettings("m", 10_000, EvictionRules.between(0.50, 0.90), 1, 5_000, 30_000, 1 << 20, false),
             Set.of("node-1", "node-2"),
+            new Random(1),
             new Random(1));
     private final List<Sent> toNodes = new ArrayList<>();
     private final List<Message> toClient = new ArrayList<>();

@@ -50,6 +50,7 @@ class MembershipTest {
     private final MasterCore core = new MasterCore(
             new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
             Set.of("a"),
+            RandomGenerator.getDefault(),
             RandomGenerator.getDefault());
 
     @Test

@@ -53,7 +53,7 @@ final class ModelMaster {
     }
 
     private MasterCore newCore() {
-        return new MasterCore(settings, expected, new Random(world.random.nextLong()));
+        return new MasterCore(settings, expected, new Random(world.random.nextLong()), new Random(1));
     }
 
     MasterCore core() {

@@ -75,7 +75,10 @@ class QueueBoundsTest {
 
     private static MasterCore core() {
         return new MasterCore(
-                new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of(), new Random(1));
+                new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
+                Set.of(),
+                new Random(1),
+                new Random(1));
     }
 
     // ---- requests -------------------------------------------------------------------------------------------------

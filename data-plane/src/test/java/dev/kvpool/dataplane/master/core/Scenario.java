@@ -14,6 +14,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantTarget;
 import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
@@ -340,8 +341,8 @@ final class Scenario {
     List<Long> write(GrantReply reply, String key, long payloadLength) {
         GrantLine line = reply.grants().getFirst();
         List<Long> committed = new ArrayList<>();
-        for (int target : line.targets()) {
-            ModelNode node = nodes.get(reply.nodes().get(target).nodeId());
+        for (GrantTarget target : line.targets()) {
+            ModelNode node = nodes.get(reply.nodes().get(target.node()).nodeId());
             Status status = node.write(
                     reply.authority(),
                     line.objectId(),

@@ -25,8 +25,8 @@ class EventStreamTest {
     private static final Authority SEVENTH = new Authority(7, 0xabc);
     private static final Change CHANGE = new Change.Node("a", true);
 
-    private final MasterCore core =
-            new MasterCore(new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of(), new Random(1));
+    private final MasterCore core = new MasterCore(
+            new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of(), new Random(1), new Random(1));
     private long nowMs = 1_000_000;
     private boolean leads = true;
 

@@ -39,7 +39,11 @@ class TenantEventsTest {
     private final long seed = System.nanoTime();
     private final Random random = new Random(seed);
     private final MasterCore core =
-            new MasterCore(new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of(), new Random(1));
+            new MasterCore(
+                    new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
+                    Set.of(),
+                    new Random(1),
+                    new Random(1));
     private long nowMs = 1_000_000;
 
     /** How often a stream looks for changes before it hears that the leadership has ended. */

@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantTarget;
 import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
@@ -19,6 +20,8 @@ import dev.kvpool.dataplane.wire.message.ClientReply.ReplicaRef;
 import dev.kvpool.dataplane.wire.message.ClientReply.TaskReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.TaskReport;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.GrantMac;
+import dev.kvpool.dataplane.wire.message.GrantSecret;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
@@ -115,7 +118,9 @@ public final class PeerDecoder {
     private static Fence fence(FenceDecoder it) {
         Authority authority =
                 new Authority(it.authority().epoch(), it.authority().nonce());
-        return new Fence(it.requestId(), authority, it.objectLeaseMs(), id(it.purgeId()));
+        byte[] secret = new byte[GrantSecret.BYTES];
+        it.grantSecret().buffer().getBytes(it.grantSecret().offset(), secret);
+        return new Fence(it.requestId(), authority, it.objectLeaseMs(), id(it.purgeId()), GrantSecret.of(secret));
     }
 
     private static Free free(FreeDecoder it) {
@@ -140,9 +145,12 @@ public final class PeerDecoder {
         List<GrantLine> grants = new ArrayList<>();
         it.grants().forEach(line -> {
             ObjectId id = new ObjectId(line.objectId().epoch(), line.objectId().counter());
-            List<Integer> targets = new ArrayList<>();
+            List<GrantTarget> targets = new ArrayList<>();
             Status status = Status.of(line.status());
-            line.targets().forEach(target -> targets.add(target.node()));
+            line.targets()
+                    .forEach(target -> targets.add(new GrantTarget(
+                            target.node(),
+                            new GrantMac(target.mac().first(), target.mac().second()))));
             grants.add(new GrantLine(status, id, targets, line.roomMs()));
         });
         return new GrantReply(it.requestId(), Status.of(it.status()), authority, it.deadlineMs(), nodes, grants);

@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantTarget;
 import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
@@ -32,6 +33,8 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.TaskQuery;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.GrantMac;
+import dev.kvpool.dataplane.wire.message.GrantSecret;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
@@ -73,6 +76,7 @@ import dev.kvpool.wire.RecordState;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 import dev.kvpool.wire.TaskState;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.UUID;
 
@@ -86,6 +90,8 @@ public final class SampleMessages {
     private static final ExtentRef EXTENT = new ExtentRef(65_535, 0xFFFF_FFFEL, 9);
     private static final DirectoryRecord RECORD =
             DirectoryRecord.committed(EXTENT, ID, 4096, 8192, 5000, -1, Key.of("ключ"));
+    private static final GrantSecret SECRET =
+            GrantSecret.of("a secret of thirty-two bytes ...".getBytes(StandardCharsets.UTF_8));
     private static final Retention KEPT = new Retention(true, false, 1_800_000, -5);
     private static final DirectoryRecord PINNED =
             new DirectoryRecord(RecordState.COMMITTED, EXTENT, ID, 4096, 8192, 5000, -1, KEPT, Key.of("k"));
@@ -126,7 +132,15 @@ public final class SampleMessages {
             new FenceAck(1, true, AUTHORITY, 3, 4, 5, ID),
             new CommandAck(1, false, AUTHORITY, Status.NO_SPACE),
             new GrantRequest(
-                    1, 2, 3_000, true, List.of(new GrantKey(Key.of("k"), 5), new GrantKey(Key.of(""), 0)), "a"),
+                    1,
+                    2,
+                    3_000,
+                    true,
+                    List.of(
+                            new GrantKey(Key.of("k"), 5),
+                            new GrantKey(Key.of(""), 0),
+                            new GrantKey(Key.of("l"), 6, KEPT)),
+                    "a"),
             new PublishRequest(
                     1,
                     List.of(
@@ -149,7 +163,7 @@ public final class SampleMessages {
             new Welcome(Role.MASTER, POOL, 5, VERSIONS, 1, "m-0"),
             new Refused(RefusalCode.WIRE_VERSION, new VersionRange(1, 2), "no: ☂"),
             new Heartbeat(9),
-            new Fence(1, AUTHORITY, 10_000, ID),
+            new Fence(1, AUTHORITY, 10_000, ID, SECRET),
             new Purge(1, AUTHORITY, ID),
             new KeepTombstones(
                     1, AUTHORITY, List.of(new Tombstone(ID, Key.of("gone")), new Tombstone(ID, Key.of("ключ")))),
@@ -164,7 +178,13 @@ public final class SampleMessages {
                     30_000,
                     NODES,
                     List.of(
-                            new GrantLine(Status.OK, ID, List.of(0, 1), 0),
+                            new GrantLine(
+                                    Status.OK,
+                                    ID,
+                                    List.of(
+                                            new GrantTarget(0, new GrantMac(-1, 2)),
+                                            new GrantTarget(1, new GrantMac(3, Long.MIN_VALUE))),
+                                    0),
                             new GrantLine(Status.NO_SPACE, ObjectId.NONE, List.of(), 0xffff_ffffL))),
             new PublishReply(1, Status.OK, List.of(Status.OK, Status.EXISTS)),
             new LookupReply(

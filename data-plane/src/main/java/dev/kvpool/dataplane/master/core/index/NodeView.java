@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.RecentPeak;
 import dev.kvpool.dataplane.master.core.plan.Placement;
+import dev.kvpool.dataplane.master.core.seal.GrantSeal;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
@@ -18,6 +19,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.Medium;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -94,8 +96,10 @@ public final class NodeView implements Placement.Candidate {
     long nextSequence;
     private long connectedMs;
 
-    /** Authority of the fence that was sent last, and of the one that was accepted last, on this connection. */
+    /** The fence that was sent last, what it told, and the authority of the one that was accepted last, on this connection. */
     private long fenceRequest;
+
+    private GrantSeal grantSeal;
 
     private Authority fencedBy = Authority.NONE;
 
@@ -190,6 +194,11 @@ public final class NodeView implements Placement.Candidate {
 
     public long fenceRequest() {
         return fenceRequest;
+    }
+
+    /** What this node knows grants by; there is one once it was asked to obey. */
+    public GrantSeal grantSeal() {
+        return Objects.requireNonNull(grantSeal, "asked to obey before it is granted anything");
     }
 
     public Authority fencedBy() {
@@ -382,9 +391,10 @@ public final class NodeView implements Placement.Candidate {
         seen = authority;
     }
 
-    /** It was asked to obey. */
-    public void fenceSent(long requestId) {
+    /** It was asked to obey, and told by what it knows grants. */
+    public void fenceSent(long requestId, GrantSeal seal) {
         fenceRequest = requestId;
+        grantSeal = seal;
     }
 
     public void obeys(Authority authority) {

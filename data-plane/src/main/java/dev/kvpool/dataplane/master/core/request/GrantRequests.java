@@ -29,8 +29,10 @@ import dev.kvpool.dataplane.master.core.tenant.QuotaOutcomes;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantTarget;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.GrantMac;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Tenant;
@@ -151,11 +153,13 @@ final class GrantRequests {
                 wish.replace);
         grants.add(grant);
         counters.add(Count.GRANTS);
-        List<Integer> places = new ArrayList<>(targets.size());
+        List<GrantTarget> granted = new ArrayList<>(targets.size());
         for (NodeView target : targets) {
-            places.add(nodes.place(target));
+            GrantMac mac = target.grantSeal()
+                    .of(leadership.authority(), grant.id, asked.payloadLength(), asked.retention(), asked.key());
+            granted.add(new GrantTarget(nodes.place(target), mac));
         }
-        return new GrantLine(Status.OK, grant.id, places, 0);
+        return new GrantLine(Status.OK, grant.id, granted, 0);
     }
 
     private GrantLine overQuota(QuotaEvictor.Answer answer, Tenant tenant) {

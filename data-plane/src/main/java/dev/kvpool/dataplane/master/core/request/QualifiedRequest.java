@@ -34,7 +34,8 @@ public final class QualifiedRequest {
                                 it.deadlineMs(),
                                 it.replace(),
                                 it.keys().stream()
-                                        .map(key -> new GrantKey(tenant.qualify(key.key()), key.payloadLength()))
+                                        .map(key -> new GrantKey(
+                                                tenant.qualify(key.key()), key.payloadLength(), key.retention()))
                                         .toList(),
                                 it.preferredNode());
             case PublishRequest it ->

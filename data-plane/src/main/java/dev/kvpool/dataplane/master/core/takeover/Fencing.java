@@ -12,7 +12,10 @@ import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Claims;
+import dev.kvpool.dataplane.master.core.seal.GrantSeal;
+import dev.kvpool.dataplane.master.core.seal.TermSecret;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.GrantSecret;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.nativelib.Status;
 import java.util.OptionalLong;
@@ -20,6 +23,7 @@ import java.util.OptionalLong;
 /** Has nodes obey this leader, and decides about those that know of an epoch which is not its own. */
 public final class Fencing {
     private final CurrentRules rules;
+    private final TermSecret termSecret;
     private final Leadership leadership;
     private final Claims claims;
     private final Orders orders;
@@ -38,8 +42,10 @@ public final class Fencing {
             Orders orders,
             PendingReplies replies,
             Counters counters,
-            Outbox outbox) {
+            Outbox outbox,
+            TermSecret termSecret) {
         this.rules = rules;
+        this.termSecret = termSecret;
         this.leadership = leadership;
         this.claims = new Claims(view.membership(), orders.members(), orders.register());
         this.orders = orders;
@@ -55,6 +61,11 @@ public final class Fencing {
     /** Whether a higher epoch is asked for: until it is there this leader decides nothing. */
     boolean isRaising() {
         return raising;
+    }
+
+    /** What nodes are told by this leader's grants from now on. */
+    void beginTerm() {
+        termSecret.begin();
     }
 
     void endTerm() {
@@ -73,14 +84,16 @@ public final class Fencing {
             refuse(node, objection);
         } else if (!raising) {
             long requestId = orders.nextRequestId();
-            node.fenceSent(requestId);
+            GrantSecret secret = termSecret.of(node.id);
+            node.fenceSent(requestId, new GrantSeal(secret));
             outbox.send(
                     node.session(),
                     new Fence(
                             requestId,
                             ours,
                             rules.objectLeaseMs(),
-                            orders.purges().storedId()));
+                            orders.purges().storedId(),
+                            secret));
         }
     }
 

@@ -21,6 +21,7 @@ import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Members;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
+import dev.kvpool.dataplane.master.core.seal.TermSecret;
 import dev.kvpool.dataplane.master.core.settlement.Rounds;
 import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
@@ -72,12 +73,13 @@ public final class Takeover {
             Upkeep upkeep,
             PendingReplies replies,
             Counters counters,
-            Outbox outbox) {
+            Outbox outbox,
+            TermSecret termSecret) {
         this.rules = rules;
         this.leadership = leadership;
         this.membership = view.membership();
         this.register = orders.register();
-        this.fencing = new Fencing(rules, leadership, view, orders, replies, counters, outbox);
+        this.fencing = new Fencing(rules, leadership, view, orders, replies, counters, outbox, termSecret);
         this.firstNode = new FirstNode(leadership, membership);
         this.members = orders.members();
         this.index = view.index();
@@ -111,6 +113,7 @@ public final class Takeover {
             Authority authority, long validUntilMs, long predecessorLeadsUntilMs, Register taken, long nowMs) {
         dropOldTerm(Status.RECOVERING);
         leadership.recover(authority, validUntilMs);
+        fencing.beginTerm();
         boolean more = taken.purgeId().isNewerThan(register.wanted().purgeId());
         register.begin(taken);
         tombstones.beginTerm();

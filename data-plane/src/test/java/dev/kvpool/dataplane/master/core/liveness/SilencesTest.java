@@ -26,8 +26,8 @@ class SilencesTest {
     private static final long PROOF_MS = Bounds.SURE_MS + Bounds.SILENCE_MARGIN_MS + Bounds.ANSWER_AGE_MS;
     private static final Set<String> NODES = Set.of("a", "b", "c");
 
-    private final MasterCore core =
-            new MasterCore(new CoreSettings("m-1", 1_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), NODES, new Random(1));
+    private final MasterCore core = new MasterCore(
+            new CoreSettings("m-1", 1_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), NODES, new Random(1), new Random(1));
     private long nowMs = 100_000;
 
     SilencesTest() {
