@@ -51,8 +51,8 @@ client_spec() {
       name: "client", image: "kvpool-client:0.1.0",
       command: ["kvcheck", $verb, "--prefix", $prefix, "--count", $count],
       envFrom: [{configMapRef: {name: ($pool + "-client")}}],
-      env: [{name: "KVPOOL_IDENTITY_DIR", value: "/var/run/kvpool"}],
-      volumeMounts: [{name: "kvpool-identity", mountPath: "/var/run/kvpool", readOnly: true}]}],
+      env: [{name: "KVPOOL_IDENTITY_DIR", value: "/etc/kvpool-identity"}],
+      volumeMounts: [{name: "kvpool-identity", mountPath: "/etc/kvpool-identity", readOnly: true}]}],
     volumes: [{name: "kvpool-identity", projected: {sources: [
       {serviceAccountToken: {path: "token", audience: $audience, expirationSeconds: 3600}},
       {configMap: {name: ($pool + "-identity")}}]}}]}'

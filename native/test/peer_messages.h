@@ -162,7 +162,7 @@ inline client::WriteLine granted(client::WriteLine line) {
 }
 
 /// With the grant that the request names, or else with a good one for the tenant `default`.
-inline void appendWrite(wire::Bytes& out, const node::WriteRequest& request) {
+inline void appendWrite(wire::Bytes& out, const node::WriteRequest& request, const GrantMac& mac) {
   const auto source = request.staging   ? sbe::WriteSource::STAGING
                       : request.inParts ? sbe::WriteSource::PARTS
                                         : sbe::WriteSource::INLINE;
@@ -175,9 +175,14 @@ inline void appendWrite(wire::Bytes& out, const node::WriteRequest& request) {
     wire::put(m.authority(), request.authority);
     wire::put(m.objectId(), request.objectId);
     wire::putRetention(m, request.retention);
-    wire::put(m.mac(), request.mac == GrantMac{} ? grantFor(request) : request.mac);
+    wire::put(m.mac(), mac);
     m.putKey(request.key);
   });
+}
+
+/// With the MAC that the leader would give, where the request has none.
+inline void appendWrite(wire::Bytes& out, const node::WriteRequest& request) {
+  appendWrite(out, request, request.mac == GrantMac{} ? grantFor(request) : request.mac);
 }
 
 inline void appendRead(wire::Bytes& out, const node::ReadRequest& request) {

@@ -15,7 +15,7 @@ public final class EnrolledNames implements TokenNames {
     @Override
     public Bearer check(String token, InetAddress from) {
         try {
-            return new Named(enrolment.name(token, from));
+            return enrolment.named(token, from);
         } catch (RefusedTokenException e) {
             return new Refused(e.httpStatus(), e.getMessage());
         }

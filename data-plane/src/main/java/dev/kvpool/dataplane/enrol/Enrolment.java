@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.enrol;
 
 import dev.kvpool.dataplane.enrol.RefusedTokenException.Reason;
+import dev.kvpool.dataplane.http.TokenNames;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.name.PeerName;
@@ -88,7 +89,7 @@ public final class Enrolment {
      */
     public Granted enrol(String token, String key, String proof, InetAddress from) throws RefusedTokenException {
         CertificateAuthority signing = authority.get();
-        PeerName name = name(signing, token, from);
+        PeerName name = named(signing, token, from).name();
         requireBudget(token);
         PublicKey publicKey = publicKey(key);
         requireProof(publicKey, token, proof);
@@ -102,19 +103,20 @@ public final class Enrolment {
     }
 
     /**
-     * The name that a certificate for this token would have.
+     * The name that a certificate for this token would have, and when the token ends.
      *
      * @throws RefusedTokenException when the token is not believed, or no rule gives it a name
      */
-    PeerName name(String token, InetAddress from) throws RefusedTokenException {
-        return name(authority.get(), token, from);
+    TokenNames.Named named(String token, InetAddress from) throws RefusedTokenException {
+        return named(authority.get(), token, from);
     }
 
-    private PeerName name(CertificateAuthority own, String token, InetAddress from) throws RefusedTokenException {
+    private TokenNames.Named named(CertificateAuthority own, String token, InetAddress from)
+            throws RefusedTokenException {
         ServiceAccountToken verified = tokens.check(token, from);
         PeerName name = name(own, verified);
         tokens.remember(token, verified);
-        return name;
+        return new TokenNames.Named(name, verified.expires());
     }
 
     private void requireBudget(String token) throws RefusedTokenException {

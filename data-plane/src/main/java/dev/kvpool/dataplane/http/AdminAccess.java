@@ -91,13 +91,13 @@ public record AdminAccess(TlsIdentity identity, TlsCounts counts, Optional<Token
     private Decision decide(
             TokenNames.Bearer bearer, InetAddress address, Optional<Verb> verb, String method, String path) {
         return switch (bearer) {
-            case TokenNames.Named(PeerName name)
+            case TokenNames.Named(PeerName name, Instant until)
             when BY_TOKEN.contains(name.role()) ->
-                unlessAllowed(new Caller(Optional.of(name), "", address), name, verb, method, path);
-            case TokenNames.Named(PeerName name) -> {
+                unlessAllowed(new Caller(Optional.of(name), "", address, until), name, verb, method, path);
+            case TokenNames.Named(PeerName name, Instant until) -> {
                 counts.count(Refusal.TOKEN);
                 yield Decision.refuse(
-                        new Caller(Optional.of(name), "", address),
+                        new Caller(Optional.of(name), "", address, until),
                         Response.text(
                                 FORBIDDEN,
                                 name.path()

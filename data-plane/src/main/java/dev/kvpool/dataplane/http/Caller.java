@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param name that a certificate or a token says; empty for one that has shown neither, or none that is believed
  * @param serial of the certificate, in hexadecimal digits; empty without one
  * @param address it came from
- * @param until when the certificate ends; {@link Instant#MAX} without one
+ * @param until when the certificate or token ends; {@link Instant#MAX} without one
  */
 public record Caller(Optional<PeerName> name, String serial, InetAddress address, Instant until) {
     /** One whose certificate, if it has shown one, does not matter any more. */

@@ -3,14 +3,19 @@ package dev.kvpool.dataplane.http;
 
 import dev.kvpool.identity.name.PeerName;
 import java.net.InetAddress;
+import java.time.Instant;
 
 /** Whose the tokens are that come with requests instead of a certificate. */
 public interface TokenNames {
     /** What is known of a token. */
     sealed interface Bearer {}
 
-    /** It speaks for this name. */
-    record Named(PeerName name) implements Bearer {}
+    /**
+     * It speaks for this name.
+     *
+     * @param until when it ends
+     */
+    record Named(PeerName name, Instant until) implements Bearer {}
 
     /**
      * It is not believed.

@@ -231,7 +231,7 @@ class EnrolmentTest {
 
     private Reason reason(String token, String from) {
         try {
-            enrolment.name(token, InetAddress.ofLiteral(from));
+            enrolment.named(token, InetAddress.ofLiteral(from));
             return null;
         } catch (RefusedTokenException e) {
             return e.reason();
@@ -241,7 +241,7 @@ class EnrolmentTest {
     @Test
     void whoFloodsFromOneAddressKeepsNoOtherOut() throws Exception {
         String known = ISSUER.token(claims("mon", "prometheus"));
-        assertThat(enrolment.name(known, HERE).path()).isEqualTo("monitor");
+        assertThat(enrolment.named(known, HERE).name().path()).isEqualTo("monitor");
         for (int i = 0; i < 10_000; i++) {
             Reason reason = reason("x.y." + i, "2001:db8:0:1::" + Integer.toHexString(i));
             assertThat(reason).isEqualTo(i < TokenChecks.OF_ADDRESS_MAX ? Reason.MALFORMED : Reason.BUDGET);
@@ -262,9 +262,9 @@ class EnrolmentTest {
     @Test
     void aTokenThatIsKnownLosesItsPartWithTheRulesAndEndsInTime() throws Exception {
         String token = ISSUER.token(claims("mon", "prometheus"));
-        enrolment.name(token, HERE);
+        assertThat(enrolment.named(token, HERE).until()).isEqualTo(NOW.plusSeconds(600));
         rules.set(EnrolmentRules.parse("mon/prometheus admin\n"));
-        assertThat(enrolment.name(token, HERE).path()).isEqualTo("admin/mon.prometheus");
+        assertThat(enrolment.named(token, HERE).name().path()).isEqualTo("admin/mon.prometheus");
         rules.set(EnrolmentRules.parse("mon/other admin\n"));
         assertThat(reason(token, "192.0.2.1")).isEqualTo(Reason.NO_RULE);
         rules.set(EnrolmentRules.parse(RULES));

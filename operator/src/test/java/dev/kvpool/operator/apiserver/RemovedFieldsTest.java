@@ -72,9 +72,13 @@ class RemovedFieldsTest {
                 .hasSizeGreaterThan(kind.changes().size());
         // What is left of perNode: {nodeSelector: ...} is no perNode: {}, and must not be read as a set without
         // perNode; nor what is
-        // left of emptyDir: {medium: ...} as a volume without a source.
+        // left of emptyDir: {medium: ...} as a volume without a source, nor of quotas as a tenant without.
         assertThat(wrong)
-                .allMatch(text -> Stream.of("spec.storage[0].perNode", "podTemplate.volumes[0].emptyDir")
+                .allMatch(text -> Stream.of(
+                                "spec.storage[0].perNode",
+                                "podTemplate.volumes[0].emptyDir",
+                                "spec.tenants[0].bytes",
+                                "spec.tenants[0].objects")
                         .anyMatch(field -> text.contains(field + ": Invalid value: \"null\"")));
     }
 

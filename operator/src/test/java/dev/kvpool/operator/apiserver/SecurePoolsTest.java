@@ -189,6 +189,9 @@ class SecurePoolsTest {
                 .allSatisfy(map -> assertThat(map.getMetadata().getNamespace()).isEqualTo(namespace))
                 .extracting(map -> map.getMetadata().getName())
                 .containsExactly("printed-client", "printed-identity");
+        assertThat(maps)
+                .allSatisfy(map ->
+                        assertThat(map.getMetadata().getAnnotations()).containsEntry("kvpool.dev/pool-id", pool.uid()));
         assertThat(maps.getFirst().getData()).containsKeys("MOONCAKE_MASTER", "mooncake.json");
         ConfigMap printed = maps.getLast();
         assertThat(printed.getData()).containsOnlyKeys("admins", "audience", "ca.crt");

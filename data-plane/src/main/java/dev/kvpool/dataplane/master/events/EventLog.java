@@ -30,6 +30,9 @@ final class EventLog {
      */
     record Place(long sequence, long shown) {}
 
+    /** Changes that are looked through at a time, while the core waits: some tens of microseconds. */
+    private static final int FOUND_AT_ONCE = 256;
+
     private final int kept;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition more = lock.newCondition();
@@ -135,23 +138,47 @@ final class EventLog {
 
     /** Where a subscriber goes on that has seen everything up to a position of its own; empty when what follows is not known here. */
     Optional<Place> find(Subscriber subscriber, Position position) {
+        Optional<Place> newest = newest(subscriber, position);
+        if (newest.isEmpty() || subscriber.tenant().isEmpty()) {
+            return newest.filter(_ -> follows(position)).map(_ -> new Place(position.sequence(), position.sequence()));
+        }
+        Optional<Place> place = newest;
+        while (place.isPresent() && place.get().shown() > position.sequence()) {
+            place = before(subscriber, place.get(), position);
+        }
+        return place.filter(found -> found.shown() == position.sequence());
+    }
+
+    /** Where it is that has seen everything; empty when the position is of another leadership. */
+    private Optional<Place> newest(Subscriber subscriber, Position position) {
+        lock.lock();
+        try {
+            return open && subscriber.named(authority).equals(position.authority())
+                    ? Optional.of(new Place(last, count(subscriber)))
+                    : Optional.empty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Some changes before a place, or as many as lie behind the position: the core, which appends, does not wait for all of them. */
+    private Optional<Place> before(Subscriber subscriber, Place place, Position position) {
         lock.lock();
         try {
             if (!open || !subscriber.named(authority).equals(position.authority())) {
                 return Optional.empty();
             }
-            if (subscriber.tenant().isEmpty()) {
-                return follows(position)
-                        ? Optional.of(new Place(position.sequence(), position.sequence()))
-                        : Optional.empty();
-            }
-            long number = count(subscriber);
-            long at = last;
-            while (number > position.sequence() && at >= oldest()) {
+            long at = place.sequence();
+            long number = place.shown();
+            long end = at - FOUND_AT_ONCE;
+            while (number > position.sequence() && at > end) {
+                if (at < oldest()) {
+                    return Optional.empty();
+                }
                 number -= subscriber.isShown(ring[place(at)]) ? 1 : 0;
                 at--;
             }
-            return number == position.sequence() ? Optional.of(new Place(at, number)) : Optional.empty();
+            return Optional.of(new Place(at, number));
         } finally {
             lock.unlock();
         }

@@ -30,7 +30,7 @@ public final class EventStream {
     /** Why there are no more lines. */
     private enum Ending {
         LEADERSHIP("this master does not serve as leader any more"),
-        CERTIFICATE("the certificate of this connection has ended: connect with the next one"),
+        CERTIFICATE("the certificate or token of this connection has ended: connect with the next one"),
         BEHIND("too slow: changes were not read in time");
 
         private final String reason;
@@ -83,16 +83,13 @@ public final class EventStream {
             if (after.isPresent()) {
                 lines.mark("resumed", place());
                 lines.flush();
-            } else if (!snapshot(lines)) {
-                end(lines, Ending.LEADERSHIP.reason);
-                return;
             }
-            boolean lasts = true;
-            while (lasts && streams.leads() && Instant.now().isBefore(subscriber.until())) {
+            boolean lasts = after.isPresent() || snapshot(lines);
+            while (lasts && streams.leads() && isIdentified()) {
                 lasts = follow(lines, Long.MAX_VALUE, HEARTBEAT_MS);
                 lines.flush();
             }
-            end(lines, lasts && streams.leads() ? Ending.CERTIFICATE.reason : Ending.LEADERSHIP.reason);
+            end(lines, streams.leads() && !isIdentified() ? Ending.CERTIFICATE.reason : Ending.LEADERSHIP.reason);
         } catch (FellBehindException _) { // by how much would tell how many changes others make
             streams.countCut();
             end(lines, Ending.BEHIND.reason);
@@ -102,12 +99,17 @@ public final class EventStream {
         }
     }
 
+    /** Whether the certificate or token by which it was opened is still good. */
+    private boolean isIdentified() {
+        return Instant.now().isBefore(subscriber.until());
+    }
+
     private static void end(EventLines lines, String reason) throws IOException {
         lines.bye(reason);
         lines.flush();
     }
 
-    /** Answers whether the leadership lasted. */
+    /** Answers whether it was written to its end. */
     private boolean snapshot(EventLines lines) throws IOException, FellBehindException, InterruptedException {
         streams.countSnapshot();
         Optional<Snapshot> begun = turn(Snapshot::new);
@@ -126,7 +128,7 @@ public final class EventStream {
                             .toList());
             for (boolean done = false; !done; ) {
                 Optional<Part> next = turn(core -> snapshot.next());
-                if (next.isEmpty() || !followUpTo(lines, next.get().sequence)) {
+                if (next.isEmpty() || !followUpTo(lines, next.get().sequence) || !isIdentified()) {
                     return false;
                 }
                 for (Change.Stored object : next.get().objects) {

@@ -170,13 +170,17 @@ public final class EventStreams implements EventNumbers {
      * @return a stream, or nothing when this master does not serve as leader
      */
     public CompletableFuture<Optional<EventStream>> open(Subscriber subscriber, Optional<Position> after) {
-        return core.ask(this::opened).thenApply(authority -> {
-            if (authority.equals(Authority.NONE)) {
-                return Optional.empty();
-            }
-            return Optional.of(new EventStream(
-                    this, authority, subscriber, after.flatMap(position -> log.find(subscriber, position))));
-        });
+        return core.ask(this::opened)
+                .thenApplyAsync(
+                        authority -> authority.equals(Authority.NONE)
+                                ? Optional.empty()
+                                : Optional.of(new EventStream(
+                                        this,
+                                        authority,
+                                        subscriber,
+                                        after.flatMap(position -> log.find(subscriber, position)))),
+                        // The core's thread does not look through the log for a subscriber.
+                        Thread::startVirtualThread);
     }
 
     EventLog log() {

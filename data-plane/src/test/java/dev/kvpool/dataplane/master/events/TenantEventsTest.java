@@ -38,12 +38,8 @@ class TenantEventsTest {
 
     private final long seed = System.nanoTime();
     private final Random random = new Random(seed);
-    private final MasterCore core =
-            new MasterCore(
-                    new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
-                    Set.of(),
-                    new Random(1),
-                    new Random(1));
+    private final MasterCore core = new MasterCore(
+            new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of(), new Random(1), new Random(1));
     private long nowMs = 1_000_000;
 
     /** How often a stream looks for changes before it hears that the leadership has ended. */
@@ -177,7 +173,8 @@ class TenantEventsTest {
     void aStreamEndsWithTheCertificate() throws Exception {
         List<JsonNode> lines = read(new Subscriber(Optional.of(ONE), Instant.now()), Optional.empty(), 2);
 
-        assertThat(lines.getLast().get("reason").asText()).startsWith("the certificate of this connection has ended");
+        assertThat(lines.getLast().get("reason").asText())
+                .startsWith("the certificate or token of this connection has ended");
     }
 
     @Test

@@ -4,6 +4,7 @@ package dev.kvpool.operator.plugin.client;
 import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
 import dev.kvpool.api.v1alpha1.security.TenantSpec;
 import dev.kvpool.operator.pool.child.IdentityConfigMap;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
@@ -39,8 +40,8 @@ final class ClientConfigText {
                 #   containers:
                 #     - name: engine
                 #       envFrom: [{configMapRef: {name: %8$s}}]
-                #       env: [{name: KVPOOL_IDENTITY_DIR, value: /var/run/kvpool}]
-                #       volumeMounts: [{name: kvpool-identity, mountPath: /var/run/kvpool, readOnly: true}]
+                #       env: [{name: KVPOOL_IDENTITY_DIR, value: /etc/kvpool-identity}]
+                #       volumeMounts: [{name: kvpool-identity, mountPath: /etc/kvpool-identity, readOnly: true}]
                 #   volumes:
                 #     - name: kvpool-identity
                 #       projected:
@@ -67,6 +68,9 @@ final class ClientConfigText {
                 .withNewMetadata()
                 .withName(map.getMetadata().getName())
                 .withNamespace(namespace)
+                // Whose copy it is, where there are pools of one name.
+                .addToAnnotations(
+                        PoolLabels.POOL_ID, map.getMetadata().getAnnotations().get(PoolLabels.POOL_ID))
                 .endMetadata()
                 .withData(map.getData())
                 .build());

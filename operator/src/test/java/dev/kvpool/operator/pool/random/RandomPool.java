@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
+import dev.kvpool.operator.pool.PlainSpec;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.ObservedJob;
@@ -365,6 +366,6 @@ final class RandomPool {
                 kind: %s
                 metadata: {name: demo, namespace: ns, uid: 99999999-2222-3333-4444-555555555555, generation: 1}
                 spec: %s
-                """.formatted(kind, text), type);
+                """.formatted(kind, kind.equals("KvCachePool") ? PlainSpec.of(text) : text), type);
     }
 }

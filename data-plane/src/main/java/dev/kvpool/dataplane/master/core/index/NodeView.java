@@ -409,6 +409,7 @@ public final class NodeView implements Placement.Candidate {
     /** The leader that it obeyed and waited for leads no more. */
     public void endTerm() {
         fencedBy = Authority.NONE;
+        grantSeal = null;
         shortage.wantNothing();
     }
 

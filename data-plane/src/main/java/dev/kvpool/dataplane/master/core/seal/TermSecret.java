@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core.seal;
 import dev.kvpool.dataplane.wire.message.GrantSecret;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
+import java.util.Arrays;
 import java.util.random.RandomGenerator;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -17,6 +18,7 @@ public final class TermSecret {
 
     private final RandomGenerator random;
     private final byte[] secret = new byte[GrantSecret.BYTES];
+    private boolean isDrawn;
 
     /**
      * None yet.
@@ -30,9 +32,24 @@ public final class TermSecret {
     /** A new term, for the first time or under a raised epoch. */
     public void begin() {
         random.nextBytes(secret);
+        isDrawn = true;
     }
 
+    /** Nothing of it is kept. */
+    public void end() {
+        Arrays.fill(secret, (byte) 0);
+        isDrawn = false;
+    }
+
+    /**
+     * What one node is told.
+     *
+     * @throws IllegalStateException when no term has begun, or it has ended
+     */
     public GrantSecret of(String nodeId) {
+        if (!isDrawn) {
+            throw new IllegalStateException("there is no secret outside of a term");
+        }
         return GrantSecret.of(keyed(secret).doFinal(nodeId.getBytes(StandardCharsets.UTF_8)));
     }
 

@@ -70,6 +70,7 @@ public final class Fencing {
 
     void endTerm() {
         raising = false;
+        termSecret.end();
     }
 
     /** Asks a node that has introduced itself to obey this leader. */

@@ -25,7 +25,7 @@ public final class MemberIdentity {
     private static final String IDENTITY_DIR = "/etc/kvpool/identity";
     private static final String TOKEN = "token";
     private static final String CERTIFICATE = "certificate";
-    private static final String CERTIFICATE_VOLUME_DIR = "/run/kvpool";
+    private static final String CERTIFICATE_VOLUME_DIR = "/etc/kvpool/certificate";
 
     /** Below the volume, whose own directory the kubelet opens to the pod's group. */
     private static final String CERTIFICATE_DIR = CERTIFICATE_VOLUME_DIR + "/tls";
