@@ -153,12 +153,14 @@ bool ClientSessions::knowsActive(const Session& session) const {
   return wire::contains(session.wire, active.wire) && (!session.local || wire::contains(session.layout, active.layout));
 }
 
-/// No client of ours writes so: a leader that is followed is found out by its epoch. Told once of each connection.
+/// A leader that is followed is found out by its epoch before. Of our own clients one writes so whose certificate is of
+/// another tenant than `default` and who came by the unix socket, which says nothing of tenants: nodes for tenants have
+/// none. Told once of each connection.
 Status ClientSessions::grantRefused(Session& session, const WriteRequest& request) {
   ++context_.stats.grantRefusals;
-  const Status why{KV_NOT_PERMITTED, "the leader did not grant it object " + toString(request.objectId) + " of " +
-                                         std::to_string(request.payloadLength) +
-                                         " bytes on this node, under this key, tenant and pins"};
+  Status why{KV_NOT_PERMITTED, "the leader did not grant it object " + toString(request.objectId) + " of " +
+                                   std::to_string(request.payloadLength) +
+                                   " bytes on this node, under this key, tenant and pins"};
   if (!std::exchange(session.grantRefused, true)) {
     const std::string who = session.who ? " (" + toString(*session.who) + ")" : "";
     context_.outbox.note(LogLevel::Warning, "a write of " + session.peer + who + " is refused: " + why.text());
