@@ -82,7 +82,7 @@ class DevicesIT {
                 kind: KvCachePool
                 metadata: {name: %6$s}
                 spec:
-                  security: {mode: Off}
+                  security: {mode: "Off"}
                   transferEngine: npus
                   masters: {replicas: 1}
                   storage:
@@ -93,7 +93,7 @@ class DevicesIT {
                 kind: KvCachePool
                 metadata: {name: cards}
                 spec:
-                  security: {mode: Off}
+                  security: {mode: "Off"}
                   transferEngine: cards
                   masters: {replicas: 1}
                   storage:

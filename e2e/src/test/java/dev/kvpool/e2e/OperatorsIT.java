@@ -141,7 +141,7 @@ class OperatorsIT {
                 kind: KvCachePool
                 metadata: {name: %s}
                 spec:
-                  security: {mode: Off}
+                  security: {mode: "Off"}
                   version: %s
                   storage: [{name: default, replicas: 2, capacity: 128Mi}]
                 """.formatted(POOL, version));

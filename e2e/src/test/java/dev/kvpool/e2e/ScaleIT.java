@@ -84,7 +84,7 @@ class ScaleIT {
                 kind: KvCachePool
                 metadata: {name: %s}
                 spec:
-                  security: {mode: Off}
+                  security: {mode: "Off"}
                   replicas: 3
                   cache: {objectLease: 20s}
                   storage: [{name: default, capacity: 128Mi}]

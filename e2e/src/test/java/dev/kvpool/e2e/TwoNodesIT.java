@@ -309,7 +309,7 @@ class TwoNodesIT {
                 kind: KvCachePool
                 metadata: {name: %1$s}
                 spec:
-                  security: {mode: Off}
+                  security: {mode: "Off"}
                   %2$s
                   masters:
                     podTemplate:

@@ -42,7 +42,7 @@ class UcxIT {
                 kind: KvCachePool
                 metadata: {name: %s}
                 spec:
-                  security: {mode: Off}
+                  security: {mode: "Off"}
                   transferEngine: cards
                   masters: {replicas: 1}
                   storage: [{name: memory, capacity: 128Mi}]

@@ -223,7 +223,7 @@ class UpgradeIT {
                 kind: KvCachePool
                 metadata: {name: %s}
                 spec:
-                  security: {mode: Off}
+                  security: {mode: "Off"}
                   version: %s
                   upgrade: {stepTimeout: 30s, finaliseAfter: 15s}
                   storage: [{name: default, replicas: 3, capacity: 128Mi}]

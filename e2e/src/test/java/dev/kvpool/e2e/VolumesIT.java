@@ -222,7 +222,7 @@ class VolumesIT {
                 kind: KvCachePool
                 metadata: {name: %s}
                 spec:
-                  security: {mode: Off}
+                  security: {mode: "Off"}
                   storage: [%s]
                 """.formatted(POOL, set));
     }
