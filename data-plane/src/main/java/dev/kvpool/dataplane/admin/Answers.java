@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Tenant;
+import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.PeerRole;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -48,10 +49,7 @@ final class Answers {
      */
     static Optional<Tenant> named(Request request) {
         Optional<Tenant> named = request.parameter("tenant").map(Tenant::of);
-        Optional<Tenant> own = request.caller()
-                .name()
-                .filter(name -> name.role() == PeerRole.TENANT)
-                .map(name -> Tenant.of(name.tenant()));
+        Optional<Tenant> own = ownTenant(request.caller().name());
         if (own.isPresent() && named.isPresent() && !named.equals(own)) {
             throw new IllegalArgumentException(
                     "a certificate of tenant %s shows objects of that tenant only; leave tenant=%s out"
@@ -60,7 +58,12 @@ final class Answers {
         return own.or(() -> named);
     }
 
-    /** The same, the default one when it names none. */
+    /** The tenant that a caller is of; empty for other roles, which may ask about all. */
+    static Optional<Tenant> ownTenant(Optional<PeerName> caller) {
+        return caller.filter(name -> name.role() == PeerRole.TENANT).map(name -> Tenant.of(name.tenant()));
+    }
+
+    /** The tenant that a request is about, the default one when it names none. */
     static Tenant tenant(Request request) {
         return named(request).orElse(Tenant.DEFAULT);
     }

@@ -10,7 +10,6 @@ import dev.kvpool.dataplane.master.core.report.QuotaStatus;
 import dev.kvpool.dataplane.master.core.tenant.Quota;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.identity.name.PeerName;
-import dev.kvpool.identity.name.PeerRole;
 import java.util.List;
 import java.util.Optional;
 
@@ -52,13 +51,12 @@ final class TenantQuotaRoutes {
      * @param caller who asks; empty where it has shown no certificate, and may ask everything
      */
     static Response show(Optional<Tenant> named, Optional<PeerName> caller, List<QuotaStatus> quotas) {
-        Optional<String> own =
-                caller.filter(name -> name.role() == PeerRole.TENANT).map(PeerName::tenant);
-        if (own.isPresent() && named.isPresent() && !named.get().name().equals(own.get())) {
+        Optional<Tenant> own = Answers.ownTenant(caller);
+        if (own.isPresent() && named.isPresent() && !named.equals(own)) {
             return Response.text(
-                    403, "tenant " + own.get() + " may see its own quota only: leave " + TENANT + " out\n");
+                    403, "tenant " + own.get().name() + " may see its own quota only: leave " + TENANT + " out\n");
         }
-        Optional<String> one = own.isPresent() ? own : named.map(Tenant::name);
+        Optional<String> one = own.or(() -> named).map(Tenant::name);
         List<QuotaStatus> shown = quotas.stream()
                 .filter(status -> one.isEmpty() || status.tenant().equals(one.get()))
                 .toList();

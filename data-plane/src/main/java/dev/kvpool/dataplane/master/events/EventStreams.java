@@ -25,7 +25,7 @@ public final class EventStreams implements EventNumbers {
     /** Subscribers at a time. */
     static final int SUBSCRIBERS_MAX = 64;
 
-    /** Subscribers at a time that show certificates of one tenant: so many more may be others'. */
+    /** Subscribers at a time that show certificates of one tenant; all others share what is left. */
     static final int SUBSCRIBERS_OF_TENANT_MAX = 16;
 
     /** Why there is no place for one more. */

@@ -73,7 +73,7 @@ public final class PoolReader {
      */
     public PoolObservation overview(KvCachePool pool, Optional<Lease> lease, List<Pod> found) {
         Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
-        List<HasMetadata> children = List.copyOf(lease.stream().toList());
+        List<HasMetadata> children = lease.stream().map(HasMetadata.class::cast).toList();
         PoolObservation unasked = new PoolObservation(
                 pool,
                 List.of(),
