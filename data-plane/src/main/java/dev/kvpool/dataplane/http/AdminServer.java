@@ -123,6 +123,8 @@ public final class AdminServer implements AutoCloseable {
             throws IOException {
         byte[] body = response.body().getBytes(StandardCharsets.UTF_8);
         exchange.getResponseHeaders().set("Content-Type", response.contentType());
+        response.retryAfterSeconds()
+                .ifPresent(seconds -> exchange.getResponseHeaders().set("Retry-After", Integer.toString(seconds)));
         if (exchange.getRequestMethod().equals("HEAD")) {
             exchange.sendResponseHeaders(response.status(), -1);
             return;

@@ -11,7 +11,6 @@ import java.io.OutputStream;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -26,6 +25,11 @@ public final class EventStream {
     static final int CHANGES_AT_ONCE = 1_000;
     static final long HEARTBEAT_MS = 1_000;
     private static final long TURN_SECONDS_MAX = 10;
+
+    /** Why a caller of a tenant gets no snapshot now. */
+    public static final String SNAPSHOT_UNDER_WAY =
+            "another subscriber of this tenant reads a snapshot, and there is one at a"
+                    + " time: ask again when that has ended, or go on behind a position with after=POSITION";
 
     /** Why there are no more lines. */
     private enum Ending {
@@ -72,10 +76,19 @@ public final class EventStream {
             return;
         }
         try {
-            write(lines);
+            if (after.isPresent() || streams.snapshotTurns().begin(subscriber)) {
+                write(lines);
+            } else {
+                end(lines, SNAPSHOT_UNDER_WAY);
+            }
         } finally {
             streams.leave(subscriber);
         }
+    }
+
+    /** Whether it begins with a snapshot and there is one for the caller's tenant already. */
+    public boolean mustWait() {
+        return after.isEmpty() && streams.snapshotTurns().isBusy(subscriber);
     }
 
     private void write(EventLines lines) throws IOException {
@@ -111,6 +124,14 @@ public final class EventStream {
 
     /** Answers whether it was written to its end. */
     private boolean snapshot(EventLines lines) throws IOException, FellBehindException, InterruptedException {
+        try {
+            return writeSnapshot(lines);
+        } finally {
+            streams.snapshotTurns().end(subscriber);
+        }
+    }
+
+    private boolean writeSnapshot(EventLines lines) throws IOException, FellBehindException, InterruptedException {
         streams.countSnapshot();
         Optional<Snapshot> begun = turn(Snapshot::new);
         if (begun.isEmpty()) {
@@ -132,10 +153,8 @@ public final class EventStream {
                     return false;
                 }
                 for (Change.Stored object : next.get().objects) {
-                    if (subscriber.isShown(object)) {
-                        lines.object(object);
-                        saidMs = streams.nowMs();
-                    }
+                    lines.object(object);
+                    saidMs = streams.nowMs();
                 }
                 heartbeatIfSilent(lines);
                 lines.flush();
@@ -204,10 +223,15 @@ public final class EventStream {
 
     /** Asks the core while its changes go to the log under this leadership; empty when they do not any more. */
     private <T> Optional<T> turn(Question<T> question) throws IOException, InterruptedException {
-        CompletableFuture<Optional<T>> answer = streams.core()
-                .ask(core -> streams.log().isOpenFor(authority) ? Optional.of(question.of(core)) : Optional.empty());
         try {
-            return answer.get(TURN_SECONDS_MAX, TimeUnit.SECONDS);
+            return streams.snapshotTurns()
+                    .next(
+                            () -> streams.core()
+                                    .ask(core -> streams.log().isOpenFor(authority)
+                                            ? Optional.of(question.of(core))
+                                            : Optional.<T>empty())
+                                    .get(TURN_SECONDS_MAX, TimeUnit.SECONDS),
+                            TURN_SECONDS_MAX);
         } catch (ExecutionException | TimeoutException e) {
             throw new IOException("the core of this master does not answer", e);
         }
@@ -228,7 +252,7 @@ public final class EventStream {
 
         private Snapshot(MasterCore core) {
             nodes = core.changes().usableNodes();
-            parts = core.changes().parts();
+            parts = core.changes().parts(subscriber.tenant());
         }
 
         private Part next() {

@@ -43,6 +43,7 @@ public final class EventStreams implements EventNumbers {
     private final LongSupplier clockMs;
     private final AtomicInteger subscribers = new AtomicInteger();
     private final Map<Tenant, Integer> subscribersOfTenants = new ConcurrentHashMap<>();
+    private final SnapshotTurns snapshotTurns = new SnapshotTurns();
     private final AtomicLong leftAtMs = new AtomicLong();
     private final AtomicLong snapshots = new AtomicLong();
     private final AtomicLong cut = new AtomicLong();
@@ -129,7 +130,7 @@ public final class EventStreams implements EventNumbers {
     public boolean isFull(Subscriber subscriber) {
         return subscribers.get() >= SUBSCRIBERS_MAX
                 || subscriber
-                        .tenant()
+                        .caller()
                         .filter(tenant -> subscribersOfTenants.getOrDefault(tenant, 0) >= SUBSCRIBERS_OF_TENANT_MAX)
                         .isPresent();
     }
@@ -138,7 +139,7 @@ public final class EventStreams implements EventNumbers {
     boolean enter(Subscriber subscriber) {
         int all = subscribers.incrementAndGet();
         int ofTenant = subscriber
-                .tenant()
+                .caller()
                 .map(tenant -> subscribersOfTenants.merge(tenant, 1, Integer::sum))
                 .orElse(0);
         if (all > SUBSCRIBERS_MAX || ofTenant > SUBSCRIBERS_OF_TENANT_MAX) {
@@ -156,7 +157,7 @@ public final class EventStreams implements EventNumbers {
 
     private void giveBack(Subscriber subscriber) {
         subscriber
-                .tenant()
+                .caller()
                 .ifPresent(tenant ->
                         subscribersOfTenants.computeIfPresent(tenant, (_, count) -> count == 1 ? null : count - 1));
         subscribers.decrementAndGet();
@@ -189,6 +190,10 @@ public final class EventStreams implements EventNumbers {
 
     CoreTurns core() {
         return core;
+    }
+
+    SnapshotTurns snapshotTurns() {
+        return snapshotTurns;
     }
 
     long nowMs() {

@@ -14,12 +14,13 @@ import java.util.UUID;
  * What one subscriber is shown. That of a tenant learns nothing of others' objects: its positions count only what it is shown, and
  * are those of no other subscriber.
  *
- * @param tenant whose objects alone it is shown; empty: all
+ * @param caller of which tenant the one is that asks; empty: of none, but an operator's, or one without a certificate
+ * @param tenant whose objects alone it is shown, the caller's own if that has one; empty: all
  * @param until when the certificate ends by which it may
  */
-public record Subscriber(Optional<Tenant> tenant, Instant until) {
+public record Subscriber(Optional<Tenant> caller, Optional<Tenant> tenant, Instant until) {
     /** One that is shown everything, for as long as it likes. */
-    static final Subscriber OF_ALL = new Subscriber(Optional.empty(), Instant.MAX);
+    static final Subscriber OF_ALL = new Subscriber(Optional.empty(), Optional.empty(), Instant.MAX);
 
     boolean isShown(Change change) {
         return tenant.isEmpty() || change.tenant().isEmpty() || change.tenant().equals(tenant);

@@ -20,10 +20,12 @@ public final class Tenant {
 
     private final String name;
     private final byte[] prefix;
+    private final Key prefixKey;
 
     private Tenant(String name, byte[] prefix) {
         this.name = name;
         this.prefix = prefix;
+        this.prefixKey = Key.of(prefix);
     }
 
     /**
@@ -84,6 +86,11 @@ public final class Tenant {
 
     public boolean isDefault() {
         return prefix.length == 0;
+    }
+
+    /** What the qualified keys of this tenant begin with; nothing for {@link #DEFAULT}. */
+    public Key prefix() {
+        return prefixKey;
     }
 
     /** The qualified key of what a client of this tenant calls {@code key}; one that is not valid when it may not call anything so. */

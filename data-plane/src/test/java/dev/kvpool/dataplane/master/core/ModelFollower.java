@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -36,7 +37,7 @@ final class ModelFollower {
         authority = master.core().changes().open();
         usable = new HashSet<>();
         master.core().changes().usableNodes().forEach(node -> usable.add(node.id()));
-        parts = master.core().changes().parts();
+        parts = master.core().changes().parts(Optional.empty());
     }
 
     /** Takes another part of the snapshot; whether that was the last. */
@@ -112,7 +113,7 @@ final class ModelFollower {
         }
         assertThat(known).isEqualTo(told);
         Map<ObjectId, Entry> all = new HashMap<>();
-        Index.Parts again = master.core().changes().parts();
+        Index.Parts again = master.core().changes().parts(Optional.empty());
         while (!again.isDone()) {
             again.next(100)
                     .forEach(it ->

@@ -64,7 +64,7 @@ class TenantEventsTest {
     }
 
     private static Subscriber of(Tenant tenant) {
-        return new Subscriber(Optional.of(tenant), Instant.MAX);
+        return new Subscriber(Optional.of(tenant), Optional.of(tenant), Instant.MAX);
     }
 
     /** What a subscriber reads that looks for changes so often. */
@@ -171,7 +171,8 @@ class TenantEventsTest {
 
     @Test
     void aStreamEndsWithTheCertificate() throws Exception {
-        List<JsonNode> lines = read(new Subscriber(Optional.of(ONE), Instant.now()), Optional.empty(), 2);
+        List<JsonNode> lines =
+                read(new Subscriber(Optional.of(ONE), Optional.of(ONE), Instant.now()), Optional.empty(), 2);
 
         assertThat(lines.getLast().get("reason").asText())
                 .startsWith("the certificate or token of this connection has ended");

@@ -17,7 +17,9 @@ import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 import java.util.random.RandomGenerator;
 
 /**
@@ -173,22 +175,33 @@ public final class Index {
         return published.changes();
     }
 
-    /** All that readers find, in parts. */
-    public Parts publishedParts() {
-        return new Parts();
+    /**
+     * All that readers find, in parts.
+     *
+     * @param tenant whose objects alone; empty: all
+     */
+    public Parts publishedParts(Optional<Tenant> tenant) {
+        return new Parts(tenant);
     }
 
-    /** All that readers find, in parts, between which it may change. */
+    /** What readers find, in parts, between which it may change. */
     public final class Parts {
         private final SplitTable.Tour tour = tables.byKey.tour();
+        private final IntPredicate isShown;
 
-        private Parts() {}
+        private Parts(Optional<Tenant> tenant) {
+            isShown = tenant.<IntPredicate>map(whose -> object -> published.isShown(object, whose))
+                    .orElse(object -> !published.isPurged(object));
+        }
 
-        /** The next about so many objects, as they are now. One that is published all the time is in one part, or in several. */
+        /**
+         * Of the next about so many objects those that are shown, as they are now; nothing is built for others. One that is published
+         * all the time is in one part, or in several.
+         */
         public List<Change.Stored> next(int objects) {
             List<Change.Stored> part = new ArrayList<>();
             tour.goOn(objects, object -> {
-                if (!published.isPurged(object)) {
+                if (isShown.test(object)) {
                     part.add(published.stored(object));
                 }
             });

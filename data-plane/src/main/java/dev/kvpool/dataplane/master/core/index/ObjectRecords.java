@@ -120,6 +120,15 @@ final class ObjectRecords implements Links {
         return slabs.getByte(object, KEY) == 0;
     }
 
+    /** Whether an object is of this tenant; its key is compared where it lies. */
+    boolean isOf(int object, Tenant tenant) {
+        if (tenant.isDefault()) {
+            return !isOfTenant(object);
+        }
+        Key prefix = tenant.prefix();
+        return keyLength(object) > prefix.length() && slabs.hasBytes(object, KEY, prefix.bytes());
+    }
+
     /** A new object without replicas, in no table. */
     int create(DirectoryRecord line) {
         Retention retention = line.retention();

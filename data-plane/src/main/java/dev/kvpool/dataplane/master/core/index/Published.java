@@ -72,15 +72,10 @@ final class Published {
         SplitTable.Walk walk = byKey.walk();
         int looked = 0;
         for (int object = walk.next(); object != Slabs.NONE && keys.size() < limit; object = walk.next()) {
-            if (objects.isOfTenant(object) == tenant.isDefault() || isPurged(object)) {
-                if (++looked == Bounds.KEYS_PASSED_OVER_MAX) {
-                    break;
-                }
-                continue;
-            }
-            Key key = objects.key(object);
-            if (tenant.owns(key)) {
-                keys.add(key);
+            if (isShown(object, tenant)) {
+                keys.add(objects.key(object));
+            } else if (++looked == Bounds.KEYS_PASSED_OVER_MAX) {
+                break;
             }
         }
         return keys;
@@ -291,6 +286,11 @@ final class Published {
 
     boolean isPurged(int object) {
         return purged > 0 && purgeId.isNewerThan(objects.id(object));
+    }
+
+    /** Whether one of them is in sight, and of this tenant. */
+    boolean isShown(int object, Tenant tenant) {
+        return !isPurged(object) && objects.isOf(object, tenant);
     }
 
     private int inSight(int object) {

@@ -8,9 +8,11 @@ import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * For those who follow what readers would be told: changes, as actions of the core while it tells them, and all there is, in parts that are
@@ -50,8 +52,12 @@ public final class ChangeReport {
         return nodes;
     }
 
-    /** All there is, in parts; good until the core has told that the leadership ended. */
-    public Index.Parts parts() {
-        return index.publishedParts();
+    /**
+     * What there is, in parts; good until the core has told that the leadership ended.
+     *
+     * @param tenant whose objects alone; empty: all
+     */
+    public Index.Parts parts(Optional<Tenant> tenant) {
+        return index.publishedParts(tenant);
     }
 }
