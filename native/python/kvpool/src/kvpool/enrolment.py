@@ -6,26 +6,32 @@ from __future__ import annotations
 import logging
 import os
 import random
+import re
 import threading
 import time
+from dataclasses import replace
 
 from kvpool.certificate_directory import CertificateDirectory
 from kvpool.enrol_call import Granted, ask
 from kvpool.identity_directory import VARIABLE, read_identity
 from kvpool.lifetime import call_after_closing
 from kvpool.master_connection import NotAnswered
-from kvpool.status import Status, error_of
+from kvpool.status import KvpoolError, Status, error_of
 
 _LOG = logging.getLogger("kvpool")
 _RETRY_SECONDS_MIN = 1.0
 _RETRY_SECONDS_MAX = 60.0
+_LOOK_SECONDS = 5.0
+_SPREAD_SECONDS = 10.0
+_SOONER_SECONDS_MAX = 1800.0
+_CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----")
 
 
 class Enrolment:
     """A certificate for the token of one identity directory, in a directory of this process's own.
 
-    Renewed at half of its life by a daemon thread; what fails then is logged, once for each cause, and tried again after 1 s to
-    60 s. The certificate from before stays in use meanwhile.
+    Renewed by a daemon thread at half of its life, and soon after ca.crt got a root that masters did not give. What fails then
+    is logged, once for each cause, and tried again after 1 s to 60 s. The certificate from before stays in use meanwhile.
 
     Raises NotAnswered when there is none within `timeout` seconds, with what each master said. What waiting does not help
     against is raised at once. Raises KvpoolError for files that cannot be used.
@@ -75,10 +81,14 @@ class Enrolment:
     def _renew(self, granted: Granted) -> None:
         problem = ""
         pause = _RETRY_SECONDS_MIN
-        wait = _until_renewal(granted)
-        while not self._end.wait(wait):
+        new_roots = _NewRoots(self._identity_dir)
+        due = time.monotonic() + _until_renewal(granted)
+        while not self._end.wait(max(0.0, min(due - time.monotonic(), _LOOK_SECONDS))):
+            now = time.monotonic()
+            if now < due and not new_roots.due(granted, now):
+                continue
             try:
-                granted = enrol(self._identity_dir)
+                granted = enrol(self._identity_dir, granted.roots)
                 if self._end.is_set():
                     return
                 self._directory.write(granted)
@@ -95,6 +105,40 @@ class Enrolment:
                 problem = ""
                 pause = _RETRY_SECONDS_MIN
                 wait = _until_renewal(granted)
+            due = time.monotonic() + wait
+
+
+class _NewRoots:
+    """Says when to ask before time, since the file of roots has some that masters did not give: the next one of the pool.
+
+    At first within 10 s, and then ever more rarely: masters have the root up to two minutes later, and a copy may have roots
+    that they will never give again.
+    """
+
+    def __init__(self, identity_dir: str) -> None:
+        self._identity_dir = identity_dir
+        self._missing: frozenset[str] = frozenset()
+        self._at = 0.0
+        self._pause = 0.0
+
+    def due(self, granted: Granted, now: float) -> bool:
+        try:
+            missing = _certificates(read_identity(self._identity_dir).roots) - _certificates(granted.roots)
+        except KvpoolError:  # the next renewal tells of it
+            return False
+        if missing != self._missing:
+            self._missing = missing
+            self._at = now + random.uniform(0.0, _SPREAD_SECONDS)
+            self._pause = _SPREAD_SECONDS
+        if not missing or now < self._at:
+            return False
+        self._at = now + self._pause * random.uniform(0.5, 1.5)
+        self._pause = min(2 * self._pause, _SOONER_SECONDS_MAX)
+        return True
+
+
+def _certificates(pem: str) -> frozenset[str]:
+    return frozenset("".join(body.split()) for body in _CERTIFICATE.findall(pem))
 
 
 def _until_renewal(granted: Granted) -> float:
@@ -102,12 +146,17 @@ def _until_renewal(granted: Granted) -> float:
     return max(_RETRY_SECONDS_MIN, (granted.not_after - time.time()) * random.uniform(0.45, 0.55))
 
 
-def enrol(identity_dir: str) -> Granted:
+def enrol(identity_dir: str, known_roots: str = "") -> Granted:
     """Asks the masters in turn, in any order, until one has given a certificate.
+
+    Args:
+        known_roots: PEM that masters gave with the last certificate. A copied ConfigMap has only the roots of its day, and
+            masters give the next root to clients long before they use it.
 
     Raises NotAnswered with what each of them said, and KvpoolError for files that cannot be used.
     """
     identity = read_identity(identity_dir)
+    identity = replace(identity, roots=f"{identity.roots}\n{known_roots}")
     failures: list[NotAnswered] = []
     said: list[str] = []
     for host, port in random.sample(identity.admins, len(identity.admins)):

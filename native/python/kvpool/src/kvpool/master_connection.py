@@ -57,8 +57,8 @@ def unreachable(error: Exception, port_setting: str) -> NotAnswered:
     """What an OSError or HTTPException of a connection with TLS means. `port_setting` says where its port is written."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return NotAnswered(
-            f"its certificate does not lead to ca.crt ({error.verify_message}); take that of the pool's ConfigMap POOL-trust, and"
-            " compare the clocks",
+            f"its certificate does not lead to ca.crt ({error.verify_message}); take that of the pool's ConfigMap POOL-trust"
+            " (kubectl kvpool client-config prints it for copies in other namespaces), and compare the clocks",
             Status.IDENTITY_MISMATCH,
             passes=False,
         )

@@ -43,6 +43,9 @@ public interface MasterAdmin {
     /** The rules of the cache it goes by. */
     RulesInEffect rules();
 
+    /** What certificates hang on; empty where this master signs none. */
+    Optional<TrustInEffect> trust();
+
     /** Leads and serves at this moment. */
     boolean isLeader();
 

@@ -44,6 +44,7 @@ final class PoolDocument {
         versions(root.putObject("version"), master.versions());
         active(root, status.active());
         rules(root.putObject("cacheRules"), master.rules());
+        master.trust().ifPresent(trust -> trust(root.putObject("trust"), trust));
         root.put("expectedNodes", status.expectedNodes());
         root.put("readyNodes", status.readyNodes());
         root.put("capacityBytes", status.capacityBytes());
@@ -131,6 +132,20 @@ final class PoolDocument {
         object.put("repairDelayMs", rules.repairDelayMs());
         object.put("repairBytesPerSecond", rules.repairBytesPerSecond());
         object.put("consistency", rules.consistency().word());
+    }
+
+    private static void trust(ObjectNode object, TrustInEffect trust) {
+        object.put("roots", trust.roots());
+        object.put("authority", trust.authority());
+        object.put("notAfter", trust.notAfter().toString());
+        ArrayNode members = object.putArray("members");
+        for (TrustInEffect.Member member : trust.members()) {
+            members.addObject()
+                    .put("name", member.name())
+                    .put("roots", member.roots())
+                    .put("authority", member.authority())
+                    .put("ageMs", member.ageMs());
+        }
     }
 
     private static void clients(ArrayNode list, List<PeerVersions.Clients> clients) {

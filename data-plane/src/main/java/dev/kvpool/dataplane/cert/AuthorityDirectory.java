@@ -17,11 +17,12 @@ import java.util.UUID;
 
 /**
  * A CA in files: {@code ca.crt}, which everybody may read, and {@code ca.key}, which only its owner may. The first certificate is the CA's; further
- * ones, such as that of the CA before, go to all that it gives certificates to.
+ * ones, such as that of the CA before, go to all that it gives certificates to, as do those of {@code roots.crt}, which need not be there.
  */
 public final class AuthorityDirectory {
     public static final String CERTIFICATE_FILE = "ca.crt";
     public static final String KEY_FILE = "ca.key";
+    private static final String ROOTS_FILE = "roots.crt";
     private static final int BYTES_MAX = 1 << 20;
 
     private AuthorityDirectory() {}
@@ -61,15 +62,21 @@ public final class AuthorityDirectory {
      * @param directory they come from, for messages
      * @param certificates text of {@code ca.crt}
      * @param key text of {@code ca.key}
+     * @param further text of {@code roots.crt}; empty where there is none
      */
-    public record Text(Path directory, String certificates, String key) {
+    public record Text(Path directory, String certificates, String key, String further) {
         /**
-         * Reads both.
+         * Reads them.
          *
          * @throws RefusedCertificateException when one is missing, unreadable or larger than 1 MiB
          */
         public static Text read(Path directory) throws RefusedCertificateException {
-            return new Text(directory, text(directory.resolve(CERTIFICATE_FILE)), text(directory.resolve(KEY_FILE)));
+            Path further = directory.resolve(ROOTS_FILE);
+            return new Text(
+                    directory,
+                    text(directory.resolve(CERTIFICATE_FILE)),
+                    text(directory.resolve(KEY_FILE)),
+                    Files.exists(further) ? text(further) : "");
         }
 
         /**
@@ -78,7 +85,16 @@ public final class AuthorityDirectory {
          * @throws RefusedCertificateException with the file, the cause and how to fix it
          */
         public CertificateAuthority parse(Instant now) throws RefusedCertificateException {
-            return authority(directory, certificates, key, now);
+            CertificateAuthority own = authority(directory, certificates, key, now);
+            return further.isEmpty() ? own : own.trusting(further(directory.resolve(ROOTS_FILE)));
+        }
+
+        private List<X509Certificate> further(Path file) throws RefusedCertificateException {
+            try {
+                return Pem.certificates(further);
+            } catch (IllegalArgumentException e) {
+                throw new RefusedCertificateException(file + ": " + e.getMessage(), e);
+            }
         }
 
         @Override

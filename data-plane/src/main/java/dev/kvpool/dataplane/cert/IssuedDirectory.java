@@ -9,6 +9,9 @@ import java.security.PrivateKey;
 
 /** What {@code --tls-dir} takes: {@code tls.crt}, {@code tls.key} and {@code ca.crt}. */
 public final class IssuedDirectory {
+    public static final String ROOTS_FILE = "ca.crt";
+    public static final String CHAIN_FILE = "tls.crt";
+
     private IssuedDirectory() {}
 
     /**
@@ -31,8 +34,8 @@ public final class IssuedDirectory {
      */
     public static void write(Path directory, String roots, PrivateKey key, String chain) throws IOException {
         PrivateFiles.directory(directory);
-        PrivateFiles.writePublic(directory.resolve("ca.crt"), roots);
+        PrivateFiles.writePublic(directory.resolve(ROOTS_FILE), roots);
         PrivateFiles.writePrivate(directory.resolve("tls.key"), Pem.encodeKey(key));
-        PrivateFiles.writePublic(directory.resolve("tls.crt"), chain);
+        PrivateFiles.writePublic(directory.resolve(CHAIN_FILE), chain);
     }
 }

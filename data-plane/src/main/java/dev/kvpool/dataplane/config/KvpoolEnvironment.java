@@ -31,6 +31,10 @@ public record KvpoolEnvironment(
     /** What the Python client, libkvpool and the operator read, which is never a misspelling. */
     private static final Set<String> OF_OTHER_PROGRAMS = Set.of(
             "KVPOOL_ASCEND_LIBRARY_DIR",
+            "KVPOOL_AUTHORITIES_CLIENT_WAIT",
+            "KVPOOL_AUTHORITIES_KEEP_PREVIOUS",
+            "KVPOOL_AUTHORITIES_LIFE",
+            "KVPOOL_AUTHORITIES_RENEW_BEFORE",
             "KVPOOL_BUSY_WAIT",
             "KVPOOL_COMMAND",
             "KVPOOL_CONNECT_TIMEOUT",

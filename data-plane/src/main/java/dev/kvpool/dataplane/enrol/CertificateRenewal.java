@@ -3,12 +3,27 @@ package dev.kvpool.dataplane.enrol;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
 
-/** Keeps a directory's certificate new: another one at half of the life of each, and after a failure one try after the other, ever later. */
+/**
+ * Keeps a directory's certificate new: another one at half of the life of each, and after a failure one try after the other, ever later. Sooner when
+ * the file of roots has changed: when it has other roots than masters gave, or another one in front than has signed the certificate, as while a pool
+ * changes from one certificate authority to the next.
+ */
 final class CertificateRenewal {
     private static final Duration AGAIN_MIN = Duration.ofSeconds(1);
     private static final Duration AGAIN_MAX = Duration.ofMinutes(1);
+
+    /** How often is looked at the file of roots. */
+    static final Duration LOOK = Duration.ofSeconds(5);
+
+    /** All members of a pool see a changed file at about the same time. */
+    private static final Duration SPREAD = Duration.ofSeconds(10);
+
+    /** Masters have new roots up to two minutes later, and there are files that never have what masters give. */
+    private static final Duration SOONER_MAX = Duration.ofHours(1);
 
     /** What happened. */
     interface Told {
@@ -19,33 +34,82 @@ final class CertificateRenewal {
 
     private final EnrolClient client;
     private final Told told;
+    private final LongSupplier uptimeMs;
     private Duration again = AGAIN_MIN;
     private boolean hasOne;
+    private long dueMs;
+    private Optional<String> wanted = Optional.empty();
+    private long soonerMs;
+    private Duration soonerNext = SPREAD;
+    private long writtenMs;
 
-    CertificateRenewal(EnrolClient client, Told told) {
+    /**
+     * Has done nothing yet.
+     *
+     * @param uptimeMs milliseconds of a clock that is never set
+     */
+    CertificateRenewal(EnrolClient client, Told told, LongSupplier uptimeMs) {
         this.client = client;
         this.told = told;
+        this.uptimeMs = uptimeMs;
+        dueMs = uptimeMs.getAsLong();
+        writtenMs = dueMs;
+    }
+
+    /** Does what is due, and says how long to wait until it looks again. */
+    Duration turn() {
+        long now = uptimeMs.getAsLong();
+        Optional<String> outdatedBy = client.outdatedBy();
+        if (!outdatedBy.equals(wanted)) {
+            wanted = outdatedBy;
+            soonerMs = now + spread(SPREAD);
+            soonerNext = SPREAD;
+        }
+        if (now >= dueMs) {
+            step();
+        } else if (wanted.isPresent() && now >= soonerMs) {
+            step();
+            soonerMs = uptimeMs.getAsLong() + soonerNext.toMillis() / 2 + spread(soonerNext);
+            soonerNext = min(soonerNext.multipliedBy(2), SOONER_MAX);
+        }
+        return min(Duration.ofMillis(Math.max(1, dueMs - uptimeMs.getAsLong())), LOOK);
+    }
+
+    private static long spread(Duration over) {
+        return ThreadLocalRandom.current().nextLong(over.toMillis());
+    }
+
+    private static Duration min(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 
     /** Tries once, and says how long to wait until the next time. */
     Duration step() {
+        Duration wait;
         try {
             EnrolClient.Written written = client.enrol();
             told.enrolled(written);
             hasOne = true;
             again = AGAIN_MIN;
-            return untilRenewal(written.life(), ThreadLocalRandom.current().nextDouble());
+            writtenMs = uptimeMs.getAsLong();
+            wait = untilRenewal(written.life(), ThreadLocalRandom.current().nextDouble());
         } catch (IOException e) {
-            Duration wait = again;
-            again = again.multipliedBy(2).compareTo(AGAIN_MAX) < 0 ? again.multipliedBy(2) : AGAIN_MAX;
+            wait = again;
+            again = min(again.multipliedBy(2), AGAIN_MAX);
             told.failed(e, wait);
-            return wait;
         }
+        dueMs = uptimeMs.getAsLong() + wait.toMillis();
+        return wait;
     }
 
     /** Whether a step has brought a certificate. */
     boolean hasOne() {
         return hasOne;
+    }
+
+    /** Since when the directory has what it has, as far as this process knows. */
+    long writtenMs() {
+        return writtenMs;
     }
 
     /**

@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.http.AdminAnswer;
 import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.certificate.TrustBundle;
 import dev.kvpool.identity.name.PeerNames;
 import dev.kvpool.identity.text.Quoted;
 import java.io.IOException;
@@ -23,12 +24,20 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Gets a certificate for this process from any of the masters, and writes it where {@code --tls-dir} looks. */
 final class EnrolClient {
+    private static final Logger LOG = LoggerFactory.getLogger(EnrolClient.class);
+
+    /** In place of a fingerprint, where none of the roots has signed the certificate. */
+    private static final String NONE = "0".repeat(16);
+
     private static final Pattern TOKEN_CHARS = Pattern.compile("[A-Za-z0-9_.-]+");
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration CONNECT = Duration.ofSeconds(3);
@@ -67,10 +76,7 @@ final class EnrolClient {
      * @throws IOException when none gave a certificate, with what each of them said
      */
     Written enrol() throws IOException {
-        String shown = Files.readString(token, StandardCharsets.US_ASCII).strip();
-        if (!TOKEN_CHARS.matcher(shown).matches()) { // a header would be refused with the token in the message
-            throw new IOException(token + " has no token: it has characters that no token has, or is empty");
-        }
+        String shown = token();
         AdminCaller caller = AdminCaller.trusting(roots(), pools(shown));
         KeyPair pair = CertificateAuthority.newKey();
         String path = EnrolRoute.PATH + "?key=" + url(pair.getPublic().getEncoded()) + "&proof=" + proof(pair, shown);
@@ -98,6 +104,14 @@ final class EnrolClient {
         throw new IOException(problems.toString());
     }
 
+    private String token() throws IOException {
+        String shown = Files.readString(token, StandardCharsets.US_ASCII).strip();
+        if (!TOKEN_CHARS.matcher(shown).matches()) { // a header would be refused with the token in the message
+            throw new IOException(token + " has no token: it has characters that no token has, or is empty");
+        }
+        return shown;
+    }
+
     /** Those whose masters may see the token: with a CA of several pools, roots say little. */
     private Set<UUID> pools(String shown) throws IOException {
         try {
@@ -112,6 +126,75 @@ final class EnrolClient {
             return Pem.certificates(Files.readString(roots, StandardCharsets.ISO_8859_1));
         } catch (IllegalArgumentException e) {
             throw new IOException(roots + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * What the file of roots says, where the directory does not have it: other roots, or a certificate that another root than the first one has
+     * signed. Empty where it has, and where one of them cannot be read, of which a renewal tells.
+     */
+    Optional<String> outdatedBy() {
+        try {
+            TrustBundle wanted = new TrustBundle(roots());
+            Held held = held();
+            boolean isCurrent = held.roots().digest().equals(wanted.digest())
+                    && wanted.signerOf(held.leaf())
+                            .equals(Optional.of(wanted.roots().getFirst()));
+            return isCurrent ? Optional.empty() : Optional.of(String.join(",", wanted.fingerprints()));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** What the directory has. */
+    private record Held(TrustBundle roots, X509Certificate leaf) {}
+
+    private Held held() throws IOException {
+        try {
+            return new Held(
+                    TrustBundle.parse(Files.readString(
+                            directory.resolve(IssuedDirectory.ROOTS_FILE), StandardCharsets.ISO_8859_1)),
+                    Pem.certificates(Files.readString(
+                                    directory.resolve(IssuedDirectory.CHAIN_FILE), StandardCharsets.ISO_8859_1))
+                            .getFirst());
+        } catch (IllegalArgumentException e) {
+            throw new IOException(directory + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Tells all masters which roots the directory has, and what has signed its certificate. Those that do not listen hear it the next time.
+     *
+     * @return how many roots there are
+     */
+    int tell() {
+        try {
+            Held held = held();
+            String authority = held.roots()
+                    .signerOf(held.leaf())
+                    .map(CertificateAuthority::fingerprint)
+                    .orElse(NONE);
+            String shown = token();
+            AdminCaller caller = AdminCaller.trusting(roots(), pools(shown));
+            String path = TrustRoute.PATH + "?roots=" + held.roots().digest() + "&authority=" + authority;
+            for (HostPort master : masters) {
+                tell(caller, master, path, shown);
+            }
+            return held.roots().roots().size();
+        } catch (IOException e) {
+            LOG.debug("cannot tell masters which roots are trusted", e);
+            return 0;
+        }
+    }
+
+    private static void tell(AdminCaller caller, HostPort master, String path, String shown) {
+        try {
+            AdminAnswer answer = caller.post(master, path, shown, CONNECT, ANSWER);
+            if (!answer.isOk()) {
+                LOG.debug("{} answered {} to which roots are trusted: {}", master, answer.status(), answer.body());
+            }
+        } catch (IOException e) {
+            LOG.debug("{} cannot be told which roots are trusted", master, e);
         }
     }
 

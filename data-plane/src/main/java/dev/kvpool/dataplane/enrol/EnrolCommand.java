@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.config.Formats;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.nativelib.Uptime;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -62,10 +63,10 @@ public final class EnrolCommand implements Command {
                 throw new FailureException("no certificate: " + e.getMessage(), e);
             }
         }
-        CertificateRenewal renewal = new CertificateRenewal(client, told(settings, console));
+        CertificateRenewal renewal = new CertificateRenewal(client, told(settings, console), Uptime::ms);
         boolean asked = false;
         while (!asked) {
-            asked = isAsked(console.stop(), renewal.step());
+            asked = isAsked(console.stop(), renewal.turn());
         }
         return ExitCode.OK;
     }

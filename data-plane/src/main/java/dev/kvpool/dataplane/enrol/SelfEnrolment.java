@@ -15,6 +15,7 @@ import dev.kvpool.dataplane.secure.RefusedCertificateException;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.nativelib.Uptime;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -50,24 +51,24 @@ public final class SelfEnrolment implements AutoCloseable {
                     "give --enrol-at, --token-file, --roots and --tls-dir together: where to ask, what to show, whom to believe and where to write"));
 
     private final Optional<CertificateRenewal> renewal;
+    private final Optional<TrustTelling> telling;
     private final Path directory;
     private final Thread thread;
     private volatile boolean closed;
-    private volatile Duration wait = Duration.ZERO;
     private volatile String problem = "no master was asked yet";
 
     private SelfEnrolment(Settings settings) {
         Optional<Path> used = TlsSettings.place(settings).used();
         directory = used.orElse(Path.of(""));
-        renewal = used.isEmpty() || settings.find(AT).isEmpty()
+        Optional<EnrolClient> client = used.isEmpty() || settings.find(AT).isEmpty()
                 ? Optional.empty()
-                : Optional.of(new CertificateRenewal(
-                        new EnrolClient(
-                                settings.get(AT),
-                                settings.get(ClientSettings.TOKEN),
-                                settings.get(ClientSettings.ROOTS),
-                                directory),
-                        new Lines()));
+                : Optional.of(new EnrolClient(
+                        settings.get(AT),
+                        settings.get(ClientSettings.TOKEN),
+                        settings.get(ClientSettings.ROOTS),
+                        directory));
+        renewal = client.map(it -> new CertificateRenewal(it, new Lines(), Uptime::ms));
+        telling = client.map(it -> new TrustTelling(it, Uptime::ms));
         thread = Thread.ofVirtual().name("enrolment").unstarted(this::renew);
     }
 
@@ -110,7 +111,7 @@ public final class SelfEnrolment implements AutoCloseable {
         if (isThere()) {
             return true;
         }
-        wait = renewing.step();
+        Duration wait = renewing.step();
         if (renewing.hasOne()) {
             return true;
         }
@@ -149,13 +150,15 @@ public final class SelfEnrolment implements AutoCloseable {
     }
 
     private void renew() {
+        CertificateRenewal renewing = renewal.orElseThrow();
         while (!closed) {
+            Duration wait = renewing.turn();
+            telling.orElseThrow().turn(renewing.writtenMs());
             try {
                 Thread.sleep(wait);
             } catch (InterruptedException e) {
                 return;
             }
-            wait = renewal.orElseThrow().step();
         }
     }
 

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master;
 import dev.kvpool.dataplane.admin.ConnectedPeer;
 import dev.kvpool.dataplane.admin.MasterAdmin;
 import dev.kvpool.dataplane.admin.RulesInEffect;
+import dev.kvpool.dataplane.admin.TrustInEffect;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
@@ -48,6 +49,7 @@ final class AdminQuestions implements MasterAdmin {
     private final HandingOver handingOver;
     private final Supplier<RulesInEffect> rules;
     private final EventStreams events;
+    private final Supplier<Optional<TrustInEffect>> trust;
 
     AdminQuestions(
             MasterConfig config,
@@ -61,7 +63,8 @@ final class AdminQuestions implements MasterAdmin {
             EarlyTakeover early,
             HandingOver handingOver,
             Supplier<RulesInEffect> rules,
-            EventStreams events) {
+            EventStreams events,
+            Supplier<Optional<TrustInEffect>> trust) {
         this.config = config;
         this.versions = versions;
         this.loop = loop;
@@ -74,6 +77,7 @@ final class AdminQuestions implements MasterAdmin {
         this.handingOver = handingOver;
         this.rules = rules;
         this.events = events;
+        this.trust = trust;
     }
 
     @Override
@@ -114,6 +118,11 @@ final class AdminQuestions implements MasterAdmin {
     @Override
     public RulesInEffect rules() {
         return rules.get();
+    }
+
+    @Override
+    public Optional<TrustInEffect> trust() {
+        return trust.get();
     }
 
     @Override

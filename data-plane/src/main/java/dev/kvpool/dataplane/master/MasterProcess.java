@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.admin.MasterRoutes;
+import dev.kvpool.dataplane.admin.TrustInEffect;
 import dev.kvpool.dataplane.audit.AuditLog;
 import dev.kvpool.dataplane.election.Candidate;
 import dev.kvpool.dataplane.election.Elector;
@@ -13,6 +14,7 @@ import dev.kvpool.dataplane.enrol.EnrolledNames;
 import dev.kvpool.dataplane.enrol.Enrolment;
 import dev.kvpool.dataplane.enrol.EnrolmentFiles;
 import dev.kvpool.dataplane.enrol.OwnCertificate;
+import dev.kvpool.dataplane.enrol.TrustRoute;
 import dev.kvpool.dataplane.health.Defects;
 import dev.kvpool.dataplane.health.HangWatch;
 import dev.kvpool.dataplane.http.AdminPorts;
@@ -29,6 +31,7 @@ import dev.kvpool.dataplane.master.file.FileWatch;
 import dev.kvpool.dataplane.master.warmup.WarmUp;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
 import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.secure.MemberReports;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.secure.RefusedCertificateException;
 import dev.kvpool.dataplane.secure.TlsIdentity;
@@ -36,6 +39,8 @@ import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.identity.certificate.TrustBundle;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.PeerRole;
 import dev.kvpool.nativelib.Uptime;
@@ -47,6 +52,7 @@ import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -91,6 +97,7 @@ public final class MasterProcess implements AutoCloseable {
     private final EarlyTakeover early;
     private final HandingOver handingOver;
     private final Optional<EnrolmentFiles> enrolment;
+    private final MemberReports memberReports = new MemberReports(MasterProcess::clockMs);
     private final PoolSecurity security;
     private final AuditLog audit;
     private final BehindTimes behind = new BehindTimes();
@@ -235,6 +242,7 @@ public final class MasterProcess implements AutoCloseable {
         List<Route> routes = new ArrayList<>(MasterRoutes.of(admin(), metrics));
         if (giving.isPresent()) {
             routes.add(EnrolRoute.of(giving.get(), audit));
+            routes.add(TrustRoute.of(giving.get(), memberReports, audit));
             FileWatch.start(
                     "enrolment",
                     enrolment.orElseThrow()::look,
@@ -360,7 +368,24 @@ public final class MasterProcess implements AutoCloseable {
                 early,
                 handingOver,
                 follower::now,
-                events);
+                events,
+                this::trust);
+    }
+
+    /** The roots are those of the connections of this moment, which follow the files some seconds later. */
+    Optional<TrustInEffect> trust() {
+        return enrolment.flatMap(files -> security.current().map(tls -> {
+            X509Certificate authority = files.authority().certificate();
+            long now = clockMs();
+            return new TrustInEffect(
+                    new TrustBundle(tls.credentials().roots()).digest(),
+                    CertificateAuthority.fingerprint(authority),
+                    authority.getNotAfter().toInstant(),
+                    memberReports.all().stream()
+                            .map(said -> new TrustInEffect.Member(
+                                    said.name(), said.roots(), said.authority(), now - said.atMs()))
+                            .toList());
+        }));
     }
 
     /** Zones by node id, empty where none is known. */

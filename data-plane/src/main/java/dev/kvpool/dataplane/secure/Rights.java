@@ -22,6 +22,7 @@ public final class Rights {
             Map.entry("GET /readyz", Verb.HEALTH),
             Map.entry("GET /version", Verb.HEALTH),
             Map.entry("POST /api/v1/enrol", Verb.ENROL),
+            Map.entry("POST /api/v1/trust", Verb.ENROL),
             Map.entry("GET /metrics", Verb.METRICS),
             Map.entry("GET /role", Verb.OBSERVE),
             Map.entry("GET /api/v1/pool", Verb.OBSERVE),

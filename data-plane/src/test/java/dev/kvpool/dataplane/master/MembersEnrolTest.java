@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.kvpool.dataplane.admin.TrustInEffect;
 import dev.kvpool.dataplane.agent.AgentCommand;
 import dev.kvpool.dataplane.cert.AuthorityDirectory;
 import dev.kvpool.dataplane.cli.Command;
@@ -23,6 +24,7 @@ import dev.kvpool.dataplane.secure.TlsPlace;
 import dev.kvpool.dataplane.wire.PeerSocket;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.certificate.TrustBundle;
 import dev.kvpool.identity.name.PeerNames;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -33,6 +35,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
@@ -164,6 +167,54 @@ class MembersEnrolTest {
         assertThat(ended.get(LONG.toSeconds(), TimeUnit.SECONDS)).isEqualTo(ExitCode.OK);
     }
 
+    /** By files alone, while node and master run: both roots, a certificate by the next authority, its root alone; and it says so each time. */
+    @Test
+    void aNodeFollowsAChangeOfTheAuthorityAndTellsHowFarItIs() throws Exception {
+        Files.writeString(folder.resolve("rules"), "mon/member node\n");
+        CompletableFuture<Integer> ended = node(NODE);
+        await().atMost(LONG).ignoreExceptions().until(() -> probe("/readyz").isOk());
+        X509Certificate old =
+                Pem.certificates(Files.readString(folder.resolve("ca/ca.crt"))).getFirst();
+        CertificateAuthority authority = CertificateAuthority.create(POOL, Instant.now(), Duration.ofDays(9));
+        X509Certificate next = authority.certificate();
+        awaitSaid(old, old);
+
+        Files.writeString(folder.resolve("ca/roots.crt"), Pem.encode(next));
+        Files.writeString(folder.resolve("roots"), Pem.encode(old) + Pem.encode(next));
+        awaitSaid(old, old, next);
+
+        Files.writeString(folder.resolve("ca/roots.crt"), Pem.encode(old));
+        Files.writeString(folder.resolve("ca/ca.key"), Pem.encodeKey(authority.key()));
+        Files.writeString(folder.resolve("ca/ca.crt"), Pem.encode(next));
+        Files.writeString(folder.resolve("roots"), Pem.encode(next) + Pem.encode(old));
+        awaitSaid(next, next, old);
+
+        Files.delete(folder.resolve("ca/roots.crt"));
+        Files.writeString(folder.resolve("roots"), Pem.encode(next));
+        awaitSaid(next, next);
+        assertThat(TrustBundle.parse(Files.readString(folder.resolve("tls/ca.crt")))
+                        .roots())
+                .containsExactly(next);
+        assertThat(probe("/readyz").isOk()).isTrue();
+        assertThat(ended).isNotDone();
+        stop.ask();
+        assertThat(ended.get(LONG.toSeconds(), TimeUnit.SECONDS)).isEqualTo(ExitCode.OK);
+    }
+
+    private void awaitSaid(X509Certificate signer, X509Certificate... roots) {
+        String digest = new TrustBundle(List.of(roots)).digest();
+        await().atMost(LONG.multipliedBy(3)).untilAsserted(() -> {
+            TrustInEffect trust = master.trust().orElseThrow();
+            assertThat(trust.roots()).isEqualTo(digest);
+            assertThat(trust.authority()).isEqualTo(CertificateAuthority.fingerprint(signer));
+            assertThat(trust.members()).singleElement().satisfies(member -> {
+                assertThat(member.name()).isEqualTo("node/" + NODE);
+                assertThat(member.roots()).isEqualTo(digest);
+                assertThat(member.authority()).isEqualTo(CertificateAuthority.fingerprint(signer));
+            });
+        });
+    }
+
     private X509Certificate leaf() throws IOException {
         return Pem.certificates(Files.readString(folder.resolve("tls/tls.crt"))).getFirst();
     }
@@ -265,6 +316,7 @@ class MembersEnrolTest {
                         "member",
                         Instant.now(),
                         Instant.now().plusSeconds(600))));
+        Files.copy(folder.resolve("ca/ca.crt"), folder.resolve("roots"), StandardCopyOption.REPLACE_EXISTING);
         List<String> arguments = new ArrayList<>(List.of(
                 command.name(),
                 "--masters=127.0.0.1:" + master.port(),
@@ -273,7 +325,7 @@ class MembersEnrolTest {
                 "--tls-dir=" + folder.resolve("tls"),
                 "--enrol-at=127.0.0.1:1," + secure(), // nothing listens at the first
                 "--token-file=" + folder.resolve("token"),
-                "--roots=" + folder.resolve("ca/ca.crt")));
+                "--roots=" + folder.resolve("roots")));
         arguments.addAll(List.of(more));
         return CompletableFuture.supplyAsync(
                 () -> new CommandRunner(List.of(command), Map.of(), console(until))

@@ -133,12 +133,29 @@ public final class CertificateAuthority {
         }
     }
 
+    /** When a CA was made, to the second: it is valid from a little earlier, as clocks differ. */
+    public static Instant madeAt(X509Certificate authority) {
+        return authority.getNotBefore().toInstant().plus(BEFORE);
+    }
+
     private static String trustDomain(UUID poolId) {
         return "spiffe://" + poolId;
     }
 
     public X509Certificate certificate() {
         return certificate;
+    }
+
+    /** The same, with more roots for those that it gives certificates to. */
+    public CertificateAuthority trusting(List<X509Certificate> more) {
+        List<X509Certificate> all = new ArrayList<>(roots);
+        all.addAll(more);
+        return new CertificateAuthority(poolId, certificate, key, new TrustBundle(all).roots());
+    }
+
+    /** What those are to trust that it gives certificates to. */
+    public TrustBundle bundle() {
+        return new TrustBundle(roots);
     }
 
     /** What signs; a process that has it is the CA. */

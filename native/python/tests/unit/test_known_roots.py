@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process with a copied ConfigMap enrols also by the roots that masters gave it since."""
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+
+from kvpool import enrolment
+from kvpool.enrol_call import Granted
+from kvpool.identity_directory import Identity
+
+POOL = "5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01"
+OLD = "-----BEGIN CERTIFICATE-----\nold\n-----END CERTIFICATE-----\n"
+BOTH = OLD + "-----BEGIN CERTIFICATE-----\nnew\n-----END CERTIFICATE-----\n"
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> str:
+    claims = base64.urlsafe_b64encode(json.dumps({"aud": [f"kvpool.dev/{POOL}"]}).encode()).decode().rstrip("=")
+    (tmp_path / "token").write_text(f"e30.{claims}.x")
+    (tmp_path / "ca.crt").write_text(OLD)
+    (tmp_path / "admins").write_text("master:9443")
+    return str(tmp_path)
+
+
+def test_the_roots_of_the_last_certificate_count_beside_the_file(copied: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    def ask(master: tuple[str, int], identity: Identity) -> Granted:
+        shown.append(identity.roots)
+        return Granted(certificate="", key="", roots=BOTH, not_after=0.0)
+
+    monkeypatch.setattr(enrolment, "ask", ask)
+    first = enrolment.enrol(copied)
+    enrolment.enrol(copied, first.roots)
+
+    assert shown[0].strip() == OLD.strip()
+    assert "new" in shown[1] and shown[1].startswith(OLD)
+
+
+class NoDirectory:
+    """In place of one whose files must be certificates."""
+
+    def write(self, granted: Granted) -> None:
+        assert granted.roots == BOTH
+
+    def remove(self) -> None:
+        pass
+
+
+def test_renewals_pass_them_on(copied: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    known: list[str] = []
+
+    def enrol(identity_dir: str, known_roots: str = "") -> Granted:
+        known.append(known_roots)
+        if len(known) == 3:
+            running.close()
+        return Granted(certificate=OLD, key=OLD, roots=BOTH, not_after=0.0)  # which is over, so the next one is due
+
+    monkeypatch.setattr(enrolment, "enrol", enrol)
+    monkeypatch.setattr(enrolment, "CertificateDirectory", NoDirectory)
+    running = enrolment.Enrolment(copied, 1.0)
+    running._thread.join(30)
+
+    assert known == ["", BOTH, BOTH]
+
+
+def test_a_root_that_masters_did_not_give_is_asked_for_soon_and_ever_more_rarely(copied: str) -> None:
+    granted = Granted(certificate="", key="", roots=OLD, not_after=0.0)
+    new_roots = enrolment._NewRoots(copied)
+    assert not any(new_roots.due(granted, now) for now in range(100))
+
+    Path(copied, "ca.crt").write_text(BOTH)
+    asked = [now for now in range(100, 4000) if new_roots.due(granted, now)]
+    assert 100 <= asked[0] <= 110
+    assert 5 <= len(asked) <= 13
+    both = Granted(certificate="", key="", roots=BOTH, not_after=0.0)
+    assert not any(new_roots.due(both, now) for now in range(4000, 9000, 10))
+
+    Path(copied, "ca.crt").write_text("")  # as while somebody writes it
+    assert not new_roots.due(granted, 9001)
