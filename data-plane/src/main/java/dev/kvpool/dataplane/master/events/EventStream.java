@@ -35,6 +35,7 @@ public final class EventStream {
     private enum Ending {
         LEADERSHIP("this master does not serve as leader any more"),
         CERTIFICATE("the certificate or token of this connection has ended: connect with the next one"),
+        PLACE("its place is another subscriber's now: this caller, or its tenant, had more of the places than others"),
         BEHIND("too slow: changes were not read in time");
 
         private final String reason;
@@ -58,6 +59,9 @@ public final class EventStream {
 
     private long saidMs;
 
+    /** The place it has among the subscribers, once it is written. */
+    private SubscriberPlaces.Place taken;
+
     EventStream(EventStreams streams, Authority authority, Subscriber subscriber, Optional<EventLog.Place> after) {
         this.streams = streams;
         this.authority = authority;
@@ -71,10 +75,12 @@ public final class EventStream {
     /** Writes lines until the leadership, or the subscriber's connection, ends, or it falls behind. */
     public void writeTo(OutputStream out) throws IOException {
         EventLines lines = new EventLines(out, subscriber.tenant().isEmpty());
-        if (!streams.enter(subscriber)) {
+        Optional<SubscriberPlaces.Place> entered = streams.enter(subscriber);
+        if (entered.isEmpty()) {
             end(lines, EventStreams.FULL);
             return;
         }
+        taken = entered.get();
         try {
             if (after.isPresent() || streams.snapshotTurns().begin(subscriber)) {
                 write(lines);
@@ -82,7 +88,7 @@ public final class EventStream {
                 end(lines, SNAPSHOT_UNDER_WAY);
             }
         } finally {
-            streams.leave(subscriber);
+            streams.leave(taken);
         }
     }
 
@@ -98,11 +104,12 @@ public final class EventStream {
                 lines.flush();
             }
             boolean lasts = after.isPresent() || snapshot(lines);
-            while (lasts && streams.leads() && isIdentified()) {
+            while (lasts && streams.leads() && revoked().isEmpty()) {
                 lasts = follow(lines, Long.MAX_VALUE, HEARTBEAT_MS);
                 lines.flush();
             }
-            end(lines, streams.leads() && !isIdentified() ? Ending.CERTIFICATE.reason : Ending.LEADERSHIP.reason);
+            Optional<Ending> revoked = streams.leads() ? revoked() : Optional.empty();
+            end(lines, revoked.orElse(Ending.LEADERSHIP).reason);
         } catch (FellBehindException _) { // by how much would tell how many changes others make
             streams.countCut();
             end(lines, Ending.BEHIND.reason);
@@ -112,9 +119,12 @@ public final class EventStream {
         }
     }
 
-    /** Whether the certificate or token by which it was opened is still good. */
-    private boolean isIdentified() {
-        return Instant.now().isBefore(subscriber.until());
+    /** Whether the certificate or token by which it was opened has ended, or its place is taken. */
+    private Optional<Ending> revoked() {
+        if (!Instant.now().isBefore(subscriber.until())) {
+            return Optional.of(Ending.CERTIFICATE);
+        }
+        return taken.isTaken() ? Optional.empty() : Optional.of(Ending.PLACE);
     }
 
     private static void end(EventLines lines, String reason) throws IOException {
@@ -149,7 +159,9 @@ public final class EventStream {
                             .toList());
             for (boolean done = false; !done; ) {
                 Optional<Part> next = turn(core -> snapshot.next());
-                if (next.isEmpty() || !followUpTo(lines, next.get().sequence) || !isIdentified()) {
+                if (next.isEmpty()
+                        || !followUpTo(lines, next.get().sequence)
+                        || revoked().isPresent()) {
                     return false;
                 }
                 for (Change.Stored object : next.get().objects) {

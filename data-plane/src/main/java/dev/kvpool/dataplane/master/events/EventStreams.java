@@ -6,13 +6,9 @@ import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.Change;
 import dev.kvpool.dataplane.metrics.EventNumbers;
 import dev.kvpool.dataplane.wire.message.Authority;
-import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -22,15 +18,9 @@ import java.util.function.LongSupplier;
  * can go on where it was.
  */
 public final class EventStreams implements EventNumbers {
-    /** Subscribers at a time. */
-    static final int SUBSCRIBERS_MAX = 64;
-
-    /** Subscribers at a time that show certificates of one tenant; all others share what is left. */
-    static final int SUBSCRIBERS_OF_TENANT_MAX = 16;
-
     /** Why there is no place for one more. */
-    public static final String FULL = "there are %d subscribers already, or %d of this tenant"
-            .formatted(SUBSCRIBERS_MAX, SUBSCRIBERS_OF_TENANT_MAX);
+    public static final String FULL = "all %d places of subscribers are taken, and none has more of them than its share"
+            .formatted(SubscriberPlaces.MAX);
 
     /** Changes that are kept for those who read slowly or come back. */
     static final int CHANGES_KEPT = 1 << 16;
@@ -41,8 +31,7 @@ public final class EventStreams implements EventNumbers {
     private final CoreTurns core;
     private final BooleanSupplier leads;
     private final LongSupplier clockMs;
-    private final AtomicInteger subscribers = new AtomicInteger();
-    private final Map<Tenant, Integer> subscribersOfTenants = new ConcurrentHashMap<>();
+    private final SubscriberPlaces places = new SubscriberPlaces();
     private final SnapshotTurns snapshotTurns = new SnapshotTurns();
     private final AtomicLong leftAtMs = new AtomicLong();
     private final AtomicLong snapshots = new AtomicLong();
@@ -111,7 +100,7 @@ public final class EventStreams implements EventNumbers {
     }
 
     private boolean isUnread() {
-        return subscribers.get() == 0 && clockMs.getAsLong() - leftAtMs.get() > KEPT_WITHOUT_READER_MS;
+        return places.count() == 0 && clockMs.getAsLong() - leftAtMs.get() > KEPT_WITHOUT_READER_MS;
     }
 
     private Authority opened(MasterCore it) {
@@ -128,39 +117,18 @@ public final class EventStreams implements EventNumbers {
 
     /** Whether this one may not {@link #enter}. */
     public boolean isFull(Subscriber subscriber) {
-        return subscribers.get() >= SUBSCRIBERS_MAX
-                || subscriber
-                        .caller()
-                        .filter(tenant -> subscribersOfTenants.getOrDefault(tenant, 0) >= SUBSCRIBERS_OF_TENANT_MAX)
-                        .isPresent();
+        return places.isFull(subscriber);
     }
 
-    /** Takes the place of one subscriber; false when there is none left. */
-    boolean enter(Subscriber subscriber) {
-        int all = subscribers.incrementAndGet();
-        int ofTenant = subscriber
-                .caller()
-                .map(tenant -> subscribersOfTenants.merge(tenant, 1, Integer::sum))
-                .orElse(0);
-        if (all > SUBSCRIBERS_MAX || ofTenant > SUBSCRIBERS_OF_TENANT_MAX) {
-            giveBack(subscriber);
-            return false;
-        }
-        return true;
+    /** Takes the place of one subscriber, maybe from one of another tenant; empty when there is none. */
+    Optional<SubscriberPlaces.Place> enter(Subscriber subscriber) {
+        return places.take(subscriber);
     }
 
     /** Gives that place back. */
-    void leave(Subscriber subscriber) {
+    void leave(SubscriberPlaces.Place place) {
         leftAtMs.set(clockMs.getAsLong());
-        giveBack(subscriber);
-    }
-
-    private void giveBack(Subscriber subscriber) {
-        subscriber
-                .caller()
-                .ifPresent(tenant ->
-                        subscribersOfTenants.computeIfPresent(tenant, (_, count) -> count == 1 ? null : count - 1));
-        subscribers.decrementAndGet();
+        place.leave();
     }
 
     /**
@@ -214,7 +182,7 @@ public final class EventStreams implements EventNumbers {
 
     @Override
     public int subscribers() {
-        return subscribers.get();
+        return places.count();
     }
 
     @Override

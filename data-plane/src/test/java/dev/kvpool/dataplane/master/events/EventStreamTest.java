@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -136,14 +137,15 @@ class EventStreamTest {
 
     @Test
     void placesAreBounded() throws Exception {
-        for (int i = 0; i < EventStreams.SUBSCRIBERS_MAX; i++) {
-            assertThat(streams.enter(Subscriber.OF_ALL)).isTrue();
+        List<SubscriberPlaces.Place> places = new ArrayList<>();
+        for (int i = 0; i < SubscriberPlaces.MAX; i++) {
+            places.add(streams.enter(Subscriber.OF_ALL).orElseThrow());
         }
 
         assertThat(streams.isFull(Subscriber.OF_ALL)).isTrue();
         assertThat(read(open(""))).containsExactly("bye");
-        assertThat(streams.subscribers()).isEqualTo(EventStreams.SUBSCRIBERS_MAX);
-        streams.leave(Subscriber.OF_ALL);
+        assertThat(streams.subscribers()).isEqualTo(SubscriberPlaces.MAX);
+        streams.leave(places.getFirst());
         assertThat(streams.isFull(Subscriber.OF_ALL)).isFalse();
     }
 

@@ -179,17 +179,31 @@ class TenantEventsTest {
     }
 
     @Test
-    void oneTenantLeavesPlacesForOthers() {
-        for (int i = 0; i < EventStreams.SUBSCRIBERS_OF_TENANT_MAX; i++) {
-            assertThat(streams.enter(of(ONE))).isTrue();
+    void whoHasMoreThanOthersLosesTheNewestStream() throws Exception {
+        for (int i = 0; i < SubscriberPlaces.SHARED - 1; i++) {
+            assertThat(streams.enter(of(ONE))).isPresent();
         }
+        EventStream newest = streams.open(of(ONE), Optional.empty()).join().orElseThrow();
+        turnsLeft = 2;
+        ByteArrayOutputStream out = new ByteArrayOutputStream() {
+            private boolean lost;
 
-        assertThat(streams.isFull(of(ONE))).isTrue();
-        assertThat(streams.enter(of(ONE))).isFalse();
-        assertThat(streams.enter(of(TWO))).isTrue();
-        assertThat(streams.isFull(Subscriber.OF_ALL)).isFalse();
-        streams.leave(of(ONE));
-        assertThat(streams.enter(of(ONE))).isTrue();
-        assertThat(streams.subscribers()).isEqualTo(EventStreams.SUBSCRIBERS_OF_TENANT_MAX + 1);
+            @Override
+            public void flush() {
+                if (!lost) {
+                    lost = true;
+                    assertThat(streams.isFull(of(ONE))).isTrue();
+                    assertThat(streams.isFull(of(TWO))).isFalse();
+                    assertThat(streams.enter(of(TWO))).isPresent();
+                }
+            }
+        };
+
+        newest.writeTo(out);
+
+        assertThat(out.toString(UTF_8)).contains("\"bye\"", "its place is another subscriber's now");
+        assertThat(streams.subscribers()).as("its place is TWO's").isEqualTo(SubscriberPlaces.SHARED);
+        assertThat(read(of(ONE), Optional.empty(), 0).getFirst().get("reason").asText())
+                .isEqualTo(EventStreams.FULL);
     }
 }
