@@ -90,9 +90,9 @@ class Subscription:
         tenant: whose objects alone are told of. Default: those of the certificate's tenant, and where it is an admin's, or there
             is none, those of all tenants. A position is of the events of one tenant, or of all.
 
-    Iterating raises ValueError for a position or tenant that is none, or another's tenant, and KvpoolError when files of the
-    certificate cannot be used, or when masters refuse for a reason that does not pass: no right, another pool, no TLS at that
-    port.
+    Iterating raises ValueError for a position or tenant that is none, and KvpoolError when files of the
+    certificate cannot be used, or when masters refuse for a reason that does not pass: no right, another's tenant, another pool,
+    no TLS at that port.
     """
 
     def __init__(

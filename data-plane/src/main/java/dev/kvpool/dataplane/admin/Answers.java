@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.admin;
 
+import dev.kvpool.dataplane.http.NotPermittedException;
 import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.wire.message.Key;
@@ -45,15 +46,19 @@ final class Answers {
     /**
      * The tenant of the objects that a request is about: that of the caller's certificate, or the one that it names.
      *
-     * @throws IllegalArgumentException when a tenant names another one, whether there is such a tenant or not
+     * @throws NotPermittedException when a tenant names another one, whether there is such a tenant or not
      */
     static Optional<Tenant> named(Request request) {
-        Optional<Tenant> named = request.parameter("tenant").map(Tenant::of);
+        return named(request, "tenant");
+    }
+
+    /** The same where the parameter has another name. */
+    static Optional<Tenant> named(Request request, String parameter) {
+        Optional<Tenant> named = request.parameter(parameter).map(Tenant::of);
         Optional<Tenant> own = ownTenant(request.caller().name());
         if (own.isPresent() && named.isPresent() && !named.equals(own)) {
-            throw new IllegalArgumentException(
-                    "a certificate of tenant %s shows objects of that tenant only; leave tenant=%s out"
-                            .formatted(own.get(), named.get()));
+            throw new NotPermittedException("a certificate of tenant %s is good for that tenant only; leave %s=%s out"
+                    .formatted(own.get(), parameter, named.get()));
         }
         return own.or(() -> named);
     }

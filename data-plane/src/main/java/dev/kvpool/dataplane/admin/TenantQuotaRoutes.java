@@ -9,7 +9,6 @@ import dev.kvpool.dataplane.http.Route;
 import dev.kvpool.dataplane.master.core.report.QuotaStatus;
 import dev.kvpool.dataplane.master.core.tenant.Quota;
 import dev.kvpool.dataplane.wire.message.Tenant;
-import dev.kvpool.identity.name.PeerName;
 import java.util.List;
 import java.util.Optional;
 
@@ -37,37 +36,27 @@ final class TenantQuotaRoutes {
     }
 
     private Response show(Request request) {
-        Optional<Tenant> named = request.parameter(TENANT).map(Tenant::of);
         if (!master.isLeader()) {
+            Answers.named(request, TENANT);
             return Answers.notLeader(master);
         }
-        return show(named, request.caller().name(), master.status().quotas());
+        return show(request, master.status().quotas());
     }
 
-    /**
-     * The answer.
-     *
-     * @param named the tenant that is asked about; empty for all that have a quota, were refused or have lost anything
-     * @param caller who asks; empty where it has shown no certificate, and may ask everything
-     */
-    static Response show(Optional<Tenant> named, Optional<PeerName> caller, List<QuotaStatus> quotas) {
-        Optional<Tenant> own = Answers.ownTenant(caller);
-        if (own.isPresent() && named.isPresent() && !named.equals(own)) {
-            return Response.text(
-                    403, "tenant " + own.get().name() + " may see its own quota only: leave " + TENANT + " out\n");
-        }
-        Optional<String> one = own.or(() -> named).map(Tenant::name);
+    /** The answer: of the tenant that is named, or of all that have a quota, were refused or have lost anything, as far as the caller may see. */
+    static Response show(Request request, List<QuotaStatus> quotas) {
+        Optional<String> one = Answers.named(request, TENANT).map(Tenant::name);
         List<QuotaStatus> shown = quotas.stream()
                 .filter(status -> one.isEmpty() || status.tenant().equals(one.get()))
                 .toList();
         ObjectNode root = JSON.createObjectNode().put("success", true);
-        if (named.isEmpty()) {
+        if (request.parameter(TENANT).isEmpty()) {
             shown.forEach(status -> put(root.withArray("data").addObject(), status));
             root.withArray("data");
             return Response.json(200, root.toString());
         }
         if (shown.isEmpty()) {
-            return Response.text(404, "tenant " + named.get().name() + " has no quota\n");
+            return Response.text(404, "tenant " + one.orElseThrow() + " has no quota\n");
         }
         put(root.putObject("data"), shown.getFirst());
         return Response.json(200, root.toString());

@@ -175,6 +175,8 @@ public final class AdminServer implements AutoCloseable {
             return route.answer().apply(new Request(query, Request.token(exchange.getRequestHeaders()), caller));
         } catch (IllegalArgumentException e) {
             return Response.text(400, e.getMessage() + "\n");
+        } catch (NotPermittedException e) {
+            return Response.text(403, e.getMessage() + "\n");
         } catch (RuntimeException | Error e) { // of a question, not of what was asked about
             LOG.error("{} {} failed", route.method(), route.path(), e);
             return Response.text(500, "failed: " + e.getMessage() + "\n");

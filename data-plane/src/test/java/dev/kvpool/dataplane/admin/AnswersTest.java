@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvpool.dataplane.http.Caller;
+import dev.kvpool.dataplane.http.NotPermittedException;
 import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Tenant;
@@ -36,10 +37,13 @@ class AnswersTest {
     @Test
     void aTenantMayNotNameAnother() {
         assertThatThrownBy(() -> Answers.named(request("tenant/one/rw/a", Map.of("tenant", "two"))))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("a certificate of tenant one shows objects of that tenant only; leave tenant=two out");
+                .isInstanceOf(NotPermittedException.class)
+                .hasMessage("a certificate of tenant one is good for that tenant only; leave tenant=two out");
         assertThatThrownBy(() -> Answers.named(request("tenant/one/rw/a", Map.of("tenant", "default"))))
-                .isInstanceOf(IllegalArgumentException.class);
+                .isInstanceOf(NotPermittedException.class);
+        assertThatThrownBy(() -> Answers.named(request("tenant/one/rw/a", Map.of("tenant_id", "two")), "tenant_id"))
+                .isInstanceOf(NotPermittedException.class)
+                .hasMessageEndingWith("leave tenant_id=two out");
     }
 
     @Test

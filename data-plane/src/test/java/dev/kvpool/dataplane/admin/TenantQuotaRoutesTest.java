@@ -2,15 +2,20 @@
 package dev.kvpool.dataplane.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvpool.dataplane.http.Caller;
+import dev.kvpool.dataplane.http.NotPermittedException;
+import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.master.core.report.QuotaStatus;
 import dev.kvpool.dataplane.master.core.tenant.Quota;
 import dev.kvpool.dataplane.master.core.tenant.QuotaOutcomes.Costs;
 import dev.kvpool.dataplane.master.core.tenant.TenantAccounts.Balance;
-import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.identity.name.PeerName;
+import java.net.InetAddress;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -37,10 +42,12 @@ class TenantQuotaRoutesTest {
                     + "\"has_explicit_policy\":true,\"guaranteed_bytes\":0}";
 
     private static Response show(String named, String caller) {
-        return TenantQuotaRoutes.show(
-                Optional.ofNullable(named).map(Tenant::of),
+        Caller who = new Caller(
                 Optional.ofNullable(caller).map(path -> PeerName.ofPath(POOL, path)),
-                QUOTAS);
+                "",
+                InetAddress.ofLiteral("127.0.0.1"));
+        Map<String, String> query = named == null ? Map.of() : Map.of("tenant_id", named);
+        return TenantQuotaRoutes.show(new Request(query, Optional.empty(), who), QUOTAS);
     }
 
     private static void assertAnswer(Response answer, int status, String body) {
@@ -64,7 +71,10 @@ class TenantQuotaRoutesTest {
         assertAnswer(show(null, caller), 200, "{\"success\":true,\"data\":[" + CHAT + "]}");
         assertAnswer(show("chat", caller), 200, "{\"success\":true,\"data\":" + CHAT + "}");
         for (String other : List.of("search", "default", "never-was")) {
-            assertAnswer(show(other, caller), 403, "tenant chat may see its own quota only: leave tenant_id out\n");
+            assertThatThrownBy(() -> show(other, caller))
+                    .isInstanceOf(NotPermittedException.class)
+                    .hasMessage(
+                            "a certificate of tenant chat is good for that tenant only; leave tenant_id=%s out", other);
         }
     }
 

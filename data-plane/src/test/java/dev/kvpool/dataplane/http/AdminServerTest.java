@@ -39,6 +39,9 @@ class AdminServerTest {
                         Route.get("/bad", request -> {
                             throw new IllegalArgumentException("key is missing");
                         }),
+                        Route.get("/others", request -> {
+                            throw new NotPermittedException("it is another tenant's");
+                        }),
                         Route.get("/broken", request -> {
                             throw new IllegalStateException("lost");
                         })));
@@ -94,6 +97,8 @@ class AdminServerTest {
     void whatTheUserDidWrongIs400AndWhatWeDidWrongIs500() throws Exception {
         assertThat(send("GET", "/bad").statusCode()).isEqualTo(400);
         assertThat(send("GET", "/bad").body()).contains("key is missing");
+        assertThat(send("GET", "/others").statusCode()).isEqualTo(403);
+        assertThat(send("GET", "/others").body()).isEqualTo("it is another tenant's\n");
         assertThat(send("GET", "/broken").statusCode()).isEqualTo(500);
     }
 
