@@ -100,6 +100,13 @@ enum kv_status {
 #define KV_TLS_PERMISSIVE 2 /* TLS is dialled; both are taken, a plain peer with the rights that all have where it is off */
 #define KV_TLS_REQUIRED 3   /* TLS alone */
 
+/* payloads: what becomes of a TCP connection between a client and a storage node, or between two storage nodes, once both
+ * certificates are checked. Connections with masters are encrypted as long as they live. */
+#define KV_PAYLOADS_DEFAULT 0       /* a node: encrypted; a client: as each node has it */
+#define KV_PAYLOADS_ENCRYPTED 1     /* TLS as long as it lives, whatever the peer would take */
+#define KV_PAYLOADS_AUTHENTICATED 2 /* TLS ends behind the handshake where the peer takes that too: keys and values are as
+                                     * readable on the network, and as easily changed there, as without TLS */
+
 /* ---- library ------------------------------------------------------------------------------------------------ */
 
 /* The ABI this library speaks. A caller built against another number must not go on. */
@@ -183,7 +190,7 @@ typedef struct kv_node_params {
                         * that are trusted), looked at every 10 s. The certificate has one URI, spiffe://POOL-ID/node/NODE-ID;
                         * a transient node's may be a tenant's or an agent's. NULL or "": none */
   uint32_t tls_mode;   /* KV_TLS_* */
-  uint32_t reserved2;
+  uint32_t payloads;   /* KV_PAYLOADS_*, with TLS: to those who dial the node, and to nodes that it copies from */
 } kv_node_params;
 
 /* Opens or creates the segment, verifies its records, listens and dials the masters (and goes on dialling for ever).
@@ -284,7 +291,7 @@ typedef struct kv_client_params {
   const char *tls_dir;  /* as of a node. The certificate's URI is spiffe://POOL-ID/tenant/TENANT/rw/NAME, ro instead of rw for
                          * reading alone, or agent/NAME or admin/NAME. NULL or "": none */
   uint32_t tls_mode;    /* KV_TLS_*; a client dials TLS unless it is off */
-  uint32_t reserved;
+  uint32_t payloads;    /* KV_PAYLOADS_*, towards storage nodes; encrypted needs TLS */
 } kv_client_params;
 
 #define KV_BUSY_WAIT_NEVER 0xFFFFFFFFU /* kv_client_params.busy_wait_us */

@@ -50,10 +50,11 @@ class LocalPool:
         restart: bool = False,
         tls: bool = False,
         protocols: str = "shm,tcp",
+        payloads: str = "",
         variables: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """With `tls` connections without a certificate are refused; that of clients is in `tls_directory`. The pool's processes
-        have `variables` beside those of this one."""
+        """With `tls` connections without a certificate are refused; that of clients is in `tls_directory`. `payloads` is the word
+        of --payloads, if it is to be given. The pool's processes have `variables` beside those of this one."""
         first = free_ports(3 * masters + 3 * nodes)
         secure = first + 2 * masters + 2 * nodes
         # The command refuses variables of its prefix that are no settings, such as the one that names it here.
@@ -68,6 +69,7 @@ class LocalPool:
                 *("--node-port", str(first + 2 * masters), "--node-admin-port", str(first + 2 * masters + nodes)),
                 *("--object-lease", f"{OBJECT_LEASE_SECONDS}s", "--protocols", protocols),
                 *(["--restart"] if restart else []),
+                *(["--payloads", payloads] if payloads else []),
                 *(["--tls", "required", "--secure-admin-port", str(secure)] if tls else []),
                 *(["--node-secure-admin-port", str(secure + masters)] if tls else []),
             ],

@@ -43,7 +43,7 @@ Result<AgentSettings> settingsFrom(const kv_agent_params& params) {
   if (isEmpty(params.socket_path)) return kNoPath;
   auto pool = kvpool::abi::clientSettings({params.masters, params.name, params.product, params.protocols,
                                            params.connect_timeout_ms, params.transfer_timeout_ms, 0, params.tls_dir,
-                                           params.tls_mode});
+                                           params.tls_mode, KV_PAYLOADS_DEFAULT});
   if (!pool.ok()) return pool.status();
   AgentSettings settings;
   settings.client = std::move(pool.value());

@@ -31,9 +31,9 @@ constexpr uint32_t kBatchFlags = KV_BATCH_REGISTERED | KV_BATCH_FORCE | KV_BATCH
 static_assert(KV_PIN_SOFT == kvpool::kPinSoft && KV_PIN_HARD == kvpool::kPinHard);
 
 Result<ClientSettings> settingsFrom(const kv_client_params& params) {
-  auto settings = kvpool::abi::clientSettings({params.masters, params.name, params.product, params.protocols,
-                                               params.connect_timeout_ms, params.transfer_timeout_ms,
-                                               params.idle_timeout_ms, params.tls_dir, params.tls_mode});
+  auto settings = kvpool::abi::clientSettings(
+      {params.masters, params.name, params.product, params.protocols, params.connect_timeout_ms,
+       params.transfer_timeout_ms, params.idle_timeout_ms, params.tls_dir, params.tls_mode, params.payloads});
   if (!settings.ok()) return settings;
   settings.value().readyTimeoutMs = orDefault(params.ready_timeout_ms, kvpool::client::kReadyTimeoutMs);
   settings.value().queueOpsMax = orDefault(params.queue_ops_max, KV_BATCH_MAX);

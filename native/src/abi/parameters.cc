@@ -53,7 +53,8 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   auto product = nameOr(given.product, KVPOOL_PRODUCT_VERSION, "product");
   if (!product.ok()) return product.status();
 
-  const Result<secure::Settings> tls = secure::settingsOf(given.tlsDirectory, given.tlsMode);
+  const Result<secure::Settings> tls =
+      secure::settingsOf(given.tlsDirectory, given.tlsMode, given.payloads, secure::Payloads::Authenticated);
   if (!tls.ok()) return tls.status();
   auto security = secure::Security::open(tls.value());
   if (!security.ok()) return security.status();

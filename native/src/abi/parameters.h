@@ -40,6 +40,7 @@ struct PoolParameters {
   uint32_t idleTimeoutMs;
   const char* tlsDirectory;
   uint32_t tlsMode;
+  uint32_t payloads;
 };
 
 /// Of a client of its own, with bounds at their defaults.

@@ -171,6 +171,7 @@ OutQueue::Outcome OutQueue::flush(secure::Session& session, int fd, uint64_t bud
       if (session.outgoing().empty() && sealedBytes_ > 0) consume(std::exchange(sealedBytes_, 0), sent);
       continue;
     }
+    if (session.state() == secure::Session::State::Raw) return flush(fd, budget, sent);
     // Until the peer is authenticated the session has bytes of its own alone.
     if (items_.empty() || session.state() == secure::Session::State::Handshaking) return Outcome::Empty;
     if (sentBytes_ - before >= budget) return Outcome::Blocked;

@@ -39,7 +39,8 @@ class OutQueue {
   /// Sends until the socket takes no more, or has got `budget` bytes; tells each payload that went out whole. Failed:
   /// errno says why.
   Outcome flush(int fd, uint64_t budget, const std::function<void(uint64_t payload)>& sent);
-  /// The same through a session, whose own bytes go first. What is sealed counts as sent once the socket has taken it.
+  /// The same through a session, whose own bytes go first; behind them as without one where it is Raw. What is sealed
+  /// counts as sent once the socket has taken it.
   Outcome flush(secure::Session& session, int fd, uint64_t budget, const std::function<void(uint64_t payload)>& sent);
   [[nodiscard]] bool empty() const { return items_.empty(); }
 

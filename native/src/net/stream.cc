@@ -79,8 +79,7 @@ void Stream::adopt(Fd socket, bool isUnix) {
   if (!secured_) return;
   secured_->untilMs = steadyMs() + secure::Session::kHandshakeMsMax;
   if (secured_->how.side == secure::Session::Side::Listener) return;
-  secured_->session =
-      std::make_unique<secure::Session>(secured_->how.credentials, secured_->how.side, secured_->how.expected);
+  beginTls();
   flush();
 }
 
@@ -155,7 +154,7 @@ void Stream::happened(uint32_t events) {
 
 void Stream::receive() {
   for (int count = 0; count < kReceivesPerEvent && !closed_ && !readsNothing(); ++count) {
-    if (secured_ && !lingering_) {
+    if (inTls() && !lingering_) {
       if (!(secured_->session ? receiveSecured() : receiveFirst())) break;
       continue;
     }
@@ -181,7 +180,7 @@ bool Stream::lost(ssize_t received, int errorNumber) {
   } else if (incoming_ || decoder_.pending()) {
     end({Ending::How::Lost,
          std::string("the peer closed the connection in the middle of a ") + (incoming_ ? "payload" : "frame")});
-  } else if (secured_ && !lingering_) {
+  } else if (inTls() && !lingering_) {
     end({Ending::How::Lost, "the peer's process, or something between, closed the connection without the end of TLS"});
   } else {
     end({Ending::How::Closed, "the peer closed the connection"});
@@ -259,6 +258,18 @@ void Stream::resume() {
 
 // ---- with TLS ----
 
+/// Whether what arrives goes through a session: also what came together with the end of TLS and waits there.
+bool Stream::inTls() const {
+  if (!secured_) return false;
+  const secure::Session* const session = secured_->session.get();
+  return session == nullptr || session->state() != secure::Session::State::Raw || session->midRecord();
+}
+
+void Stream::beginTls() {
+  const Securing& how = secured_->how;
+  secured_->session = std::make_unique<secure::Session>(how.credentials, how.side, how.expected, how.payloads);
+}
+
 /// The first bytes of a connection that was accepted, which say what it speaks. False when the socket had no more.
 bool Stream::receiveFirst() {
   Secured& secured = *secured_;
@@ -268,8 +279,7 @@ bool Stream::receiveFirst() {
   secured.firstCount += static_cast<size_t>(received);
   if (secured.firstCount < secured.first.size()) return true;
   if (secure::Session::begins(secured.first)) {
-    secured.session =
-        std::make_unique<secure::Session>(secured.how.credentials, secured.how.side, secured.how.expected);
+    beginTls();
     secured.session->received(secured.first);
     secured.session->keepRest();
     return true;
@@ -340,7 +350,9 @@ void Stream::openReceived() {
   Secured& secured = *secured_;
   if (std::exchange(secured.opening, true)) return;  // goes on where it is
   secure::Session& session = *secured.session;
-  const bool opens = !secured.opened && session.advance() == secure::Session::State::Authenticated;
+  const secure::Session::State state = secured.opened ? session.state() : session.advance();
+  const bool opens =
+      !secured.opened && (state == secure::Session::State::Authenticated || state == secure::Session::State::Raw);
   if (opens) opened();
   while (secured.opened && !closed_ && !readsNothing() && !lingering_ && openSome()) {
   }

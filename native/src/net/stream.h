@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One stream socket, dialled or accepted: sends what is queued, cuts what arrives into frames and payloads. Payloads go
-// straight between the kernel and the memory they belong to; where the stream is secured, through a session of TLS.
-// Belongs to the loop's thread.
+// straight between the kernel and the memory they belong to; through a session of TLS where the stream is secured and
+// its ends have not left TLS behind the handshake. Belongs to the loop's thread.
 #pragma once
 
 #include <array>
@@ -74,6 +74,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     secure::Session::Side side = secure::Session::Side::Listener;
     secure::Expected expected = {};
     bool plainToo = false;  // a listener: a peer that begins without TLS is served without it
+    secure::Payloads payloads = secure::Payloads::Encrypted;
     /// A listener: how often those that have it in common may still go on with a handshake, which takes the processor
     /// for long. At 0 they wait until their owner, who outlives them, allows more. Null: no bound.
     int* handshakeSteps = nullptr;
@@ -171,6 +172,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool lost(ssize_t received, int errorNumber);
   void parse();
   void resume();
+  [[nodiscard]] bool inTls() const;
+  void beginTls();
   bool receiveFirst();
   bool receiveSecured();
   void opened();

@@ -117,6 +117,7 @@ OwnedContext newContext() {
   SSL_CTX_set_mode(raw, SSL_MODE_RELEASE_BUFFERS);  // thousands of connections are idle
   SSL_CTX_set_max_cert_list(raw, static_cast<long>(Session::kBytesBeforeAuthentication));
   SSL_CTX_set_verify_depth(raw, kChainMax);
+  Session::prepare(raw);
   return context;
 }
 

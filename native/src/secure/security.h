@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "secure/certificates.h"
+#include "secure/payloads.h"
 
 namespace kvpool::secure {
 
@@ -16,11 +17,13 @@ enum class Mode : uint8_t { Off, Permissive, Required };
 struct Settings {
   std::string directory;  // empty: there are no certificates
   Mode mode = Mode::Off;
+  Payloads payloads = Payloads::Encrypted;
 };
 
-/// Of tls_dir and tls_mode. KV_INVALID_ARGUMENT for a mode that there is not, and for one that needs a directory
-/// without one.
-Result<Settings> settingsOf(const char* directory, uint32_t mode);
+/// Of tls_dir, tls_mode and payloads; `standard` is what KV_PAYLOADS_DEFAULT means. KV_INVALID_ARGUMENT for numbers
+/// that there are not, for a mode that needs a directory without one, and for payloads of which something is said
+/// without TLS.
+Result<Settings> settingsOf(const char* directory, uint32_t mode, uint32_t payloads, Payloads standard);
 
 /// What secures the TCP connections of a process, or says that nothing does. One thread at a time.
 class Security {
@@ -32,6 +35,8 @@ class Security {
   [[nodiscard]] bool isOn() const { return certificates_ != nullptr; }
   /// Whether also peers without TLS are taken.
   [[nodiscard]] bool takesPlain() const { return mode_ != Mode::Required; }
+  /// Of connections with storage nodes, which either end may want encrypted.
+  [[nodiscard]] Payloads payloads() const { return payloads_; }
   /// While it is on.
   [[nodiscard]] const std::shared_ptr<const Credentials>& credentials() const { return certificates_->current(); }
 
@@ -42,6 +47,7 @@ class Security {
 
  private:
   Mode mode_ = Mode::Off;
+  Payloads payloads_ = Payloads::Encrypted;
   std::unique_ptr<Certificates> certificates_;
 };
 

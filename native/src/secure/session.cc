@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "secure/openssl.h"
@@ -19,6 +20,16 @@ namespace {
 constexpr size_t kRecordBytes = size_t{16} << 10;
 /// What a connection that waits for nothing keeps of its buffers.
 constexpr size_t kKeptBytesMax = size_t{16} << 10;
+
+/// What a dialer offers, in order, as ALPN writes it: each name behind its length. The second is for listeners that
+/// refuse dialers of which they know no name, as other stacks do.
+constexpr std::string_view kRawName = "kvpool-raw";
+constexpr std::string_view kOffer =
+    "\x0a"
+    "kvpool-raw"
+    "\x06"
+    "kvpool";
+static_assert(kOffer.substr(1, kRawName.size()) == kRawName && kOffer[0] == char{kRawName.size()});
 
 /// One large buffer for each thread goes from connection to connection: only those that are blocked have one.
 std::vector<uint8_t>& spareBuffer() {
@@ -54,6 +65,7 @@ struct Session::Transport {
     auto* const session = static_cast<Session*>(BIO_get_data(bio));
     BIO_clear_retry_flags(bio);
     *count = 0;
+    if (session->leaving_) return 0;  // the peer would take it for the first frame
     try {
       session->outgoing_.insert(session->outgoing_.end(), from, from + size);
     } catch (const std::bad_alloc&) {
@@ -79,6 +91,21 @@ struct Session::Transport {
     return all;
   }
 
+  /// A listener's choice. A dialer that offers nothing it wants goes on as one that offers nothing.
+  static int choose(SSL* ssl, const unsigned char** chosen, unsigned char* length, const unsigned char* offer,
+                    unsigned int size, void* /*user*/) {
+    const auto* const session = static_cast<const Session*>(SSL_get_app_data(ssl));
+    const bool raw = session->payloads_ == Payloads::Authenticated;
+    const std::string_view wanted = raw ? kRawName : kOffer.substr(1 + kRawName.size() + 1);
+    for (unsigned int at = 0; at < size; at += 1 + offer[at]) {  // OpenSSL has checked the lengths
+      if (std::string_view(reinterpret_cast<const char*>(offer) + at + 1, offer[at]) != wanted) continue;
+      *chosen = offer + at + 1;
+      *length = offer[at];
+      return SSL_TLSEXT_ERR_OK;
+    }
+    return SSL_TLSEXT_ERR_NOACK;
+  }
+
   static int verify(int good, X509_STORE_CTX* check) {
     const void* const ssl = X509_STORE_CTX_get_ex_data(check, SSL_get_ex_data_X509_STORE_CTX_idx());
     auto* const session = static_cast<Session*>(SSL_get_app_data(static_cast<const SSL*>(ssl)));
@@ -95,8 +122,12 @@ bool Session::begins(std::span<const uint8_t> first) {
   return first.size() >= 3 && first[0] == 0x16 && first[1] == 0x03 && first[2] >= 0x01 && first[2] <= 0x03;
 }
 
-Session::Session(std::shared_ptr<const Credentials> own, Side side, Expected expected)
-    : own_(std::move(own)), expected_(std::move(expected)) {
+void Session::prepare(SSL_CTX* context) {
+  SSL_CTX_set_alpn_select_cb(context, Transport::choose, nullptr);
+}
+
+Session::Session(std::shared_ptr<const Credentials> own, Side side, Expected expected, Payloads payloads)
+    : own_(std::move(own)), expected_(std::move(expected)), payloads_(payloads) {
   OwnedSsl ssl(SSL_new(own_->context()));
   BIO* const transport = ssl ? BIO_new_ex(libraryContext(), Transport::method()) : nullptr;
   if (transport == nullptr) throw std::bad_alloc();
@@ -106,6 +137,11 @@ Session::Session(std::shared_ptr<const Credentials> own, Side side, Expected exp
   SSL_set_app_data(ssl.get(), this);
   SSL_set_verify(ssl.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, Transport::verify);
   if (side == Side::Dialer) {
+    const auto* const offer = reinterpret_cast<const unsigned char*>(kOffer.data());
+    // 0 is success, of this one function.
+    if (payloads == Payloads::Authenticated && SSL_set_alpn_protos(ssl.get(), offer, kOffer.size()) != 0) {
+      throw std::bad_alloc();
+    }
     SSL_set_connect_state(ssl.get());
   } else {
     SSL_set_accept_state(ssl.get());
@@ -167,6 +203,7 @@ std::string Session::explained() const {
     case SSL_R_HTTPS_PROXY_REQUEST:
     case SSL_R_UNEXPECTED_MESSAGE:
     case SSL_R_BAD_RECORD_TYPE:
+      if (leaving_) return "sent other bytes before it had left TLS: " + text;
       if (state_ != State::Handshaking) return "sent what is no TLS: " + text;
       return "does not speak TLS, or has it off; both ends need it (KVPOOL_TLS_DIR, --tls-dir and --tls)";
     case SSL_R_UNSUPPORTED_PROTOCOL:
@@ -227,19 +264,57 @@ void Session::judge(int outcome) {
 
 Session::State Session::advance() {
   if (state_ != State::Handshaking) return state_;
+  if (leaving_) {
+    awaitGoodbye();
+    return state_;
+  }
   ERR_clear_error();
   const int outcome = SSL_do_handshake(ssl_);
   if (state_ == State::Refused) {
     ERR_clear_error();
   } else if (outcome == 1) {
-    state_ = State::Authenticated;
+    const unsigned char* name = nullptr;
+    unsigned int length = 0;
+    SSL_get0_alpn_selected(ssl_, &name, &length);
+    if (payloads_ == Payloads::Authenticated &&
+        std::string_view(reinterpret_cast<const char*>(name), length) == kRawName) {
+      leaveTls();
+    } else {
+      state_ = State::Authenticated;
+    }
   } else {
     judge(outcome);
   }
   return state_;
 }
 
+/// Both have agreed to. The peer's goodbye tells a dialer too that its certificate was taken.
+void Session::leaveTls() {
+  ERR_clear_error();
+  if (SSL_shutdown(ssl_) < 0) return refuse(explained());
+  leaving_ = true;
+  awaitGoodbye();
+}
+
+void Session::awaitGoodbye() {
+  ERR_clear_error();
+  uint8_t sealed = 0;
+  size_t count = 0;
+  const int outcome = SSL_read_ex(ssl_, &sealed, sizeof sealed, &count);
+  if (outcome == 1) return refuse("sent encrypted bytes where it had agreed to leave TLS");
+  if (state_ == State::Refused) return ERR_clear_error();
+  if (SSL_get_error(ssl_, outcome) != SSL_ERROR_ZERO_RETURN) return judge(outcome);
+  state_ = State::Raw;
+  SSL_free(std::exchange(ssl_, nullptr));  // it has looked at no byte behind the goodbye
+}
+
 size_t Session::open(std::span<uint8_t> into) {
+  if (state_ == State::Raw) {
+    const size_t part = std::min(into.size(), input_.size());
+    std::copy_n(input_.begin(), part, into.begin());
+    input_ = input_.subspan(part);
+    return part;
+  }
   if (state_ != State::Authenticated) return 0;
   ERR_clear_error();
   size_t count = 0;
@@ -250,7 +325,7 @@ size_t Session::open(std::span<uint8_t> into) {
 }
 
 bool Session::midRecord() const {
-  return SSL_has_pending(ssl_) == 1 || !input_.empty();
+  return !input_.empty() || (ssl_ != nullptr && SSL_has_pending(ssl_) == 1);
 }
 
 bool Session::sealOne(std::span<const uint8_t> bytes) {

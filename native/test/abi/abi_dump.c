@@ -115,7 +115,7 @@ static void dump_node_params(void) {
   FIELD(kv_node_params, ssd_key_file);
   FIELD(kv_node_params, tls_dir);
   FIELD(kv_node_params, tls_mode);
-  FIELD(kv_node_params, reserved2);
+  FIELD(kv_node_params, payloads);
 }
 
 static void dump_node_stats(void) {
@@ -199,7 +199,7 @@ static void dump_client_params(void) {
   FIELD(kv_client_params, idle_timeout_ms);
   FIELD(kv_client_params, tls_dir);
   FIELD(kv_client_params, tls_mode);
-  FIELD(kv_client_params, reserved);
+  FIELD(kv_client_params, payloads);
 }
 
 static void dump_batches(void) {

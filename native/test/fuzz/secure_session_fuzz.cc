@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What comes to a listener that speaks TLS: either any bytes, or what a good dialer says, changed on its way. Nothing
-// that was changed may come out as plaintext.
+// that was changed may come out as plaintext. Where both want to leave TLS behind the handshake, a change may end that
+// or be an end of the connection, and lead to nothing else.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -51,6 +52,20 @@ class Reader {
   size_t at_ = 0;
 };
 
+/// Of a session that ends as Raw, or not at all.
+void readLeaving(Session& session, const Bytes& bytes) {
+  session.received(bytes);
+  session.advance();
+  if (session.state() == Session::State::Authenticated) std::abort();
+  std::array<uint8_t, 4096> room{};
+  size_t all = 0;
+  while (const size_t count = session.open(room))
+    all += count;
+  if (all > 0 && session.state() != Session::State::Raw) std::abort();
+  if (all > bytes.size()) std::abort();  // what came before was for TLS
+  session.keepRest();
+}
+
 Bytes take(Session& session) {
   const auto out = session.outgoing();
   Bytes bytes(out.begin(), out.end());
@@ -91,15 +106,26 @@ Bytes changed(Bytes bytes, kvpool::test::Input& input) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   kvpool::test::Input input(data, size);
   const Bytes nothing;
-  Session listener(members().listener, Session::Side::Listener, {});
-  if (input.byte() % 2 == 0) {
+  const uint8_t kind = input.byte();
+  const bool leaves = kind % 4 > 1;
+  const auto payloads = leaves ? kvpool::secure::Payloads::Authenticated : kvpool::secure::Payloads::Encrypted;
+  Session listener(members().listener, Session::Side::Listener, {}, payloads);
+  if (kind % 2 == 0) {
     const size_t piece = size_t{1} + input.byte();
     Reader reader(nothing);
     while (!input.empty()) {
       const auto part = input.bytes(piece);
       reader.read(listener, Bytes(part.begin(), part.end()));
     }
-    if (listener.state() == Session::State::Authenticated) std::abort();
+    if (listener.state() == Session::State::Authenticated || listener.state() == Session::State::Raw) std::abort();
+    return 0;
+  }
+  if (leaves) {
+    Session dialer(members().dialer, Session::Side::Dialer, {}, payloads);
+    for (int round = 0; round < 4; ++round) {
+      readLeaving(listener, changed(take(dialer), input));
+      readLeaving(dialer, changed(take(listener), input));
+    }
     return 0;
   }
   Bytes sent(20'000);

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -247,15 +249,20 @@ TEST_F(SecuredStreamTest, LingersUntilThePeerHasTakenWhatIsQueued) {
   expectEnding(dialer_, How::Closed, "the peer closed the connection");
 }
 
-/// Carries bytes from one socket to the other until `most` have gone, then closes both.
-void carry(int from, int to, size_t most) {
+/// Carries bytes from one socket to the other until `most` have gone, or none are there; they are added to `seen`.
+void carry(int from, int to, size_t most, std::vector<uint8_t>* seen = nullptr) {
   std::array<uint8_t, 4096> block;
   for (size_t gone = 0; gone < most;) {
     const ssize_t count = ::recv(from, block.data(), std::min(block.size(), most - gone), MSG_DONTWAIT);
     if (count <= 0) return;
     ASSERT_EQ(::send(to, block.data(), static_cast<size_t>(count), MSG_NOSIGNAL), count);
     gone += static_cast<size_t>(count);
+    if (seen != nullptr) seen->insert(seen->end(), block.begin(), block.begin() + count);
   }
+}
+
+bool has(const std::vector<uint8_t>& all, const std::vector<uint8_t>& part) {
+  return std::search(all.begin(), all.end(), part.begin(), part.end()) != all.end();
 }
 
 TEST_F(SecuredStreamTest, ACutInTheMiddleOfARecordIsALoss) {
@@ -454,6 +461,210 @@ TEST_F(SecuredStreamTest, TlsOnAPortThatHasItOffIsNamedOnBothSides) {
   listener_.streams.dropAfterOutput(1, steadyMs());
   ASSERT_TRUE(until([this] { return dialer_.ended.has_value(); }));
   expectEnding(dialer_, How::Unauthenticated, "does not speak TLS, or has it off");
+}
+
+// ---- leaving TLS ----
+
+constexpr auto kEncrypted = secure::Payloads::Encrypted;
+constexpr auto kAuthenticated = secure::Payloads::Authenticated;
+
+class LeavingStreamTest : public SecuredStreamTest {
+ protected:
+  Stream::Securing with(Stream::Securing securing, secure::Payloads payloads) const {
+    securing.payloads = payloads;
+    return securing;
+  }
+  /// Two ends with a wire between them that is carried on by wired().
+  void pairOverAWire(secure::Payloads dialers, secure::Payloads listeners) {
+    auto [dialled, middleIn] = sockets();
+    auto [middleOut, accepted] = sockets();
+    in_ = std::move(middleIn);
+    out_ = std::move(middleOut);
+    listener_.stream->secure(with(listening(), listeners));
+    listener_.stream->adopt(std::move(accepted));
+    dialer_.stream->secure(with(dialing(), dialers));
+    dialer_.stream->adopt(std::move(dialled));
+  }
+  bool wired(const std::function<bool()>& done) {
+    return until([&] {
+      carry(in_.get(), out_.get(), SIZE_MAX, &seen_);
+      carry(out_.get(), in_.get(), SIZE_MAX, &seen_);
+      return done();
+    });
+  }
+  /// A dialer of the test that agrees to leave TLS, up to its last flight, which is returned and has its goodbye.
+  std::vector<uint8_t> leave(int raw, secure::Session& session) {
+    std::array<uint8_t, 65536> block;
+    const auto say = [&] {
+      const auto out = session.outgoing();
+      std::vector<uint8_t> said(out.begin(), out.end());
+      session.sent(said.size());
+      return said;
+    };
+    const std::vector<uint8_t> hello = say();
+    EXPECT_EQ(::send(raw, hello.data(), hello.size(), 0), static_cast<ssize_t>(hello.size()));
+    std::vector<uint8_t> flight;
+    EXPECT_TRUE(until([&] {
+      const ssize_t count = ::recv(raw, block.data(), block.size(), MSG_DONTWAIT);
+      if (count > 0) session.received(std::span(block).first(static_cast<size_t>(count)));
+      session.advance();
+      session.keepRest();
+      if (flight.empty()) flight = say();
+      return !flight.empty();
+    }));
+    EXPECT_EQ(session.state(), secure::Session::State::Handshaking);
+    return flight;
+  }
+
+  Fd in_;
+  Fd out_;
+  std::vector<uint8_t> seen_;
+};
+
+TEST_F(LeavingStreamTest, ValuesAreBareOnTheWireWhereBothWantThat) {
+  for (const auto dialers : {kEncrypted, kAuthenticated}) {
+    for (const auto listeners : {kEncrypted, kAuthenticated}) {
+      const bool bare = dialers == kAuthenticated && listeners == kAuthenticated;
+      SCOPED_TRACE(bare);
+      End dialer(loop_);
+      End listener(loop_, {wire::kHelloBodyBytesMax, 2, uint64_t{16} << 20});
+      dialer_.stream = dialer.stream;
+      listener_.stream = listener.stream;
+      seen_.clear();
+      std::vector<uint8_t> there(300'000);
+      std::iota(there.begin(), there.end(), uint8_t{3});
+      std::vector<uint8_t> back(200'000);
+      std::iota(back.begin(), back.end(), uint8_t{9});
+      listener.expected.resize(there.size());
+      dialer.expected.resize(back.size());
+      dialer.stream->out().addFrame(frame(10));  // before it is known who is there
+      dialer.stream->out().addPayload(1, Pieces(there.data(), there.size()), there.size());
+      pairOverAWire(dialers, listeners);
+      ASSERT_TRUE(wired([&] { return listener.payloads == 1; }));
+      listener.stream->out().addFrame(frame(20));
+      listener.stream->out().addPayload(1, Pieces(back.data(), back.size()), back.size());
+      listener.stream->flush();
+      ASSERT_TRUE(wired([&] { return dialer.payloads == 1; }));
+      EXPECT_TRUE(listener.expected == there);
+      EXPECT_TRUE(dialer.expected == back);
+      EXPECT_EQ(listener.peer, "node/a");
+      EXPECT_EQ(dialer.peer, "master/m");
+      ASSERT_NE(listener.stream->principal(), nullptr);
+      EXPECT_EQ(toString(*listener.stream->principal()), "node/a");
+      const std::vector<uint8_t> some(there.begin() + 5000, there.begin() + 5300);
+      EXPECT_EQ(has(seen_, some), bare);
+      EXPECT_EQ(listener.stream->stalled(0, 1), false);
+      EXPECT_EQ(listener.stream->stalled(10, 1), false) << "nothing is under way";
+    }
+  }
+}
+
+TEST_F(LeavingStreamTest, EndsAsAPlainStreamDoes) {
+  pairOverAWire(kAuthenticated, kAuthenticated);
+  ASSERT_TRUE(wired([this] { return dialer_.opened == 1 && listener_.opened == 1; }));
+  std::vector<uint8_t> value(100'000, 1);
+  listener_.expected.resize(value.size());
+  dialer_.stream->out().addFrame(frame(10));
+  dialer_.stream->out().addPayload(1, Pieces(value.data(), value.size()), value.size());
+  dialer_.stream->flush();
+  carry(in_.get(), out_.get(), 20'000);
+  ASSERT_TRUE(until([this] { return listener_.frames.size() == 1; }));
+  EXPECT_FALSE(listener_.stream->stalled(0, 1000));
+  EXPECT_TRUE(listener_.stream->stalled(1001, 1000));
+  out_.reset();
+  ASSERT_TRUE(until([this] { return listener_.ended.has_value(); }));
+  expectEnding(listener_, How::Lost, "in the middle of a payload");
+  EXPECT_EQ(listener_.payloads, 0);
+}
+
+TEST_F(LeavingStreamTest, AnEndBehindAWholeFrameIsTheEnd) {
+  pair(with(dialing(), kAuthenticated), with(listening(), kAuthenticated));
+  ASSERT_TRUE(untilOpened());
+  dialer_.streams.drop(1);
+  ASSERT_TRUE(until([this] { return listener_.ended.has_value(); }));
+  expectEnding(listener_, How::Closed, "the peer closed the connection");
+}
+
+TEST_F(LeavingStreamTest, LingersUntilThePeerHasTakenWhatIsQueued) {
+  pair(with(dialing(), kAuthenticated), with(listening(), kAuthenticated));
+  ASSERT_TRUE(untilOpened());
+  std::vector<uint8_t> value(size_t{4} << 20, 9);
+  dialer_.expected.resize(value.size());
+  listener_.stream->out().addFrame(frame(1));
+  listener_.stream->out().addPayload(1, Pieces(value.data(), value.size()), value.size());
+  listener_.streams.dropAfterOutput(1, steadyMs());
+  ASSERT_TRUE(until([this] { return dialer_.ended.has_value(); }));
+  EXPECT_EQ(dialer_.payloads, 1);
+  EXPECT_TRUE(dialer_.expected == value);
+  expectEnding(dialer_, How::Closed, "the peer closed the connection");
+}
+
+TEST_F(LeavingStreamTest, TheFirstFrameMayComeWithTheGoodbyeWhereverItIsCut) {
+  const wire::Bytes first = frame(30);
+  const size_t around = first.size() + 30;  // the goodbye has 24 bytes
+  for (size_t cut = 0; cut < around; ++cut) {
+    SCOPED_TRACE(cut);
+    End listener(loop_);
+    listener_.stream = listener.stream;
+    const Fd raw = rawDialer(with(listening(), kAuthenticated));
+    secure::Session session(authority_.credentials("node/a"), Side::Dialer, {}, kAuthenticated);
+    std::vector<uint8_t> flight = leave(raw.get(), session);
+    flight.insert(flight.end(), first.begin(), first.end());
+    const size_t at = flight.size() - cut;
+    ASSERT_EQ(::send(raw.get(), flight.data(), at, 0), static_cast<ssize_t>(at));
+    until([&, end = steadyMs() + 3] { return listener.frames.size() == 1 || steadyMs() > end; });
+    ASSERT_EQ(::send(raw.get(), flight.data() + at, cut, 0), static_cast<ssize_t>(cut));
+    ASSERT_TRUE(until([&] { return listener.frames.size() == 1; }));
+    EXPECT_EQ(listener.frames[0].size(), 30u);
+    EXPECT_FALSE(listener.ended);
+  }
+}
+
+TEST_F(LeavingStreamTest, WhatCameWithTheGoodbyeWaitsWhileTheStreamIsHeld) {
+  listener_.holds = true;
+  const Fd raw = rawDialer(with(listening(), kAuthenticated));
+  secure::Session session(authority_.credentials("node/a"), Side::Dialer, {}, kAuthenticated);
+  std::vector<uint8_t> flight = leave(raw.get(), session);
+  for (size_t i = 0; i < 2000; ++i) {
+    const wire::Bytes one = frame(i % 100);
+    flight.insert(flight.end(), one.begin(), one.end());
+  }
+  ASSERT_EQ(::send(raw.get(), flight.data(), flight.size(), 0), static_cast<ssize_t>(flight.size()));
+  ASSERT_TRUE(until([this] { return listener_.frames.size() == 1; }));
+  for (int i = 0; i < 20; ++i)
+    loop_.runOnce(1);
+  EXPECT_EQ(listener_.frames.size(), 1u);
+  listener_.holds = false;
+  listener_.stream->release();
+  ASSERT_TRUE(until([this] { return listener_.frames.size() == 2000; }));
+  for (size_t i = 0; i < 2000; ++i)
+    ASSERT_EQ(listener_.frames[i].size(), i % 100);
+}
+
+TEST_F(LeavingStreamTest, APeerThatDoesNotLeaveAsAgreedEndsInTime) {
+  const Fd raw = rawDialer(with(listening(), kAuthenticated));
+  secure::Session session(authority_.credentials("node/a"), Side::Dialer, {}, kAuthenticated);
+  std::vector<uint8_t> flight = leave(raw.get(), session);
+  flight.resize(flight.size() - 1);  // of its goodbye
+  ASSERT_EQ(::send(raw.get(), flight.data(), flight.size(), 0), static_cast<ssize_t>(flight.size()));
+  for (int i = 0; i < 20; ++i)
+    loop_.runOnce(1);
+  const int64_t now = steadyMs();
+  listener_.streams.endUnauthenticated(now);
+  EXPECT_FALSE(listener_.ended);
+  EXPECT_EQ(listener_.opened, 0);
+  listener_.streams.endUnauthenticated(now + secure::Session::kHandshakeMsMax);
+  expectEnding(listener_, How::Unauthenticated, "not over within 3000 ms");
+}
+
+TEST_F(LeavingStreamTest, ItEndsWithTheCertificateOfItsPeer) {
+  pair(with(dialing(), kAuthenticated), with(listening(), kAuthenticated));
+  ASSERT_TRUE(untilOpened());
+  listener_.streams.forEach([](Stream& stream) { stream.endExpired(stream.principal()->notAfterMs - 1); });
+  EXPECT_FALSE(listener_.ended);
+  EXPECT_TRUE(dialer_.stream->isToBeRenewed(dialer_.stream->principal()->notAfterMs));
+  listener_.streams.forEach([](Stream& stream) { stream.endExpired(stream.principal()->notAfterMs); });
+  expectEnding(listener_, How::Lost, "by which it was opened, has ended");
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "certificate_authority.h"
 #include "net/clock.h"
 #include "pool/pool.h"
+#include "pool/wiretap.h"
 
 namespace kvpool::test {
 namespace {
@@ -42,13 +43,14 @@ class TlsPoolTest : public testing::Test {
     const std::string masters = master_.address();
     params.masters = masters.c_str();
     params.listen_host = kIpv4;
-    params.advertise_host = kIpv4;
+    params.advertise_host = advertises_;
     if (flags == 0) params.data_dir = data_.path().c_str();
     params.segment_bytes = 32 << 20;
     params.protocols = KV_PROTOCOL_TCP;
     const std::string tls = certificate.empty() ? "" : directory(certificate);
     params.tls_dir = tls.c_str();
     params.tls_mode = mode;
+    params.payloads = payloads_;
     char err[1024] = "";
     kv_node* started = nullptr;
     const int32_t status = kv_node_start(&params, &started, err, sizeof err);
@@ -66,6 +68,7 @@ class TlsPoolTest : public testing::Test {
     params.ready_timeout_ms = readyTimeoutMs;
     const std::string tls = certificate.empty() ? "" : directory(certificate);
     params.tls_dir = tls.c_str();
+    params.payloads = clientsPayloads_;
     char err[2048] = "";
     kv_client* made = nullptr;
     const int32_t status = kv_client_create(&params, &made, err, sizeof err);
@@ -89,6 +92,9 @@ class TlsPoolTest : public testing::Test {
   const TemporaryDirectory data_;
   const CertificateAuthority authority_;
   long lifeSeconds_ = 3600;  // of certificates that are issued from now on
+  const char* advertises_ = kIpv4;
+  uint32_t payloads_ = KV_PAYLOADS_DEFAULT;
+  uint32_t clientsPayloads_ = KV_PAYLOADS_DEFAULT;
   TestMaster master_{{}, 0, kIpv4, authority_.credentials("master/m")};
 };
 
@@ -218,6 +224,84 @@ TEST_F(TlsPoolTest, ACertificateThatIsAnothersIsNamedAtTheStart) {
   EXPECT_NE(why.find("tls_mode needs a certificate"), std::string::npos) << why;
   EXPECT_EQ(start("node/a", 9, &node, &why), KV_INVALID_ARGUMENT);
   EXPECT_NE(why.find("none of KV_TLS_*"), std::string::npos) << why;
+  payloads_ = 9;
+  EXPECT_EQ(start("node/a", KV_TLS_REQUIRED, &node, &why), KV_INVALID_ARGUMENT);
+  EXPECT_NE(why.find("none of KV_PAYLOADS_*"), std::string::npos) << why;
+  for (payloads_ = KV_PAYLOADS_ENCRYPTED; payloads_ <= KV_PAYLOADS_AUTHENTICATED; ++payloads_) {
+    EXPECT_EQ(start("", KV_TLS_OFF, &node, &why), KV_INVALID_ARGUMENT);
+    EXPECT_NE(why.find("neither encrypted nor authenticated without TLS"), std::string::npos) << why;
+  }
+}
+
+TEST_F(TlsPoolTest, ValuesAreBareOnTheWireWhereNodeAndClientTakeThat) {
+  for (uint32_t nodes = KV_PAYLOADS_DEFAULT; nodes <= KV_PAYLOADS_AUTHENTICATED; ++nodes) {
+    for (uint32_t clients = KV_PAYLOADS_DEFAULT; clients <= KV_PAYLOADS_AUTHENTICATED; ++clients) {
+      SCOPED_TRACE("node " + std::to_string(nodes) + ", client " + std::to_string(clients));
+      const bool bare = nodes == KV_PAYLOADS_AUTHENTICATED && clients != KV_PAYLOADS_ENCRYPTED;
+      payloads_ = nodes;
+      clientsPayloads_ = clients;
+      advertises_ = Wiretap::kHost;
+      NodeHandle node;
+      std::string why;
+      ASSERT_EQ(start("node/a", KV_TLS_REQUIRED, &node, &why), KV_OK) << why;
+      const Wiretap wiretap(static_cast<uint16_t>(statsOf(node.get()).listen_port));
+      ASSERT_TRUE(master_.awaitNodes(1));
+      const ClientHandle client = this->client("tenant/default/rw/engine");
+      ASSERT_TRUE(client);
+      const std::string key = "key-" + std::to_string(nodes) + std::to_string(clients);
+      const std::string value = pattern(nodes * 10 + clients, (2 << 20) + 7);
+      ASSERT_EQ(put(client.get(), key, value), KV_OK) << explain(client.get());
+      ASSERT_EQ(get(client.get(), key, value.size()).value, value);
+      EXPECT_GT(wiretap.seenBytes(), 2 * value.size()) << "it went another way";
+      EXPECT_EQ(wiretap.saw(value.substr(1'000'000, 40)), bare);
+      EXPECT_EQ(wiretap.saw(key), bare);
+
+      // Rights and names are what they are with TLS.
+      const ClientHandle reader = this->client("tenant/default/ro/viewer");
+      ASSERT_TRUE(reader);
+      EXPECT_EQ(get(reader.get(), key, value.size()).value, value);
+      EXPECT_EQ(put(reader.get(), "forbidden", "y"), KV_NOT_PERMITTED) << explain(reader.get());
+      EXPECT_GE(statsOf(node.get()).tls_handshakes, 3u);
+      ASSERT_EQ(remove(client.get(), key, true), KV_OK);
+    }
+  }
+}
+
+TEST_F(TlsPoolTest, WhereValuesAreBareAStrangerIsRefusedToo) {
+  payloads_ = KV_PAYLOADS_AUTHENTICATED;
+  NodeHandle node;
+  std::string why;
+  ASSERT_EQ(start("node/a", KV_TLS_REQUIRED, &node, &why), KV_OK) << why;
+  ASSERT_TRUE(master_.awaitNodes(1));
+  const ClientHandle trusted = client("tenant/default/rw/engine");
+  ASSERT_TRUE(trusted);
+  ASSERT_EQ(put(trusted.get(), "k", "v"), KV_OK) << explain(trusted.get());
+  master_.in([](MasterServer& server) { server.secure({}); });
+  const ClientHandle stranger = client("");
+  ASSERT_TRUE(stranger);
+  EXPECT_NE(soon(stranger.get(), KV_OP_GET, "k"), KV_OK);
+  EXPECT_NE(explain(stranger.get()).find("TLS is required here"), std::string::npos) << explain(stranger.get());
+}
+
+TEST_F(TlsPoolTest, AConnectionThatIsBareEndsWithTheCertificateOfItsPeer) {
+  payloads_ = KV_PAYLOADS_AUTHENTICATED;
+  NodeHandle node;
+  std::string why;
+  ASSERT_EQ(start("node/a", KV_TLS_REQUIRED, &node, &why), KV_OK) << why;
+  ASSERT_TRUE(master_.awaitNodes(1));
+  lifeSeconds_ = 2;
+  const ClientHandle client = this->client("tenant/default/rw/engine");
+  ASSERT_TRUE(client);
+  // A value that comes in parts keeps the client from giving the connection up by itself.
+  std::vector<kv_op> open{line("open", nullptr, 1000)};
+  kv_object_id object{};
+  kv_batch_options options{};
+  options.struct_size = sizeof options;
+  options.objects = &object;
+  run(client.get(), KV_OP_PUT_START, open, &options);
+  ASSERT_EQ(open[0].status, KV_OK) << explain(client.get());
+  EXPECT_EQ(statsOf(node.get()).clients_connected, 1u);
+  EXPECT_TRUE(eventually([&] { return statsOf(node.get()).clients_connected == 0; })) << "it stays open";
 }
 
 TEST_F(TlsPoolTest, AClientThatMeetsAnotherPoolsMasterSaysSo) {

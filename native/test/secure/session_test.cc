@@ -9,6 +9,7 @@
 #include <cstring>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "certificate_authority.h"
@@ -61,9 +62,22 @@ Bytes pattern(size_t size) {
 class SessionTest : public testing::Test {
  protected:
   void pair(std::shared_ptr<const Credentials> dialer, std::shared_ptr<const Credentials> listener,
-            const Expected& expected = {}) {
-    dialer_ = std::make_unique<Session>(std::move(dialer), Session::Side::Dialer, expected);
-    listener_ = std::make_unique<Session>(std::move(listener), Session::Side::Listener, Expected{});
+            const Expected& expected = {}, Payloads dialers = Payloads::Encrypted,
+            Payloads listeners = Payloads::Encrypted) {
+    dialer_ = std::make_unique<Session>(std::move(dialer), Session::Side::Dialer, expected, dialers);
+    listener_ = std::make_unique<Session>(std::move(listener), Session::Side::Listener, Expected{}, listeners);
+  }
+  void pair(Payloads dialers, Payloads listeners) {
+    pair(authority_.credentials("node/a"), authority_.credentials("master/m"), {}, dialers, listeners);
+  }
+  /// Both may leave TLS; the dialer has said its goodbye, and the listener has heard nothing of that flight. It is
+  /// returned.
+  Bytes leaving() {
+    pair(Payloads::Authenticated, Payloads::Authenticated);
+    give(*listener_, take(*dialer_));
+    give(*dialer_, take(*listener_));
+    EXPECT_EQ(dialer_->state(), State::Handshaking) << "it does not know yet whether its certificate was taken";
+    return take(*dialer_);
   }
   void pair() { pair(authority_.credentials("node/a"), authority_.credentials("master/m"), {}); }
   /// Carries what they say to each other until both are silent; the most bytes in one flight.
@@ -318,6 +332,180 @@ TEST_F(SessionTest, AnOlderTlsAndOneWithoutACertificateAreRefused) {
     const char* const why = version == TLS1_2_VERSION ? "this is TLS 1.3" : "shows no certificate; give it";
     EXPECT_NE(listener_->refusal().find(why), std::string::npos) << listener_->refusal();
   }
+}
+
+// ---- leaving TLS ----
+
+TEST_F(SessionTest, TlsEndsBehindTheHandshakeWhereBothWantThat) {
+  for (const Payloads dialers : {Payloads::Encrypted, Payloads::Authenticated}) {
+    for (const Payloads listeners : {Payloads::Encrypted, Payloads::Authenticated}) {
+      const bool raw = dialers == Payloads::Authenticated && listeners == Payloads::Authenticated;
+      SCOPED_TRACE(std::to_string(static_cast<int>(dialers)) + std::to_string(static_cast<int>(listeners)));
+      pair(dialers, listeners);
+      talk();
+      EXPECT_EQ(dialer_->state(), raw ? State::Raw : State::Authenticated) << dialer_->refusal();
+      EXPECT_EQ(listener_->state(), raw ? State::Raw : State::Authenticated) << listener_->refusal();
+      EXPECT_EQ(kvpool::toString(dialer_->peer()), "master/m");
+      EXPECT_EQ(kvpool::toString(listener_->peer()), "node/a");
+      EXPECT_GT(listener_->peer().notAfterMs, int64_t{::time(nullptr)} * 1000);
+      Bytes value = pattern(100);
+      ASSERT_EQ(seal(*dialer_, value), !raw) << "what is raw does not go through here";
+      give(*listener_, raw ? value : take(*dialer_));
+      EXPECT_EQ(openAll(*listener_), value);
+      EXPECT_FALSE(listener_->midRecord());
+    }
+  }
+}
+
+TEST_F(SessionTest, WhatComesWithTheGoodbyeIsNotLostWhereverItIsCut) {
+  const Bytes value = pattern(60);
+  size_t lengthMax = 1;
+  constexpr size_t kHandshake = 800;  // the first bytes of about 880 are no part of the goodbye
+  for (size_t cut = 0; cut < lengthMax; cut += cut < kHandshake ? 16 : 1) {
+    SCOPED_TRACE(cut);
+    Bytes flight = leaving();
+    const size_t tls = flight.size();  // not always the same: of the signature
+    flight.insert(flight.end(), value.begin(), value.end());
+    lengthMax = std::max(lengthMax, flight.size() + 1);
+    const auto at = static_cast<std::ptrdiff_t>(std::min(cut, flight.size()));
+    give(*listener_, {flight.begin(), flight.begin() + at});
+    ASSERT_EQ(listener_->state(), cut < tls ? State::Handshaking : State::Raw) << listener_->refusal();
+    Bytes got = openAll(*listener_);
+    EXPECT_EQ(got.size(), cut > tls ? static_cast<size_t>(at) - tls : 0);
+    give(*listener_, {flight.begin() + at, flight.end()});
+    EXPECT_EQ(listener_->state(), State::Raw) << listener_->refusal();
+    EXPECT_EQ(listener_->midRecord(), static_cast<size_t>(at) < flight.size());
+    const Bytes rest = openAll(*listener_);
+    got.insert(got.end(), rest.begin(), rest.end());
+    EXPECT_EQ(got, value);
+    EXPECT_FALSE(listener_->midRecord());
+  }
+}
+
+TEST_F(SessionTest, WhatIsRawIsOpenedInPiecesAsLargeAsTheirRoom) {
+  Bytes flight = leaving();
+  const Bytes value = pattern(1000);
+  flight.insert(flight.end(), value.begin(), value.end());
+  give(*listener_, flight);
+  Bytes got;
+  Bytes room(7);
+  while (const size_t count = listener_->open(room))
+    got.insert(got.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+  EXPECT_EQ(got, value);
+}
+
+TEST_F(SessionTest, ADialerIsNotThereBeforeItsCertificateWasTaken) {
+  const CertificateAuthority other("another root");
+  auto dialers = authority_.issue("node/a");
+  const auto trusting = other.issue("master/m");
+  dialers.roots += trusting.roots;  // it takes the listener's, which does not take its
+  pair(Credentials::parse(dialers, "DIR").value(), Credentials::parse(trusting, "DIR").value(), {},
+       Payloads::Authenticated, Payloads::Authenticated);
+  give(*listener_, take(*dialer_));
+  give(*dialer_, take(*listener_));
+  EXPECT_EQ(dialer_->state(), State::Handshaking);
+  give(*listener_, take(*dialer_));
+  EXPECT_EQ(listener_->state(), State::Refused);
+  give(*dialer_, take(*listener_));
+  EXPECT_EQ(dialer_->state(), State::Refused);
+  EXPECT_NE(dialer_->refusal().find("no root that signed it"), std::string::npos) << dialer_->refusal();
+}
+
+/// A peer that agrees to leave TLS, made of OpenSSL alone, so that it can do what no session does.
+class FalseLeaver {
+ public:
+  explicit FalseLeaver(const Credentials& credentials) : ssl_(SSL_new(credentials.context())) {
+    SSL_set_bio(ssl_, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+    SSL_set_verify(ssl_, SSL_VERIFY_NONE, nullptr);
+    const std::string_view offer = "\x0akvpool-raw";
+    SSL_set_alpn_protos(ssl_, reinterpret_cast<const unsigned char*>(offer.data()),
+                        static_cast<unsigned>(offer.size()));
+    SSL_set_connect_state(ssl_);
+    SSL_do_handshake(ssl_);
+  }
+  ~FalseLeaver() { SSL_free(ssl_); }
+  FalseLeaver(const FalseLeaver&) = delete;
+  FalseLeaver& operator=(const FalseLeaver&) = delete;
+
+  /// Up to its end of the handshake; what it says then is still in said().
+  void shakeHands(Session& listener) {
+    give(listener, said());
+    hear(take(listener));
+    ASSERT_EQ(SSL_do_handshake(ssl_), 1);
+  }
+  Bytes said() {
+    Bytes bytes(65'536);
+    const int count = BIO_read(SSL_get_wbio(ssl_), bytes.data(), static_cast<int>(bytes.size()));
+    bytes.resize(static_cast<size_t>(std::max(count, 0)));
+    return bytes;
+  }
+  void hear(const Bytes& bytes) { BIO_write(SSL_get_rbio(ssl_), bytes.data(), static_cast<int>(bytes.size())); }
+  ssl_st* ssl() { return ssl_; }
+
+ private:
+  SSL* ssl_;
+};
+
+TEST_F(SessionTest, WhatIsSealedBeforeTheGoodbyeIsRefused) {
+  const auto credentials = authority_.credentials("node/a");
+  pair(Payloads::Authenticated, Payloads::Authenticated);
+  FalseLeaver peer(*credentials);
+  peer.shakeHands(*listener_);
+  ASSERT_EQ(SSL_write(peer.ssl(), "x", 1), 1);
+  SSL_shutdown(peer.ssl());
+  give(*listener_, peer.said());
+  EXPECT_EQ(listener_->state(), State::Refused);
+  EXPECT_NE(listener_->refusal().find("encrypted bytes where it had agreed to leave TLS"), std::string::npos)
+      << listener_->refusal();
+  Bytes room(10);
+  EXPECT_EQ(listener_->open(room), 0u);
+}
+
+TEST_F(SessionTest, NothingOfTlsFollowsOurGoodbye) {
+  const auto credentials = authority_.credentials("node/a");
+  pair(Payloads::Authenticated, Payloads::Authenticated);
+  FalseLeaver peer(*credentials);
+  peer.shakeHands(*listener_);
+  give(*listener_, peer.said());
+  ASSERT_EQ(listener_->state(), State::Handshaking) << listener_->refusal();
+  EXPECT_FALSE(take(*listener_).empty()) << "its goodbye";
+  // It asks for an answer, which the peer would take for the first frame.
+  ASSERT_EQ(SSL_key_update(peer.ssl(), SSL_KEY_UPDATE_REQUESTED), 1);
+  SSL_do_handshake(peer.ssl());
+  SSL_shutdown(peer.ssl());
+  give(*listener_, peer.said());
+  EXPECT_TRUE(listener_->outgoing().empty());
+}
+
+TEST_F(SessionTest, BareBytesInsteadOfTheGoodbyeAreRefused) {
+  const auto credentials = authority_.credentials("node/a");
+  pair(Payloads::Authenticated, Payloads::Authenticated);
+  FalseLeaver peer(*credentials);
+  peer.shakeHands(*listener_);
+  give(*listener_, peer.said());
+  ASSERT_EQ(listener_->state(), State::Handshaking);
+  EXPECT_FALSE(take(*listener_).empty()) << "its goodbye";
+  give(*listener_, pattern(100));
+  EXPECT_TRUE(listener_->outgoing().empty()) << "an alert would be a frame to the peer";
+  EXPECT_EQ(listener_->state(), State::Refused);
+  EXPECT_NE(listener_->refusal().find("before it had left TLS"), std::string::npos) << listener_->refusal();
+}
+
+TEST_F(SessionTest, TheChoiceCannotBeChangedOnTheWay) {
+  // In front of the listener the name of the other choice takes the place of the first in the dialer's offer.
+  pair(Payloads::Authenticated, Payloads::Authenticated);
+  Bytes hello = take(*dialer_);
+  const std::string_view raw = "kvpool-raw";
+  const auto found = std::search(hello.begin(), hello.end(), raw.begin(), raw.end());
+  ASSERT_NE(found, hello.end());
+  *found = 'x';
+  give(*listener_, hello);
+  give(*dialer_, take(*listener_));
+  EXPECT_EQ(dialer_->state(), State::Refused) << "what both have seen must be the same";
+
+  pair(Payloads::Encrypted, Payloads::Authenticated);
+  hello = take(*dialer_);
+  EXPECT_EQ(std::search(hello.begin(), hello.end(), raw.begin(), raw.end()), hello.end()) << "it was offered";
 }
 
 }  // namespace

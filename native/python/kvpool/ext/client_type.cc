@@ -43,9 +43,9 @@ PyObject* clientNew(PyTypeObject* type, PyObject* arguments, PyObject*) {
   kv_client_params params{};
   params.struct_size = sizeof(params);
   int busyWait = 1;
-  if (PyArg_ParseTuple(arguments, "szIIIIpIz:Client", &params.masters, &params.name, &params.protocols,
+  if (PyArg_ParseTuple(arguments, "szIIIIpIzI:Client", &params.masters, &params.name, &params.protocols,
                        &params.connect_timeout_ms, &params.transfer_timeout_ms, &params.ready_timeout_ms, &busyWait,
-                       &params.idle_timeout_ms, &params.tls_dir) == 0) {
+                       &params.idle_timeout_ms, &params.tls_dir, &params.payloads) == 0) {
     return nullptr;
   }
   if (busyWait == 0) params.busy_wait_us = KV_BUSY_WAIT_NEVER;

@@ -98,9 +98,9 @@ FAKE_API void fake_reset(void) {
 }
 
 KV_API int32_t kv_client_create(const kv_client_params* p, kv_client** out, char* err, uint32_t err_size) {
-  snprintf(fake.last_call, sizeof(fake.last_call), "%s|%s|%u|%u|%u|%u|%u|%u|%s", p->masters,
+  snprintf(fake.last_call, sizeof(fake.last_call), "%s|%s|%u|%u|%u|%u|%u|%u|%s|%u", p->masters,
            p->name == NULL ? "" : p->name, p->protocols, p->connect_timeout_ms, p->transfer_timeout_ms,
-           p->ready_timeout_ms, p->busy_wait_us, p->idle_timeout_ms, p->tls_dir == NULL ? "" : p->tls_dir);
+           p->ready_timeout_ms, p->busy_wait_us, p->idle_timeout_ms, p->tls_dir == NULL ? "" : p->tls_dir, p->payloads);
   if (fake.create_status != KV_OK) {
     fake_say(err, err_size);
     return fake.create_status;

@@ -3,6 +3,8 @@
 
 import os
 import random
+import socket
+import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -48,6 +50,69 @@ def test_nothing_is_lost_with_the_leader(secure_pool: LocalPool, monkeypatch: py
     assert store.get_batch(keys) == [value_of(key) for key in keys]
     assert store.get("after") == b"v"
     store.close()
+
+
+def dial(address: str, tls_dir: Path, *offer: str) -> tuple[str | None, bool]:
+    """What a storage node chooses of an offer, and whether it leaves TLS then."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False  # names are URIs
+    context.load_verify_locations(tls_dir / "ca.crt")
+    context.load_cert_chain(tls_dir / "tls.crt", tls_dir / "tls.key")
+    context.set_alpn_protocols(list(offer))
+    host, port = address.split(":")
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    connection = context.wrap_bio(incoming, outgoing)
+    with socket.create_connection((host, int(port)), timeout=START_SECONDS) as wire:
+        while True:
+            try:
+                connection.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                wire.sendall(outgoing.read())
+                incoming.write(wire.recv(65536))
+        wire.sendall(outgoing.read())
+        wire.settimeout(1)
+        try:
+            while True:
+                try:
+                    connection.read(1)
+                except ssl.SSLWantReadError:
+                    incoming.write(wire.recv(65536))
+        except ssl.SSLZeroReturnError:
+            return connection.selected_alpn_protocol(), True
+        except TimeoutError:
+            return connection.selected_alpn_protocol(), False
+
+
+def test_storage_nodes_leave_tls_where_they_are_set_to(secure_pool: LocalPool) -> None:
+    pool = LocalPool(tls=True, protocols="tcp", payloads="authenticated")
+    assert pool.tls_directory is not None
+    assert secure_pool.tls_directory is not None
+    tls_dir = str(pool.tls_directory)
+    try:
+        for node in pool.nodes:
+            assert dial(node, pool.tls_directory, "kvpool-raw", "kvpool") == ("kvpool-raw", True)
+            assert dial(node, pool.tls_directory, "kvpool") == (None, False)
+        for node in secure_pool.nodes:
+            assert dial(node, secure_pool.tls_directory, "kvpool-raw", "kvpool") == ("kvpool", False)
+        keys = [f"key-{i}" for i in range(COUNT)]
+        values = [value_of(key) for key in keys]
+        with (
+            Client(pool.masters, tls_dir=tls_dir, protocols=("tcp",)) as follower,
+            Client(pool.masters, tls_dir=tls_dir, protocols=("tcp",), payloads="encrypted") as strict,
+        ):
+            follower.put_batch(keys[::2], values[::2])
+            strict.put_batch(keys[1::2], values[1::2])
+            assert follower.get_batch(keys) == values
+            assert strict.get_batch(keys) == values
+
+            # Storage nodes copy what the first one has to the other.
+            assert pool.post("/api/v1/drain", node="node-0")[0] < 300
+            eventually(lambda: '"drained"' in pool.admin("/api/v1/drains"), "node-0 is drained")
+            assert follower.get_batch(keys) == values
+            assert strict.get_batch(keys) == values
+    finally:
+        pool.close()
 
 
 def issue(*arguments: object) -> None:

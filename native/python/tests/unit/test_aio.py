@@ -111,8 +111,9 @@ async def test_arguments_get_there(fake: Fake) -> None:
         ready_timeout=4,
         idle_timeout=5,
         tls_dir="/tls",
+        payloads="encrypted",
     )
-    assert fake.last_call == ["h:1,g:2", "me", "1", "1000", "2000", "4000", "0", "5000", "/tls"]
+    assert fake.last_call == ["h:1,g:2", "me", "1", "1000", "2000", "4000", "0", "5000", "/tls", "1"]
     await client.put("key", b"v", replicas=2, preferred_node="n", timeout=7)
     assert fake.last_call[2:5] == ["0", "2", "n"]
     assert 0 < int(fake.last_call[5]) <= 7000, "what is left of the time"

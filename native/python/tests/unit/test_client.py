@@ -288,12 +288,17 @@ def test_a_time_that_is_none_is_refused(client: Client, timeout: float) -> None:
 
 def test_how_a_client_is_made(fake: Fake) -> None:
     with Client(["h1:1", " h2:2 "], name="me", protocols=["tcp"], connect_timeout=1, ready_timeout=0.25):
-        assert fake.last_call == ["h1:1,h2:2", "me", "1", "1000", "30000", "250", "0", "300000", ""]
+        assert fake.last_call == ["h1:1,h2:2", "me", "1", "1000", "30000", "250", "0", "300000", "", "0"]
     with Client("h:1", busy_wait=False):
         assert fake.last_call[6] == str(0xFFFFFFFF)
     for arguments in ({"masters": " , "}, {"masters": []}, {"masters": "h:1", "protocols": ["rdma"]}):
         with pytest.raises(ValueError, match=r"no master given|unknown protocol 'rdma'"):
             Client(**arguments)
+    with Client("h:1", payloads="encrypted"):
+        assert fake.last_call[9] == "1"
+    for wrong in ("authenticated", "", "Encrypted"):
+        with pytest.raises(ValueError, match=f"payloads is '{wrong}', but must be 'encrypted'"):
+            Client("h:1", payloads=wrong)
 
 
 def test_a_pool_that_does_not_answer(fake: Fake) -> None:

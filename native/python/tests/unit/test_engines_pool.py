@@ -306,12 +306,20 @@ def test_memory_that_cannot_be_registered_is_said_and_no_more(
 def test_the_client_is_made_as_the_settings_say(monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
     made = []
     monkeypatch.setattr(kvpool, "Client", lambda masters, **options: made.append((masters, options)) or client)
-    settings = Settings("m:1", ("tcp",), connect_timeout=1.0, transfer_timeout=2.0, idle_timeout=3.0, tls_dir="/tls")
+    settings = Settings(
+        "m:1",
+        ("tcp",),
+        connect_timeout=1.0,
+        transfer_timeout=2.0,
+        idle_timeout=3.0,
+        tls_dir="/tls",
+        payloads="encrypted",
+    )
 
     Pool(settings, logging.getLogger("kvpool_engines")).close()
 
     times = {"connect_timeout": 1.0, "transfer_timeout": 2.0, "idle_timeout": 3.0, "ready_timeout": 2.0}
-    assert made == [("m:1", {"protocols": ("tcp",), **times, "tls_dir": "/tls"})]
+    assert made == [("m:1", {"protocols": ("tcp",), **times, "tls_dir": "/tls", "payloads": "encrypted"})]
 
 
 def test_counts_are_in_the_log_once_a_minute(

@@ -24,12 +24,14 @@ def test_a_pools_config_map_is_enough() -> None:
         "KVPOOL_TRANSFER_TIMEOUT": "2s",
         "KVPOOL_IDLE_TIMEOUT": "3m",
         "KVPOOL_TLS_DIR": "/tls",
+        "KVPOOL_PAYLOADS": "encrypted",
     }
     times: dict[str, Any] = {
         "connect_timeout": 1.0,
         "transfer_timeout": 2.0,
         "idle_timeout": 180.0,
         "tls_dir": "/tls",
+        "payloads": "encrypted",
     }
 
     assert read_settings({}, of_the_pool, "here") == Settings("m0:50051", ("tcp",), **times)

@@ -109,9 +109,10 @@ def test_the_environment_says_what_setup_cannot(
     monkeypatch.setenv("KVPOOL_RETRY_DEADLINE", "7s")
     monkeypatch.setenv("KVPOOL_BUSY_WAIT", "off")
     monkeypatch.setenv("KVPOOL_TLS_DIR", "/etc/tls")
+    monkeypatch.setenv("KVPOOL_PAYLOADS", "encrypted")
     assert store.setup(*SEVEN) == 0
     assert fake.last_call[2:5] == ["1", "500", "120000"]
-    assert fake.last_call[6:9] == [str(0xFFFFFFFF), "180000", "/etc/tls"]
+    assert fake.last_call[6:10] == [str(0xFFFFFFFF), "180000", "/etc/tls", "1"]
     store.put("key", b"")
     assert 6000 < int(fake.last_call[5]) <= 7000
 
@@ -122,6 +123,14 @@ def test_a_wrong_environment_is_told(
     monkeypatch.setenv("KVPOOL_CONNECT_TIMEOUT", "3")
     assert store.setup(*SEVEN) == -600
     assert "environment variable KVPOOL_CONNECT_TIMEOUT is '3'" in caplog.text
+
+
+def test_a_client_cannot_ask_for_less_than_encryption(
+    store: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("KVPOOL_PAYLOADS", "authenticated")
+    assert store.setup(*SEVEN) == -600
+    assert "environment variable KVPOOL_PAYLOADS is 'authenticated', but must be encrypted" in caplog.text
 
 
 @pytest.mark.parametrize("text", ["0s", "-1s", "1", "1.5s", "1h", " 1s", "1234567890s", "s"])

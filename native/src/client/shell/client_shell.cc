@@ -142,7 +142,8 @@ void ClientShell::perform(const Dial& dial) {
     stream->dialUnix(dial.address);
   } else {
     if (security_->isOn()) {
-      stream->secure({security_->credentials(), secure::Session::Side::Dialer, expectedOf(dial), false});
+      const auto payloads = dial.node.empty() ? secure::Payloads::Encrypted : security_->payloads();
+      stream->secure({security_->credentials(), secure::Session::Side::Dialer, expectedOf(dial), false, payloads});
     }
     stream->dialTcp(resolver_, dial.address);
   }

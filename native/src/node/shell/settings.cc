@@ -145,7 +145,8 @@ Result<NodeSettings> checkSettings(const kv_node_params& params, uint64_t random
   settings.zone = textOf(params.zone);
   problems.unless(settings.zone.empty() || isName(settings.zone),
                   "zone must have at most 253 bytes without spaces and commas");
-  const Result<secure::Settings> tls = secure::settingsOf(params.tls_dir, params.tls_mode);
+  const Result<secure::Settings> tls =
+      secure::settingsOf(params.tls_dir, params.tls_mode, params.payloads, secure::Payloads::Encrypted);
   problems.unless(tls.ok(), tls.status().text());
   if (tls.ok()) settings.tls = tls.value();
   if (params.scrub_bytes_per_second != 0) settings.scrubBytesPerSecond = params.scrub_bytes_per_second;

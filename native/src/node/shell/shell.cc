@@ -177,7 +177,9 @@ void Shell::begin(Fd socket, const Unopened& opens, const net::Stream::Limits& l
   unopened_[id] = opens;
   const std::shared_ptr<net::Stream> stream = streams_.add(id, limits);
   const auto side = isClient ? secure::Session::Side::Listener : secure::Session::Side::Dialer;
-  stream->secure({security_->credentials(), side, expectedOf(opens), isClient && security_->takesPlain(),
+  // What masters say has secrets in it.
+  const auto payloads = opens.kind == Unopened::Kind::Master ? secure::Payloads::Encrypted : security_->payloads();
+  stream->secure({security_->credentials(), side, expectedOf(opens), isClient && security_->takesPlain(), payloads,
                   isClient ? &handshakeSteps_ : nullptr});
   stream->adopt(std::move(socket));
 }

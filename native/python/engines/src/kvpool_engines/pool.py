@@ -239,6 +239,7 @@ class Pool:
             idle_timeout=settings.idle_timeout,
             ready_timeout=_READY_SECONDS,
             tls_dir=settings.tls_dir,
+            payloads=settings.payloads,
         )
 
     def _count(self, **increments: int) -> None:

@@ -20,6 +20,7 @@ _VARIABLES = {
     "transfer_timeout": "KVPOOL_TRANSFER_TIMEOUT",
     "idle_timeout": "KVPOOL_IDLE_TIMEOUT",
     "tls_dir": "KVPOOL_TLS_DIR",
+    "payloads": "KVPOOL_PAYLOADS",
 }
 _NAMESPACE_BYTES_MAX = 256
 
@@ -43,6 +44,7 @@ class Settings:
         store_timeout: seconds after which a store is given up.
         connect_timeout, transfer_timeout, idle_timeout: as of kvpool.Client.
         tls_dir: as of kvpool.Client, an absolute path. Default: no TLS.
+        payloads: as of kvpool.Client.
     """
 
     masters: str
@@ -57,6 +59,7 @@ class Settings:
     transfer_timeout: float = 30.0
     idle_timeout: float = 300.0
     tls_dir: str | None = None
+    payloads: str | None = None
 
 
 def read_settings(
@@ -138,6 +141,12 @@ def _directory(value: Any) -> str:
     return value
 
 
+def _payloads(value: Any) -> str:
+    if value != "encrypted":
+        raise ValueError("write encrypted, or leave it out for what each storage node is set to")
+    return str(value)
+
+
 def read_time(value: Any) -> float:
     """Seconds. Raises ValueError, which says what to write."""
     match = _TIME.fullmatch(value) if isinstance(value, str) else None
@@ -159,4 +168,5 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "transfer_timeout": read_time,
     "idle_timeout": read_time,
     "tls_dir": _directory,
+    "payloads": _payloads,
 }

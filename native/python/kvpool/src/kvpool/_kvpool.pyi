@@ -52,6 +52,7 @@ class Client:
         busy_wait: bool,
         idle_ms: int,
         tls_dir: str | None,
+        payloads: int,
         /,
     ) -> Client: ...
     def close(self) -> None: ...

@@ -90,6 +90,7 @@ class Client:
         idle_timeout: float = 300.0,
         busy_wait: bool = True,
         tls_dir: str | None = None,
+        payloads: str | None = None,
     ) -> Client:
         """Connects to the pool, with the arguments and exceptions of kvpool.Client. Cancelled, it closes what it opens."""
         return await cls._open(
@@ -104,6 +105,7 @@ class Client:
                 idle_timeout=idle_timeout,
                 busy_wait=busy_wait,
                 tls_dir=tls_dir,
+                payloads=payloads,
             ),
             max_calls,
         )

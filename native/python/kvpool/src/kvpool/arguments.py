@@ -51,6 +51,17 @@ def protocol_bits(names: Iterable[str]) -> int:
     return bits
 
 
+def payloads_number(payloads: str | None) -> int:
+    """KV_PAYLOADS_*. A client may insist on encryption; nothing else is a client's to say."""
+    if payloads is None:
+        return 0
+    if payloads != "encrypted":
+        raise ValueError(
+            f"payloads is {payloads!r}, but must be 'encrypted', or be left out for what each storage node is set to"
+        )
+    return 1
+
+
 def master_list(masters: str | Iterable[str]) -> str:
     """`HOST:PORT[,HOST:PORT...]` from that or from a list of single addresses."""
     parts = masters.split(",") if isinstance(masters, str) else list(masters)

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from kvpool import _kvpool
-from kvpool.arguments import master_list, milliseconds, protocol_bits, raising_kvpool_errors
+from kvpool.arguments import master_list, milliseconds, payloads_number, protocol_bits, raising_kvpool_errors
 from kvpool.enrolment import certificate_directory
 from kvpool.keep import UNPINNED, Keep, get_options, hint_options, put_options, remove_options
 from kvpool.lifetime import close_at_exit
@@ -55,6 +55,8 @@ class Client:
             (HOST:PORT of the masters' admin HTTPS, by commas), a certificate that a master gives for the token, once for
             all clients of the process, and that is renewed; else none, and no TLS. Memory that ucx or ascend reach is not
             encrypted; storage nodes that require TLS do not use it.
+        payloads: "encrypted": connections to storage nodes stay encrypted, also to nodes that are set to check certificates
+            alone (`--payloads authenticated`), and TLS is needed. Default: as each storage node is set.
 
     Raises:
         KvpoolError: no leader serves (PeerError, LeadershipError), this client and the pool do not fit, or no master gives a
@@ -76,6 +78,7 @@ class Client:
         idle_timeout: float = 300.0,
         busy_wait: bool = True,
         tls_dir: str | None = None,
+        payloads: str | None = None,
     ) -> None:
         self._timeout_ms = milliseconds(timeout, "timeout")
         self._raw = _kvpool.Client(
@@ -88,6 +91,7 @@ class Client:
             busy_wait,
             milliseconds(idle_timeout, "idle_timeout"),
             certificate_directory(tls_dir, ready_timeout),
+            payloads_number(payloads),
         )
         close_at_exit(self)
 

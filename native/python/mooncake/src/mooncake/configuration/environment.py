@@ -27,6 +27,7 @@ class ClientOptions:
     reuse: bool = False  # see kvpool.Client.get_into_memory
     busy_wait: bool = True
     tls_dir: str | None = None
+    payloads: str | None = None  # "encrypted", or as each storage node is set
 
 
 def parse_time(text: str) -> float:
@@ -56,6 +57,12 @@ def parse_directory(text: str) -> str:
     return text
 
 
+def parse_payloads(text: str) -> str:
+    if text != "encrypted":
+        raise ValueError(f"is {text!r}, but must be encrypted, or not be set for what each storage node is set to")
+    return text
+
+
 _VARIABLES = {
     "KVPOOL_PROTOCOLS": ("protocols", parse_protocols),
     "KVPOOL_RETRY_DEADLINE": ("timeout", parse_time),
@@ -65,6 +72,7 @@ _VARIABLES = {
     "KVPOOL_REUSE": ("reuse", parse_switch),
     "KVPOOL_BUSY_WAIT": ("busy_wait", parse_switch),
     "KVPOOL_TLS_DIR": ("tls_dir", parse_directory),
+    "KVPOOL_PAYLOADS": ("payloads", parse_payloads),
 }
 
 

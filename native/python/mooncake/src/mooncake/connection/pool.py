@@ -115,6 +115,7 @@ class Pool:
                 idle_timeout=settings.client.idle_timeout,
                 busy_wait=settings.client.busy_wait,
                 tls_dir=settings.client.tls_dir,
+                payloads=settings.client.payloads,
             )
             if settings.engine is not None:
                 self.client.use_engine_memory(settings.engine)

@@ -54,7 +54,7 @@ final class Layouts {
             pointer("ssd_key_file"),
             pointer("tls_dir"),
             u32("tls_mode"),
-            u32("reserved2"));
+            u32("payloads"));
 
     static final StructLayout NODE_STATS = struct(
             "kv_node_stats",
@@ -136,7 +136,7 @@ final class Layouts {
             u32("idle_timeout_ms"),
             pointer("tls_dir"),
             u32("tls_mode"),
-            u32("reserved"));
+            u32("payloads"));
 
     static final StructLayout OP = struct(
             "kv_op",

@@ -38,6 +38,7 @@ import java.util.UUID;
  * @param stagingBytes bound of the memory that all clients together share with the node; 0 for the default
  * @param ssdKeyFile file with the key, 32 bytes or 64 hexadecimal digits, that the SSD tier is encrypted with; empty for none
  * @param tls certificates and what is demanded of peers on TCP
+ * @param payloads what becomes of connections with clients and other nodes behind the handshake; without TLS it means nothing
  */
 public record NodeParameters(
         UUID poolId,
@@ -63,7 +64,8 @@ public record NodeParameters(
         String socketDir,
         long stagingBytes,
         String ssdKeyFile,
-        TlsParameters tls) {
+        TlsParameters tls,
+        Payloads payloads) {
 
     /** KV_NODE_NO_PREFAULT of kvpool.h. */
     static final int NO_PREFAULT = 2;
@@ -83,6 +85,7 @@ public record NodeParameters(
         Objects.requireNonNull(socketDir, "socketDir");
         Objects.requireNonNull(ssdKeyFile, "ssdKeyFile");
         Objects.requireNonNull(tls, "tls");
+        Objects.requireNonNull(payloads, "payloads");
         protocols = Set.copyOf(protocols);
     }
 
@@ -110,5 +113,6 @@ public record NodeParameters(
                 .u64("staging_bytes", Arguments.bytes("staging memory", stagingBytes))
                 .text("ssd_key_file", Arguments.text("key of the SSD tier", ssdKeyFile.isEmpty() ? null : ssdKeyFile));
         tls.writeTo(struct);
+        struct.u32("payloads", payloads.number(tls));
     }
 }

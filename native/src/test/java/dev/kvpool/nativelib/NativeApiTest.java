@@ -229,7 +229,8 @@ class NativeApiTest {
                     "",
                     1L << 28,
                     "/etc/key",
-                    new TlsParameters("/etc/tls", TlsParameters.Mode.PERMISSIVE));
+                    new TlsParameters("/etc/tls", TlsParameters.Mode.PERMISSIVE),
+                    Payloads.AUTHENTICATED);
         }
     }
 }

@@ -160,6 +160,7 @@ class NativeNodeTest {
                 "",
                 0,
                 "",
-                TlsParameters.OFF);
+                TlsParameters.OFF,
+                Payloads.ENCRYPTED);
     }
 }

@@ -48,6 +48,7 @@ public record KvpoolEnvironment(
             "KVPOOL_LEADER_ELECTION_NAMESPACE",
             "KVPOOL_LIBRARY",
             "KVPOOL_LMCACHE_L2",
+            "KVPOOL_PAYLOADS",
             "KVPOOL_PLATFORM_USER",
             "KVPOOL_PROTOCOLS",
             "KVPOOL_PROTOCOL_OVERRIDE",

@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.local.ChildSpec.Role;
 import dev.kvpool.dataplane.node.NodeSettings;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsSettings;
+import dev.kvpool.nativelib.Payloads;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -186,8 +187,10 @@ final class LocalPlan {
                         Long.toString(settings.get(NodeSettings.SSD_SIZE)),
                         NodeSettings.SSD_KEY_FILE.flag(),
                         settings.get(NodeSettings.SSD_KEY_FILE))));
-        certificates.ifPresent(
-                issued -> arguments.addAll(tls(issued.of(name), secure(LocalSettings.NODE_SECURE_ADMIN_PORT, k))));
+        certificates.ifPresent(issued -> {
+            arguments.addAll(tls(issued.of(name), secure(LocalSettings.NODE_SECURE_ADMIN_PORT, k)));
+            arguments.addAll(List.of(TlsSettings.PAYLOADS.flag(), text(settings.get(TlsSettings.PAYLOADS))));
+        });
         return new ChildSpec(name, Role.NODE, port, adminPort, jvm("-Xmx64m", "-XX:TieredStopAtLevel=1"), arguments);
     }
 
@@ -222,6 +225,7 @@ final class LocalPlan {
     private static String text(Object value) {
         return switch (value) {
             case Duration duration -> Durations.format(duration);
+            case Payloads payloads -> payloads.name().toLowerCase(Locale.ROOT);
             case Set<?> words ->
                 words.stream()
                         .map(word -> word.toString().toLowerCase(Locale.ROOT))

@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.config.Sizes;
 import dev.kvpool.dataplane.node.NodeSettings;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsSettings;
+import dev.kvpool.nativelib.Payloads;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -120,6 +121,7 @@ final class LocalSettings {
                             READY_TIMEOUT,
                             SSD_DIR,
                             TLS,
+                            TlsSettings.PAYLOADS,
                             NodeSettings.SSD_SIZE,
                             NodeSettings.SSD_KEY_FILE,
                             NodeSettings.PROTOCOLS,
@@ -136,7 +138,12 @@ final class LocalSettings {
                             new Rule(
                                     List.of(HOST, STORAGE_NODES),
                                     values -> values.get(STORAGE_NODES) == 0 || !WILDCARDS.contains(values.get(HOST)),
-                                    "--host is told to clients of storage nodes, so it must be an address they can connect to, not a wildcard")),
+                                    "--host is told to clients of storage nodes, so it must be an address they can connect to, not a wildcard"),
+                            new Rule(
+                                    List.of(TLS, TlsSettings.PAYLOADS),
+                                    values -> values.get(TLS) != TlsMode.OFF
+                                            || values.get(TlsSettings.PAYLOADS) == Payloads.ENCRYPTED,
+                                    "--payloads authenticated needs --tls required or permissive, by which peers are authenticated")),
                     CacheSettings.RULES.stream())
             .toList();
 

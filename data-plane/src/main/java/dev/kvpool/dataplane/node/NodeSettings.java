@@ -180,12 +180,14 @@ public final class NodeSettings {
                             SOCKET_DIR,
                             STAGING_SIZE,
                             TlsSettings.DIRECTORY,
-                            TlsSettings.MODE),
+                            TlsSettings.MODE,
+                            TlsSettings.PAYLOADS),
                     SelfEnrolment.SETTINGS.stream())
             .toList();
 
     public static final List<Rule> RULES = Stream.of(
                     TlsSettings.RULES,
+                    List.of(TlsSettings.payloadsNeedTls()),
                     SelfEnrolment.RULES,
                     List.of(TlsSettings.secureAdminPortDiffers(SECURE_ADMIN_PORT, List.of(PORT, ADMIN_PORT))))
             .flatMap(List::stream)
@@ -236,6 +238,7 @@ public final class NodeSettings {
                 settings.get(SOCKET_DIR),
                 settings.get(STAGING_SIZE),
                 settings.get(SSD_KEY_FILE),
-                TlsSettings.place(settings).forLibrary());
+                TlsSettings.place(settings).forLibrary(),
+                settings.get(TlsSettings.PAYLOADS));
     }
 }

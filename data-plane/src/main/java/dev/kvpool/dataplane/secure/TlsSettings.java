@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.config.Formats;
 import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.nativelib.Payloads;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,6 +33,19 @@ public final class TlsSettings {
             "off: plain connections; permissive: plain and TLS connections are accepted, and TLS is dialled; required: TLS only."
                     + " Default: required with --tls-dir, else off.");
 
+    public static final Setting<Payloads> PAYLOADS = Setting.withDefault(
+            "payloads",
+            Formats.oneOf(
+                    "WORD",
+                    Arrays.stream(Payloads.values())
+                            .map(one -> one.name().toLowerCase(Locale.ROOT))
+                            .toList(),
+                    text -> Payloads.valueOf(text.toUpperCase(Locale.ROOT))),
+            "encrypted",
+            "Connections between clients and storage nodes, and between storage nodes. encrypted: TLS; authenticated: certificates are"
+                    + " checked, then TLS ends, so that keys and values can be read and changed on the network, and go as they do"
+                    + " without TLS. Who dials may insist on encrypted. Connections with masters are always encrypted.");
+
     public static final List<Setting<?>> ALL = List.of(DIRECTORY, MODE);
 
     public static final List<Rule> RULES = List.of(new Rule(
@@ -53,6 +67,14 @@ public final class TlsSettings {
                 defaultPort,
                 "Port for admin HTTPS with rights by certificate, open unless TLS is off. With --tls required, --admin-port keeps only health,"
                         + " version and metrics.");
+    }
+
+    /** Of commands with {@link #PAYLOADS}. */
+    public static Rule payloadsNeedTls() {
+        return new Rule(
+                List.of(PAYLOADS, MODE, DIRECTORY),
+                values -> values.get(PAYLOADS) == Payloads.ENCRYPTED || mode(values) != TlsMode.OFF,
+                "--payloads authenticated needs TLS, by which peers are authenticated: give --tls-dir, see `kvpool cert issue --help`");
     }
 
     /** Where a port that is in use already is chosen again. */

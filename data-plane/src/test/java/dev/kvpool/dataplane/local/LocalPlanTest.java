@@ -123,6 +123,26 @@ class LocalPlanTest {
     }
 
     @Test
+    void whatPayloadsAreIsSaidToNodesAlone() throws Exception {
+        Map<String, String> authenticated = Map.of("tls", "required", "payloads", "authenticated");
+        assertThat(children(authenticated)).allSatisfy(child -> {
+            if (child.name().startsWith("node")) {
+                assertThat(flags(child)).containsEntry("--payloads", "authenticated");
+            } else {
+                assertThat(flags(child)).doesNotContainKey("--payloads");
+            }
+        });
+        assertThat(children(Map.of()))
+                .allSatisfy(child -> assertThat(flags(child)).doesNotContainKey("--payloads"));
+        assertThatThrownBy(() -> settings(Map.of("payloads", "authenticated")))
+                .isInstanceOf(UsageException.class)
+                .hasMessageContaining("--payloads authenticated needs --tls required or permissive");
+        assertThatThrownBy(() -> settings(Map.of("tls", "required", "payloads", "raw")))
+                .isInstanceOf(UsageException.class)
+                .hasMessageContaining("--payloads");
+    }
+
+    @Test
     void securePortsAreLookedAtWhereTheyAreUsed() throws Exception {
         assertThat(new LocalPlan(settings(Map.of("admin-port", "9443"))).portProblems())
                 .isEmpty();
