@@ -51,6 +51,9 @@ final class LeaderChecks implements MasterWatch {
     private final Set<Authority> terms = new HashSet<>();
     private long highestEpoch;
 
+    /** Epochs of leaders after a Lease that was deleted or set back: nodes away may know of later removals of what these grant. */
+    private final Set<Long> setBackEpochs = new HashSet<>();
+
     /** The register as it was stored, or taken, last. */
     private Register stored = Register.NONE;
 
@@ -80,6 +83,9 @@ final class LeaderChecks implements MasterWatch {
                 "%s leads under epoch %d, which another had",
                 master,
                 authority.epoch());
+        if (authority.epoch() < highestEpoch) {
+            setBackEpochs.add(authority.epoch());
+        }
         highestEpoch = Math.max(highestEpoch, authority.epoch());
     }
 
@@ -268,7 +274,7 @@ final class LeaderChecks implements MasterWatch {
                     put.objectId(),
                     key);
             if (held && !isEvictedAlready(master, key)) {
-                truth.shown(key, put.objectId());
+                shown(key, put.objectId());
             }
         }
     }
@@ -322,8 +328,14 @@ final class LeaderChecks implements MasterWatch {
                         must);
             }
             if (found.status() == Status.OK && master.status().epoch() == highestEpoch) {
-                truth.shown(key, found.objectId());
+                shown(key, found.objectId());
             }
+        }
+    }
+
+    private void shown(String key, ObjectId id) {
+        if (!setBackEpochs.contains(id.epoch())) {
+            truth.shown(key, id);
         }
     }
 
