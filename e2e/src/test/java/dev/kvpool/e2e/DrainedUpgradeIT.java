@@ -98,7 +98,6 @@ class DrainedUpgradeIT {
                 kind: KvCachePool
                 metadata: {name: %s}
                 spec:
-                  security: {mode: "Off"}
                   version: %s
                   upgrade: {stepTimeout: 90s}
                   cache: {replicas: 2, repair: {delay: 1s}}

@@ -30,6 +30,21 @@ class InstallIT {
     }
 
     @Test
+    @DisplayName("the build left out nothing that the operator looks for when it starts")
+    void nothingIsMissingAtTheStart(Operator operator, Cluster cluster) {
+        assertThat(operator.pods())
+                .isNotEmpty()
+                .allSatisfy(pod -> assertThat(cluster.kubectl()
+                                .run(
+                                        "logs",
+                                        "-n",
+                                        Operator.NAMESPACE,
+                                        pod.getMetadata().getName()))
+                        .contains("controller started")
+                        .doesNotContain("marked as unused and removed"));
+    }
+
+    @Test
     @DisplayName("the tests that come with the chart pass")
     void chartTestsPass(Operator operator) {
         assertThat(operator.helm().test(Operator.RELEASE, Operator.NAMESPACE)).containsPattern("Phase: +Succeeded");

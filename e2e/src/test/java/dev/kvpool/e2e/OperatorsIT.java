@@ -141,7 +141,6 @@ class OperatorsIT {
                 kind: KvCachePool
                 metadata: {name: %s}
                 spec:
-                  security: {mode: "Off"}
                   version: %s
                   storage: [{name: default, replicas: 2, capacity: 128Mi}]
                 """.formatted(POOL, version));

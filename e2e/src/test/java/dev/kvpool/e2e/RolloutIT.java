@@ -56,7 +56,7 @@ class RolloutIT {
                                 apiVersion: kvpool.dev/v1alpha1
                                 kind: KvCachePool
                                 metadata: {name: pool-%d}
-                                spec: {security: {mode: "Off"}, masters: {replicas: 1}, storage: []}
+                                spec: {masters: {replicas: 1}, storage: []}
                                 """::formatted).collect(Collectors.joining("---\n")));
         Wait.until(
                 "ten pools are Ready",

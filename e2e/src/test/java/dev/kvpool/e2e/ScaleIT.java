@@ -4,7 +4,6 @@ package dev.kvpool.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.e2e.cluster.Cluster;
@@ -16,7 +15,6 @@ import dev.kvpool.e2e.pool.Clients;
 import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Scene;
-import io.fabric8.kubernetes.client.utils.Serialization;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -84,7 +82,6 @@ class ScaleIT {
                 kind: KvCachePool
                 metadata: {name: %s}
                 spec:
-                  security: {mode: "Off"}
                   replicas: 3
                   cache: {objectLease: 20s}
                   storage: [{name: default, capacity: 128Mi}]
@@ -206,14 +203,10 @@ class ScaleIT {
         Wait.until(
                 "the leader knows the rate",
                 Limits.STATUS,
-                () -> assertThat(leadersView()
+                () -> assertThat(pool.leadersReport()
                                 .at("/cacheRules/repairBytesPerSecond")
                                 .asLong())
                         .isEqualTo(RATE));
-    }
-
-    private JsonNode leadersView() {
-        return Serialization.unmarshal(pool.ask(pool.leaseHolder().pod(), "api/v1/pool"), JsonNode.class);
     }
 
     private void scale(int replicas) {

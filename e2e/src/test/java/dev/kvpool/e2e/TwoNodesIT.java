@@ -309,7 +309,6 @@ class TwoNodesIT {
                 kind: KvCachePool
                 metadata: {name: %1$s}
                 spec:
-                  security: {mode: "Off"}
                   %2$s
                   masters:
                     podTemplate:
@@ -436,6 +435,6 @@ class TwoNodesIT {
 
     /** What the leader says of the pool. */
     private String report() {
-        return scene.pool().ask(scene.pool().leaseHolder().pod(), "api/v1/pool");
+        return scene.pool().leadersReport().toString();
     }
 }

@@ -208,9 +208,10 @@ class UpgradeIT {
         pool.awaitVersion(version, "NoUpgrade");
     }
 
+    /** An operator that another scenario has just killed begins to count once more how long versions have been settled. */
     private void awaitActive(int wire, int layout) {
         Wait.until(
-                "the pool speaks wire version %d and writes layout %d".formatted(wire, layout), Limits.STATUS, () -> {
+                "the pool speaks wire version %d and writes layout %d".formatted(wire, layout), Limits.RESTART, () -> {
                     VersionStatus version = pool.resource().getStatus().version();
                     assertThat(version.activeWire()).isEqualTo(wire);
                     assertThat(version.activeLayout()).isEqualTo(layout);
@@ -223,7 +224,6 @@ class UpgradeIT {
                 kind: KvCachePool
                 metadata: {name: %s}
                 spec:
-                  security: {mode: "Off"}
                   version: %s
                   upgrade: {stepTimeout: 30s, finaliseAfter: 15s}
                   storage: [{name: default, replicas: 3, capacity: 128Mi}]

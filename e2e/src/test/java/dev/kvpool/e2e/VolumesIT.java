@@ -222,7 +222,6 @@ class VolumesIT {
                 kind: KvCachePool
                 metadata: {name: %s}
                 spec:
-                  security: {mode: "Off"}
                   storage: [%s]
                 """.formatted(POOL, set));
     }

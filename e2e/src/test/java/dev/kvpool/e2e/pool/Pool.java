@@ -13,12 +13,15 @@ import dev.kvpool.e2e.cluster.Limits;
 import dev.kvpool.e2e.cluster.Wait;
 import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
 import java.util.function.UnaryOperator;
 
 /** A pool in a cluster, seen from outside: its custom resource, its pods, its Lease. */
@@ -28,6 +31,7 @@ public final class Pool {
     static final String ROLE_LABEL = "kvpool.dev/role";
     private static final Set<String> MEMBERS = Set.of("master", "storage");
     private static final String ADMIN_PORT = "admin";
+    private static final String SECURE_ADMIN_PORT = "admin-tls";
     private static final String LEADER_LABEL = "kvpool.dev/leader";
 
     private final Cluster cluster;
@@ -144,14 +148,60 @@ public final class Pool {
                 .map(map -> map.getData().get("audience"));
     }
 
+    /** What the leader says of the pool, to an admin where it asks who that is. */
+    public JsonNode leadersReport() {
+        String leader = leaseHolder().pod();
+        String path = "api/v1/pool";
+        return Serialization.unmarshal(
+                audience().map(audience -> askAsAdmin(leader, path, audience)).orElseGet(() -> ask(leader, path)),
+                JsonNode.class);
+    }
+
+    /** The API server keeps the Authorization header for itself. */
+    private String askAsAdmin(String pod, String path, String audience) {
+        var client = cluster.client();
+        String token = client.serviceAccounts()
+                .inNamespace(namespace)
+                .withName(name + "-admin")
+                .tokenRequest(new TokenRequestBuilder()
+                        .withNewSpec()
+                        .withAudiences(audience)
+                        .endSpec()
+                        .build())
+                .getStatus()
+                .getToken();
+        try {
+            var answer = client.getHttpClient()
+                    .sendAsync(
+                            client.getHttpClient()
+                                    .newHttpRequestBuilder()
+                                    .uri(client.getMasterUrl().toString().replaceFirst("/$", "")
+                                            + proxy("https:" + pod, port(pod, SECURE_ADMIN_PORT), path))
+                                    .header("X-Kvpool-Token", token)
+                                    .build(),
+                            String.class)
+                    .get();
+            assertThat(answer.code()).as(answer.bodyString()).isEqualTo(200);
+            return answer.body();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        } catch (ExecutionException | IOException e) {
+            throw new IllegalStateException(pod + " did not answer", e);
+        }
+    }
+
     /**
      * What a master or storage node answers to a GET of its admin port.
      *
-     * @param path without the slash before it, as {@code api/v1/pool}
+     * @param path without the slash before it, as {@code metrics}
      */
     public String ask(String pod, String path) {
-        String request = "/api/v1/namespaces/%s/pods/%s:%d/proxy/%s".formatted(namespace, pod, adminPort(pod), path);
-        return cluster.kubectl().run("get", "--raw", request);
+        return cluster.kubectl().run("get", "--raw", proxy(pod, port(pod, ADMIN_PORT), path));
+    }
+
+    private String proxy(String pod, int port, String path) {
+        return "/api/v1/namespaces/%s/pods/%s:%d/proxy/%s".formatted(namespace, pod, port, path);
     }
 
     /** A metric without labels of a master or storage node. */
@@ -170,10 +220,10 @@ public final class Pool {
     }
 
     /** The API server forwards to ports by number only, where a pod is named without a Service. */
-    private int adminPort(String pod) {
+    private int port(String pod, String portName) {
         return cluster.client().pods().inNamespace(namespace).withName(pod).require().getSpec().getContainers().stream()
                 .flatMap(container -> container.getPorts().stream())
-                .filter(port -> ADMIN_PORT.equals(port.getName()))
+                .filter(port -> portName.equals(port.getName()))
                 .map(ContainerPort::getContainerPort)
                 .findFirst()
                 .orElseThrow();
