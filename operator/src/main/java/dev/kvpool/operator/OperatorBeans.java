@@ -22,6 +22,7 @@ import io.javaoperatorsdk.operator.api.monitoring.AggregatedMetrics;
 import io.javaoperatorsdk.operator.api.monitoring.Metrics;
 import io.javaoperatorsdk.operator.monitoring.micrometer.MicrometerMetricsV2;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.arc.Unremovable;
 import io.quarkus.kubernetes.client.KubernetesClientObjectMapperCustomizer;
 import jakarta.enterprise.inject.Produces;
 import jakarta.enterprise.inject.Typed;
@@ -144,8 +145,10 @@ public class OperatorBeans {
         return new LostWatchCheck();
     }
 
+    /** The extension looks for it by name of its type, which the build does not take for a use. */
     @Produces
     @Singleton
+    @Unremovable
     InformerStoppedHandler informerStoppedHandler(@Liveness LostWatchCheck lost) {
         return lost;
     }
