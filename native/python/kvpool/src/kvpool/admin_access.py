@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import http.client
 import os
-import re
 import socket
 import ssl
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 from kvpool.enrolment import certificate_directory_at_once
 from kvpool.identity_directory import VARIABLE, read_identity
 from kvpool.master_connection import NotAnswered, client_context, pool_of_master, unreachable
+from kvpool.own_name import name_in
 from kvpool.status import KvpoolError, Status, error_of
 
 _CONNECT_SECONDS = 2.0
@@ -22,8 +22,6 @@ _HANDSHAKE_SECONDS = 5.0
 _READINGS = 3
 _SECONDS_BETWEEN_READINGS = 0.2
 _CERTIFICATE_BYTES_MAX = 256 << 10
-# A name in a certificate: tag and length of a URI, then the URI.
-_OWN_NAME = re.compile(rb"\x86(?:[\x00-\x7f]|\x81.|\x82..)spiffe://([0-9a-f-]{36})/", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,7 @@ def _read_once(directory: str) -> Certificate:
         context.load_cert_chain(path / "tls.crt", path / "tls.key", password=b"")
         context.load_verify_locations(path / "ca.crt")
         with (path / "tls.crt").open("rb") as file:
-            pool = _pool_of(file.read(_CERTIFICATE_BYTES_MAX))
+            pool = name_in(file.read(_CERTIFICATE_BYTES_MAX)).pool
     except ssl.SSLError as error:  # an OSError too
         raise _unusable(
             Status.INVALID_ARGUMENT,
@@ -156,13 +154,3 @@ def _unusable(status: Status, directory: str, why: str) -> KvpoolError:
         f"the certificate in {directory} cannot be used: {why}; it must have tls.crt, tls.key and ca.crt, such as `kvpool cert"
         " issue` makes",
     )
-
-
-def _pool_of(pem: bytes) -> str:
-    """The first certificate of a file is this process's own; of it Python tells nothing but its bytes."""
-    first = pem[pem.find(b"-----BEGIN CERTIFICATE-----") :].partition(b"-----END CERTIFICATE-----")
-    der = ssl.PEM_cert_to_DER_cert((first[0] + first[1]).decode("ascii"))
-    pools = {match.decode() for match in _OWN_NAME.findall(der)}
-    if len(pools) != 1:
-        raise ValueError("tls.crt has no name spiffe://POOL-ID/...")
-    return pools.pop()

@@ -3,20 +3,10 @@
 
 from __future__ import annotations
 
-import re
-import ssl
 from pathlib import Path
 
 from kvpool.enrolment import certificate_directory
-
-DEFAULT = "default"
-
-_PEM = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
-
-# The URI among the alternative names, [6] in DER, with its length: spiffe://POOL-ID/tenant/TENANT/rw/NAME.
-_NAME = re.compile(
-    rb"\x86(?:[\x00-\x7f]|\x81.|\x82..)spiffe://[-0-9a-f]{36}/tenant/([-a-z0-9]{1,63})/r[wo]/", re.DOTALL
-)
+from kvpool.own_name import DEFAULT_TENANT, name_in
 
 
 class NotOurTenantError(Exception):
@@ -29,10 +19,10 @@ def check_tenant(tenant: str, tls_dir: str | None, timeout: float) -> None:
     Enrols as a client does, for at most about `timeout` seconds, where the process has no certificate yet; KvpoolError when
     that fails. A certificate that cannot be read is left to the client, which says what is wrong with it.
     """
-    if tenant == DEFAULT:
+    if tenant == DEFAULT_TENANT:
         return
     directory = certificate_directory(tls_dir, timeout)
-    own = DEFAULT if directory is None else _tenant_in(Path(directory) / "tls.crt")
+    own = DEFAULT_TENANT if directory is None else _tenant_in(Path(directory) / "tls.crt")
     if own is not None and own != tenant:
         source = "it has no certificate" if directory is None else f"by {directory}/tls.crt"
         raise NotOurTenantError(
@@ -42,12 +32,8 @@ def check_tenant(tenant: str, tls_dir: str | None, timeout: float) -> None:
 
 
 def _tenant_in(certificate: Path) -> str | None:
-    """That of the first certificate, `default` where it names none; None when it cannot be read."""
+    """None when it cannot be read."""
     try:
-        block = _PEM.search(certificate.read_text("ascii"))
-        if block is None:
-            return None
-        named = _NAME.search(ssl.PEM_cert_to_DER_cert(block[0]))
+        return name_in(certificate.read_bytes()).tenant
     except (OSError, ValueError):
         return None
-    return DEFAULT if named is None else named[1].decode()
