@@ -14,6 +14,7 @@ import dev.kvpool.operator.memory.ShortPods;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.report.PollInterval;
+import dev.kvpool.operator.pool.security.RotationTerms;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.api.config.InformerStoppedHandler;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfiguration;
@@ -61,6 +62,11 @@ public class OperatorBeans {
                 config.drainTaints().orElse(List.of()),
                 config.platformUser(),
                 config.deviceHealth().enabled(),
+                new RotationTerms(
+                        config.authorities().life(),
+                        config.authorities().renewBefore(),
+                        config.authorities().clientWait(),
+                        config.authorities().keepPrevious()),
                 new OperatorSettings.RolloutTerms(
                         config.rollout().pools(), config.rollout().storageVolumes()));
     }

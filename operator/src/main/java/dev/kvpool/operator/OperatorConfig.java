@@ -3,6 +3,7 @@ package dev.kvpool.operator;
 
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -44,6 +45,28 @@ public interface OperatorConfig {
         /** Whether the ConfigMaps of Ascend's device plugin are read. */
         @WithDefault("false")
         boolean enabled();
+    }
+
+    /** How certificate authorities of pools follow each other. */
+    Authorities authorities();
+
+    /** KVPOOL_AUTHORITIES_LIFE and so on: a number and s, m, h or d, or an ISO 8601 duration. */
+    interface Authorities {
+        /** Life of each. */
+        @WithDefault("365d")
+        Duration life();
+
+        /** So long before its end the next one is made. */
+        @WithDefault("30d")
+        Duration renewBefore();
+
+        /** So long clients have time to trust the next one. */
+        @WithDefault("24h")
+        Duration clientWait();
+
+        /** So long the previous one is trusted, once all masters sign with the next. */
+        @WithDefault("25h")
+        Duration keepPrevious();
     }
 
     /** How pools are brought to what this operator makes of specs that an earlier one made other pods of. */

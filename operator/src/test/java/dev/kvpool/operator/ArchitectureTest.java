@@ -57,6 +57,7 @@ class ArchitectureTest {
             "FailoverCommand",
             "RestartCommand",
             "RetryCommand",
+            "RotateCaCommand",
             "WhyCommand",
             "PauseCommand",
             "ResumeCommand",

@@ -30,6 +30,14 @@ public enum EventReason {
     UPGRADE_BLOCKED("UpgradeBlocked", true, "The wanted image is not compatible with the pool, which stays as it is."),
     UPGRADE_GOES_BACK("UpgradeGoesBack", true, "The pool is being rolled back to its previous image."),
     UPGRADE_FAILED("UpgradeFailed", true, "The pool was rolled back to its previous image."),
+    AUTHORITY_ROTATION_STARTED(
+            "AuthorityRotationStarted",
+            false,
+            "The next certificate authority of the pool is made, and trusted beside the present one."),
+    AUTHORITY_ROTATION_FINISHED(
+            "AuthorityRotationFinished",
+            false,
+            "The pool has its next certificate authority, and the previous one is trusted no more."),
     SETTINGS_STEP(
             "SettingsStep",
             false,

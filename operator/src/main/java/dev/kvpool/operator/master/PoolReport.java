@@ -30,6 +30,7 @@ import java.util.stream.Collectors;
  * @param cacheRules the rules of the cache it goes by; null when its version reads them only at its start
  * @param index how full its index is; null when it does not say
  * @param register who missed removals, and who knows which; null when it does not say
+ * @param trust what certificates hang on; null where it signs none
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record PoolReport(
@@ -50,7 +51,8 @@ public record PoolReport(
         List<ClientVersion> clientVersions,
         CacheRules cacheRules,
         Index index,
-        Register register) {
+        Register register,
+        Trust trust) {
 
     private static final String LEADER = "leader";
     private static final String SERVING = "serving";
@@ -75,6 +77,37 @@ public record PoolReport(
     /** Why the master refuses puts for want of room in its index; empty when it does not. */
     public String indexProblem() {
         return index == null || index.problem == null ? "" : index.problem;
+    }
+
+    /**
+     * What certificates hang on, as a master that signs them sees it.
+     *
+     * @param roots digest of the roots that it trusts
+     * @param members what storage nodes and agents said of theirs
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Trust(String roots, List<TrustOfMember> members) {
+        public Trust {
+            roots = roots == null ? "" : roots;
+            members = members == null ? List.of() : List.copyOf(members);
+        }
+    }
+
+    /**
+     * What a storage node or an agent said.
+     *
+     * @param name role and name, as in its certificate
+     * @param roots digest of what it trusts
+     * @param authority fingerprint of what has signed its certificate
+     * @param ageMs how long ago it said so
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record TrustOfMember(String name, String roots, String authority, long ageMs) {
+        public TrustOfMember {
+            name = name == null ? "" : name;
+            roots = roots == null ? "" : roots;
+            authority = authority == null ? "" : authority;
+        }
     }
 
     /**

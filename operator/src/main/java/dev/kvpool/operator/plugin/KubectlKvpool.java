@@ -8,6 +8,7 @@ import dev.kvpool.operator.plugin.act.PauseCommand;
 import dev.kvpool.operator.plugin.act.RestartCommand;
 import dev.kvpool.operator.plugin.act.ResumeCommand;
 import dev.kvpool.operator.plugin.act.RetryCommand;
+import dev.kvpool.operator.plugin.act.RotateCaCommand;
 import dev.kvpool.operator.plugin.client.ClientConfigCommand;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.ClusterOptions;
@@ -117,6 +118,7 @@ public final class KubectlKvpool implements Clusters {
         commands.put("why", WhyCommand::new);
         commands.put("plan", PlanCommand::new);
         commands.put("restart", RestartCommand::new);
+        commands.put("rotate-ca", RotateCaCommand::new);
         commands.put("retry", RetryCommand::new);
         commands.put("drain", DrainCommand::new);
         commands.put("forget", ForgetCommand::new);

@@ -18,10 +18,12 @@ import dev.kvpool.operator.pool.plan.Foresight;
 import dev.kvpool.operator.pool.plan.Outcome;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.plan.PoolPlanner;
+import dev.kvpool.operator.pool.plan.Rotations;
 import dev.kvpool.operator.pool.plan.SecurityStage;
 import dev.kvpool.operator.pool.report.PollInterval;
 import dev.kvpool.operator.pool.report.PoolNotices;
 import dev.kvpool.operator.pool.report.PoolStatus;
+import dev.kvpool.operator.pool.security.AuthorityRotation;
 import dev.kvpool.operator.pool.transition.AgentPods;
 import dev.kvpool.operator.pool.transition.TransitionPlan;
 import dev.kvpool.operator.pool.validate.PoolValidator;
@@ -38,6 +40,7 @@ import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
@@ -102,11 +105,16 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
         return write(pool, seen.status(), next).rescheduleAfter(interval.of(next));
     }
 
-    /** Pods cannot be made before it is there. */
+    /** Pods cannot be made before there is one. Later it is followed by the next one in time. */
     private AuthorityMaker.Done authority(PoolObservation seen, List<Finding> problems, Context<KvCachePool> context) {
-        return SecurityStage.makesAuthority(seen, settings, problems)
-                ? AuthorityMaker.make(seen, context.getClient())
-                : new AuthorityMaker.Done(seen, List.of(), Optional.empty());
+        Duration life = settings.rotation().life();
+        if (SecurityStage.makesAuthority(seen, settings, problems)) {
+            return AuthorityMaker.make(seen, context.getClient(), life);
+        }
+        AuthorityRotation.Step step = Rotations.step(seen, settings, problems);
+        return step == AuthorityRotation.Step.WAIT
+                ? new AuthorityMaker.Done(seen, List.of(), Optional.empty())
+                : AuthorityMaker.rotate(seen, context.getClient(), life, step);
     }
 
     /** A pool takes its turn only when something can be done with it, so that one that waits for something else keeps no others waiting. */

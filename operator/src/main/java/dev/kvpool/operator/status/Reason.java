@@ -451,7 +451,14 @@ public enum Reason {
             CERTIFICATES_VALID,
             FALSE,
             "AuthorityEndsSoon",
-            "The pool's certificate authority ends within 90 days, or has ended. No certificate is valid any longer than that."),
+            "The pool's certificate authority ends within 7 days, or has ended, and masters do not sign with the next one, as where the pool is"
+                    + " paused or its spec cannot be carried out. No certificate is valid any longer than that."),
+    AUTHORITY_ROTATES(
+            CERTIFICATES_VALID,
+            TRUE,
+            "AuthorityRotates",
+            "The pool changes to its next certificate authority while it serves: 30 days before the end of the one before, or since"
+                    + " annotation kvpool.dev/rotate-ca asks for it. The message says how far it is and what it waits for."),
     TRUST_CHANGED(
             CERTIFICATES_VALID,
             FALSE,

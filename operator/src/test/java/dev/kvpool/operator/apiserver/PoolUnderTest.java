@@ -15,6 +15,7 @@ import dev.kvpool.operator.pool.child.PoolConfigMap;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.security.PoolTrust;
 import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.ConfigMap;
@@ -570,6 +571,7 @@ public final class PoolUnderTest {
     }
 
     private synchronized void say() {
+        PoolReport.Trust trust = trust();
         List<PoolReport.Node> nodes = labelled(Pod.class, PoolLabels.ROLE_STORAGE).stream()
                 .map(ObservedPod::of)
                 .filter(pod -> running.containsKey(pod.name()))
@@ -580,10 +582,31 @@ public final class PoolUnderTest {
             operator.masters()
                     .say(
                             podName,
-                            podName.equals(master(leader))
-                                    ? ScriptedMasters.leading(podName, epoch, nodes)
-                                    : ScriptedMasters.standby(podName, epoch, nodes));
+                            Reports.trusting(
+                                    trust,
+                                    podName.equals(master(leader))
+                                            ? ScriptedMasters.leading(podName, epoch, nodes)
+                                            : ScriptedMasters.standby(podName, epoch, nodes)));
         }
+    }
+
+    /** All processes have what ConfigMap POOL-trust has now, and storage nodes certificates by the first CA in it. */
+    private PoolReport.Trust trust() {
+        ConfigMap map = client.configMaps()
+                .inNamespace(namespace)
+                .withName(name + "-trust")
+                .get();
+        if (map == null) {
+            return null;
+        }
+        PoolTrust trust = PoolTrust.of(map);
+        String digest = trust.bundle().digest();
+        return new PoolReport.Trust(
+                digest,
+                labelled(Pod.class, PoolLabels.ROLE_STORAGE).stream()
+                        .map(pod -> new PoolReport.TrustOfMember(
+                                "node/" + ObservedPod.of(pod).nodeId(), digest, trust.fingerprint(), 0))
+                        .toList());
     }
 
     private PoolReport.Node node(ObservedPod pod) {

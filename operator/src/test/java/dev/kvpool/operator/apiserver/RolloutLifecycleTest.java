@@ -46,6 +46,7 @@ class RolloutLifecycleTest {
             OperatorUnderTest.SETTINGS.drainTaints(),
             true,
             false,
+            OperatorUnderTest.SETTINGS.rotation(),
             new RolloutTerms(AT_A_TIME, false));
 
     @RegisterExtension

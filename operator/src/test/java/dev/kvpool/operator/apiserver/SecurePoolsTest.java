@@ -17,13 +17,16 @@ import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.SecretProjection;
 import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.VolumeProjection;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.PrintWriter;
 import java.io.StringReader;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Base64;
 import java.util.List;
@@ -59,6 +62,10 @@ class SecurePoolsTest {
         assertThat(secret.getMetadata().getOwnerReferences())
                 .singleElement()
                 .satisfies(owner -> assertThat(owner.getUid())
+                        .isEqualTo(owner("whole", trust).getMetadata().getUid()));
+        assertThat(owner("whole", trust).getMetadata().getOwnerReferences())
+                .singleElement()
+                .satisfies(owner -> assertThat(owner.getUid())
                         .isEqualTo(configMap("whole").getMetadata().getUid()));
         assertThat(entry(secret, "ca.crt")).isEqualTo(trust.roots());
         var certificate = Pem.certificates(trust.roots()).getFirst();
@@ -66,11 +73,8 @@ class SecurePoolsTest {
                 .isTrue();
         assertThat(CertificateAuthority.poolId(certificate)).isEqualTo(UUID.fromString(pool.uid()));
         assertThat(masters("whole").getSpec().getTemplate().getSpec().getVolumes())
-                .extracting(Volume::getSecret)
-                .filteredOn(Objects::nonNull)
-                .singleElement()
-                .satisfies(mounted -> assertThat(mounted.getSecretName())
-                        .isEqualTo(secret.getMetadata().getName()));
+                .flatMap(SecurePoolsTest::keys)
+                .containsExactly(secret.getMetadata().getName());
         await().until(() -> pool.has(Reason.AUTHORITY_VALID));
     }
 
@@ -95,8 +99,7 @@ class SecurePoolsTest {
         assertThat(now.isIntact()).isTrue();
         assertThat(entry(secret("lost", now), "ca.crt")).isEqualTo(now.roots());
         await().until(() -> masters("lost").getSpec().getTemplate().getSpec().getVolumes().stream()
-                .anyMatch(volume -> volume.getSecret() != null
-                        && volume.getSecret().getSecretName().equals("lost-ca-" + now.fingerprint())));
+                .anyMatch(volume -> keys(volume).contains("lost-ca-" + now.fingerprint())));
     }
 
     /** After the Secret: it is found again, and no other one is made. */
@@ -130,7 +133,7 @@ class SecurePoolsTest {
                     .read(OPERATOR.pool(name))
                     .with(List.of());
 
-            AuthorityMaker.Done done = AuthorityMaker.make(seen, restricted);
+            AuthorityMaker.Done done = AuthorityMaker.make(seen, restricted, Duration.ofDays(365));
 
             assertThat(done.failure()).isEmpty();
             assertThat(PoolTrust.among(done.seen().children(), seen.names())).hasValueSatisfying(trust -> {
@@ -266,6 +269,24 @@ class SecurePoolsTest {
         return client().configMaps()
                 .inNamespace(NAMESPACE)
                 .withName(pool + "-trust")
+                .get();
+    }
+
+    /** Names of the Secrets that a volume projects. */
+    private static List<String> keys(Volume volume) {
+        return volume.getProjected() == null
+                ? List.of()
+                : volume.getProjected().getSources().stream()
+                        .map(VolumeProjection::getSecret)
+                        .filter(Objects::nonNull)
+                        .map(SecretProjection::getName)
+                        .toList();
+    }
+
+    private static ConfigMap owner(String pool, PoolTrust trust) {
+        return client().configMaps()
+                .inNamespace(NAMESPACE)
+                .withName(pool + "-ca-" + trust.fingerprint())
                 .get();
     }
 

@@ -24,6 +24,7 @@ class SickNpuLifecycleTest {
             OperatorUnderTest.SETTINGS.drainTaints(),
             false,
             true,
+            OperatorUnderTest.SETTINGS.rotation(),
             OperatorUnderTest.SETTINGS.rollout());
 
     @RegisterExtension

@@ -38,6 +38,7 @@ public final class Reports {
                 null,
                 null,
                 null,
+                null,
                 null);
     }
 
@@ -113,6 +114,30 @@ public final class Reports {
                 report.register());
     }
 
+    /** The same report by a master that signs certificates and says what they hang on. */
+    public static PoolReport trusting(PoolReport.Trust trust, PoolReport report) {
+        return new PoolReport(
+                report.poolId(),
+                report.name(),
+                report.role(),
+                report.state(),
+                report.epoch(),
+                report.version(),
+                report.capacityBytes(),
+                report.usedBytes(),
+                report.objects(),
+                report.unavailableObjects(),
+                report.underReplicatedObjects(),
+                report.nodes(),
+                report.takeover(),
+                report.active(),
+                report.clientVersions(),
+                report.cacheRules(),
+                report.index(),
+                report.register(),
+                trust);
+    }
+
     private static PoolReport with(
             PoolReport report,
             long unavailable,
@@ -139,7 +164,8 @@ public final class Reports {
                 report.clientVersions(),
                 rules,
                 index,
-                register);
+                register,
+                report.trust());
     }
 
     public static PoolReport.Node node(

@@ -2,13 +2,17 @@
 package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.operator.pool.security.PoolTrust;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 /** The ConfigMap of a certificate authority that is there, so that pools of tables need not make one. */
 public final class ActiveTrust {
@@ -29,6 +33,19 @@ public final class ActiveTrust {
     static ConfigMap with(Map<String, String> annotations) {
         ConfigMap map = configMap();
         map.getMetadata().getAnnotations().putAll(annotations);
+        return map;
+    }
+
+    /** While it is followed by another one. */
+    static ConfigMap rotating() {
+        ConfigMap map = configMap();
+        PoolTrust trust = PoolTrust.of(map);
+        CertificateAuthority next =
+                CertificateAuthority.create(UUID.fromString(PoolSketch.UID), PoolSketch.NOON, Duration.ofDays(365));
+        map.setData(Map.of(PoolTrust.ROOTS, trust.roots() + next.roots()));
+        map.getMetadata()
+                .getAnnotations()
+                .put("kvpool.dev/ca-next", CertificateAuthority.fingerprint(next.certificate()));
         return map;
     }
 

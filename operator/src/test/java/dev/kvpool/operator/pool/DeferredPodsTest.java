@@ -52,6 +52,7 @@ class DeferredPodsTest {
             NOW.drainTaints(),
             NOW.platformUser(),
             false,
+            NOW.rotation(),
             new RolloutTerms(3, true));
 
     @Test

@@ -135,7 +135,8 @@ class EveryReasonIsProducedTest {
                         .child(ActiveTrust.with(Map.of("kvpool.dev/ca-state", "Pending"))));
             case AUTHORITY_ENDS_SOON ->
                 of(new PoolSketch(secure("Required"))
-                        .child(ActiveTrust.with(Map.of("kvpool.dev/ca-not-after", "2026-02-01T00:00:00Z"))));
+                        .child(ActiveTrust.with(Map.of("kvpool.dev/ca-not-after", "2026-01-08T00:00:00Z"))));
+            case AUTHORITY_ROTATES -> of(rotating());
             case TRUST_CHANGED ->
                 of(new PoolSketch(secure("Required"))
                         .child(ActiveTrust.with(Map.of("kvpool.dev/ca", "0123456789abcdef"))));
@@ -236,6 +237,10 @@ class EveryReasonIsProducedTest {
         };
     }
 
+    private static PoolSketch rotating() {
+        return new PoolSketch(secure("Required")).child(ActiveTrust.rotating());
+    }
+
     private static List<Notice> events(EventReason reason) {
         KvCachePoolStatus none = KvCachePoolStatus.EMPTY;
         return switch (reason) {
@@ -245,6 +250,10 @@ class EveryReasonIsProducedTest {
             case LEADER_DIED ->
                 after(ready(), whole(ALL_READY).silent("demo-master-0").pod(deadMaster()));
             case FAILED_OVER -> after(ready(), whole(afterTakeover()));
+            case AUTHORITY_ROTATION_STARTED ->
+                after(next(new PoolSketch(secure("Required")), NOTHING_DONE), rotating());
+            case AUTHORITY_ROTATION_FINISHED ->
+                after(next(rotating(), NOTHING_DONE), new PoolSketch(secure("Required")));
             case NOT_READY -> after(ready(), new PoolSketch(SPEC).set("a", 2));
             case SPEC_INVALID -> after(none, new PoolSketch(TWO_SETS));
             case PAUSED -> after(none, new PoolSketch("{paused: true, storage: [{name: a, capacity: 1Gi}]}"));

@@ -71,6 +71,7 @@ public final class PoolSketch {
             List.of(),
             true,
             false,
+            SETTINGS.rotation(),
             RolloutTerms.DEFAULT);
 
     public static final String IMAGE = SETTINGS.image();
@@ -439,6 +440,7 @@ public final class PoolSketch {
                 started ? IMAGE : "",
                 List.of(),
                 SecurityMode.OFF,
+                "",
                 devices);
     }
 
@@ -519,6 +521,7 @@ public final class PoolSketch {
                 pod.running(),
                 pod.pullSecrets(),
                 pod.security(),
+                pod.authority(),
                 pod.devices());
     }
 

@@ -12,6 +12,7 @@ import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.security.RotationTerms;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -285,6 +286,7 @@ public final class Cluster implements AutoCloseable {
                 Boolean.parseBoolean(variable(deployment, "KVPOOL_PLATFORM_USER")),
                 // Users may not read what the device plugin says of NPUs.
                 false,
+                RotationTerms.DEFAULT,
                 new OperatorSettings.RolloutTerms(
                         Integer.parseInt(variable(deployment, "KVPOOL_ROLLOUT_POOLS")),
                         Boolean.parseBoolean(variable(deployment, "KVPOOL_ROLLOUT_STORAGE_VOLUMES"))));

@@ -7,6 +7,7 @@ import dev.kvpool.api.v1alpha1.status.FailoverStatus;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.plugin.output.TextTable;
 import dev.kvpool.operator.plugin.output.Words;
+import dev.kvpool.operator.status.ConditionType;
 import java.util.Set;
 
 /** A pool in detail, for people. Pure. */
@@ -32,6 +33,9 @@ public final class StatusText {
                             view.objects() == null ? 0 : view.objects(),
                             view.version() == null ? "?" : view.version()));
         }
+        view.conditions().stream()
+                .filter(it -> it.type().equals(ConditionType.CERTIFICATES_VALID.text()) && !isTrouble(it))
+                .forEach(it -> text.append("Certificates: %s%n".formatted(it.message())));
         text.append(missing(view));
         text.append('\n').append(masters(view)).append('\n').append(nodes(view));
         view.notes().stream()

@@ -13,8 +13,7 @@ import java.util.Map;
 /**
  * The key with which masters sign. The operator makes it, forgets what is in it, and has no right to read it.
  *
- * <p>It belongs to the ConfigMap with the certificate, which goes with the pool or stays as spec.deletionPolicy says; its own owner can never be
- * changed.
+ * <p>It belongs to the {@link AuthorityConfigMap}, which the operator may delete; its own owner can never be changed.
  */
 public final class AuthoritySecret {
     private static final String CERTIFICATE = "ca.crt";
@@ -25,26 +24,36 @@ public final class AuthoritySecret {
     /**
      * Builds it.
      *
-     * @param trust the ConfigMap as it is stored
+     * @param owner the {@link AuthorityConfigMap} as it is stored
      * @param certificate PEM
      * @param key PEM
      */
-    public static Secret of(PoolNames names, ConfigMap trust, String fingerprint, String certificate, String key) {
+    public static Secret of(PoolNames names, ConfigMap owner, String fingerprint, String certificate, String key) {
         return new SecretBuilder()
                 .withNewMetadata()
                 .withName(names.authority(fingerprint))
                 .withNamespace(names.namespace())
-                .withLabels(trust.getMetadata().getLabels())
+                .withLabels(owner.getMetadata().getLabels())
                 .withOwnerReferences(new OwnerReferenceBuilder()
                         .withApiVersion("v1")
                         .withKind("ConfigMap")
-                        .withName(trust.getMetadata().getName())
-                        .withUid(trust.getMetadata().getUid())
+                        .withName(owner.getMetadata().getName())
+                        .withUid(owner.getMetadata().getUid())
                         .build())
                 .endMetadata()
                 .withType("Opaque")
                 .withImmutable(true)
                 .withData(Map.of(CERTIFICATE, encoded(certificate), KEY, encoded(key)))
+                .build();
+    }
+
+    /** One of its name, by whose creation the API server is asked whether there is one. */
+    public static Secret probe(PoolNames names, String fingerprint) {
+        return new SecretBuilder()
+                .withNewMetadata()
+                .withName(names.authority(fingerprint))
+                .withNamespace(names.namespace())
+                .endMetadata()
                 .build();
     }
 

@@ -58,6 +58,11 @@ public final class MasterStatefulSet {
                 .endUpdateStrategy()
                 .withTemplate(
                         template.template(template.spread(pod(pool)), pool.mastersImage(), WishDigest.masters(pool)))
+                .editTemplate()
+                .editMetadata()
+                .addToAnnotations(MasterIdentity.notes(pool))
+                .endMetadata()
+                .endTemplate()
                 .endSpec()
                 .build();
     }

@@ -48,6 +48,12 @@ public final class PoolLabels {
     /** Annotation of pods and their templates: the mode of --tls that they run with; absent where that is off. */
     public static final String TLS = "kvpool.dev/tls";
 
+    /** Annotation of masters and their template: fingerprint of the certificate authority whose key they mount; absent where they have none. */
+    public static final String AUTHORITY = "kvpool.dev/ca";
+
+    /** Annotation of a pool: a certificate authority that was made before this time is followed by another one now. */
+    public static final String ROTATE_CA = "kvpool.dev/rotate-ca";
+
     /** Annotation of a pool: any other text than before has an upgrade tried again that failed or was refused. */
     public static final String RETRY = "kvpool.dev/retry";
 

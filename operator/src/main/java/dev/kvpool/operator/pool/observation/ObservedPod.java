@@ -46,6 +46,7 @@ import java.util.stream.Stream;
  * @param running id of the image its container runs or ran last, as a name may have been given to another image; empty while none has run
  * @param pullSecrets Secrets with which its images are pulled
  * @param security whether it speaks TLS, as it was made
+ * @param authority fingerprint of the certificate authority whose key it mounts, as it was made; empty where it has none
  * @param devices what its init container found of NPUs; empty where it has none, or that has not ended
  */
 public record ObservedPod(
@@ -72,6 +73,7 @@ public record ObservedPod(
         String running,
         List<String> pullSecrets,
         SecurityMode security,
+        String authority,
         Optional<DeviceCheck> devices) {
 
     /** How the trouble of a pod begins for which there is no node. */
@@ -123,6 +125,8 @@ public record ObservedPod(
                 own.map(ContainerStatus::getImageID).orElse(""),
                 pullSecrets(pod),
                 security(pod),
+                Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
+                        .getOrDefault(PoolLabels.AUTHORITY, ""),
                 DeviceCheck.of(status));
     }
 

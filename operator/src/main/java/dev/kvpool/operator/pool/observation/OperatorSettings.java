@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.observation;
 
 import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
+import dev.kvpool.operator.pool.security.RotationTerms;
 import java.util.List;
 
 /**
@@ -14,6 +15,7 @@ import java.util.List;
  * @param drainTaints keys of taints by which autoscalers say that a Kubernetes node is about to go; it counts as cordoned then
  * @param platformUser whether the cluster gives pods their user, group and file system group, as OpenShift does
  * @param deviceHealth whether storage nodes on NPUs that are not well are emptied
+ * @param rotation how certificate authorities of pools follow each other
  * @param rollout how pools are brought to what this operator makes of specs that an earlier one made other pods of
  */
 public record OperatorSettings(
@@ -24,6 +26,7 @@ public record OperatorSettings(
         List<String> drainTaints,
         boolean platformUser,
         boolean deviceHealth,
+        RotationTerms rotation,
         RolloutTerms rollout) {
 
     /**
@@ -54,6 +57,15 @@ public record OperatorSettings(
 
     /** With the taints of the autoscalers that are known. */
     public OperatorSettings(String image, String version, String namespace) {
-        this(image, version, namespace, SERVICE_ACCOUNT, DRAIN_TAINTS, false, false, RolloutTerms.DEFAULT);
+        this(
+                image,
+                version,
+                namespace,
+                SERVICE_ACCOUNT,
+                DRAIN_TAINTS,
+                false,
+                false,
+                RotationTerms.DEFAULT,
+                RolloutTerms.DEFAULT);
     }
 }

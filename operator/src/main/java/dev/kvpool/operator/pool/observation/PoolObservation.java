@@ -88,7 +88,7 @@ public record PoolObservation(
                                 poolId(),
                                 master.name(),
                                 PoolTrust.among(children, names())
-                                        .map(PoolTrust::roots)
+                                        .flatMap(trust -> trust.rootOfMaster(master.authority()))
                                         .orElse("")))
                         : Optional.empty());
     }

@@ -33,6 +33,7 @@ public final class PoolNotices {
         }
         failover(before, now).ifPresent(notices::add);
         readiness(before, now).ifPresent(notices::add);
+        rotated(before, now).ifPresent(notices::add);
         notices.addAll(RollNotices.of(before, now));
         notices.addAll(StepNotices.of(before, now));
         for (ConditionType type : ConditionType.values()) {
@@ -69,6 +70,15 @@ public final class PoolNotices {
                 was ? EventReason.NOT_READY : EventReason.READY, ready.get().message()));
     }
 
+    private static Optional<Notice> rotated(KvCachePoolStatus before, KvCachePoolStatus now) {
+        boolean rotated = condition(before, ConditionType.CERTIFICATES_VALID)
+                .filter(condition -> condition.reason().equals(Reason.AUTHORITY_ROTATES.text()))
+                .isPresent();
+        return condition(now, ConditionType.CERTIFICATES_VALID)
+                .filter(condition -> rotated && condition.reason().equals(Reason.AUTHORITY_VALID.text()))
+                .map(condition -> new Notice(EventReason.AUTHORITY_ROTATION_FINISHED, condition.message()));
+    }
+
     /** The event a condition is worth when it came to have this reason. */
     private static Optional<EventReason> reason(Condition condition) {
         if (condition.reason().equals(Reason.PAUSED.text())) {
@@ -86,6 +96,9 @@ public final class PoolNotices {
         }
         if (condition.reason().equals(Reason.LEADER_DIED.text())) {
             return Optional.of(EventReason.LEADER_DIED);
+        }
+        if (condition.reason().equals(Reason.AUTHORITY_ROTATES.text())) {
+            return Optional.of(EventReason.AUTHORITY_ROTATION_STARTED);
         }
         boolean refused = condition.status() == ConditionStatus.FALSE;
         if (refused && condition.type().equals(ConditionType.SPEC_VALID.text())) {

@@ -2,17 +2,19 @@
 package dev.kvpool.operator.pool.report;
 
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
+import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.plan.Rotations;
 import dev.kvpool.operator.pool.plan.SecurityStage;
+import dev.kvpool.operator.pool.security.AuthorityRotation;
 import dev.kvpool.operator.pool.security.PoolSecurity;
 import dev.kvpool.operator.pool.security.PoolTrust;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -20,16 +22,17 @@ import java.util.Set;
 
 /** Whether a pool lets in peers without certificates, and whether its certificates can go on. */
 final class SecurityFindings {
-    private static final Duration SOON = Duration.ofDays(90);
     private static final int PODS_MAX = 5;
     private static final Set<String> MEMBERS =
             Set.of(PoolLabels.ROLE_MASTER, PoolLabels.ROLE_STORAGE, PoolLabels.ROLE_AGENT);
 
     private final PoolObservation seen;
+    private final OperatorSettings settings;
     private final PoolSecurity next;
 
-    private SecurityFindings(PoolObservation seen, PoolSecurity next) {
+    private SecurityFindings(PoolObservation seen, OperatorSettings settings, PoolSecurity next) {
         this.seen = seen;
+        this.settings = settings;
         this.next = next;
     }
 
@@ -39,7 +42,7 @@ final class SecurityFindings {
         if (!next.isOn() && !seen.spec().security().mode().isOn()) {
             return List.of();
         }
-        SecurityFindings findings = new SecurityFindings(seen, next);
+        SecurityFindings findings = new SecurityFindings(seen, settings, next);
         return List.of(findings.secured(), findings.certificates());
     }
 
@@ -98,16 +101,54 @@ final class SecurityFindings {
                                     active.get().fingerprint(),
                                     seen.names().authority(active.get().fingerprint())));
         }
-        Instant end = active.get().notAfter().orElse(Instant.EPOCH);
-        return seen.now().isBefore(end.minus(SOON))
-                ? new Finding(
-                        Reason.AUTHORITY_VALID,
-                        "The certificate authority of the pool is valid until %s.".formatted(end))
-                : new Finding(
-                        Reason.AUTHORITY_ENDS_SOON,
-                        ("The certificate authority of the pool ends at %s, and all certificates with it. In a maintenance window delete"
-                                        + " ConfigMap %s: the pool gets another one, and its processes do not know each other until"
-                                        + " all of them are made again.")
-                                .formatted(end, name));
+        return rotation(active.get());
+    }
+
+    private Finding rotation(PoolTrust trust) {
+        Instant end = trust.notAfter().orElse(Instant.EPOCH);
+        String waits = Rotations.view(seen, settings)
+                .map(view -> AuthorityRotation.decide(view).waitsFor())
+                .filter(sentence -> !sentence.isEmpty())
+                .map(sentence -> " " + sentence)
+                .orElse("");
+        if (trust.previous().isEmpty() && !seen.now().isBefore(AuthorityRotation.latest(trust, settings.rotation()))) {
+            return new Finding(
+                    Reason.AUTHORITY_ENDS_SOON,
+                    ("The certificate authority of the pool ends at %s, and all certificates with it, and masters do not sign with the next one"
+                                    + " yet.%s%s")
+                            .formatted(
+                                    end,
+                                    seen.spec().paused() ? " The pool is paused, which holds that back too." : "",
+                                    waits));
+        }
+        if (trust.rotates()) {
+            return new Finding(
+                    Reason.AUTHORITY_ROTATES,
+                    (trust.previous().isPresent()
+                                    ? "Masters sign with the next certificate authority of the pool, valid until %s, and the previous one is still trusted.%s%s"
+                                    : "The certificate authority of the pool is valid until %s; the next one is made, and trusted beside it.%s%s")
+                            .formatted(end, waits, copies()));
+        }
+        return new Finding(
+                Reason.AUTHORITY_VALID,
+                "The certificate authority of the pool is valid until %s; the next one is made at %s."
+                        .formatted(end, end.minus(settings.rotation().renewBefore())));
+    }
+
+    /** In other namespaces than the pool's nothing brings new roots but the user, who copied the old ones. */
+    private String copies() {
+        List<String> namespaces = seen.spec().tenants().stream()
+                .flatMap(tenant -> tenant.serviceAccounts().stream())
+                .map(ServiceAccountName::namespace)
+                .filter(namespace -> !namespace.equals(seen.names().namespace()))
+                .distinct()
+                .sorted()
+                .toList();
+        return namespaces.isEmpty()
+                ? ""
+                : (" Copies of ConfigMap %s in %s need the new root: run kubectl kvpool client-config again and apply what it prints. Without it"
+                                + " processes that start there get no certificate once masters sign with the next one; those that run have got"
+                                + " the root from masters.")
+                        .formatted(seen.names().identity(), NameList.of(namespaces));
     }
 }

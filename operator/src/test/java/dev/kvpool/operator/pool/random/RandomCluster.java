@@ -311,6 +311,7 @@ final class RandomCluster {
                 pod.running.isEmpty() ? "" : "id of " + pod.running,
                 List.of(),
                 SecurityMode.OFF,
+                "",
                 Optional.empty());
     }
 

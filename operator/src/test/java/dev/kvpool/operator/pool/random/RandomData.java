@@ -269,6 +269,7 @@ final class RandomData {
                 List.of(),
                 null,
                 null,
+                null,
                 null);
     }
 

@@ -261,6 +261,7 @@ final class RandomPool {
                 of,
                 List.of(),
                 SecurityMode.OFF,
+                "",
                 Optional.empty());
     }
 

@@ -269,6 +269,7 @@ final class RollMember {
                 started ? imageId() : "",
                 List.of(),
                 SecurityMode.OFF,
+                "",
                 Optional.empty());
         return new Member(
                 observed,
@@ -337,6 +338,7 @@ final class RollMember {
                         .reduce((one, other) -> one.wire() > other.wire() ? one : other)
                         .orElseThrow(),
                 leads ? clients : List.of(),
+                null,
                 null,
                 null,
                 null);

@@ -11,7 +11,6 @@ import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -69,7 +68,7 @@ class PoolTrustTest {
         PoolTrust trust =
                 PoolTrust.among(List.of(map), new PoolNames("demo", "ns")).orElseThrow();
 
-        assertThat(trust).isEqualTo(new PoolTrust("", false, "", Optional.empty(), "", ""));
+        assertThat(trust).isEqualTo(PoolTrust.none());
         assertThat(trust.isIntact()).isFalse();
     }
 }

@@ -404,6 +404,7 @@ final class DrainPool {
                 "",
                 List.of(),
                 SecurityMode.OFF,
+                "",
                 Optional.empty());
     }
 

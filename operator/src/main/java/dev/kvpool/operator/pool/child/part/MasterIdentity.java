@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.security.PoolSecurity;
+import dev.kvpool.operator.pool.security.PoolTrust;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import java.util.List;
+import java.util.Map;
 
 /** What masters sign certificates with, their own included. The kubelet mounts the key: the operator has no right to read Secrets. */
 public final class MasterIdentity {
     private static final String VOLUME = "ca";
     private static final String DIRECTORY = "/etc/kvpool/ca";
+
+    /** What masters trust and give to others beside the root of their own key, as it changes while they run. */
+    private static final String ALL_ROOTS = "roots.crt";
 
     /** The kubelet gives files of Secrets to root and to the pod's file system group. */
     private static final int READ_BY_GROUP = 0440;
@@ -22,12 +28,32 @@ public final class MasterIdentity {
         if (pool.security().masters().isOn()) {
             pod.addNewVolume()
                     .withName(VOLUME)
-                    .withNewSecret()
-                    .withSecretName(pool.names().authority(pool.security().fingerprint()))
+                    .withNewProjected()
                     .withDefaultMode(READ_BY_GROUP)
+                    .addNewSource()
+                    .withNewSecret()
+                    .withName(pool.names().authority(pool.security().fingerprint()))
                     .endSecret()
+                    .endSource()
+                    .addNewSource()
+                    .withNewConfigMap()
+                    .withName(pool.names().trust())
+                    .addNewItem()
+                    .withKey(PoolTrust.ROOTS)
+                    .withPath(ALL_ROOTS)
+                    .endItem()
+                    .endConfigMap()
+                    .endSource()
+                    .endProjected()
                     .endVolume();
         }
+    }
+
+    /** What the template says of the key, so that the operator knows by which root each master is verified. */
+    public static Map<String, String> notes(PoolBlueprint pool) {
+        return pool.security().masters().isOn()
+                ? Map.of(PoolLabels.AUTHORITY, pool.security().fingerprint())
+                : Map.of();
     }
 
     /** The container. */

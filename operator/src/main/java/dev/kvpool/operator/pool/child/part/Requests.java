@@ -17,10 +17,12 @@ import java.util.TreeMap;
  *
  * @param restarts the time by role
  * @param retry any text; another one than an upgrade began with has it tried again once it has failed
+ * @param rotation when somebody asked for another certificate authority
  * @param refused annotations that ask for nothing the operator knows, as sentences
  */
-public record Requests(Map<String, Instant> restarts, Optional<String> retry, List<String> refused) {
-    public static final Requests NONE = new Requests(Map.of(), Optional.empty(), List.of());
+public record Requests(
+        Map<String, Instant> restarts, Optional<String> retry, Optional<Instant> rotation, List<String> refused) {
+    public static final Requests NONE = new Requests(Map.of(), Optional.empty(), Optional.empty(), List.of());
 
     private static final int TEXT_CHARS_MAX = 64;
     private static final List<String> ROLES =
@@ -42,6 +44,7 @@ public record Requests(Map<String, Instant> restarts, Optional<String> retry, Li
         }
         Map<String, Instant> restarts = new TreeMap<>();
         Optional<String> retry = Optional.empty();
+        Optional<Instant> rotation = Optional.empty();
         List<String> refused = new ArrayList<>();
         for (Map.Entry<String, String> annotation : new TreeMap<>(annotations).entrySet()) {
             String name = annotation.getKey();
@@ -55,11 +58,16 @@ public record Requests(Map<String, Instant> restarts, Optional<String> retry, Li
                     refused.add("Annotation %s has %d characters, and may have %d; no upgrade is tried again for it."
                             .formatted(name, text.length(), TEXT_CHARS_MAX));
                 }
+            } else if (name.equals(PoolLabels.ROTATE_CA)) {
+                rotation = time(text);
+                if (rotation.isEmpty()) {
+                    refused.add(noTime(name, text, "no certificate authority is made for it"));
+                }
             } else if (name.equals(PoolLabels.RESTART) || name.startsWith(PoolLabels.restart(""))) {
                 restart(name, text, restarts).ifPresent(refused::add);
             }
         }
-        return new Requests(restarts, retry, refused);
+        return new Requests(restarts, retry, rotation, refused);
     }
 
     /** Why nothing is restarted for the annotation, as a sentence; empty when something is. */
@@ -75,16 +83,24 @@ public record Requests(Map<String, Instant> restarts, Optional<String> retry, Li
                             PoolLabels.restart(PoolLabels.ROLE_STORAGE),
                             PoolLabels.restart(PoolLabels.ROLE_AGENT)));
         }
+        Optional<Instant> time = time(text);
+        time.ifPresent(at ->
+                roles.forEach(role -> restarts.merge(role, at, (one, other) -> one.isAfter(other) ? one : other)));
+        return time.isPresent() ? Optional.empty() : Optional.of(noTime(name, text, "no pod is restarted for it"));
+    }
+
+    private static Optional<Instant> time(String text) {
         try {
-            Instant time = OffsetDateTime.parse(text).toInstant();
-            roles.forEach(role -> restarts.merge(role, time, (one, other) -> one.isAfter(other) ? one : other));
-            return Optional.empty();
+            return Optional.of(OffsetDateTime.parse(text).toInstant());
         } catch (DateTimeException e) {
-            return Optional.of(
-                    "Annotation %s is \"%s\", which is no time such as 2026-01-31T12:00:00Z; no pod is restarted for it."
-                            .formatted(
-                                    name, text.length() > TEXT_CHARS_MAX ? text.substring(0, TEXT_CHARS_MAX) : text));
+            return Optional.empty();
         }
+    }
+
+    private static String noTime(String name, String text, String consequence) {
+        return "Annotation %s is \"%s\", which is no time such as 2026-01-31T12:00:00Z; %s."
+                .formatted(
+                        name, text.length() > TEXT_CHARS_MAX ? text.substring(0, TEXT_CHARS_MAX) : text, consequence);
     }
 
     /** Since when pods of a role shall be made again; empty when nothing asks for it. */
