@@ -52,6 +52,12 @@ def test_nothing_is_lost_with_the_leader(secure_pool: LocalPool, monkeypatch: py
     store.close()
 
 
+def some(wire: socket.socket) -> bytes:
+    received = wire.recv(65536)
+    assert received, "the storage node closed the connection"
+    return received
+
+
 def dial(address: str, tls_dir: Path, *offer: str) -> tuple[str | None, bool]:
     """What a storage node chooses of an offer, and whether it leaves TLS then."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -69,17 +75,16 @@ def dial(address: str, tls_dir: Path, *offer: str) -> tuple[str | None, bool]:
                 break
             except ssl.SSLWantReadError:
                 wire.sendall(outgoing.read())
-                incoming.write(wire.recv(65536))
+                incoming.write(some(wire))
         wire.sendall(outgoing.read())
         wire.settimeout(1)
         try:
             while True:
                 try:
-                    connection.read(1)
+                    assert connection.read(1) == b"", "nothing but the end of TLS comes unasked"
+                    return connection.selected_alpn_protocol(), True
                 except ssl.SSLWantReadError:
-                    incoming.write(wire.recv(65536))
-        except ssl.SSLZeroReturnError:
-            return connection.selected_alpn_protocol(), True
+                    incoming.write(some(wire))
         except TimeoutError:
             return connection.selected_alpn_protocol(), False
 
