@@ -13,7 +13,8 @@ from kvpool.identity_directory import Identity
 
 POOL = "5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01"
 OLD = "-----BEGIN CERTIFICATE-----\nold\n-----END CERTIFICATE-----\n"
-BOTH = OLD + "-----BEGIN CERTIFICATE-----\nnew\n-----END CERTIFICATE-----\n"
+NEW = "-----BEGIN CERTIFICATE-----\nnew\n-----END CERTIFICATE-----\n"
+BOTH = OLD + NEW
 
 
 @pytest.fixture
@@ -79,5 +80,12 @@ def test_a_root_that_masters_did_not_give_is_asked_for_soon_and_ever_more_rarely
     both = Granted(certificate="", key="", roots=BOTH, not_after=0.0)
     assert not any(new_roots.due(both, now) for now in range(4000, 9000, 10))
 
+    Path(copied, "ca.crt").write_text(NEW + OLD)  # masters are to sign with the new one
+    assert any(new_roots.due(both, now) for now in range(9000, 9011))
+    signed_by_new = Granted(certificate="", key="", roots=NEW + OLD, not_after=0.0)
+    assert not any(new_roots.due(signed_by_new, now) for now in range(9011, 9999))
+    Path(copied, "ca.crt").write_text(NEW)  # what is trusted longer than that is no reason to ask
+    assert not any(new_roots.due(signed_by_new, now) for now in range(9999, 12000))
+
     Path(copied, "ca.crt").write_text("")  # as while somebody writes it
-    assert not new_roots.due(granted, 9001)
+    assert not new_roots.due(granted, 12001)

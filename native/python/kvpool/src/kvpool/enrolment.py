@@ -109,7 +109,8 @@ class Enrolment:
 
 
 class _NewRoots:
-    """Says when to ask before time, since the file of roots has some that masters did not give: the next one of the pool.
+    """Says when to ask before time: since the file of roots has some that masters did not give, which is the next one of the
+    pool, or has another one in front than the one that signed the certificate, which masters give first.
 
     At first within 10 s, and then ever more rarely: masters have the root up to two minutes later, and a copy may have roots
     that they will never give again.
@@ -117,28 +118,31 @@ class _NewRoots:
 
     def __init__(self, identity_dir: str) -> None:
         self._identity_dir = identity_dir
-        self._missing: frozenset[str] = frozenset()
+        self._wanted: tuple[str, ...] = ()
         self._at = 0.0
         self._pause = 0.0
 
     def due(self, granted: Granted, now: float) -> bool:
         try:
-            missing = _certificates(read_identity(self._identity_dir).roots) - _certificates(granted.roots)
+            wanted = _certificates(read_identity(self._identity_dir).roots)
         except KvpoolError:  # the next renewal tells of it
             return False
-        if missing != self._missing:
-            self._missing = missing
+        given = _certificates(granted.roots)
+        if given[:1] == wanted[:1] and set(wanted) <= set(given):
+            wanted = ()
+        if wanted != self._wanted:
+            self._wanted = wanted
             self._at = now + random.uniform(0.0, _SPREAD_SECONDS)
             self._pause = _SPREAD_SECONDS
-        if not missing or now < self._at:
+        if not wanted or now < self._at:
             return False
         self._at = now + self._pause * random.uniform(0.5, 1.5)
         self._pause = min(2 * self._pause, _SOONER_SECONDS_MAX)
         return True
 
 
-def _certificates(pem: str) -> frozenset[str]:
-    return frozenset("".join(body.split()) for body in _CERTIFICATE.findall(pem))
+def _certificates(pem: str) -> tuple[str, ...]:
+    return tuple("".join(body.split()) for body in _CERTIFICATE.findall(pem))
 
 
 def _until_renewal(granted: Granted) -> float:
