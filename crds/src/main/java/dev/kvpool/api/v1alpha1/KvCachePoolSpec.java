@@ -169,7 +169,7 @@ public record KvCachePoolSpec(
         cache = cache == null ? new CacheSpec(null, null, null, null, null, null, null) : cache;
         upgrade = upgrade == null ? new UpgradeSpec(null, null, null, null, null, null) : upgrade;
         networkPolicy = networkPolicy == null ? new NetworkPolicySpec(null, null) : networkPolicy;
-        security = security == null ? new SecuritySpec(null) : security;
+        security = security == null ? new SecuritySpec(null, null) : security;
         tenants = tenants == null ? List.of() : List.copyOf(tenants);
         paused = paused != null && paused;
         deletionPolicy = deletionPolicy == null ? DeletionPolicy.DELETE : deletionPolicy;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.report;
 
+import dev.kvpool.api.v1alpha1.security.Payloads;
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
 import dev.kvpool.operator.pool.naming.NameList;
@@ -66,7 +67,12 @@ final class SecurityFindings {
                                             : " Until then those that are made again are Permissive."));
         }
         return wanted == SecurityMode.REQUIRED
-                ? new Finding(Reason.TLS_REQUIRED, "All pods of the pool take TLS only.")
+                ? new Finding(
+                        Reason.TLS_REQUIRED,
+                        seen.spec().security().payloads() == Payloads.AUTHENTICATED
+                                ? "All pods of the pool take TLS only. Storage nodes check certificates, then keys and values go without"
+                                        + " encryption, as spec.security.payloads is Authenticated."
+                                : "All pods of the pool take TLS only.")
                 : new Finding(
                         Reason.PLAIN_PEERS_ADMITTED,
                         "spec.security.mode is %s: peers without certificates may do everything. Required shuts them out."

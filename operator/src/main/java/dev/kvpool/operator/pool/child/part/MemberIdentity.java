@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.child.part;
 
 import dev.kvpool.api.v1alpha1.pod.MastersSpec;
+import dev.kvpool.api.v1alpha1.security.Payloads;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.security.PoolSecurity;
 import dev.kvpool.operator.pool.security.PoolTrust;
@@ -63,6 +64,16 @@ public final class MemberIdentity {
                 "--token-file=" + IDENTITY_DIR + "/" + TOKEN,
                 "--roots=" + IDENTITY_DIR + "/" + PoolTrust.ROOTS,
                 "--secure-admin-port=" + (hostNetwork ? 0 : PoolNames.SECURE_ADMIN_PORT));
+    }
+
+    /** What a storage node is told besides. */
+    static List<String> payloads(PoolBlueprint pool) {
+        return areAuthenticated(pool) ? List.of("--payloads=authenticated") : List.of();
+    }
+
+    /** Whether storage nodes leave TLS behind the handshake; none does while it is off on the way to another mode. */
+    static boolean areAuthenticated(PoolBlueprint pool) {
+        return pool.security().members().isOn() && pool.spec().security().payloads() == Payloads.AUTHENTICATED;
     }
 
     /** What {@code kvpool enrol} is told, in an init container of a process that does not enrol itself. */

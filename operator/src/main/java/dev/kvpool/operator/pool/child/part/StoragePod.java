@@ -178,6 +178,7 @@ public final class StoragePod {
         });
         listenHost(pool.engine()).ifPresent(arguments::add);
         arguments.addAll(MemberIdentity.arguments(pool, engine().hostNetwork()));
+        arguments.addAll(MemberIdentity.payloads(pool));
         return arguments;
     }
 

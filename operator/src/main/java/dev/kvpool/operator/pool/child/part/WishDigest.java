@@ -71,6 +71,9 @@ public final class WishDigest {
         asked.put("engine", engine);
         asked.put("ports", pool.ports(set));
         security(pool.security().members(), asked);
+        if (MemberIdentity.areAuthenticated(pool)) {
+            asked.put("payloads", pool.spec().security().payloads());
+        }
         return text(pool, asked, PoolLabels.ROLE_STORAGE);
     }
 
