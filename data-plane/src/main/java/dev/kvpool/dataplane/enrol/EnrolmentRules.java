@@ -23,6 +23,7 @@ import java.util.regex.Pattern;
  * NAMESPACE/ACCOUNT admin
  * NAMESPACE/ACCOUNT tenant TENANT rw|ro      an engine
  * NAMESPACE/*       tenant TENANT rw|ro      engines with any other account of the namespace
+ * NAMESPACE/ACCOUNT none                     nothing, whatever is said of the other accounts of the namespace
  * </pre>
  *
  * Empty lines and what begins with {@code #} do not count. Masters sign, so none enrols.
@@ -32,12 +33,13 @@ public final class EnrolmentRules {
     private static final Pattern ACCOUNT =
             Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/([*]|[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)");
     private static final String ANY = "/*";
+    private static final String NONE = "none";
     private static final Pattern SET = Pattern.compile("[a-z]([-a-z0-9]{0,61}[a-z0-9])?");
     private static final UUID ANY_POOL = new UUID(0, 1);
     private static final int LINES_MAX = 10_000;
 
-    /** What a line says behind the account. */
-    private record Rule(PeerRole role, List<String> words) {}
+    /** What a line says behind the account; without a role it gets no name. */
+    private record Rule(Optional<PeerRole> role, List<String> words) {}
 
     private final Map<String, Rule> byAccount;
 
@@ -79,6 +81,13 @@ public final class EnrolmentRules {
             throw new IllegalArgumentException(words[0] + " gets no role; there are " + roles());
         }
         List<String> rest = new ArrayList<>(List.of(words).subList(2, words.length));
+        if (words[1].equals(NONE)) {
+            if (!rest.isEmpty() || words[0].endsWith(ANY)) {
+                throw new IllegalArgumentException("'" + NONE + "' is of one account, and nothing follows it");
+            }
+            put(words[0], new Rule(Optional.empty(), List.of()), rules);
+            return;
+        }
         PeerRole role = role(words[1]);
         boolean fits = switch (role) {
             case NODE ->
@@ -95,14 +104,17 @@ public final class EnrolmentRules {
             throw new IllegalArgumentException(words[0]
                     + " is all accounts of a namespace; they may be engines of a tenant only, not " + role.word());
         }
-        Rule rule = new Rule(role, List.copyOf(rest));
         if (role == PeerRole.TENANT) {
             PeerName.ofPath(ANY_POOL, "tenant/" + String.join("/", rest) + "/any"); // refuses what can be no name
         }
-        Rule before = rules.put(words[0], rule);
+        put(words[0], new Rule(Optional.of(role), List.copyOf(rest)), rules);
+    }
+
+    private static void put(String account, Rule rule, Map<String, Rule> rules) {
+        Rule before = rules.put(account, rule);
         if (before != null && !before.equals(rule)) {
             throw new IllegalArgumentException(
-                    words[0] + " has another role in an earlier line; give each role an account of its own");
+                    account + " has another role in an earlier line; give each role an account of its own");
         }
     }
 
@@ -116,7 +128,7 @@ public final class EnrolmentRules {
     }
 
     private static String roles() {
-        return "node, agent, operator, monitor, admin and tenant";
+        return "node, agent, operator, monitor, admin, tenant and none";
     }
 
     /**
@@ -128,11 +140,13 @@ public final class EnrolmentRules {
         String account = token.namespace() + "/" + token.serviceAccount();
         Rule rule = Optional.ofNullable(byAccount.get(account))
                 .or(() -> Optional.ofNullable(byAccount.get(token.namespace() + ANY)))
+                .filter(found -> found.role().isPresent())
                 .orElseThrow(
                         () -> refused(
                                 "ServiceAccount " + account
                                         + " has no part in this pool; spec.tenants of the pool, or the file of --enrolment, gives accounts their parts"));
-        String path = switch (rule.role()) {
+        PeerRole role = rule.role().orElseThrow();
+        String path = switch (role) {
             case NODE ->
                 "node/"
                         + (rule.words().isEmpty()
@@ -142,7 +156,7 @@ public final class EnrolmentRules {
             case ADMIN -> "admin/" + token.namespace() + "." + token.serviceAccount();
             case TENANT ->
                 "tenant/" + String.join("/", rule.words()) + "/" + token.namespace() + "." + token.serviceAccount();
-            case OPERATOR, MONITOR -> rule.role().word();
+            case OPERATOR, MONITOR -> role.word();
             case MASTER -> throw new IllegalStateException("no rule has this role");
         };
         try {

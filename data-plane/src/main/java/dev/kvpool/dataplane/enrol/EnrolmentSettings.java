@@ -23,7 +23,7 @@ public final class EnrolmentSettings {
             "enrolment",
             Formats.FILE,
             "File with one line for each ServiceAccount that gets certificates: NAMESPACE/ACCOUNT and node, node SET, agent, operator,"
-                    + " monitor, admin, or tenant TENANT rw|ro; NAMESPACE/* is all others of a namespace, for tenants. Reread when it changes.");
+                    + " monitor, admin, tenant TENANT rw|ro, or none; NAMESPACE/* is all others of a namespace, for tenants. Reread when it changes.");
 
     static final Setting<Path> TOKEN_KEYS = Setting.optional(
             "token-keys",

@@ -196,6 +196,9 @@ class EnrolmentTest {
                 "team-a/* admin",
                 "team-a/* node",
                 "team-a/** tenant t rw",
+                "team-a/* none",
+                "team-a/engine none rw",
+                "team-a/engine none\nteam-a/engine tenant team-c rw",
                 "*/x tenant t rw",
                 "team-a/engine tenant team-b rw\nteam-a/engine tenant team-c rw"
             })
@@ -217,12 +220,16 @@ class EnrolmentTest {
         EnrolmentRules rules = EnrolmentRules.parse("""
                 pools/* tenant default rw
                 pools/demo-admin admin
+                pools/demo-master none
                 """);
 
         assertThat(rules.name(POOL, account("pools", "default")).path()).isEqualTo("tenant/default/rw/pools.default");
         assertThat(rules.name(POOL, account("pools", "demo-admin")).path()).isEqualTo("admin/pools.demo-admin");
         assertThatThrownBy(() -> rules.name(POOL, account("pools2", "default")))
                 .isInstanceOf(RefusedTokenException.class);
+        assertThatThrownBy(() -> rules.name(POOL, account("pools", "demo-master")))
+                .isInstanceOf(RefusedTokenException.class)
+                .hasMessageContaining("has no part in this pool");
     }
 
     private static ServiceAccountToken account(String namespace, String name) {

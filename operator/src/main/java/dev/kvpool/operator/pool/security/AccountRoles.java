@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Which ServiceAccounts get certificates of a pool, and as what: the rules by which masters enrol. */
 public final class AccountRoles {
@@ -55,6 +56,12 @@ public final class AccountRoles {
         all.add(operator.text(), "operator");
         if (spec.tenants().isEmpty()) {
             // Who may create pods there is a member of the pool already: engines beside it need no further words.
+            // Those of the pool itself that have no role are not engines, though.
+            Stream.of(names.masters(), names.storage(), names.agents())
+                    .map(account -> namespace + account)
+                    .filter(account ->
+                            all.roles.stream().noneMatch(role -> role.account().equals(account)))
+                    .forEach(account -> all.add(account, "none"));
             all.add(namespace + ANY, "tenant " + TenantSpec.DEFAULT + " rw");
         }
         for (TenantSpec tenant : spec.tenants()) {
