@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -32,20 +33,26 @@ class EndingHttpClientsTest {
         server.start();
         try {
             Set<Thread> before = waitingForSockets();
-            Set<Thread> made;
-            try (KubernetesClient client = new KubernetesClientBuilder()
+            KubernetesClient client = new KubernetesClientBuilder()
                     .withConfig(new ConfigBuilder()
                             .withMasterUrl(
                                     "http://127.0.0.1:" + server.getAddress().getPort())
                             .build())
                     .withHttpClientFactory(new EndingHttpClients())
-                    .build()) {
-                assertThat(client.raw("/version")).isEqualTo("{}");
-                made = waitingForSockets();
-                made.removeAll(before);
-                assertThat(made).as("threads of the client").hasSize(1);
+                    .build();
+            try {
+                Set<Thread> made;
+                try (client) {
+                    assertThat(client.raw("/version")).isEqualTo("{}");
+                    made = waitingForSockets();
+                    made.removeAll(before);
+                    assertThat(made).as("threads of the client").hasSize(1);
+                }
+                await().atMost(LIMIT).until(() -> made.stream().noneMatch(Thread::isAlive));
+            } finally {
+                // Once the collector has found that the client is out of reach, its thread ends by itself.
+                Reference.reachabilityFence(client);
             }
-            await().atMost(LIMIT).until(() -> made.stream().noneMatch(Thread::isAlive));
         } finally {
             server.stop(0);
         }
