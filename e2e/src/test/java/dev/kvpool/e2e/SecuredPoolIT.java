@@ -4,7 +4,7 @@ package dev.kvpool.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.e2e.cluster.Cluster;
-import dev.kvpool.e2e.cluster.Command;
+import dev.kvpool.e2e.cluster.Wait;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.Clients;
 import dev.kvpool.e2e.pool.OnScene;
@@ -12,18 +12,22 @@ import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Pool.Leader;
 import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.api.model.Pod;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,7 +53,13 @@ class SecuredPoolIT {
     private static final String ALL_PUT = "put %1$d of %1$d objects".formatted(OBJECTS);
     private static final String REFUSED = "no connection";
 
+    /** Kubelets bring changed files within two minutes. */
+    private static final Duration STEP = Duration.ofMinutes(12);
+
+    private static final Duration LOAD = Duration.ofMinutes(40);
+
     private Cluster cluster;
+    private Operator operator;
     private Scene scene;
     private Pool pool;
     private Clients one;
@@ -59,6 +69,7 @@ class SecuredPoolIT {
     @BeforeAll
     void makePool(Cluster cluster, Operator operator, Scene scene) {
         this.cluster = cluster;
+        this.operator = operator;
         this.scene = scene;
         pool = scene.pool();
         cluster.kubectl().apply(NAMESPACE, """
@@ -88,19 +99,15 @@ class SecuredPoolIT {
     private Clients tenant(String namespace) {
         cluster.createNamespace(namespace, "restricted");
         cluster.kubectl().run("create", "serviceaccount", ACCOUNT, "--namespace", namespace);
-        Command.Result printed = cluster.kubectl()
-                .plugin(
-                        cluster.settings().repository().resolve("dist/plugin/kubectl-kvpool"),
-                        "kvpool",
-                        NAMESPACE,
-                        "client-config",
-                        POOL,
-                        "--engines-namespace",
-                        namespace,
-                        "--service-account",
-                        ACCOUNT);
-        cluster.kubectl().apply(namespace, printed.orThrow());
+        copyIdentity(namespace);
         return scene.clients().ofTenant(namespace, ACCOUNT);
+    }
+
+    private void copyIdentity(String namespace) {
+        cluster.kubectl()
+                .apply(
+                        namespace,
+                        plugin("client-config", POOL, "--engines-namespace", namespace, "--service-account", ACCOUNT));
     }
 
     @Test
@@ -172,13 +179,116 @@ class SecuredPoolIT {
     @Order(3)
     @DisplayName("kubectl kvpool asks secure masters as the pool's administrator")
     void thePluginAsksSecureMasters() {
-        Command.Result status = cluster.kubectl()
+        assertThat(plugin("status", POOL)).contains(POOL + "-default-1", "serving");
+    }
+
+    /** Times are short: clients get the next root by their ConfigMap within two minutes, and from masters at once then. */
+    @Test
+    @Order(4)
+    @Tag("long")
+    @ResourceLock(Operator.LOCK)
+    @DisplayName("under load, while the operator is killed, the pool gets another certificate authority: no call fails,"
+            + " no storage pod is made again, and what has the old root only is shut out in the end")
+    void theAuthorityIsRotatedUnderLoad() {
+        operator.install("authorities.clientWait=240s", "authorities.keepPrevious=240s");
+        try {
+            scene.assertPut(one, "kept");
+            scene.assertPut(two, "kept");
+            Map<String, String> storage = storagePods();
+            Map<String, String> before = trust();
+            Clients.Load load = one.startLoad("rotated", LOAD);
+            plugin("rotate-ca", POOL);
+            awaitTrust("the next authority is trusted", "kvpool.dev/ca-next-since", 2);
+            kill(operator.leader());
+            copyIdentity(ONE);
+            awaitTrust("all masters sign with it", "kvpool.dev/ca-previous-since", 2);
+            kill(operator.leader());
+            copyIdentity(ONE);
+            awaitTrust("the old one is forgotten", "kvpool.dev/ca", 1);
+            pool.awaitReady();
+            List<String> lines = load.awaitNothingLost();
+            lines.forEach(line -> LOG.info("load during the rotation: {}", line));
+
+            assertThat(trust().get("kvpool.dev/ca")).isNotEqualTo(before.get("kvpool.dev/ca"));
+            assertThat(lines).anyMatch(line -> line.startsWith("0 puts failed"));
+            assertThat(storagePods()).as("no storage pod was made again").isEqualTo(storage);
+            Wait.until(
+                    "the old key goes",
+                    STEP,
+                    () -> assertThat(cluster.client()
+                                    .secrets()
+                                    .inNamespace(NAMESPACE)
+                                    .withName(POOL + "-ca-" + before.get("kvpool.dev/ca"))
+                                    .get())
+                            .isNull());
+            scene.assertReadBack(one, "kept");
+            assertThat(two.attempt("get", "kept", OBJECTS).getLast())
+                    .as("tenant two has a copy of the old root")
+                    .contains("no connection");
+            copyIdentity(TWO);
+            scene.assertReadBack(two, "kept");
+        } finally {
+            operator.install();
+        }
+    }
+
+    /** Until it has this annotation, and what engines mount so many roots. */
+    private void awaitTrust(String what, String annotation, int roots) {
+        Wait.until(what, STEP, () -> {
+            assertThat(trust()).containsKey(annotation);
+            assertThat(cluster.client()
+                            .configMaps()
+                            .inNamespace(NAMESPACE)
+                            .withName(POOL + "-identity")
+                            .require()
+                            .getData()
+                            .get("ca.crt")
+                            .split("-----BEGIN CERTIFICATE-----", -1))
+                    .as("roots, and what stands before them")
+                    .hasSize(roots + 1);
+        });
+    }
+
+    private Map<String, String> trust() {
+        return cluster.client()
+                .configMaps()
+                .inNamespace(NAMESPACE)
+                .withName(POOL + "-trust")
+                .require()
+                .getMetadata()
+                .getAnnotations();
+    }
+
+    private Map<String, String> storagePods() {
+        return cluster
+                .client()
+                .pods()
+                .inNamespace(NAMESPACE)
+                .withLabel("kvpool.dev/role", "storage")
+                .list()
+                .getItems()
+                .stream()
+                .collect(Collectors.toMap(
+                        pod -> pod.getMetadata().getName(),
+                        pod -> pod.getMetadata().getUid()));
+    }
+
+    private void kill(String operatorPod) {
+        cluster.client()
+                .pods()
+                .inNamespace(Operator.NAMESPACE)
+                .withName(operatorPod)
+                .withGracePeriod(0)
+                .delete();
+    }
+
+    private String plugin(String... words) {
+        return cluster.kubectl()
                 .plugin(
                         cluster.settings().repository().resolve("dist/plugin/kubectl-kvpool"),
                         "kvpool",
                         NAMESPACE,
-                        "status",
-                        POOL);
-        assertThat(status.orThrow()).contains(POOL + "-default-1", "serving");
+                        words)
+                .orThrow();
     }
 }
