@@ -14,6 +14,7 @@ import dev.kvpool.dataplane.master.core.tenant.QuotaOutcomes.Costs;
 import dev.kvpool.dataplane.master.core.tenant.Quotas;
 import dev.kvpool.dataplane.master.core.tenant.TenantAccounts.Balance;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
@@ -24,6 +25,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a tenant may have. Objects take {@link #EXTENT} bytes; tenant a may have five. */
 class QuotaTest {
@@ -352,6 +355,70 @@ class QuotaTest {
         pool.fill("c", 5);
         assertThat(kept(pool, A)).hasSize(5).contains("c0", "c1", "c2", "c3", "c4");
         assertThat(of(pool, "a").used().bytes()).isEqualTo(5 * EXTENT);
+    }
+
+    /** The pool wants two copies of each object from now on, so the tenant is far above its ceiling without having put anything. */
+    @Test
+    void copiesThatThePoolWantsFromNowOnCostNothingAtOnce() {
+        Scenario pool = pool(FIVE);
+        pool.fill("a", 5);
+        pool.talkedTo().goBy(rules(FIVE, 2));
+        pool.pass(20_000);
+        assertThat(kept(pool, A)).hasSize(5);
+        assertThat(of(pool, "a").used().bytes()).isEqualTo(10 * EXTENT);
+
+        assertThat(pool.put("b0", 1000)).isEqualTo(Status.OK);
+        assertThat(kept(pool, A)).as("two have gone for it").hasSize(4).contains("b0");
+        pool.fill("c", 5);
+        assertThat(of(pool, "a").used().bytes()).isLessThanOrEqualTo(5 * EXTENT);
+    }
+
+    /** A leader that follows while a node is away knows of less than there is; what comes back with it was within the ceiling. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whatComesBackWithANodeCostsNothingAtOnce(boolean ofBytes) {
+        Quotas quotas = new Quotas(Map.of("a", ofBytes ? new Quota(0, 6 * EXTENT, NONE) : new Quota(0, NONE, 6)));
+        Scenario pool = pool(quotas);
+        pool.fill("a", 6);
+        long away = pool.present("m", A.qualify(Key.of("a")).toString(), 6);
+        assertThat(away).isBetween(1L, 5L);
+        pool.crash("m");
+        ModelMaster next = pool.master();
+        next.goBy(rules(quotas, 1));
+        pool.talkedTo().crash();
+        pool.lead(next, 2).talkTo(next);
+        pool.world.run(Bounds.COLD_WAIT_MS);
+        pool.talkTo(next).as(A).pass(20_000);
+        pool.fill("b", (int) away);
+        assertThat(kept(pool, A)).hasSize(6);
+
+        pool.restart("m");
+        pool.pass(20_000);
+        assertThat(kept(pool, A)).hasSize(6 + (int) away);
+
+        pool.fill("c", 12);
+        assertThat(kept(pool, A)).hasSize(6).contains("c11");
+    }
+
+    @Test
+    void whatIsPinnedBelowALoweredCeilingIsFoundWhenItMayGo() {
+        Scenario pool = pool(FIVE);
+        pool.keeping(HARD).fill("pinned", 3);
+        pool.keeping(Retention.NONE).fill("read", 2);
+        pool.find("read0");
+        pool.find("read1");
+        pool.talkedTo().goBy(rules(new Quotas(Map.of("a", new Quota(0, 2 * EXTENT, NONE))), 1));
+        pool.world.run(100);
+        assertThat(kept(pool, A)).as("leased, or pinned").hasSize(5);
+        assertThat(pool.put("more", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
+
+        pool.pass(2 * Bounds.QUOTA_UNASKED_REST_MS_MAX);
+        assertThat(kept(pool, A)).containsExactly("pinned0", "pinned1", "pinned2");
+        pool.remove("pinned0", true);
+        pool.remove("pinned1", true);
+        assertThat(pool.put("more", 1000))
+                .as("searches for puts rest no longer than before")
+                .isEqualTo(Status.OK);
     }
 
     /** Nodes of 1000 bytes have room for no tombstone of an eviction; what one held that this leader has not heard would need one. */

@@ -91,6 +91,9 @@ public final class Bounds {
     /** The longest rest between two searches that find nothing. */
     public static final long QUOTA_REST_MS_MAX = 2_000;
 
+    /** The same between two for a tenant that is above a ceiling and asks for nothing: what is pinned may stay for ever. */
+    public static final long QUOTA_UNASKED_REST_MS_MAX = 60_000;
+
     /** When a writer asks again whose tenant has something to evict that was not found, or not written down, yet: after the next tick. */
     public static final long QUOTA_PAUSE_MS = 10;
 

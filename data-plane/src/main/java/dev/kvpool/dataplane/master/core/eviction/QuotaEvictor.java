@@ -65,6 +65,11 @@ public final class QuotaEvictor {
         private long restsUntilMs = Long.MIN_VALUE;
         private long usedMs;
 
+        /** The same where no put asks: what is pinned or leased for long is not looked for again and again. */
+        private long unaskedRestMs;
+
+        private long unaskedFromMs = Long.MIN_VALUE;
+
         private void begin(Round what, ObjectChain.Walk from) {
             round = what;
             found = false;
@@ -83,6 +88,12 @@ public final class QuotaEvictor {
             wantedObjects = waits ? Math.max(wantedObjects, objects) : objects;
             wantedBytes = waits ? Math.max(wantedBytes, bytes) : bytes;
             waits = true;
+        }
+
+        /** Nothing may go now that would have to go by itself, above a ceiling. */
+        private void restUnasked(long nowMs) {
+            unaskedRestMs = Math.clamp(2 * unaskedRestMs, Bounds.QUOTA_REST_MS_MAX, Bounds.QUOTA_UNASKED_REST_MS_MAX);
+            unaskedFromMs = nowMs + unaskedRestMs;
         }
 
         private boolean goesOn(long nowMs) {
@@ -109,8 +120,25 @@ public final class QuotaEvictor {
     /** Of tenants that have a ceiling: at most {@link Quotas#TENANTS_MAX}. */
     private final Map<Tenant, Search> searches = new LinkedHashMap<>();
 
-    /** Bytes that tenants may have beyond their ceilings for now, since the takeover counted copies that no put asked for. */
-    private final Map<String, Long> raised = new HashMap<>();
+    /** What a tenant may have beyond its ceilings for now. */
+    private record Excess(long objects, long bytes) {
+        private static final Excess NONE = new Excess(0, 0);
+
+        private boolean isAny() {
+            return objects > 0 || bytes > 0;
+        }
+
+        private Excess atMost(Excess other) {
+            return new Excess(
+                    Math.clamp(objects, 0, Math.max(0, other.objects)), Math.clamp(bytes, 0, Math.max(0, other.bytes)));
+        }
+    }
+
+    /**
+     * Of tenants that have more than their ceilings without having put it: the takeover, or the pool, wants copies that no put asked for,
+     * or a node has come back with their objects.
+     */
+    private final Map<String, Excess> raised = new HashMap<>();
 
     public QuotaEvictor(
             CurrentRules rules,
@@ -131,6 +159,7 @@ public final class QuotaEvictor {
 
     /** A tenant wants to put an object of so many bytes, all copies together: makes room below its ceilings. */
     public Answer makeRoom(Tenant tenant, long bytes, long nowMs) {
+        tolerate(tenant.name());
         return switch (admission(tenant, 1, bytes)) {
             case FITS -> granted(tenant, bytes);
             case AFTER_EVICTION -> seek(tenant, bytes, nowMs);
@@ -145,21 +174,45 @@ public final class QuotaEvictor {
      */
     public void serving() {
         rules.quotas().byTenant().forEach((name, quota) -> {
+            accounts.takeUnasked(name); // is known from what there is now
             long bytes = accounts.of(name).bytes();
             long above = Math.min(bytes - quota.ceilingBytes(), bytes - bytes / rules.replicas());
             if (above > 0) {
-                raised.put(name, above);
+                raised.put(name, new Excess(0, above));
             }
         });
     }
 
+    /** What has come to a tenant since without a put is not taken from it at once either: it comes down by its puts. */
+    private void tolerate(String name) {
+        TenantAccounts.Unasked more = accounts.takeUnasked(name);
+        if (more.objects() > 0 || more.bytes() > 0) {
+            Excess had = raised.getOrDefault(name, Excess.NONE);
+            raise(name, new Excess(had.objects + more.objects(), had.bytes + more.bytes()).atMost(above(name, 0, 0)));
+        }
+    }
+
+    /** What a tenant has above its ceilings, with so much more. */
+    private Excess above(String name, long objects, long bytes) {
+        Quota quota = rules.quotas().of(name);
+        TenantAccounts.Balance has = accounts.of(name);
+        return new Excess(
+                has.allObjects() + objects - quota.ceilingObjects(), has.allBytes() + bytes - quota.ceilingBytes());
+    }
+
+    private void raise(String name, Excess excess) {
+        if (excess.isAny()) {
+            raised.put(name, excess);
+        } else {
+            raised.remove(name);
+        }
+    }
+
     private Answer granted(Tenant tenant, long bytes) {
-        raised.computeIfPresent(tenant.name(), (name, had) -> {
-            long above = accounts.of(name).allBytes()
-                    + bytes
-                    - rules.quotas().of(name).ceilingBytes();
-            return above > 0 ? Math.min(had, above) : null;
-        });
+        Excess had = raised.get(tenant.name());
+        if (had != null) {
+            raise(tenant.name(), had.atMost(above(tenant.name(), 1, bytes)));
+        }
         return Answer.GRANTED;
     }
 
@@ -175,8 +228,11 @@ public final class QuotaEvictor {
 
     private Admission admission(Tenant tenant, long objects, long bytes) {
         String name = tenant.name();
-        long beyond = Math.max(0, raised.getOrDefault(name, 0L) - bytes); // so a put evicts for two
-        Quota quota = rules.quotas().of(name).raisedBy(beyond);
+        Excess beyond = raised.getOrDefault(name, Excess.NONE);
+        // Less what is wanted, so a put evicts for two.
+        Quota quota = rules.quotas()
+                .of(name)
+                .raisedBy(Math.max(0, beyond.objects - objects), Math.max(0, beyond.bytes - bytes));
         return Admission.of(quota, accounts.of(name), objects, bytes);
     }
 
@@ -259,6 +315,7 @@ public final class QuotaEvictor {
         evict(object, search, nowMs);
         search.found = true;
         search.restMs = 0;
+        search.unaskedRestMs = 0;
     }
 
     private void evict(StoredObject victim, Search search, long nowMs) {
@@ -273,8 +330,12 @@ public final class QuotaEvictor {
         }
         for (String name : rules.quotas().byTenant().keySet()) {
             Tenant tenant = Tenant.of(name);
+            tolerate(name);
             if (admission(tenant, 0, 0) == Admission.AFTER_EVICTION) {
-                search(tenant, nowMs).await(0, 0);
+                Search search = search(tenant, nowMs);
+                if (nowMs >= search.unaskedFromMs) {
+                    search.await(0, 0);
+                }
             }
         }
         searches.values().removeIf(search -> endIdle(search, nowMs));
@@ -283,6 +344,9 @@ public final class QuotaEvictor {
             if (search.goesOn(nowMs)) {
                 Answer answer = seek(tenant, search, search.wantedObjects, search.wantedBytes, nowMs);
                 search.waits = answer == Answer.LATER;
+                if (answer == Answer.EXCEEDED) {
+                    search.restUnasked(nowMs);
+                }
             }
         });
     }
@@ -301,7 +365,8 @@ public final class QuotaEvictor {
     }
 
     private static boolean endIdle(Search search, long nowMs) {
-        boolean idle = !search.waits && nowMs - search.usedMs > Bounds.QUOTA_SEARCH_IDLE_MS;
+        boolean idle =
+                !search.waits && nowMs - search.usedMs > Bounds.QUOTA_SEARCH_IDLE_MS && nowMs >= search.unaskedFromMs;
         if (idle) {
             search.end();
         }
@@ -315,6 +380,8 @@ public final class QuotaEvictor {
 
     /** What was given up under other rules may be found now. */
     public void beginAnew() {
+        // What has come to a tenant before it had this ceiling is no reason to stay above it.
+        rules.quotas().byTenant().keySet().forEach(accounts::takeUnasked);
         searches.values().forEach(Search::end);
         searches.clear();
     }

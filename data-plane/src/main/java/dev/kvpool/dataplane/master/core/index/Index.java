@@ -437,6 +437,12 @@ public final class Index {
         fates.publish(object.at(), wanted);
     }
 
+    /** The same of an object that a node has shown, and that no client puts now. */
+    public void publishFound(StoredObject object, int wanted) {
+        publish(object, wanted);
+        published.found(object.at());
+    }
+
     /** A published object should have at least so many copies from now on. */
     public void want(StoredObject object, int copies) {
         published.want(object.at(), copies);

@@ -175,6 +175,21 @@ final class Published {
         measure(object);
         count(object, +1);
         bookWanted(object, before);
+        unasked(object, 0, objects.wanted(object) - before);
+    }
+
+    /** One of them was found, not put. */
+    void found(int object) {
+        unasked(object, 1, objects.wanted(object));
+    }
+
+    /** So many objects, and copies of this one, are there or wanted though no client has asked for them since this master serves. */
+    private void unasked(int object, int count, int copies) {
+        if (serving && copies > 0) {
+            Tenant tenant = objects.isOfTenant(object) ? Tenant.of(objects.key(object)) : Tenant.DEFAULT;
+            long extent = ExtentSize.of(objects.keyLength(object), objects.payloadLength(object));
+            accounts.unasked(tenant, count, copies * extent);
+        }
     }
 
     /** One of them should have at least so many copies. */

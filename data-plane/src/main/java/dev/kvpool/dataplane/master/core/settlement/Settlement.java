@@ -89,7 +89,7 @@ public final class Settlement {
         if (holder != null) {
             index.unsettle(holder);
         }
-        publish(object, Math.max(rules.replicas(), copiesInView(object)));
+        publishFound(object);
     }
 
     /** A leader decides about it when its node has joined, which not every transient one will. */
@@ -224,8 +224,7 @@ public final class Settlement {
         if (holder != null) {
             supersede(holder, object, nowMs);
         }
-        // What its put asked for is not written down; copies that are there were wanted.
-        publish(object, Math.max(rules.replicas(), copiesInView(object)));
+        publishFound(object);
     }
 
     private static int copiesInView(StoredObject object) {
@@ -286,6 +285,12 @@ public final class Settlement {
 
     private void publish(StoredObject object, int wanted) {
         index.publish(object, wanted);
+        groups.joined(object);
+    }
+
+    /** What its put asked for is not written down; copies that are there were wanted. */
+    private void publishFound(StoredObject object) {
+        index.publishFound(object, Math.max(rules.replicas(), copiesInView(object)));
         groups.joined(object);
     }
 

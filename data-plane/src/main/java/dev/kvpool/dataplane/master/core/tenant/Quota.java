@@ -27,11 +27,13 @@ public record Quota(long guaranteedBytes, long ceilingBytes, long ceilingObjects
         }
     }
 
-    /** The same with a higher ceiling of bytes, if there is one. */
-    public Quota raisedBy(long bytes) {
-        return bytes == 0 || ceilingBytes > UNLIMITED - bytes
-                ? this
-                : new Quota(guaranteedBytes, ceilingBytes + bytes, ceilingObjects);
+    /** The same with higher ceilings, where there are any. */
+    public Quota raisedBy(long objects, long bytes) {
+        return new Quota(guaranteedBytes, sum(ceilingBytes, bytes), sum(ceilingObjects, objects));
+    }
+
+    private static long sum(long ceiling, long more) {
+        return ceiling > UNLIMITED - more ? UNLIMITED : ceiling + more;
     }
 
     /** Whether there is a ceiling of any kind. */

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core.tenant;
 
 import dev.kvpool.dataplane.wire.message.Tenant;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -17,7 +18,8 @@ public final class QuotaOutcomes {
         public static final Costs NONE = new Costs(0, 0);
     }
 
-    private final Map<String, Costs> costs = new TreeMap<>();
+    /** The tenant that was refused or lost something last is last. */
+    private final Map<String, Costs> costs = new LinkedHashMap<>();
 
     public void refused(Tenant tenant) {
         add(tenant, 1, 0);
@@ -27,12 +29,13 @@ public final class QuotaOutcomes {
         add(tenant, 0, 1);
     }
 
-    /** Of further tenants than are counted nothing is. */
+    /** For one more than are counted the one is forgotten that nothing has happened to for longest: it may have left the pool. */
     private void add(Tenant tenant, long refusals, long evictions) {
-        if (costs.size() >= Quotas.TENANTS_MAX && !costs.containsKey(tenant.name())) {
-            return;
+        Costs known = costs.remove(tenant.name());
+        if (known == null && costs.size() >= Quotas.TENANTS_MAX) {
+            costs.remove(costs.keySet().iterator().next());
         }
-        Costs before = costs.getOrDefault(tenant.name(), Costs.NONE);
+        Costs before = known == null ? Costs.NONE : known;
         costs.put(tenant.name(), new Costs(before.refusals + refusals, before.evictions + evictions));
     }
 

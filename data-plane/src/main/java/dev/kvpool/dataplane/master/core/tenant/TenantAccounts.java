@@ -39,6 +39,8 @@ public final class TenantAccounts {
         private long bytes;
         private long grantedObjects;
         private long grantedBytes;
+        private long unaskedObjects;
+        private long unaskedBytes;
 
         private boolean isEmpty() {
             return objects == 0 && bytes == 0 && grantedObjects == 0 && grantedBytes == 0;
@@ -76,6 +78,33 @@ public final class TenantAccounts {
         account.grantedObjects += objects;
         account.grantedBytes += bytes;
         close(name, account);
+    }
+
+    /** What counts and no client has asked for now. */
+    public record Unasked(long objects, long bytes) {
+        private static final Unasked NOTHING = new Unasked(0, 0);
+    }
+
+    /**
+     * Of what was booked as stored so much is there without a put: a node has come back with it, or the pool wants more copies. It is kept
+     * until {@link #takeUnasked}.
+     */
+    public void unasked(Tenant tenant, long objects, long bytes) {
+        Account account = account(tenant.name());
+        account.unaskedObjects += objects;
+        account.unaskedBytes += bytes;
+    }
+
+    /** What was booked so since the last time. */
+    public Unasked takeUnasked(String tenant) {
+        Account account = tenant.equals(Tenant.DEFAULT.name()) ? ofDefault : others.get(tenant);
+        if (account == null) {
+            return Unasked.NOTHING;
+        }
+        Unasked taken = new Unasked(account.unaskedObjects, account.unaskedBytes);
+        account.unaskedObjects = 0;
+        account.unaskedBytes = 0;
+        return taken;
     }
 
     private Account account(String name) {
