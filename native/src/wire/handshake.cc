@@ -106,12 +106,16 @@ void appendRefused(Bytes& out, const Refused& refused) {
   });
 }
 
-uint64_t readHeartbeat(Body body) {
-  return Reader<sbe::Heartbeat>(body)->beat();
+Heartbeat readHeartbeat(Body body) {
+  Reader<sbe::Heartbeat> reader(body);
+  return {reader->beat(), toObjectId(reader->oldestGrant())};
 }
 
-void appendHeartbeat(Bytes& out, uint64_t beat) {
-  appendFrame<sbe::Heartbeat>(out, 0, [&](sbe::Heartbeat& m) { m.beat(beat); });
+void appendHeartbeat(Bytes& out, const Heartbeat& heartbeat) {
+  appendFrame<sbe::Heartbeat>(out, 0, [&](sbe::Heartbeat& m) {
+    m.beat(heartbeat.beat);
+    put(m.oldestGrant(), heartbeat.oldestGrant);
+  });
 }
 
 Hello readHello(Body body) {

@@ -61,9 +61,13 @@ struct Refused {
 void appendHello(Bytes& out, const Hello& hello);
 void appendWelcome(Bytes& out, const Welcome& welcome);
 void appendRefused(Bytes& out, const Refused& refused);
-/// `beat` is what the peer answers with; 0 when it need not answer.
-void appendHeartbeat(Bytes& out, uint64_t beat = 0);
-uint64_t readHeartbeat(Body body);
+struct Heartbeat {
+  uint64_t beat = 0;          ///< what the peer answers with; 0 when it need not answer
+  ObjectId oldestGrant = {};  ///< of a leader to a node: its grants with lower ids are over; 0.0 of others
+};
+
+void appendHeartbeat(Bytes& out, const Heartbeat& heartbeat = {});
+Heartbeat readHeartbeat(Body body);
 
 /// These throw as everything in sbe.h does.
 Hello readHello(Body body);

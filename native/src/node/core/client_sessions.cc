@@ -183,6 +183,9 @@ Status ClientSessions::admitWrite(Session& session, const WriteRequest& request,
   if (!context_.fencing.granted(claims, request.mac)) {
     return grantRefused(session, request);
   }
+  if (context_.fencing.isOver(request.objectId)) {  // shown again, or so late that it cannot be published any more
+    return {KV_STALE_EPOCH, "the grant of object " + toString(request.objectId) + " is over"};
+  }
   if (!session.keys.areOfDefault() && context_.segmentShown) {
     ++context_.stats.authRefusals;
     return {KV_NOT_PERMITTED,

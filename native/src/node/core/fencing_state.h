@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -34,10 +35,19 @@ class FencingState {
         raisePurge(state, purgeId);
       });
     }
+    if (newer) oldestGrant_ = 0;
     fenced_ = true;
     seal_.emplace(secret);
     return true;
   }
+
+  /// What a leader says of the grants that it has given: those with lower ids are published, given up or out of time.
+  /// Their numbers only grow, so this needs no clock. Of another leader than the one that is obeyed it means nothing.
+  void endGrantsBelow(const ObjectId& oldest) {
+    if (fenced_ && oldest.epoch == seen().epoch) oldestGrant_ = std::max(oldestGrant_, oldest.counter);
+  }
+  /// Whether a grant of the leader that is obeyed is over, so that nothing of it may be begun any more.
+  [[nodiscard]] bool isOver(const ObjectId& granted) const { return granted.counter < oldestGrant_; }
 
   /// Objects with a lower id are gone from now on, whatever happens to this process.
   void purge(const ObjectId& purgeId) {
@@ -75,6 +85,7 @@ class FencingState {
 
   store::StatePages& state_;
   bool fenced_ = false;
+  uint64_t oldestGrant_ = 0;
   std::optional<secure::GrantSeal> seal_;  // of whom it obeys, once fenced
 };
 

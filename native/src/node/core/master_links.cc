@@ -62,7 +62,11 @@ void MasterLinks::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
   link.heardAtMs = nowMs;
   if (link.state == State::Greeting) return greet(link, body);
   const uint16_t type = wire::templateOf(body);
-  if (type == sbe::Heartbeat::SBE_TEMPLATE_ID) return answerHeartbeat(nowMs, link, wire::readHeartbeat(body));
+  if (type == sbe::Heartbeat::SBE_TEMPLATE_ID) {
+    const wire::Heartbeat heartbeat = wire::readHeartbeat(body);
+    context_.fencing.endGrantsBelow(heartbeat.oldestGrant);
+    return answerHeartbeat(nowMs, link, heartbeat.beat);
+  }
   if (type == sbe::LeaderLeaves::SBE_TEMPLATE_ID) return leaderLeaves(link, readLeaderLeaves(body));
   if (!commands_.frame(nowMs, id, type, body)) {
     throw wire::Malformed("message " + std::to_string(type) + " is not for a node");
@@ -79,7 +83,7 @@ void MasterLinks::answerHeartbeat(uint64_t nowMs, Link& link, uint64_t beat) {
   const uint64_t silentMs = leader ? nowMs - links_[*leader].heardAtMs : 0;
   wire::Bytes out;
   if (silentMs < kSuspectMs || *leader == numberOf(link)) {
-    wire::appendHeartbeat(out, beat);
+    wire::appendHeartbeat(out, {beat, {}});
   } else {
     appendLeaderGone(out, {context_.fencing.seen(), Departure::Silent, addressOf(*leader),
                            static_cast<uint32_t>(std::min<uint64_t>(silentMs, UINT32_MAX)), beat});

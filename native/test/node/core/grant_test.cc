@@ -139,5 +139,43 @@ TEST_F(GrantTest, IsToldByTheLeaderThatIsObeyed) {
   EXPECT_EQ(write(kClient, wish()), KV_OK) << "a fence that is refused changes nothing";
 }
 
+TEST_F(GrantTest, ShownAgainWhenItIsOverIsStale) {
+  const auto leaderSays = [&](node::ConnectionId master, const ObjectId& oldest) {
+    node_.frame(master, [&](wire::Bytes& out) { wire::appendHeartbeat(out, {0, oldest}); });
+  };
+  node::WriteRequest late = wish();
+  late.requestId = 2;
+  late.objectId = {5, 9};
+  late.key = "late";
+  late.mac = by(kGrantSecret, late, kA);
+  const auto remove = [&] {
+    const node::WriteReply stored = readWriteReply(node_.last(kClient, sbe::WriteReply::SBE_TEMPLATE_ID));
+    node_.free(kMaster, kLeader, {{stored.extent, wish().objectId}});
+    ASSERT_EQ(node_.core->snapshot().objects, 0u);
+  };
+  ASSERT_EQ(write(kClient, wish()), KV_OK);
+  remove();
+  EXPECT_EQ(write(kClient, wish()), KV_OK) << "while the leader may still publish it";
+  remove();
+
+  leaderSays(kOther, {4, 100});
+  leaderSays(kMaster, {});
+  leaderSays(kMaster, {5, 1});
+  EXPECT_EQ(write(kClient, wish()), KV_OK) << "nothing said that this one is over";
+  remove();
+
+  leaderSays(kMaster, {5, 9});
+  leaderSays(kMaster, {5, 2});
+  EXPECT_EQ(write(kClient, wish()), KV_STALE_EPOCH);
+  EXPECT_EQ(node_.core->snapshot().objects, 0u);
+  EXPECT_EQ(refusals(), 0u) << "it was the leader's";
+  node::WriteRequest forged = wish();
+  forged.key = "kez";
+  EXPECT_EQ(write(kClient, forged), KV_NOT_PERMITTED);
+  node_.fence(kMaster, kLeader);  // the connection was lost and is there again
+  EXPECT_EQ(write(kClient, wish()), KV_STALE_EPOCH);
+  EXPECT_EQ(write(kClient, late), KV_OK) << "open for long, and not over";
+}
+
 }  // namespace
 }  // namespace kvpool::test

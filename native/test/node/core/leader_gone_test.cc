@@ -193,12 +193,13 @@ class LeaderSilenceTest : public LeaderGoneTest {
  protected:
   void beat(ConnectionId connection, uint64_t number) {
     node_.inbox(connection).clear();
-    node_.frame(connection, [&](wire::Bytes& out) { wire::appendHeartbeat(out, number); });
+    node_.frame(connection, [&](wire::Bytes& out) { wire::appendHeartbeat(out, {number, {}}); });
   }
   std::vector<uint64_t> echoes(ConnectionId connection) {
     std::vector<uint64_t> out;
     for (const wire::Bytes& body : node_.inbox(connection)) {
-      if (wire::templateOf(body) == test::sbe::Heartbeat::SBE_TEMPLATE_ID) out.push_back(wire::readHeartbeat(body));
+      if (wire::templateOf(body) == test::sbe::Heartbeat::SBE_TEMPLATE_ID)
+        out.push_back(wire::readHeartbeat(body).beat);
     }
     return out;
   }

@@ -158,7 +158,7 @@ public final class MasterCore {
                 random);
         Electorate electorate = new Electorate(view.membership(), register);
         Silences silences = new Silences(electorate, outbox);
-        heartbeats = new Heartbeats(view, clients, silences, outbox);
+        heartbeats = new Heartbeats(view, clients, silences, takeover::oldestGrant, outbox);
         departures = new Departures(view.membership(), silences, outbox);
         assurance = new Assurance(settings.renewDeadlineMs(), leadership, view.membership(), electorate, outbox);
         nodeMessages = new NodeMessages(

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.wire.codec;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.VersionRange;
 import dev.kvpool.wire.HeartbeatDecoder;
 import dev.kvpool.wire.HelloDecoder;
@@ -37,8 +38,10 @@ final class HandshakeDecoder {
     }
 
     HandshakeMessage heartbeat(DirectBuffer body, MessageHeaderDecoder header) {
-        return new HandshakeMessage.Heartbeat(
-                heartbeat.wrapAndApplyHeader(body, 0, header).beat());
+        heartbeat.wrapAndApplyHeader(body, 0, header);
+        ObjectId oldestGrant = new ObjectId(
+                heartbeat.oldestGrant().epoch(), heartbeat.oldestGrant().counter());
+        return new HandshakeMessage.Heartbeat(heartbeat.beat(), oldestGrant);
     }
 
     private static VersionRange range(VersionRangeDecoder range) {

@@ -28,9 +28,17 @@ final class HandshakeEncoder {
             case Hello it -> hello(it, buffer);
             case Welcome it -> welcome(it, buffer);
             case Refused it -> refused(it, buffer);
-            case Heartbeat it ->
-                heartbeat.wrapAndApplyHeader(buffer, 0, header).beat(it.beat()).limit();
+            case Heartbeat it -> heartbeat(it, buffer);
         };
+    }
+
+    private int heartbeat(Heartbeat it, MutableDirectBuffer buffer) {
+        heartbeat.wrapAndApplyHeader(buffer, 0, header).beat(it.beat());
+        heartbeat
+                .oldestGrant()
+                .epoch(it.oldestGrant().epoch())
+                .counter(it.oldestGrant().counter());
+        return heartbeat.limit();
     }
 
     private int hello(Hello it, MutableDirectBuffer buffer) {

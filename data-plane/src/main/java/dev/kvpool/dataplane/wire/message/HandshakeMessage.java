@@ -36,7 +36,18 @@ public sealed interface HandshakeMessage extends Message {
     /** The Hello does not fit, or a bound was reached; the connection ends after this. */
     record Refused(RefusalCode code, VersionRange wire, String message) implements Answer {}
 
-    record Heartbeat(long beat) implements HandshakeMessage {
+    /**
+     * A sign of life.
+     *
+     * @param beat of a master to a node: what the node answers with; 0 when it need not answer
+     * @param oldestGrant of a leader to a node: its grants with lower ids are over; {@link ObjectId#NONE} of others
+     */
+    record Heartbeat(long beat, ObjectId oldestGrant) implements HandshakeMessage {
+        /** One of which nothing follows for grants. */
+        public Heartbeat(long beat) {
+            this(beat, ObjectId.NONE);
+        }
+
         /** One that need not be answered. */
         public Heartbeat() {
             this(0);

@@ -57,6 +57,7 @@ final class ModelNode {
     private boolean unreachable;
     private String zone = "";
     private Optional<Tenant> tenant = Optional.empty();
+    private ObjectId oldestGrant = ObjectId.NONE;
     private final Set<ObjectId> damaged = new HashSet<>();
 
     ModelNode(World world, String id, long capacityBytes, boolean isTransient) {
@@ -280,6 +281,11 @@ final class ModelNode {
         streams.values().forEach(stream -> stream.link.hold(on));
     }
 
+    /** What it heard of last: grants below are over. */
+    ObjectId oldestGrant() {
+        return oldestGrant;
+    }
+
     private void receive(ModelStream stream, Message message) {
         if (mute) {
             unheard.add(() -> receive(stream, message));
@@ -292,6 +298,10 @@ final class ModelNode {
             case Purge it -> purge(stream, it);
             case Copy it -> copy(stream, it);
             case Activate it -> activate(stream, it);
+            case Heartbeat it -> {
+                oldestGrant = it.oldestGrant();
+                stream.link.toMaster(new Heartbeat(it.beat()));
+            }
             default -> stream.link.toMaster(message);
         }
     }

@@ -112,4 +112,35 @@ class UnfinishedPutTest {
         assertThat(pool.find("k").payloadLength()).isEqualTo(200);
         assertThat(objects(pool)).isEqualTo(2);
     }
+
+    @Test
+    void nodesHearBelowWhichGrantsAreOver() {
+        Scenario pool = pool();
+        pool.world.run(Bounds.NODE_BEAT_MS);
+        assertThat(pool.node("a").oldestGrant()).as("none was given").isEqualTo(new ObjectId(7, 1));
+
+        ObjectId open = id(pool.grant("open", 100, DEADLINE_MS));
+        pool.put("k", 100);
+        pool.remove("k", true);
+        ObjectId last = id(pool.grant("last", 100, 2 * DEADLINE_MS));
+        pool.world.run(Bounds.NODE_BEAT_MS);
+        assertThat(pool.node("a").oldestGrant())
+                .as("of k is over, but not the one before")
+                .isEqualTo(open);
+
+        pool.crash("a");
+        pool.restart("a");
+        assertThat(pool.node("a").oldestGrant())
+                .as("at once after it is fenced")
+                .isEqualTo(open);
+
+        pool.world.run(DEADLINE_MS + Bounds.GRANT_GRACE_MS + Bounds.NODE_BEAT_MS);
+        assertThat(pool.node("a").oldestGrant()).isEqualTo(last);
+        pool.world.run(DEADLINE_MS + Bounds.NODE_BEAT_MS);
+        assertThat(pool.node("a").oldestGrant().isNewerThan(last)).as("nothing is open").isTrue();
+
+        pool.lead(pool.talkedTo(), 8);
+        pool.world.run(Bounds.NODE_BEAT_MS);
+        assertThat(pool.node("a").oldestGrant()).as("of the next leader").isEqualTo(new ObjectId(8, 1));
+    }
 }

@@ -74,10 +74,7 @@ public final class PeerDecoder {
         header.wrap(body, 0);
         return switch (header.templateId()) {
             case WelcomeDecoder.TEMPLATE_ID, RefusedDecoder.TEMPLATE_ID -> answer();
-            case HeartbeatDecoder.TEMPLATE_ID ->
-                new Heartbeat(new HeartbeatDecoder()
-                        .wrapAndApplyHeader(body, 0, header)
-                        .beat());
+            case HeartbeatDecoder.TEMPLATE_ID -> heartbeat(new HeartbeatDecoder().wrapAndApplyHeader(body, 0, header));
             case FenceDecoder.TEMPLATE_ID -> fence(new FenceDecoder().wrapAndApplyHeader(body, 0, header));
             case PurgeDecoder.TEMPLATE_ID -> purge(new PurgeDecoder().wrapAndApplyHeader(body, 0, header));
             case KeepTombstonesDecoder.TEMPLATE_ID ->
@@ -105,6 +102,12 @@ public final class PeerDecoder {
 
     private Message activate(ActivateDecoder it) {
         return new Activate(it.requestId(), authority(it.authority()), new ActiveVersions(it.wire(), it.layout()));
+    }
+
+    private static Message heartbeat(HeartbeatDecoder it) {
+        return new Heartbeat(
+                it.beat(),
+                new ObjectId(it.oldestGrant().epoch(), it.oldestGrant().counter()));
     }
 
     private Message answer() {

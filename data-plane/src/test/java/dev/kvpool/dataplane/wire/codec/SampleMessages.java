@@ -106,7 +106,7 @@ public final class SampleMessages {
     /** What nodes and clients send to a master: each message at least once. */
     public static final List<Message> RECEIVED = List.of(
             HELLO,
-            new Heartbeat(9),
+            new Heartbeat(9, new ObjectId(7, 1L << 40)),
             new NodeInfo(
                     AUTHORITY,
                     ID,
@@ -162,7 +162,7 @@ public final class SampleMessages {
     public static final List<Message> SENT = List.of(
             new Welcome(Role.MASTER, POOL, 5, VERSIONS, 1, "m-0"),
             new Refused(RefusalCode.WIRE_VERSION, new VersionRange(1, 2), "no: ☂"),
-            new Heartbeat(9),
+            new Heartbeat(9, new ObjectId(7, 1L << 40)),
             new Fence(1, AUTHORITY, 10_000, ID, SECRET),
             new Purge(1, AUTHORITY, ID),
             new KeepTombstones(

@@ -127,4 +127,9 @@ public final class Leadership {
         lastCounter++;
         return new ObjectId(authority.epoch(), lastCounter);
     }
+
+    /** What {@link #nextObjectId} will answer under this authority at the earliest. */
+    public ObjectId objectIdToCome() {
+        return new ObjectId(authority.epoch(), lastCounter + 1);
+    }
 }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
@@ -17,7 +18,9 @@ import java.util.PriorityQueue;
 public final class Grants {
     private static final int ENDED_KEPT = 1024;
 
-    private final Map<ObjectId, Grant> byId = new HashMap<>();
+    /** In the order in which they were given, which is that of their ids. */
+    private final Map<ObjectId, Grant> byId = new LinkedHashMap<>();
+
     private final Map<Key, Grant> newest = new HashMap<>();
 
     private final LateWrites lateWrites;
@@ -55,6 +58,11 @@ public final class Grants {
     /** The grant with this id, or null when it has ended. */
     public Grant byId(ObjectId id) {
         return byId.get(id);
+    }
+
+    /** The id of the oldest grant that has not ended, {@code next} when there is none: those with lower ids are over for good. */
+    public ObjectId oldest(ObjectId next) {
+        return byId.isEmpty() ? next : byId.keySet().iterator().next();
     }
 
     /** The newest grant of a key, abandoned or past its deadline or not; null when there is none. */

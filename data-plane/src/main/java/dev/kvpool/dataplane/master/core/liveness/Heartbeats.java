@@ -10,12 +10,14 @@ import dev.kvpool.dataplane.master.core.index.Tombstones;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** Tells every peer that this master is alive, and notices those that are not. */
 public final class Heartbeats {
@@ -33,12 +35,15 @@ public final class Heartbeats {
     private final Index index;
     private final Tombstones tombstones;
     private final Silences silences;
+    private final Supplier<ObjectId> oldestGrant;
     private final Outbox outbox;
     private final Set<NodeView> forgetting = new LinkedHashSet<>();
     private long nodesMs = NEVER;
     private long clientsMs = NEVER;
 
-    public Heartbeats(View view, Clients clients, Silences silences, Outbox outbox) {
+    /** @param oldestGrant what nodes hear of a leader's grants, see {@link Heartbeat} */
+    public Heartbeats(View view, Clients clients, Silences silences, Supplier<ObjectId> oldestGrant, Outbox outbox) {
+        this.oldestGrant = oldestGrant;
         this.membership = view.membership();
         this.clients = clients;
         this.silences = silences;
@@ -69,13 +74,14 @@ public final class Heartbeats {
     }
 
     private void beatNodes(List<Silent> silent, long nowMs) {
+        ObjectId oldest = oldestGrant.get();
         for (NodeView node : List.copyOf(membership.all())) {
             if (!node.isConnected()) {
                 forgetIfGone(node, nowMs);
             } else if (nowMs - node.heardMs() > Bounds.NODE_SILENCE_MS) {
                 silent.add(new Silent(node.session(), Bounds.NODE_SILENCE_MS));
             } else {
-                outbox.send(node.session(), new Heartbeat(nowMs));
+                outbox.send(node.session(), new Heartbeat(nowMs, oldest));
             }
         }
     }

@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.master.core.base.CurrentRules;
 import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.base.PendingReplies;
+import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.View;
@@ -16,7 +17,9 @@ import dev.kvpool.dataplane.master.core.seal.GrantSeal;
 import dev.kvpool.dataplane.master.core.seal.TermSecret;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.GrantSecret;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.OptionalLong;
 
@@ -27,6 +30,7 @@ public final class Fencing {
     private final Leadership leadership;
     private final Claims claims;
     private final Orders orders;
+    private final Grants grants;
     private final PendingReplies replies;
     private final Counters counters;
     private final Outbox outbox;
@@ -40,6 +44,7 @@ public final class Fencing {
             Leadership leadership,
             View view,
             Orders orders,
+            Grants grants,
             PendingReplies replies,
             Counters counters,
             Outbox outbox,
@@ -49,6 +54,7 @@ public final class Fencing {
         this.leadership = leadership;
         this.claims = new Claims(view.membership(), orders.members(), orders.register());
         this.orders = orders;
+        this.grants = grants;
         this.replies = replies;
         this.counters = counters;
         this.outbox = outbox;
@@ -95,7 +101,15 @@ public final class Fencing {
                             rules.objectLeaseMs(),
                             orders.purges().storedId(),
                             secret));
+            // One that has restarted must not take a grant that was over before.
+            outbox.send(node.session(), new Heartbeat(0, oldestGrant()));
         }
+    }
+
+    ObjectId oldestGrant() {
+        return leadership.phase() == Leadership.Phase.SERVING
+                ? grants.oldest(leadership.objectIdToCome())
+                : ObjectId.NONE;
     }
 
     /**

@@ -28,6 +28,7 @@ import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,7 +80,7 @@ public final class Takeover {
         this.leadership = leadership;
         this.membership = view.membership();
         this.register = orders.register();
-        this.fencing = new Fencing(rules, leadership, view, orders, replies, counters, outbox, termSecret);
+        this.fencing = new Fencing(rules, leadership, view, orders, grants, replies, counters, outbox, termSecret);
         this.firstNode = new FirstNode(leadership, membership);
         this.members = orders.members();
         this.index = view.index();
@@ -97,6 +98,11 @@ public final class Takeover {
 
     public long lastDurationMs() {
         return lastDurationMs;
+    }
+
+    /** Below which this leader's grants are over; {@link ObjectId#NONE} while it does not serve. */
+    public ObjectId oldestGrant() {
+        return fencing.oldestGrant();
     }
 
     public FirstNode firstNode() {
