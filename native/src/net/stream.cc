@@ -35,6 +35,11 @@ bool isTransient(int errorNumber) {
   return errorNumber == EAGAIN || errorNumber == EWOULDBLOCK || errorNumber == EINTR;
 }
 
+/// Whether both are called the same and may do the same; when their certificates end does not matter.
+bool isSame(const Principal& a, const Principal& b) {
+  return a.role == b.role && a.name == b.name && a.tenant == b.tenant && a.readsOnly == b.readsOnly;
+}
+
 }  // namespace
 
 // ---- connecting ----
@@ -410,8 +415,9 @@ void Stream::endExpired(int64_t unixNow) {
   end({Ending::How::Lost, "the certificate of " + toString(*peer) + ", by which it was opened, has ended"});
 }
 
-bool Stream::isToBeRenewed(int64_t unixNow) {
-  if (closed_ || !secured_ || secured_->renewAtMs == 0 || unixNow < secured_->renewAtMs) return false;
+bool Stream::isToBeRenewed(int64_t unixNow, const Principal& self) {
+  if (closed_ || !secured_ || secured_->renewAtMs == 0) return false;
+  if (unixNow < secured_->renewAtMs && isSame(self, secured_->how.credentials->self().principal)) return false;
   secured_->renewAtMs = 0;
   return true;
 }

@@ -129,7 +129,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void endExpired(int64_t unixNow);
   /// Once, when three quarters are over of the time that either certificate had left at the start: another connection
   /// should take its place, and will be by newer certificates. Asked now and then.
-  bool isToBeRenewed(int64_t unixNow);
+  /// Also once this process is another one by its own certificate, `self`, than when the connection was opened: what it
+  /// may do differs then from one connection to the next.
+  bool isToBeRenewed(int64_t unixNow, const Principal& self);
   /// Ends a connection whose host is silent; due a few times in silenceMs.
   void watchHost(int64_t now);
 

@@ -402,6 +402,28 @@ TEST_F(SecuredStreamTest, AnExpiredCertificateIsToldOnBothSides) {
   EXPECT_TRUE(listener_.frames.empty());
 }
 
+TEST_F(SecuredStreamTest, IsToBeReplacedOnceWhenThisProcessIsAnotherOneByItsCertificate) {
+  pair(dialing("tenant/a/rw/x"), listening());
+  const Principal same = authority_.credentials("tenant/a/rw/x")->self().principal;
+  EXPECT_FALSE(dialer_.stream->isToBeRenewed(unixMs(), authority_.credentials("tenant/b/rw/x")->self().principal))
+      << "it is not there yet";
+  ASSERT_TRUE(untilOpened());
+  EXPECT_FALSE(dialer_.stream->isToBeRenewed(unixMs(), same));
+  for (const char* other : {"tenant/b/rw/x", "tenant/a/ro/x", "agent/x"}) {
+    End dialer(loop_);
+    End listener(loop_);
+    auto [dialled, accepted] = sockets();
+    listener.stream->secure(listening());
+    listener.stream->adopt(std::move(accepted));
+    dialer.stream->secure(dialing("tenant/a/rw/x"));
+    dialer.stream->adopt(std::move(dialled));
+    ASSERT_TRUE(until([&] { return dialer.opened == 1; }));
+    const Principal self = authority_.credentials(other)->self().principal;
+    EXPECT_TRUE(dialer.stream->isToBeRenewed(unixMs(), self)) << other;
+    EXPECT_FALSE(dialer.stream->isToBeRenewed(unixMs(), self)) << "once";
+  }
+}
+
 TEST_F(SecuredStreamTest, AnotherPoolIsRefused) {
   const CertificateAuthority::Wish stranger{{std::string("spiffe://") + test::kOtherPool + "/node/a"}};
   pair(Stream::Securing{authority_.credentials(stranger), Side::Dialer, {}, false}, listening());
@@ -662,7 +684,8 @@ TEST_F(LeavingStreamTest, ItEndsWithTheCertificateOfItsPeer) {
   ASSERT_TRUE(untilOpened());
   listener_.streams.forEach([](Stream& stream) { stream.endExpired(stream.principal()->notAfterMs - 1); });
   EXPECT_FALSE(listener_.ended);
-  EXPECT_TRUE(dialer_.stream->isToBeRenewed(dialer_.stream->principal()->notAfterMs));
+  EXPECT_TRUE(dialer_.stream->isToBeRenewed(dialer_.stream->principal()->notAfterMs,
+                                            authority_.credentials("node/a")->self().principal));
   listener_.streams.forEach([](Stream& stream) { stream.endExpired(stream.principal()->notAfterMs); });
   expectEnding(listener_, How::Lost, "by which it was opened, has ended");
 }

@@ -100,6 +100,7 @@ struct PutState {
   int32_t writeFailure = KV_OK;
   uint32_t noSpaceTries = 0;  ///< since somebody last said that room will come
   uint32_t failedTries = 0;   ///< grants of which no node took the value
+  uint32_t refusedTries = 0;  ///< those of them that no node took for the leader's
 };
 
 struct GetState {

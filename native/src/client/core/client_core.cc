@@ -140,6 +140,14 @@ void ClientCore::renew(Time now, ConnectionId connection) {
   settle();
 }
 
+void ClientCore::shareMemory(Time now, bool may) {
+  if (may == context_.sharesMemory) return;
+  context_.now = now;
+  context_.sharesMemory = may;
+  if (!may) links_.endShared();
+  settle();
+}
+
 void ClientCore::tick(Time now) {
   context_.now = now;
   search_.tick();

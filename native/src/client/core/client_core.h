@@ -44,6 +44,9 @@ class ClientCore {
   /// This connection ends soon, as certificates do: another one is to take its place before, without harm to what is
   /// under way.
   void renew(Time now, ConnectionId connection);
+  /// Whether nodes on this machine may be reached by their unix sockets, where the configuration has that at all. At
+  /// first they may.
+  void shareMemory(Time now, bool may);
   void tick(Time now);
   /// Ends every batch with KV_CLOSED and closes every connection. Nothing may be fed afterwards.
   void shutDown(Time now);

@@ -69,6 +69,7 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   const Config config;
+  bool sharesMemory = true;  ///< with nodes of this machine, if the configuration has it
   Time now = 0;
   Statistics statistics;
   std::vector<Action> actions;

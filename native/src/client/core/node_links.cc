@@ -9,9 +9,10 @@ namespace kvpool::client {
 namespace {
 
 /// Path of the unix socket when "BOOTID:PATH" is on the machine with this boot id, else empty.
-std::string localPath(std::string_view shm, const Config& config) {
+std::string localPath(std::string_view shm, const Context& context) {
+  const Config& config = context.config;
   const size_t colon = shm.find(':');
-  if (!config.shm || config.bootId.empty() || colon == std::string_view::npos) return {};
+  if (!config.shm || !context.sharesMemory || config.bootId.empty() || colon == std::string_view::npos) return {};
   return shm.substr(0, colon) == config.bootId ? std::string(shm.substr(colon + 1)) : std::string();
 }
 
@@ -40,7 +41,7 @@ void NodeLinks::settle(Link& link, const NodeAddress& node) {
   if (context_.config.tcp && !node.tcp.empty()) {
     link.tcp = std::make_unique<NodeConnection>(context_, results_, Transport::Tcp, node.tcp, node);
   }
-  const std::string path = localPath(node.shm, context_.config);
+  const std::string path = localPath(node.shm, context_);
   if (!path.empty()) {
     link.shm = std::make_unique<NodeConnection>(context_, results_, Transport::Unix, path, node);
   }
@@ -66,9 +67,19 @@ void NodeLinks::makeRoom() {
   links_.erase(oldest);
 }
 
+bool NodeLinks::mayShare(const Link& link) const {
+  return context_.sharesMemory && link.shm && link.shm->whyNot().ok();
+}
+
+void NodeLinks::endShared() {
+  for (auto& [incarnation, link] : links_) {
+    if (link.shm) link.shm->fail(Status(KV_CLOSED, "closed: the client's tenant does not share memory with nodes"));
+  }
+}
+
 bool NodeLinks::isLocal(uint64_t incarnation) const {
   const auto found = links_.find(incarnation);
-  return found != links_.end() && found->second.shm && found->second.shm->whyNot().ok();
+  return found != links_.end() && mayShare(found->second);
 }
 
 bool NodeLinks::isStalled(uint64_t incarnation) const {
@@ -80,7 +91,7 @@ bool NodeLinks::isStalled(uint64_t incarnation) const {
 }
 
 bool NodeLinks::prefersShm(const Link& link, const Transfer& transfer) const {
-  if (!link.shm || !link.shm->whyNot().ok()) return false;
+  if (!mayShare(link)) return false;
   // What lies on the SSD is nowhere to be mapped.
   if (transfer.direction == Direction::Read) return transfer.extent.segment == kMemorySegment;
   return transfer.length <= kStagingBytes;  // Open: nothing moves yet
@@ -108,8 +119,10 @@ void NodeLinks::startTcp(Link& link, const Transfer& transfer, const PoolId& poo
   if (!link.tcp) {
     const Status shm = link.shm ? link.shm->whyNot() : Status();
     if (!shm.ok()) return refuse(transfer, shm.code(), shm.text());
-    return refuse(transfer, KV_CONNECT_FAILED,
-                  "node " + link.address.id + " cannot be reached by the protocols this client may use");
+    return refuse(
+        transfer, KV_CONNECT_FAILED,
+        "node " + link.address.id + " cannot be reached by the protocols this client may use" +
+            (context_.sharesMemory ? "" : "; its tenant needs tcp, as shared memory is for the tenant default"));
   }
   const Status why = link.tcp->whyNot();
   if (!why.ok()) return refuse(transfer, why.code(), why.text());

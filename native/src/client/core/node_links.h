@@ -32,6 +32,8 @@ class NodeLinks {
   NodeConnection* nodeConnection(ConnectionId connection);
   /// The connection, if it is by TCP, ends soon: what is under way ends on it, and what comes takes another one.
   void renew(ConnectionId connection);
+  /// Memory may not be shared any more.
+  void endShared();
   void tick();
   /// Gives tcp the transfers whose shared memory connection failed before they began.
   void rescueStranded(const PoolId& pool);
@@ -53,6 +55,7 @@ class NodeLinks {
   static void closeUnused(Link& link);
   static void closeConnections(Link& link, const Status& why);
   void startTcp(Link& link, const Transfer& transfer, const PoolId& pool);
+  [[nodiscard]] bool mayShare(const Link& link) const;
   [[nodiscard]] bool prefersShm(const Link& link, const Transfer& transfer) const;
   void refuse(const Transfer& transfer, int32_t status, const std::string& sentence);
   void makeRoom();

@@ -165,9 +165,13 @@ void PutFlow::published(Batch& batch, std::span<const uint32_t> lines, const Key
 }
 
 void PutFlow::publishedLine(Batch& batch, uint32_t line, int32_t status) {
-  const PutState& put = batch.lines[line].put;
+  PutState& put = batch.lines[line].put;
   // The grant was given back; whatever the leader thinks of that, the next step is a new grant.
   if (put.outcome == PutOutcome::NoSpace) return noSpace(batch, line);
+  // The tenant of this process may have changed, and the grant have come by a connection of before.
+  if (put.outcome == PutOutcome::Failed && put.writeFailure == KV_NOT_PERMITTED && put.refusedTries++ == 0) {
+    return batches_.askLater(batch, line, put.writeFailure);
+  }
   if (put.outcome == PutOutcome::Failed && isFinal(put.writeFailure)) {
     return batches_.end(batch, line, put.writeFailure);
   }

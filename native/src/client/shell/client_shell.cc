@@ -27,6 +27,14 @@ Config withStandbys(Config config, const secure::Security& security) {
   return config;
 }
 
+/// The unix socket of a storage node says nothing of tenants: who comes by it is of `default`, and what the leader
+/// grants to another tenant is refused there.
+bool mayShareMemory(const secure::Security& security) {
+  if (!security.isOn()) return true;
+  const Principal& self = security.credentials()->self().principal;
+  return self.role != Principal::Role::Tenant || self.tenant == Principal{}.tenant;
+}
+
 }  // namespace
 
 ClientShell::ClientShell(const Config& config, std::chrono::microseconds busyWait,
@@ -39,6 +47,7 @@ ClientShell::ClientShell(const Config& config, std::chrono::microseconds busyWai
       copier_(*this),
       busy_(std::thread::hardware_concurrency() > 1 ? busyWait : std::chrono::microseconds{0}),
       streams_(loop_, static_cast<net::Stream::Listener&>(*this)) {
+  core_.shareMemory(net::steadyMs(), mayShareMemory(*security_));
   if (remote_ != RemoteProtocol::Ascend) return;
   auto opened = AscendStaging::open(config.masters, config.me.name);
   if (opened.ok()) ascend_ = std::move(opened.value());
@@ -92,9 +101,11 @@ void ClientShell::watchCertificates() {
   if (lastTick_ - lastWatch_ < kWatchMs) return;
   lastWatch_ = lastTick_;
   const int64_t now = net::unixMs();
-  streams_.forEach([this, now](net::Stream& stream) {
+  core_.shareMemory(lastTick_, mayShareMemory(*security_));
+  const Principal& self = security_->credentials()->self().principal;
+  streams_.forEach([this, now, &self](net::Stream& stream) {
     stream.endExpired(now);
-    if (stream.isToBeRenewed(now)) core_.renew(lastTick_, stream.id());
+    if (stream.isToBeRenewed(now, self)) core_.renew(lastTick_, stream.id());
   });
 }
 

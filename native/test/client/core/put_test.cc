@@ -334,5 +334,21 @@ TEST(CorePut, ATooLargeObjectIsNotTriedAgain) {
   EXPECT_EQ(h.expectStatus(batch), KV_TOO_LARGE);
 }
 
+TEST(CorePut, AGrantThatANodeDoesNotTakeForTheLeadersIsAskedForAgainOnce) {
+  CoreHarness h({"master-0:1"});
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)}, {1, 1});
+  const auto node = h.acceptNode(1);
+  h.replyWrite(node, h.expectWrite(node).request, KV_NOT_PERMITTED);
+  h.replyPublish(leader, h.expectPublish(leader), KV_OK);
+  h.passWith(leader, 1000);
+  EXPECT_FALSE(h.result(batch)) << "its tenant may have changed between the two";
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)}, {1, 2});
+  h.replyWrite(node, h.expectWrite(node).request, KV_NOT_PERMITTED);
+  h.replyPublish(leader, h.expectPublish(leader), KV_OK);
+  EXPECT_EQ(h.expectStatus(batch), KV_NOT_PERMITTED);
+}
+
 }  // namespace
 }  // namespace kvpool::test

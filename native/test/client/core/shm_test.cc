@@ -57,6 +57,40 @@ TEST(CoreShm, ACopyOfOtherBytesIsNotReturned) {
   EXPECT_EQ(h.core.statistics().checksumFailures, 1u);
 }
 
+TEST(CoreShm, WhereTheTenantMayNotEveryPutAndGetGoesByTcp) {
+  CoreHarness h({"master-0:1"}, true);
+  h.core.shareMemory(h.now, false);
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
+  const auto tcp = h.acceptNode(1);
+  h.replyWrite(tcp, h.expectWrite(tcp).request, KV_OK);
+  h.replyPublish(leader, h.expectPublish(leader), KV_OK);
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  EXPECT_EQ(h.core.statistics().shmBytes, 0u);
+  EXPECT_EQ(h.core.statistics().shmRefusals, 0u);
+}
+
+TEST(CoreShm, ATenantThatMayNotAnyMoreLeavesTheSocket) {
+  CoreHarness h({"master-0:1"}, true);
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
+  const auto connection = h.attachShm(1);
+  ASSERT_TRUE(h.next<client::CopyToStaging>());
+
+  h.core.shareMemory(h.now, false);
+
+  EXPECT_TRUE(h.closes(connection)) << "the node takes nothing of other tenants while a client maps its memory";
+  h.replyPublish(leader, h.expectPublish(leader), KV_OK);  // nothing was written
+  h.passWith(leader, 1000);
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)}, {1, 2});
+  const auto tcp = h.acceptNode(1);
+  h.replyWrite(tcp, h.expectWrite(tcp).request, KV_OK);
+  h.replyPublish(leader, h.expectPublish(leader), KV_OK);
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
 /// A node on this machine whose memory cannot be shared.
 class ShmRefusal : public testing::Test {
  protected:
