@@ -12,7 +12,7 @@ import java.util.List;
 
 /** What the bytes of an SSD say, read past the node by the layout of native/src/ssd/layout.h. */
 final class SsdImage {
-    private static final long HEADER_BYTES = 360;
+    private static final long HEADER_BYTES_OFFSET = 12;
     private static final long SEQUENCE_OFFSET = 56;
     private static final long PURGE_OFFSET = 64;
     private static final long SLOTS_OFFSET = 80;
@@ -54,8 +54,14 @@ final class SsdImage {
         return takeSecond ? second : first;
     }
 
+    /** It lies in one sector, so that a cut write leaves the old one or the new one. */
     private static boolean isWhole(long header) {
-        return NativeMemory.crc32c(header, HEADER_BYTES - 4) == NativeMemory.getInt(header + HEADER_BYTES - 4);
+        boolean written = NativeMemory.getLong(header) != 0;
+        long crcOffset = NativeMemory.getInt(header + HEADER_BYTES_OFFSET) - 4L;
+        if (written && NativeMemory.crc32c(header, crcOffset) != NativeMemory.getInt(header + crcOffset)) {
+            throw new AssertionError("a header of an SSD is not what this class takes it for; has its layout changed?");
+        }
+        return written;
     }
 
     /** Records of objects that are whole, not of an earlier tier and not purged. */
