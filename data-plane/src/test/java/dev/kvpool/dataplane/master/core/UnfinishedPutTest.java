@@ -137,7 +137,9 @@ class UnfinishedPutTest {
         pool.world.run(DEADLINE_MS + Bounds.GRANT_GRACE_MS + Bounds.NODE_BEAT_MS);
         assertThat(pool.node("a").oldestGrant()).isEqualTo(last);
         pool.world.run(DEADLINE_MS + Bounds.NODE_BEAT_MS);
-        assertThat(pool.node("a").oldestGrant().isNewerThan(last)).as("nothing is open").isTrue();
+        assertThat(pool.node("a").oldestGrant().isNewerThan(last))
+                .as("nothing is open")
+                .isTrue();
 
         pool.lead(pool.talkedTo(), 8);
         pool.world.run(Bounds.NODE_BEAT_MS);
