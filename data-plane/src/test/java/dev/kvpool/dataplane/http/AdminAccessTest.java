@@ -109,15 +109,16 @@ class AdminAccessTest {
     @Test
     void withoutACertificateOnlyHealthAndEnrolmentAnswer() throws IOException {
         SSLContext trusting = trustingOnly();
+        int closed = 0;
         for (String route : Rights.routes()) {
             String[] words = route.split(" ", -1);
             boolean open = Rights.ofRoute(words[0], words[1]).orElseThrow().isOpen();
             Said said = ask(trusting, words[0], words[1]);
             assertThat(said.status()).as(route).isEqualTo(open ? 200 : 401);
             assertThat(said.body()).contains(open ? "done" : "kvpool cert issue");
+            closed += open ? 0 : 1;
         }
-        assertThat(counts.refusals(Refusal.NO_CERTIFICATE))
-                .isEqualTo(Rights.routes().size() - 4L);
+        assertThat(counts.refusals(Refusal.NO_CERTIFICATE)).isEqualTo(closed).isPositive();
         stillServes();
     }
 

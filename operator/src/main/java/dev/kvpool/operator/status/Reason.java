@@ -451,7 +451,7 @@ public enum Reason {
             CERTIFICATES_VALID,
             FALSE,
             "AuthorityEndsSoon",
-            "The pool's certificate authority ends within 7 days, or has ended, and masters do not sign with the next one, as where the pool is"
+            "The pool's certificate authority ends within 7 days, or has ended, and not all masters sign with the next one, as where the pool is"
                     + " paused or its spec cannot be carried out. No certificate is valid any longer than that."),
     AUTHORITY_ROTATES(
             CERTIFICATES_VALID,

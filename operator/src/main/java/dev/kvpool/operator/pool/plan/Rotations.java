@@ -68,9 +68,10 @@ public final class Rotations {
                         .toList());
     }
 
-    /** One that has not run yet gets what it trusts from the files that it finds then. */
+    /** One that has not run yet gets what it trusts from the files that it finds then, and one without certificates trusts nothing. */
     private static Stream<ObservedPod> members(PoolObservation seen, String role) {
-        return seen.pods(role).stream().filter(pod -> pod.started() && !pod.leaving());
+        return seen.pods(role).stream()
+                .filter(pod -> pod.started() && !pod.leaving() && pod.security().isOn());
     }
 
     private static Optional<Said> master(PoolObservation seen, ObservedPod pod) {

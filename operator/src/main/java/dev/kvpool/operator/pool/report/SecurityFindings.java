@@ -117,28 +117,32 @@ final class SecurityFindings {
                 .filter(sentence -> !sentence.isEmpty())
                 .map(sentence -> " " + sentence)
                 .orElse("");
-        if (trust.previous().isEmpty() && !seen.now().isBefore(AuthorityRotation.latest(trust, settings.rotation()))) {
+        if (!seen.now().isBefore(AuthorityRotation.latest(trust, settings.rotation()))) {
             return new Finding(
                     Reason.AUTHORITY_ENDS_SOON,
-                    ("The certificate authority of the pool ends at %s, and all certificates with it, and masters do not sign with the next one"
+                    ("The certificate authority of the pool ends at %s, and all certificates with it, and not all masters sign with the next one"
                                     + " yet.%s%s")
                             .formatted(
-                                    end,
+                                    trust.signsUntil().orElse(end),
                                     seen.spec().paused() ? " The pool is paused, which holds that back too." : "",
                                     waits));
         }
         if (trust.rotates()) {
-            return new Finding(
-                    Reason.AUTHORITY_ROTATES,
-                    (trust.previous().isPresent()
-                                    ? "Masters sign with the next certificate authority of the pool, valid until %s, and the previous one is still trusted.%s%s"
-                                    : "The certificate authority of the pool is valid until %s; the next one is made, and trusted beside it.%s%s")
-                            .formatted(end, waits, copies()));
+            return new Finding(Reason.AUTHORITY_ROTATES, state(trust).formatted(end, waits, copies()));
         }
         return new Finding(
                 Reason.AUTHORITY_VALID,
                 "The certificate authority of the pool is valid until %s; the next one is made at %s."
                         .formatted(end, end.minus(settings.rotation().renewBefore())));
+    }
+
+    private static String state(PoolTrust trust) {
+        if (trust.previous().isEmpty()) {
+            return "The certificate authority of the pool is valid until %s; the next one is made, and trusted beside it.%s%s";
+        }
+        return trust.previous().get().since().isEmpty()
+                ? "Masters are getting the key of the next certificate authority of the pool, valid until %s; both are trusted.%s%s"
+                : "Masters sign with the next certificate authority of the pool, valid until %s, and the previous one is still trusted.%s%s";
     }
 
     /** In other namespaces than the pool's nothing brings new roots but the user, who copied the old ones. */

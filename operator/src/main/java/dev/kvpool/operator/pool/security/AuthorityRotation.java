@@ -6,6 +6,7 @@ import dev.kvpool.operator.pool.security.RotationView.Member;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -16,7 +17,8 @@ import java.util.stream.Stream;
  * the ConfigMap has        what is done                                          when
  * one CA                   {@link Step#BEGIN}: another one, trusted too          30 days before its end, or on request
  * next CA, without a time  {@link Step#CONFIRM}: is its key there?               at once; where it was lost, another one is made
- * next CA, with a time     {@link Step#SWITCH}: masters are to get its key       all members trust it, and clients had a day; or 7 days before the end
+ * next CA, with a time     {@link Step#SWITCH}: masters are to get its key       all members trust it, but for those silent for two days, and clients
+ *                                                                                had a day; or 7 days before the end
  * previous CA, no time     {@link Step#MARK}: the time is noted                  all masters have the next key
  * previous CA, with a time {@link Step#DROP}: its root and its key go            all members have certificates of the next one, and a day is over
  * </pre>
@@ -25,6 +27,7 @@ public final class AuthorityRotation {
     /** No certificate of a member lives longer, and clocks may differ a little. */
     private static final Duration LONGEST_LIFE = Duration.ofHours(25);
 
+    private static final Duration CLOCKS_DIFFER = Duration.ofMinutes(5);
     private static final Duration LAST_DAYS = Duration.ofDays(7);
     private static final int LAST_PART = 4;
 
@@ -74,12 +77,17 @@ public final class AuthorityRotation {
 
     private Decision decide() {
         if (trust.previous().isPresent()) {
-            return trust.previous().get().since().map(this::drop).orElseGet(this::mark);
+            return noted(trust.previous().get().since()).map(this::drop).orElseGet(this::mark);
         }
         if (trust.next().isPresent()) {
-            return trust.next().get().since().map(this::letMastersSign).orElse(Decision.now(Step.CONFIRM));
+            return noted(trust.next().get().since()).map(this::letMastersSign).orElse(Decision.now(Step.CONFIRM));
         }
         return isDue() || isRequested() ? Decision.now(Step.BEGIN) : Decision.waiting("");
+    }
+
+    /** A time of a clock that was ahead is noted again. */
+    private Optional<Instant> noted(Optional<Instant> since) {
+        return since.filter(at -> !at.isAfter(view.now().plus(CLOCKS_DIFFER)));
     }
 
     private boolean isDue() {
@@ -105,27 +113,31 @@ public final class AuthorityRotation {
     /** From then on a rotation waits for no process any more: all that has not followed is shut out at the end anyway. */
     public static Instant latest(PoolTrust trust, RotationTerms terms) {
         Duration last = terms.renewBefore().dividedBy(LAST_PART);
-        return trust.notAfter().orElse(Instant.EPOCH).minus(last.compareTo(LAST_DAYS) < 0 ? last : LAST_DAYS);
+        return trust.signsUntil().orElse(Instant.EPOCH).minus(last.compareTo(LAST_DAYS) < 0 ? last : LAST_DAYS);
     }
 
     private Decision letMastersSign(Instant since) {
         String digest = trust.bundle().digest();
-        List<String> late = Stream.concat(view.masters().stream(), view.members().stream())
+        List<Member> late = Stream.concat(view.masters().stream(), view.members().stream())
                 .filter(member -> !member.trusts(digest))
-                .map(Member::pod)
                 .toList();
         Instant clients = since.plus(terms.clientWait());
-        Instant until = clients.isBefore(latest()) ? clients : latest();
-        if (!view.now().isBefore(latest())) {
-            return Decision.now(Step.SWITCH);
+        if (late.isEmpty()) {
+            return until(clients, "It waits until %s, so that all clients trust the next one.");
         }
-        if (!late.isEmpty()) {
-            return Decision.waiting("It waits for %s, until %s at most: %s not said yet to trust the next one."
-                    .formatted(names(late), latest(), late.size() == 1 ? "it has" : "they have"));
-        }
-        return view.now().isBefore(until)
-                ? Decision.waiting("It waits until %s, so that all clients trust the next one.".formatted(until))
-                : Decision.now(Step.SWITCH);
+        // One that says nothing for longer than a certificate lives needs another one, by the roots that it finds then.
+        Instant most = late.stream().allMatch(Member::isSilent) ? clients.plus(LONGEST_LIFE) : latest();
+        List<String> pods = late.stream().map(Member::pod).toList();
+        return until(
+                most,
+                "It waits for %s, until %%s at most: %s not said yet to trust the next one."
+                        .formatted(names(pods), pods.size() == 1 ? "it has" : "they have"));
+    }
+
+    /** In the last days of the CA no longer than that. */
+    private Decision until(Instant moment, String sentence) {
+        Instant end = moment.isBefore(latest()) ? moment : latest();
+        return view.now().isBefore(end) ? Decision.waiting(sentence.formatted(end)) : Decision.now(Step.SWITCH);
     }
 
     private Decision mark() {

@@ -55,7 +55,7 @@ public final class AuthorityWrites {
     /**
      * A step of a rotation.
      *
-     * @param isKeyThere whether the Secret of the CA that follows is there; asked for with CONFIRM only
+     * @param isKeyThere whether the Secret of the CA that follows is there; asked for with CONFIRM, and with SWITCH, as it may have been deleted since
      * @param maker makes a CA; asked for one when it is needed
      */
     public static List<Write> of(
@@ -69,7 +69,8 @@ public final class AuthorityWrites {
             case BEGIN -> follow(stored, now, maker.get());
             case CONFIRM ->
                 isKeyThere.get() ? List.of(new Write.Trust(stored.nextSince(now))) : again(stored, now, maker.get());
-            case SWITCH -> List.of(new Write.Trust(stored.switched()));
+            case SWITCH ->
+                isKeyThere.get() ? List.of(new Write.Trust(stored.switched())) : again(stored, now, maker.get());
             case MARK -> List.of(new Write.Trust(stored.previousSince(now)));
             case DROP ->
                 List.of(

@@ -224,6 +224,17 @@ public record PoolTrust(
         return root(fingerprint).map(CertificateAuthority::madeAt);
     }
 
+    /**
+     * Until when what masters sign is valid at most: until the end of the previous CA, while not all of them have the key of this one. Empty when that
+     * is not readable.
+     */
+    public Optional<Instant> signsUntil() {
+        return previous.filter(it -> it.since().isEmpty())
+                .flatMap(it -> root(it.fingerprint()))
+                .map(before -> before.getNotAfter().toInstant())
+                .or(() -> notAfter);
+    }
+
     /** Whether a rotation is under way. */
     public boolean rotates() {
         return next.isPresent() || previous.isPresent();

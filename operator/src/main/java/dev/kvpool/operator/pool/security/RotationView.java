@@ -32,6 +32,10 @@ public record RotationView(
      * @param said what is known of its certificates; empty when it has not said it within some minutes
      */
     public record Member(String pod, String mounts, Optional<Said> said) {
+        boolean isSilent() {
+            return said.isEmpty();
+        }
+
         boolean trusts(String digest) {
             return said.filter(it -> it.roots().equals(digest)).isPresent();
         }

@@ -96,9 +96,47 @@ class AuthorityRotationTest {
                         .waitsFor())
                 .startsWith("It waits for n-0, n-1, until")
                 .contains("they have not said");
-        assertThat(decide(both, day(358), masters, List.of(silent("n-1"))).step())
+        assertThat(decide(both, day(358), masters, List.of(node("n-0", OLD_NAME, one)))
+                        .step())
                 .as("7 days before the end")
                 .isEqualTo(Step.SWITCH);
+    }
+
+    @Test
+    void whoSaysNothingIsNotWaitedForUntilTheEnd() {
+        PoolTrust both = pending.nextSince(day(335));
+        List<Member> masters = List.of(master("m-0", OLD_NAME, both));
+
+        assertThat(decide(both, day(337), masters, List.of(silent("n-1"))).waitsFor())
+                .as("a day for clients, and the life of a certificate")
+                .startsWith("It waits for n-1, until 2026-12-04T01:00:00Z at most");
+        assertThat(decide(both, day(337.05), masters, List.of(silent("n-1"))).step())
+                .isEqualTo(Step.SWITCH);
+        assertThat(decide(both, day(337.05), masters, List.of(silent("n-1"), node("n-0", OLD_NAME, one)))
+                        .step())
+                .as("one that says what it trusts would be shut out")
+                .isEqualTo(Step.WAIT);
+    }
+
+    @Test
+    void aTimeOfAClockThatWasAheadIsNotedAgain() {
+        PoolTrust both = pending.nextSince(day(400));
+        Member master = master("m-0", NEW_NAME, both);
+
+        assertThat(decide(both, day(335), List.of(master), List.of()).step()).isEqualTo(Step.CONFIRM);
+        assertThat(decide(both.switched().previousSince(day(400)), day(337), List.of(master), List.of())
+                        .step())
+                .isEqualTo(Step.MARK);
+    }
+
+    @Test
+    void whatMastersSignIsValidUntilTheEndOfThePreviousOneWhileNotAllHaveTheNextKey() {
+        PoolTrust switched = pending.nextSince(day(335)).switched();
+
+        assertThat(one.signsUntil()).contains(day(365));
+        assertThat(switched.signsUntil()).contains(day(365));
+        assertThat(AuthorityRotation.latest(switched, TERMS)).isEqualTo(day(358));
+        assertThat(switched.previousSince(day(337)).signsUntil()).contains(day(335 + 365));
     }
 
     @Test
