@@ -34,11 +34,15 @@ def test_the_roots_of_the_last_certificate_count_beside_the_file(copied: str, mo
         return Granted(certificate="", key="", roots=BOTH, not_after=0.0)
 
     monkeypatch.setattr(enrolment, "ask", ask)
-    first = enrolment.enrol(copied)
-    enrolment.enrol(copied, first.roots)
+    known = enrolment.KnownRoots()
+    for _ in range(2):
+        enrolment.enrol(copied, known)
+    Path(copied, "ca.crt").write_text(NEW)
+    enrolment.enrol(copied, known)
 
-    assert shown[0].strip() == OLD.strip()
+    assert shown[0] == OLD
     assert "new" in shown[1] and shown[1].startswith(OLD)
+    assert shown[2] == NEW, "a file that has changed counts alone"
 
 
 class NoDirectory:
@@ -52,20 +56,20 @@ class NoDirectory:
 
 
 def test_renewals_pass_them_on(copied: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    known: list[str] = []
+    shown: list[str] = []
 
-    def enrol(identity_dir: str, known_roots: str = "") -> Granted:
-        known.append(known_roots)
-        if len(known) == 3:
+    def ask(master: tuple[str, int], identity: Identity) -> Granted:
+        shown.append(identity.roots)
+        if len(shown) == 3:
             running.close()
         return Granted(certificate=OLD, key=OLD, roots=BOTH, not_after=0.0)  # which is over, so the next one is due
 
-    monkeypatch.setattr(enrolment, "enrol", enrol)
+    monkeypatch.setattr(enrolment, "ask", ask)
     monkeypatch.setattr(enrolment, "CertificateDirectory", NoDirectory)
     running = enrolment.Enrolment(copied, 1.0)
     running._thread.join(30)
 
-    assert known == ["", BOTH, BOTH]
+    assert shown == [OLD, f"{OLD}\n{BOTH}", f"{OLD}\n{BOTH}"]
 
 
 def test_a_root_that_masters_did_not_give_is_asked_for_soon_and_ever_more_rarely(copied: str) -> None:

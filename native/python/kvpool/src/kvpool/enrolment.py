@@ -40,6 +40,7 @@ class Enrolment:
     def __init__(self, identity_dir: str, timeout: float) -> None:
         self._identity_dir = identity_dir
         self._end = threading.Event()
+        self._known = KnownRoots()
         granted = self._first(timeout)
         self._directory = CertificateDirectory()
         try:
@@ -66,7 +67,7 @@ class Enrolment:
         pause = _RETRY_SECONDS_MIN
         while True:
             try:
-                return enrol(self._identity_dir)
+                return enrol(self._identity_dir, self._known)
             except NotAnswered as failure:
                 left = end - time.monotonic()
                 if not failure.passes or left <= 0:
@@ -88,7 +89,7 @@ class Enrolment:
             if now < due and not new_roots.due(granted, now):
                 continue
             try:
-                granted = enrol(self._identity_dir, granted.roots)
+                granted = enrol(self._identity_dir, self._known)
                 if self._end.is_set():
                     return
                 self._directory.write(granted)
@@ -150,25 +151,44 @@ def _until_renewal(granted: Granted) -> float:
     return max(_RETRY_SECONDS_MIN, (granted.not_after - time.time()) * random.uniform(0.45, 0.55))
 
 
-def enrol(identity_dir: str, known_roots: str = "") -> Granted:
-    """Asks the masters in turn, in any order, until one has given a certificate.
+class KnownRoots:
+    """The roots that masters gave with the last certificate count beside the file of roots: a copied ConfigMap has only those
+    of its day, and masters give the next one to clients long before they use it. A file that has changed since counts alone:
+    it may be that a root was taken out because its key was stolen.
+    """
 
-    Args:
-        known_roots: PEM that masters gave with the last certificate. A copied ConfigMap has only the roots of its day, and
-            masters give the next root to clients long before they use it.
+    def __init__(self) -> None:
+        self._file = ""
+        self._given = ""
+
+    def beside(self, file: str) -> str:
+        """PEM of what counts with this file."""
+        return f"{file}\n{self._given}" if file == self._file else file
+
+    def note(self, file: str, given: str) -> None:
+        """PEM that a master gave when the file was this one."""
+        self._file = file
+        self._given = given
+
+
+def enrol(identity_dir: str, known: KnownRoots) -> Granted:
+    """Asks the masters in turn, in any order, until one has given a certificate, and notes the roots that it gave.
 
     Raises NotAnswered with what each of them said, and KvpoolError for files that cannot be used.
     """
-    identity = read_identity(identity_dir)
-    identity = replace(identity, roots=f"{identity.roots}\n{known_roots}")
+    found = read_identity(identity_dir)
+    identity = replace(found, roots=known.beside(found.roots))
     failures: list[NotAnswered] = []
     said: list[str] = []
     for host, port in random.sample(identity.admins, len(identity.admins)):
         try:
-            return ask((host, port), identity)
+            granted = ask((host, port), identity)
         except NotAnswered as failure:
             failures.append(failure)
             said.append(f"{host}:{port}: {failure}")
+        else:
+            known.note(found.roots, granted.roots)
+            return granted
     # What one master said of the token all would; those that cannot be reached say nothing.
     worst = next((failure for failure in failures if not failure.passes), failures[0])
     raise NotAnswered("; ".join(said), worst.status, passes=all(failure.passes for failure in failures))

@@ -36,16 +36,16 @@ final class TenantQuotaRoutes {
     }
 
     private Response show(Request request) {
-        if (!master.isLeader()) {
-            Answers.named(request, TENANT);
-            return Answers.notLeader(master);
-        }
-        return show(request, master.status().quotas());
+        Optional<String> one = Answers.named(request, TENANT).map(Tenant::name);
+        return master.isLeader() ? show(request, one, master.status().quotas()) : Answers.notLeader(master);
     }
 
     /** The answer: of the tenant that is named, or of all that have a quota, were refused or have lost anything, as far as the caller may see. */
     static Response show(Request request, List<QuotaStatus> quotas) {
-        Optional<String> one = Answers.named(request, TENANT).map(Tenant::name);
+        return show(request, Answers.named(request, TENANT).map(Tenant::name), quotas);
+    }
+
+    private static Response show(Request request, Optional<String> one, List<QuotaStatus> quotas) {
         List<QuotaStatus> shown = quotas.stream()
                 .filter(status -> one.isEmpty() || status.tenant().equals(one.get()))
                 .toList();

@@ -76,7 +76,7 @@ public final class AuthorityDirectory {
                     directory,
                     text(directory.resolve(CERTIFICATE_FILE)),
                     text(directory.resolve(KEY_FILE)),
-                    Files.exists(further) ? text(further) : "");
+                    Files.notExists(further) ? "" : text(further));
         }
 
         /**

@@ -149,7 +149,7 @@ public final class AdminServer implements AutoCloseable {
         audit.answered(
                 new RequestAudit.Asked(decision.caller(), method, path, Optional.ofNullable(query.get("tenant"))),
                 response.status(),
-                decision.refusal().isPresent());
+                decision.refusal().isPresent() || response.status() == 403);
         return response;
     }
 

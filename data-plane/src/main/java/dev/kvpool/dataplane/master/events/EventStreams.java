@@ -19,8 +19,7 @@ import java.util.function.LongSupplier;
  */
 public final class EventStreams implements EventNumbers {
     /** Why there is no place for one more. */
-    public static final String FULL = "all %d places of subscribers are taken, and none has more of them than its share"
-            .formatted(SubscriberPlaces.MAX);
+    public static final String FULL = "all places of subscribers are taken that this caller may have";
 
     /** Changes that are kept for those who read slowly or come back. */
     static final int CHANGES_KEPT = 1 << 16;

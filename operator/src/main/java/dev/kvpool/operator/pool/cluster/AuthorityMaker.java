@@ -113,7 +113,7 @@ public final class AuthorityMaker {
             }
             return new Done(now.map(this::withTrust).orElse(seen), changes, Optional.empty());
         } catch (KubernetesClientException e) {
-            // Somebody else was here: the next round sees what he wrote.
+            // Another operator has written meanwhile: the next round sees that.
             return new Done(
                     seen,
                     changes,
