@@ -35,6 +35,7 @@ public final class EventStream {
     private enum Ending {
         LEADERSHIP("this master does not serve as leader any more"),
         CERTIFICATE("the certificate or token of this connection has ended: connect with the next one"),
+        SNAPSHOT("this snapshot took too long while another subscriber of this tenant waited for one"),
         PLACE("its place is another subscriber's now: this caller, or its tenant, had more of the places than others"),
         BEHIND("too slow: changes were not read in time");
 
@@ -59,6 +60,9 @@ public final class EventStream {
 
     private long saidMs;
 
+    /** Its snapshot has taken too long. */
+    private boolean turnIsOver;
+
     /** The place it has among the subscribers, once it is written. */
     private SubscriberPlaces.Place taken;
 
@@ -82,7 +86,7 @@ public final class EventStream {
         }
         taken = entered.get();
         try {
-            if (after.isPresent() || streams.snapshotTurns().begin(subscriber)) {
+            if (after.isPresent() || streams.snapshotTurns().begin(subscriber, streams.nowMs())) {
                 write(lines);
             } else {
                 end(lines, SNAPSHOT_UNDER_WAY);
@@ -119,12 +123,15 @@ public final class EventStream {
         }
     }
 
-    /** Whether the certificate or token by which it was opened has ended, or its place is taken. */
+    /** Whether the certificate or token by which it was opened has ended, or its place or its turn is another one's. */
     private Optional<Ending> revoked() {
         if (!Instant.now().isBefore(subscriber.until())) {
             return Optional.of(Ending.CERTIFICATE);
         }
-        return taken.isTaken() ? Optional.empty() : Optional.of(Ending.PLACE);
+        if (!taken.isTaken()) {
+            return Optional.of(Ending.PLACE);
+        }
+        return turnIsOver ? Optional.of(Ending.SNAPSHOT) : Optional.empty();
     }
 
     private static void end(EventLines lines, String reason) throws IOException {
@@ -158,6 +165,7 @@ public final class EventStream {
                             .map(Change.Node::id)
                             .toList());
             for (boolean done = false; !done; ) {
+                turnIsOver = streams.snapshotTurns().isOver(subscriber, streams.nowMs());
                 Optional<Part> next = turn(core -> snapshot.next());
                 if (next.isEmpty()
                         || !followUpTo(lines, next.get().sequence)

@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
@@ -47,7 +48,12 @@ class TenantSnapshotsTest {
             return CompletableFuture.completedFuture(question.apply(pool.core()));
         }
     };
-    private final EventStreams streams = new EventStreams(turns, () -> false, pool::nowMs);
+    private final AtomicLong laterMs = new AtomicLong();
+
+    /** Without, subscribers follow no changes behind their snapshot. */
+    private boolean leads;
+
+    private final EventStreams streams = new EventStreams(turns, () -> leads, () -> pool.nowMs() + laterMs.get());
 
     private void fill() {
         OBJECTS.forEach((tenant, count) -> pool.fill(tenant, nameOf(tenant), count));
@@ -177,6 +183,29 @@ class TenantSnapshotsTest {
         assertThat(second.mustWait()).isFalse();
         assertThat(heldAfter(read(open(of(ONE))))).containsOnlyKeys(keysOf(ONE, 0));
         assertThat(streams.subscribers()).isZero();
+    }
+
+    @Test
+    void aSnapshotThatTakesLongEndsWhenAnotherOneOfTheTenantWaits() throws Exception {
+        fill();
+        leads = true;
+        EventStream slow = open(of(TWO));
+        EventStream next = open(of(TWO));
+        before = () -> laterMs.addAndGet(SnapshotTurns.WHILE_ANOTHER_WAITS_MS);
+        List<Boolean> waits = new ArrayList<>();
+        var out = new ByteArrayOutputStream() {
+            @Override
+            public void flush() {
+                waits.add(next.mustWait());
+            }
+        };
+
+        slow.writeTo(out);
+
+        String last = out.toString(UTF_8).lines().toList().getLast();
+        assertThat(JSON.readTree(last).get("reason").asText()).contains("took too long while another subscriber");
+        assertThat(out.toString(UTF_8)).doesNotContain("snapshot-end");
+        assertThat(waits).startsWith(true).endsWith(false);
     }
 
     @Test
