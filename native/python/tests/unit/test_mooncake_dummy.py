@@ -54,6 +54,11 @@ def test_host_and_port_need_a_directory(environment: dict[str, str]) -> None:
         parse_server_address("127.0.0.1:50052", environment)
 
 
+def test_payloads_are_not_this_process_to_choose() -> None:
+    with pytest.raises(BadSettings, match="the agent connects to storage nodes"):
+        read_agent_settings(0, 0, "/run/kvpool", {"KVPOOL_PAYLOADS": "encrypted"})
+
+
 def test_every_problem_is_told_at_once() -> None:
     with pytest.raises(BadSettings) as caught:
         read_agent_settings(-1, "lots", "nowhere", {"KVPOOL_RETRY_DEADLINE": "soon"})

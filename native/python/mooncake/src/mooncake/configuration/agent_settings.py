@@ -71,6 +71,11 @@ def read_agent_settings(
         problems.append(f"server_address {problem}")
     client, client_problems = read_environment(environment)
     problems += client_problems
+    if client.payloads is not None:
+        problems.append(
+            f"KVPOOL_PAYLOADS is {client.payloads!r}, but the agent connects to storage nodes, and follows what each of them is"
+            " set to: leave the variable out, or set storage nodes to encrypted"
+        )
     if problems:
         raise BadSettings(problems)
     return AgentSettings(socket, sizes["mem_pool_size"], sizes["local_buffer_size"], client)
