@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.enrol;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.dataplane.cert.IssuedDirectory;
+import dev.kvpool.dataplane.cert.KnownRoots;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.http.AdminAnswer;
 import dev.kvpool.dataplane.http.AdminCaller;
@@ -47,6 +48,7 @@ final class EnrolClient {
     private final Path token;
     private final Path roots;
     private final Path directory;
+    private final KnownRoots known = new KnownRoots();
 
     /**
      * What was written.
@@ -77,7 +79,8 @@ final class EnrolClient {
      */
     Written enrol() throws IOException {
         String shown = token();
-        AdminCaller caller = AdminCaller.trusting(roots(), pools(shown));
+        String file = file();
+        AdminCaller caller = AdminCaller.trusting(trusted(file), pools(shown));
         KeyPair pair = CertificateAuthority.newKey();
         String path = EnrolRoute.PATH + "?key=" + url(pair.getPublic().getEncoded()) + "&proof=" + proof(pair, shown);
         StringBuilder problems = new StringBuilder();
@@ -85,8 +88,10 @@ final class EnrolClient {
             try {
                 AdminAnswer answer = caller.post(master, path, shown, CONNECT, ANSWER);
                 if (answer.isOk()) {
-                    return write(
-                            pair, JSON.readTree(answer.body()), answer.date().orElseGet(Instant::now));
+                    JsonNode granted = JSON.readTree(answer.body());
+                    Written written = write(pair, granted, answer.date().orElseGet(Instant::now));
+                    known.note(file, granted.path("roots").asText());
+                    return written;
                 }
                 problems.append(problems.isEmpty() ? "" : "; ")
                         .append(master)
@@ -121,9 +126,17 @@ final class EnrolClient {
         }
     }
 
-    private List<X509Certificate> roots() throws IOException {
+    private String file() throws IOException {
+        return Files.readString(roots, StandardCharsets.ISO_8859_1);
+    }
+
+    private List<X509Certificate> trusted(String file) throws IOException {
+        return parsed(known.beside(file)).stream().distinct().toList();
+    }
+
+    private List<X509Certificate> parsed(String pem) throws IOException {
         try {
-            return Pem.certificates(Files.readString(roots, StandardCharsets.ISO_8859_1));
+            return Pem.certificates(pem);
         } catch (IllegalArgumentException e) {
             throw new IOException(roots + ": " + e.getMessage(), e);
         }
@@ -135,7 +148,7 @@ final class EnrolClient {
      */
     Optional<String> outdatedBy() {
         try {
-            TrustBundle wanted = new TrustBundle(roots());
+            TrustBundle wanted = new TrustBundle(parsed(file()));
             Held held = held();
             boolean isCurrent = held.roots().digest().equals(wanted.digest())
                     && wanted.signerOf(held.leaf())
@@ -175,7 +188,7 @@ final class EnrolClient {
                     .map(CertificateAuthority::fingerprint)
                     .orElse(NONE);
             String shown = token();
-            AdminCaller caller = AdminCaller.trusting(roots(), pools(shown));
+            AdminCaller caller = AdminCaller.trusting(trusted(file()), pools(shown));
             String path = TrustRoute.PATH + "?roots=" + held.roots().digest() + "&authority=" + authority;
             for (HostPort master : masters) {
                 tell(caller, master, path, shown);
