@@ -77,6 +77,17 @@ class TlsPoolTest : public testing::Test {
     return ClientHandle(made);
   }
 
+  /// A value that comes in parts keeps the client from giving its connection to the node up by itself.
+  static void beginPutInParts(kv_client* client) {
+    std::vector<kv_op> open{line("open", nullptr, 1000)};
+    kv_object_id object{};
+    kv_batch_options options{};
+    options.struct_size = sizeof options;
+    options.objects = &object;
+    run(client, KV_OP_PUT_START, open, &options);
+    EXPECT_EQ(open[0].status, KV_OK) << explain(client);
+  }
+
   /// One line that is expected to fail, and is tried again until its time is over.
   static int32_t soon(kv_client* client, int32_t op, const std::string& key) {
     std::string value(8, 'v');
@@ -292,14 +303,7 @@ TEST_F(TlsPoolTest, AConnectionThatIsBareEndsWithTheCertificateOfItsPeer) {
   lifeSeconds_ = 2;
   const ClientHandle client = this->client("tenant/default/rw/engine");
   ASSERT_TRUE(client);
-  // A value that comes in parts keeps the client from giving the connection up by itself.
-  std::vector<kv_op> open{line("open", nullptr, 1000)};
-  kv_object_id object{};
-  kv_batch_options options{};
-  options.struct_size = sizeof options;
-  options.objects = &object;
-  run(client.get(), KV_OP_PUT_START, open, &options);
-  ASSERT_EQ(open[0].status, KV_OK) << explain(client.get());
+  beginPutInParts(client.get());
   EXPECT_EQ(statsOf(node.get()).clients_connected, 1u);
   EXPECT_TRUE(eventually([&] { return statsOf(node.get()).clients_connected == 0; })) << "it stays open";
 }
@@ -332,14 +336,7 @@ TEST_F(TlsPoolTest, AConnectionEndsWithTheCertificateOfItsPeer) {
   const ClientHandle client = this->client("tenant/default/rw/engine");
   ASSERT_TRUE(client);
   ASSERT_EQ(put(client.get(), "k", "v"), KV_OK) << explain(client.get());
-  // A value that comes in parts keeps the client from giving the connection up by itself.
-  std::vector<kv_op> open{line("open", nullptr, 1000)};
-  kv_object_id object{};
-  kv_batch_options options{};
-  options.struct_size = sizeof options;
-  options.objects = &object;
-  run(client.get(), KV_OP_PUT_START, open, &options);
-  ASSERT_EQ(open[0].status, KV_OK) << explain(client.get());
+  beginPutInParts(client.get());
   EXPECT_EQ(statsOf(node.get()).clients_connected, 1u);
   EXPECT_TRUE(eventually([&] { return statsOf(node.get()).clients_connected == 0; })) << "it stays open";
   EXPECT_NE(soon(client.get(), KV_OP_PUT, "later"), KV_OK) << "by a certificate that has ended";

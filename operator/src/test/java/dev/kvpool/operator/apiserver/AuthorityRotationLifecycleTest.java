@@ -84,7 +84,9 @@ class AuthorityRotationLifecycleTest {
                 .as("the owner of the old key")
                 .isNull();
         assertThat(map("turned-ca-" + after.fingerprint())).isNotNull();
-        assertThat(map("turned-identity").getData().get("ca.crt")).isEqualTo(after.roots());
+        await().untilAsserted(() -> assertThat(map("turned-identity").getData().get("ca.crt"))
+                .as("in the round behind that of POOL-trust")
+                .isEqualTo(after.roots()));
         assertThat(OPERATOR.client()
                         .secrets()
                         .inNamespace(NAMESPACE)

@@ -116,22 +116,11 @@ public final class Reports {
 
     /** The same report by a master that signs certificates and says what they hang on. */
     public static PoolReport trusting(PoolReport.Trust trust, PoolReport report) {
-        return new PoolReport(
-                report.poolId(),
-                report.name(),
-                report.role(),
-                report.state(),
-                report.epoch(),
-                report.version(),
-                report.capacityBytes(),
-                report.usedBytes(),
-                report.objects(),
+        return with(
+                report,
                 report.unavailableObjects(),
                 report.underReplicatedObjects(),
-                report.nodes(),
                 report.takeover(),
-                report.active(),
-                report.clientVersions(),
                 report.cacheRules(),
                 report.index(),
                 report.register(),
@@ -146,6 +135,18 @@ public final class Reports {
             PoolReport.CacheRules rules,
             PoolReport.Index index,
             PoolReport.Register register) {
+        return with(report, unavailable, underReplicated, takeover, rules, index, register, report.trust());
+    }
+
+    private static PoolReport with(
+            PoolReport report,
+            long unavailable,
+            long underReplicated,
+            PoolReport.Takeover takeover,
+            PoolReport.CacheRules rules,
+            PoolReport.Index index,
+            PoolReport.Register register,
+            PoolReport.Trust trust) {
         return new PoolReport(
                 report.poolId(),
                 report.name(),
@@ -165,7 +166,7 @@ public final class Reports {
                 rules,
                 index,
                 register,
-                report.trust());
+                trust);
     }
 
     public static PoolReport.Node node(
