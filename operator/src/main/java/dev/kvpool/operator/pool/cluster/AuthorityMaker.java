@@ -51,6 +51,9 @@ public final class AuthorityMaker {
     private final Duration life;
     private final List<String> changes = new ArrayList<>();
 
+    /** What the next Secret belongs to. */
+    private Optional<ConfigMap> owner = Optional.empty();
+
     private AuthorityMaker(PoolObservation seen, KubernetesClient client, Duration life) {
         this.seen = seen;
         this.names = seen.names();
@@ -172,7 +175,7 @@ public final class AuthorityMaker {
                 return Optional.of(apply(trust, stored));
             }
             case Write.Owner(CertificateAuthority authority) ->
-                apply(AuthorityConfigMap.of(names, stored.orElseThrow(), authority.certificate()));
+                owner = Optional.of(apply(AuthorityConfigMap.of(names, stored.orElseThrow(), authority.certificate())));
             case Write.Key(CertificateAuthority authority) -> create(authority);
             case Write.Forget(String fingerprint) -> forget(fingerprint);
         }
@@ -198,12 +201,12 @@ public final class AuthorityMaker {
 
     private void create(CertificateAuthority authority) {
         String fingerprint = CertificateAuthority.fingerprint(authority.certificate());
-        ConfigMap owner = client.configMaps()
-                .inNamespace(names.namespace())
-                .withName(names.authority(fingerprint))
-                .require();
         Secret secret = AuthoritySecret.of(
-                names, owner, fingerprint, Pem.encode(authority.certificate()), Pem.encodeKey(authority.key()));
+                names,
+                owner.orElseThrow(),
+                fingerprint,
+                Pem.encode(authority.certificate()),
+                Pem.encodeKey(authority.key()));
         client.resource(secret).create();
         changes.add(ObjectTitle.of(secret));
     }
