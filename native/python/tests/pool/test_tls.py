@@ -15,7 +15,7 @@ from conftest import open_store
 from local_pool import START_SECONDS, LocalPool
 from waiting import eventually
 
-from kvpool import Client
+from kvpool import Client, KvpoolError
 from kvpool.events import Directory, Subscription
 from mooncake.store import MooncakeDistributedStore
 
@@ -180,7 +180,7 @@ def test_a_subscriber_sees_its_own_tenants_objects_whichever_master_leads(tmp_pa
         admin = certificates / "admin"
         for tenant in clients:
             assert directory_of(pool, admin, f"0/of-{tenant}", tenant) == expected[tenant]
-        with pytest.raises(ValueError, match="a certificate of tenant one shows objects of that tenant only"):
+        with pytest.raises(KvpoolError, match="answered 403: a certificate of tenant one is good for that tenant only"):
             directory_of(pool, tmp_path / "one", "0/of-two", "two")
     finally:
         for subscription in subscriptions.values():
