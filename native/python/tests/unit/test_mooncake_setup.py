@@ -117,20 +117,24 @@ def test_the_environment_says_what_setup_cannot(
     assert 6000 < int(fake.last_call[5]) <= 7000
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        ("KVPOOL_CONNECT_TIMEOUT", "3", "is '3'"),
+        ("KVPOOL_PAYLOADS", "authenticated", "is 'authenticated', but must be encrypted"),
+    ],
+)
 def test_a_wrong_environment_is_told(
-    store: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    store: MooncakeDistributedStore,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    variable: str,
+    value: str,
+    told: str,
 ) -> None:
-    monkeypatch.setenv("KVPOOL_CONNECT_TIMEOUT", "3")
+    monkeypatch.setenv(variable, value)
     assert store.setup(*SEVEN) == -600
-    assert "environment variable KVPOOL_CONNECT_TIMEOUT is '3'" in caplog.text
-
-
-def test_a_client_cannot_ask_for_less_than_encryption(
-    store: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("KVPOOL_PAYLOADS", "authenticated")
-    assert store.setup(*SEVEN) == -600
-    assert "environment variable KVPOOL_PAYLOADS is 'authenticated', but must be encrypted" in caplog.text
+    assert f"environment variable {variable} {told}" in caplog.text
 
 
 @pytest.mark.parametrize("text", ["0s", "-1s", "1", "1.5s", "1h", " 1s", "1234567890s", "s"])
