@@ -81,14 +81,17 @@ class Wiretap {
     const ssize_t count = ::recv(from, block.data(), block.size(), MSG_DONTWAIT);
     if (count < 0) return errno == EAGAIN || errno == ENOTCONN || errno == EINPROGRESS;
     if (count == 0) return false;
+    {
+      // Before it goes on, so that a test that got a value finds all of it here.
+      const std::lock_guard lock(mutex_);
+      seen_.append(block.data(), static_cast<size_t>(count));
+    }
     for (ssize_t sent = 0; sent < count && !stopped_;) {
       const ssize_t part = ::send(to, block.data() + sent, static_cast<size_t>(count - sent), MSG_NOSIGNAL);
       if (part > 0) sent += part;
       if (part < 0 && errno != EAGAIN && errno != ENOTCONN) return false;
       if (part < 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    const std::lock_guard lock(mutex_);
-    seen_.append(block.data(), static_cast<size_t>(count));
     return true;
   }
 
