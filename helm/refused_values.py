@@ -21,6 +21,7 @@ REFUSED = [
     ("authorities.renewBefore=0s", "renewBefore"),
     ("authorities.clientWait=-1h", "clientWait"),
     ("authorities.keepPrevious=long", "keepPrevious"),
+    ("authorities.life=59d", "authorities.life must be at least twice authorities.renewBefore"),
     ("logLevel=LOUD", "logLevel"),
     ("crds.install=maybe", "install"),
     ("crds.keep=maybe", "keep"),

@@ -43,6 +43,22 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
+{{/* Seconds of a number and s, m, h or d. */}}
+{{- define "kvpool.seconds" -}}
+{{- $units := dict "s" 1 "m" 60 "h" 3600 "d" 86400 -}}
+{{- mul (regexFind "^[0-9]+" .) (get $units (regexFind "[smhd]$" .)) -}}
+{{- end -}}
+
+{{/* The life of certificate authorities, which the operator refuses at its start where it leaves no room for the next one. */}}
+{{- define "kvpool.authorityLife" -}}
+{{- with .Values.authorities -}}
+{{- if lt (include "kvpool.seconds" .life | int64) (mul 2 (include "kvpool.seconds" .renewBefore)) -}}
+{{- fail (printf "authorities.life must be at least twice authorities.renewBefore, and %s is not twice %s" .life .renewBefore) -}}
+{{- end -}}
+{{ .life }}
+{{- end -}}
+{{- end -}}
+
 {{/* Image reference from {registry, repository, tag}; call with (list . .Values.image). */}}
 {{- define "kvpool.imageReference" -}}
 {{- $root := index . 0 -}}

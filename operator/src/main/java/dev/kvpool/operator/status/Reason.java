@@ -451,13 +451,14 @@ public enum Reason {
             CERTIFICATES_VALID,
             FALSE,
             "AuthorityEndsSoon",
-            "The pool's certificate authority ends within 7 days, or has ended, and not all masters sign with the next one, as where the pool is"
+            "The pool's certificate authority ends within 7 days (a quarter of the chart's authorities.renewBefore, where that is"
+                    + " less), or has ended, and not all masters sign with the next one, as where the pool is"
                     + " paused or its spec cannot be carried out. No certificate is valid any longer than that."),
     AUTHORITY_ROTATES(
             CERTIFICATES_VALID,
             TRUE,
             "AuthorityRotates",
-            "The pool changes to its next certificate authority while it serves: 30 days before the end of the one before, or since"
+            "The pool changes to its next certificate authority while it serves: 30 days before the end of the one before (the chart's authorities.renewBefore), or since"
                     + " annotation kvpool.dev/rotate-ca asks for it. The message says how far it is and what it waits for."),
     TRUST_CHANGED(
             CERTIFICATES_VALID,

@@ -267,7 +267,8 @@ class PlanOfAFileTest {
                       containers:
                         - name: operator
                           image: kvpool-operator:0.1.0
-                          env: [{name: KVPOOL_IMAGE, value: "kvpool:0.1.0"}, {name: KVPOOL_VERSION, value: "0.1.0"}, {name: KVPOOL_DRAIN_TAINTS, value: other}, {name: KVPOOL_PLATFORM_USER, value: "%s"}, {name: KVPOOL_ROLLOUT_POOLS, value: "1"}, {name: KVPOOL_ROLLOUT_STORAGE_VOLUMES, value: "false"}]
+                          env: [{name: KVPOOL_IMAGE, value: "kvpool:0.1.0"}, {name: KVPOOL_VERSION, value: "0.1.0"}, {name: KVPOOL_DRAIN_TAINTS, value: other}, {name: KVPOOL_PLATFORM_USER, value: "%s"}, {name: KVPOOL_ROLLOUT_POOLS, value: "1"}, {name: KVPOOL_ROLLOUT_STORAGE_VOLUMES, value: "false"},
+                                {name: KVPOOL_AUTHORITIES_LIFE, value: 365d}, {name: KVPOOL_AUTHORITIES_RENEW_BEFORE, value: 30d}, {name: KVPOOL_AUTHORITIES_CLIENT_WAIT, value: 24h}, {name: KVPOOL_AUTHORITIES_KEEP_PREVIOUS, value: 25h}]
                 """.formatted(NAMESPACE, platformUser), Deployment.class);
     }
 }

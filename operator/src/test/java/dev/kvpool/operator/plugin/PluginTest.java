@@ -22,7 +22,9 @@ import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.plan.PoolPlanner;
+import dev.kvpool.operator.pool.security.RotationTerms;
 import dev.kvpool.operator.pool.validate.PoolValidator;
+import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
@@ -157,6 +159,15 @@ class PluginTest {
         assertThat(out.toString())
                 .contains("demo-default-1 found 2 damaged and 1 foreign files", "3072 Mi")
                 .doesNotContain("demo-default-0 found", "does not serve ucx");
+    }
+
+    @Test
+    void thePlanIsMadeWithWhatTheOperatorWasInstalledWith() {
+        try (Cluster cluster = new Cluster(ApiServer.shared().client(pods), NAMESPACE)) {
+            assertThat(cluster.operatorSettings(null).rotation())
+                    .isEqualTo(new RotationTerms(
+                            Duration.ofDays(60), Duration.ofDays(20), Duration.ofMinutes(90), Duration.ofHours(25)));
+        }
     }
 
     @Test
@@ -537,6 +548,18 @@ class PluginTest {
                 zip.getInputStream(zip.getEntry(name)).readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
     }
 
+    private static final Map<String, String> ENVIRONMENT = Map.of(
+            "KVPOOL_IMAGE", "kvpool:0.1.0",
+            "KVPOOL_VERSION", "0.1.0",
+            "KVPOOL_DRAIN_TAINTS", "",
+            "KVPOOL_PLATFORM_USER", "false",
+            "KVPOOL_ROLLOUT_POOLS", "1",
+            "KVPOOL_ROLLOUT_STORAGE_VOLUMES", "false",
+            "KVPOOL_AUTHORITIES_LIFE", "60d",
+            "KVPOOL_AUTHORITIES_RENEW_BEFORE", "20d",
+            "KVPOOL_AUTHORITIES_CLIENT_WAIT", "90m",
+            "KVPOOL_AUTHORITIES_KEEP_PREVIOUS", "25h");
+
     private static io.fabric8.kubernetes.api.model.apps.Deployment operatorDeployment() {
         Map<String, String> labels =
                 Map.of("app.kubernetes.io/part-of", "kvpool", "app.kubernetes.io/component", "operator");
@@ -558,30 +581,9 @@ class PluginTest {
                 .addNewContainer()
                 .withName("operator")
                 .withImage("kvpool-operator:0.1.0")
-                .addNewEnv()
-                .withName("KVPOOL_IMAGE")
-                .withValue("kvpool:0.1.0")
-                .endEnv()
-                .addNewEnv()
-                .withName("KVPOOL_VERSION")
-                .withValue("0.1.0")
-                .endEnv()
-                .addNewEnv()
-                .withName("KVPOOL_DRAIN_TAINTS")
-                .withValue("")
-                .endEnv()
-                .addNewEnv()
-                .withName("KVPOOL_PLATFORM_USER")
-                .withValue("false")
-                .endEnv()
-                .addNewEnv()
-                .withName("KVPOOL_ROLLOUT_POOLS")
-                .withValue("1")
-                .endEnv()
-                .addNewEnv()
-                .withName("KVPOOL_ROLLOUT_STORAGE_VOLUMES")
-                .withValue("false")
-                .endEnv()
+                .withEnv(ENVIRONMENT.entrySet().stream()
+                        .map(variable -> new EnvVar(variable.getKey(), variable.getValue(), null))
+                        .toList())
                 .endContainer()
                 .endSpec()
                 .endTemplate()

@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 /** {@code rotate-ca}: has the operator bring a pool to another certificate authority. */
 @Command(
         description = {
-            "Has the operator bring the pool to another certificate authority now, as it does by itself 30 days before the end of each. The pool"
+            "Has the operator bring the pool to another certificate authority now, as it does by itself before the end of each. The pool"
                     + " serves meanwhile: masters are made again in turn, storage pods are not.",
             "Sets the annotation kvpool.dev/rotate-ca of the KvCachePool, which kubectl annotate can do as well."
         })

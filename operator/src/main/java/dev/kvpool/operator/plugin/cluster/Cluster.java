@@ -24,7 +24,9 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import java.time.Duration;
 import java.time.InstantSource;
+import java.time.format.DateTimeParseException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -286,10 +288,25 @@ public final class Cluster implements AutoCloseable {
                 Boolean.parseBoolean(variable(deployment, "KVPOOL_PLATFORM_USER")),
                 // Users may not read what the device plugin says of NPUs.
                 false,
-                RotationTerms.DEFAULT,
+                new RotationTerms(
+                        span(deployment, "KVPOOL_AUTHORITIES_LIFE"),
+                        span(deployment, "KVPOOL_AUTHORITIES_RENEW_BEFORE"),
+                        span(deployment, "KVPOOL_AUTHORITIES_CLIENT_WAIT"),
+                        span(deployment, "KVPOOL_AUTHORITIES_KEEP_PREVIOUS")),
                 new OperatorSettings.RolloutTerms(
                         Integer.parseInt(variable(deployment, "KVPOOL_ROLLOUT_POOLS")),
                         Boolean.parseBoolean(variable(deployment, "KVPOOL_ROLLOUT_STORAGE_VOLUMES"))));
+    }
+
+    /** As the chart's schema has them: a number and s, m, h or d. */
+    private static Duration span(Deployment deployment, String name) {
+        String text = variable(deployment, name);
+        try {
+            return Duration.parse((text.endsWith("d") ? "P" : "PT") + text);
+        } catch (DateTimeParseException e) {
+            throw new PluginException("Deployment %s has %s=%s, which is not a number and s, m, h or d"
+                    .formatted(deployment.getMetadata().getName(), name, text));
+        }
     }
 
     private static String variable(Deployment deployment, String name) {

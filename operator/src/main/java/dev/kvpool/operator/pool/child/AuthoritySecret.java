@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
@@ -53,6 +54,7 @@ public final class AuthoritySecret {
                 .withNewMetadata()
                 .withName(names.authority(fingerprint))
                 .withNamespace(names.namespace())
+                .withLabels(PoolLabels.ofPool(names.pool()))
                 .endMetadata()
                 .build();
     }

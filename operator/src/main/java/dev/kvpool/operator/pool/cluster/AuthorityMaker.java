@@ -141,10 +141,19 @@ public final class AuthorityMaker {
                 ? AuthorityWrites.of(
                         step,
                         stored,
+                        made(),
                         now(),
                         () -> isThere(stored.next().orElseThrow().fingerprint()),
                         this::authority)
                 : List.of();
+    }
+
+    /** CAs of which the pool has a ConfigMap. */
+    private List<String> made() {
+        return seen.children().stream()
+                .filter(ConfigMap.class::isInstance)
+                .flatMap(child -> names.authorityOf(child.getMetadata().getName()).stream())
+                .toList();
     }
 
     /** The right to create is enough to ask. */

@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.naming;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.IntStream;
 
@@ -105,6 +106,14 @@ public record PoolNames(String pool, String namespace) {
     /** The Secret with the key of a certificate authority, told apart by its fingerprint. */
     public String authority(String fingerprint) {
         return pool + "-ca-" + fingerprint;
+    }
+
+    /** The fingerprint in such a name; empty for another one. */
+    public Optional<String> authorityOf(String name) {
+        return Optional.of(name)
+                .filter(it -> it.startsWith(authority("")))
+                .map(it -> it.substring(authority("").length()))
+                .filter(it -> it.matches("[0-9a-f]{16}"));
     }
 
     /** ServiceAccount of the pods of a perNode set. */

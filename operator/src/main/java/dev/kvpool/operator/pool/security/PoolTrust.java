@@ -259,13 +259,22 @@ public record PoolTrust(
 
     /** Whether the certificates in it are those that it names, its own first. */
     public boolean isIntact() {
-        List<String> named = new ArrayList<>(List.of(fingerprint));
-        next.ifPresent(it -> named.add(it.fingerprint()));
-        previous.ifPresent(it -> named.add(it.fingerprint()));
         try {
-            return bundle().fingerprints().equals(named);
+            return bundle().fingerprints().equals(named());
         } catch (IllegalArgumentException e) { // is no certificate
             return false;
         }
+    }
+
+    /** Whether it is the CA, the one that follows or the one before. */
+    boolean names(String of) {
+        return named().contains(of);
+    }
+
+    private List<String> named() {
+        List<String> named = new ArrayList<>(List.of(fingerprint));
+        next.ifPresent(it -> named.add(it.fingerprint()));
+        previous.ifPresent(it -> named.add(it.fingerprint()));
+        return named;
     }
 }
