@@ -183,8 +183,8 @@ struct Close {
   LogLevel level = LogLevel::Info;  ///< at which it is worth a line
 };
 
-/// Connect to master number `master`. Answered by dialled(connection, master), dialFailed(master, refused, why)
-/// or nameUnknown(master, why).
+/// Connect to master number `master`. Answered by dialled(connection, master), dialFailed(master, refused, why),
+/// dialDropped(master, why) or nameUnknown(master, why).
 struct Dial {
   size_t master;
 };

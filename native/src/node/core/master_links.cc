@@ -342,6 +342,14 @@ void MasterLinks::dialFailed(uint64_t nowMs, size_t master, bool refused, const 
   if (watch_.dialFailed(master, refused)) tellLeaderGone();
 }
 
+/// As when a connection ends: a process that dies takes connections up to its last moment.
+void MasterLinks::dialDropped(uint64_t nowMs, size_t master, const std::string& why) {
+  Link& link = links_.at(master);
+  link.known = true;
+  redialLater(nowMs, link, why);
+  if (watch_.lost(master, true, context_.fencing.seen())) dial(link);
+}
+
 void MasterLinks::nameUnknown(uint64_t nowMs, size_t master, const std::string& why) {
   Link& link = links_.at(master);
   const bool rarely = !link.known && connected() > 0;

@@ -38,6 +38,8 @@ class MasterLinks {
   void dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer);
   /// `refused`: somebody is there and says that nobody listens; not a time-out.
   void dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why);
+  /// The connection was taken there, and ended before TLS had said who took it.
+  void dialDropped(uint64_t nowMs, size_t master, const std::string& why);
   /// There is no such master, or not yet.
   void nameUnknown(uint64_t nowMs, size_t master, const std::string& why);
   /// Throws wire::Malformed for what is not the protocol.

@@ -50,6 +50,10 @@ void NodeCore::dialFailed(uint64_t nowMs, size_t master, bool refused, const std
   masters_.dialFailed(nowMs, master, refused, why);
 }
 
+void NodeCore::dialDropped(uint64_t nowMs, size_t master, const std::string& why) {
+  masters_.dialDropped(nowMs, master, why);
+}
+
 void NodeCore::sourceDialled(uint64_t nowMs, ConnectionId id, uint64_t source, const std::string& peer) {
   copies_.dialled(nowMs, id, source, peer);
 }

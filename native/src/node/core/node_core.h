@@ -52,6 +52,8 @@ class NodeCore {
   void dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer);
   /// `refused`: every address of it answered that nobody listens.
   void dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why);
+  /// The connection was taken there, and ended from there before TLS had said who took it.
+  void dialDropped(uint64_t nowMs, size_t master, const std::string& why);
   /// A dial found no address for the master's name.
   void nameUnknown(uint64_t nowMs, size_t master, const std::string& why) { masters_.nameUnknown(nowMs, master, why); }
   void sourceDialled(uint64_t nowMs, ConnectionId id, uint64_t source, const std::string& peer);

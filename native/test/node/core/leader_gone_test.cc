@@ -120,6 +120,21 @@ TEST_F(LeaderGoneTest, ADyingProcessMayStillAcceptForAMoment) {
   EXPECT_EQ(told(kStandbyLink), std::vector<LeaderGone>{kCrashed});
 }
 
+TEST_F(LeaderGoneTest, ADyingProcessMayTakeADialAndSayNothingOverTls) {
+  end(kLeaderLink);
+  for (int dial = 1; dial < LeaderWatch::kDialsMax; ++dial) {
+    ASSERT_EQ(node_.dials.size(), static_cast<size_t>(dial));
+    node_.core->dialDropped(node_.nowMs, 0, "receiving failed: Connection reset by peer");
+    node_.act();
+  }
+  EXPECT_TRUE(told(kStandbyLink).empty());
+  dialFails(0, true);
+  EXPECT_EQ(told(kStandbyLink), std::vector<LeaderGone>{kCrashed});
+  node_.core->dialDropped(node_.nowMs, 0, "receiving failed: Connection reset by peer");
+  node_.act();
+  EXPECT_EQ(node_.dials.size(), static_cast<size_t>(LeaderWatch::kDialsMax)) << "nothing is to be found out any more";
+}
+
 TEST_F(LeaderGoneTest, DialsThatAreAcceptedAndDroppedEndSoon) {
   end(kLeaderLink);
   ConnectionId brief = kAgain;
