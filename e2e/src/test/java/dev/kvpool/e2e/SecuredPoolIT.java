@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -186,6 +188,7 @@ class SecuredPoolIT {
     @Test
     @Order(4)
     @Tag("long")
+    @Timeout(value = 20, unit = TimeUnit.MINUTES)
     @ResourceLock(Operator.LOCK)
     @DisplayName("under load, while the operator is killed, the pool gets another certificate authority: no call fails,"
             + " no storage pod is made again, and what has the old root only is shut out in the end")
