@@ -22,9 +22,6 @@ constexpr net::Stream::Limits kMasterLimits{};
 
 /// Steps of handshakes in one turn, of half a millisecond each: clients are served in between.
 constexpr int kHandshakeStepsPerTurn = 2;
-/// In so long at most so many refusals are told, and none that is like the one before: strangers must not fill logs.
-constexpr uint64_t kRefusalMs = 10'000;
-constexpr int kRefusalsMax = 10;
 
 uint64_t monotonicMs() {
   return static_cast<uint64_t>(net::steadyMs());
@@ -69,7 +66,8 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       copies_(segment_.mapping.bytes()) {
   acceptors_.emplace_back(loop_, std::move(listeners.tcp), [this](Fd socket, const net::SocketAddress& peer) {
     begin(std::move(socket),
-          {Unopened::Kind::Client, 0, "client " + net::toString(peer), HandshakeBounds::sourceOf(peer)}, kClientLimits);
+          {Unopened::Kind::Client, 0, "client " + net::toString(peer), net::HandshakeBounds::sourceOf(peer)},
+          kClientLimits);
   });
   if (listeners.local.valid()) {
     acceptors_.emplace_back(loop_, std::move(listeners.local), [this](Fd socket, const net::SocketAddress&) {
@@ -169,7 +167,7 @@ void Shell::begin(Fd socket, const Unopened& opens, const net::Stream::Limits& l
   if (isClient) {
     if (const std::string why = bounds_.begin(opens.source, nowMs_); !why.empty()) {
       ++tls_.failures;
-      return refused(opens.peer, why);  // closed: an honest peer tries again
+      return refusals_.add(opens.peer, why, static_cast<int64_t>(nowMs_));  // closed: an honest peer tries again
     }
   }
   const ConnectionId id = ++lastId_;
@@ -251,19 +249,7 @@ void Shell::unopened(const Unopened& opens, const net::Stream::Ending& ending) {
                   : core_.dialFailed(nowMs_, opens.number, false, ending.why);
   }
   if (opens.kind == Unopened::Kind::Source) return core_.sourceDialFailed(opens.number, opens.peer + ": " + ending.why);
-  refused(opens.peer, ending.why);
-}
-
-void Shell::refused(const std::string& peer, const std::string& why) {
-  if (nowMs_ >= refusalsUntilMs_) {
-    refusalsUntilMs_ = nowMs_ + kRefusalMs;
-    refusalsTold_ = 0;
-    lastRefusal_.clear();
-  }
-  if (why == lastRefusal_ || refusalsTold_ == kRefusalsMax) return;
-  lastRefusal_ = why;
-  ++refusalsTold_;
-  log(LogLevel::Warning, "refused " + peer + ": " + why);
+  refusals_.add(opens.peer, ending.why, static_cast<int64_t>(nowMs_));
 }
 
 void Shell::streamEnded(ConnectionId id, const net::Stream::Ending& ending) {

@@ -14,10 +14,11 @@
 
 #include "net/acceptor.h"
 #include "net/event_loop.h"
+#include "net/handshake_bounds.h"
+#include "net/refusal_log.h"
 #include "net/streams.h"
 #include "node/core/node_core.h"
 #include "node/shell/dialer.h"
-#include "node/shell/handshake_bounds.h"
 #include "node/shell/remote_source.h"
 #include "node/shell/settings.h"
 #include "node/shell/staging_copies.h"
@@ -73,7 +74,7 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
     Kind kind = Kind::Client;
     uint64_t number = 0;  // of the master or source
     std::string peer;
-    HandshakeBounds::Source source = {};  // of a client
+    net::HandshakeBounds::Source source = {};  // of a client
   };
 
   void streamOpened(ConnectionId id) override;
@@ -98,7 +99,6 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   void begin(Fd socket, const Unopened& opens, const net::Stream::Limits& limits);
   secure::Expected expectedOf(const Unopened& opens);
   void tell(ConnectionId id, const Unopened& opened);
-  void refused(const std::string& peer, const std::string& why);
   void unopened(const Unopened& opens, const net::Stream::Ending& ending);
   void accepted(Fd socket, bool local, const std::string& peer);
   void act();
@@ -151,13 +151,11 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   std::unordered_map<ConnectionId, std::string> peers_;
   const std::shared_ptr<secure::Security> security_;
   std::unordered_map<ConnectionId, Unopened> unopened_;
-  HandshakeBounds bounds_;
+  net::HandshakeBounds bounds_;
   int handshakeSteps_ = 0;                                  // left in this turn
   std::unordered_map<uint64_t, secure::Expected> sources_;  // that are dialled, by their numbers
   TlsCounts tls_;
-  std::string lastRefusal_;  // told, not to be told at once again
-  int refusalsTold_ = 0;
-  uint64_t refusalsUntilMs_ = 0;
+  net::RefusalLog refusals_;
   std::unordered_map<ConnectionId, std::vector<kv_piece>> receiving_;  // where the parts go that come
   net::Streams streams_;
   StagingCopies copies_;

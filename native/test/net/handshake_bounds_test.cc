@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/shell/handshake_bounds.h"
+#include "net/handshake_bounds.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace kvpool::node {
+namespace kvpool::net {
 namespace {
 
 HandshakeBounds::Source sourceAt(const std::string& host, uint16_t port = 1) {
-  return HandshakeBounds::sourceOf(net::resolve({host, port}).value().front());
+  return HandshakeBounds::sourceOf(resolve({host, port}).value().front());
 }
 
 TEST(HandshakeBounds, CountAddressesAndNotPorts) {
@@ -22,7 +22,7 @@ TEST(HandshakeBounds, CountAddressesAndNotPorts) {
 
 TEST(HandshakeBounds, OneAddressHasSoManyOpen) {
   HandshakeBounds bounds;
-  for (uint32_t i = 0; i < HandshakeBounds::kOpenOfAddressMax; ++i)
+  for (uint32_t i = 0; i < HandshakesOfAddress().openMax; ++i)
     EXPECT_EQ(bounds.begin(sourceAt("10.0.0.1"), 1000), "");
   EXPECT_EQ(bounds.begin(sourceAt("10.0.0.1"), 1000), "32 other handshakes from its address are open");
   EXPECT_EQ(bounds.begin(sourceAt("10.0.0.2"), 1000), "") << "others are not concerned";
@@ -34,7 +34,7 @@ TEST(HandshakeBounds, OneAddressHasSoManyOpen) {
 
 TEST(HandshakeBounds, OneAddressBeginsSoManyASecond) {
   HandshakeBounds bounds;
-  for (uint32_t i = 0; i < HandshakeBounds::kPerSecondOfAddressMax; ++i) {
+  for (uint32_t i = 0; i < HandshakesOfAddress().perSecondMax; ++i) {
     EXPECT_EQ(bounds.begin(sourceAt("10.0.0.1"), 1000 + i), "");
     bounds.end(sourceAt("10.0.0.1"));
   }
@@ -42,6 +42,17 @@ TEST(HandshakeBounds, OneAddressBeginsSoManyASecond) {
   EXPECT_EQ(bounds.begin(sourceAt("10.0.0.1"), 1999), "more than 100 handshakes a second from its address");
   EXPECT_EQ(bounds.begin(sourceAt("10.0.0.2"), 1999), "");
   EXPECT_EQ(bounds.begin(sourceAt("10.0.0.1"), 2000), "");
+}
+
+TEST(HandshakeBounds, AddressesMayHaveBoundsOfTheirOwn) {
+  HandshakeBounds bounds(HandshakesOfAddress{2, 3});
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(bounds.begin(sourceAt("10.0.0.1"), 1000), "");
+  EXPECT_EQ(bounds.begin(sourceAt("10.0.0.1"), 1000), "2 other handshakes from its address are open");
+  bounds.end(sourceAt("10.0.0.1"));
+  EXPECT_EQ(bounds.begin(sourceAt("10.0.0.1"), 1000), "");
+  bounds.end(sourceAt("10.0.0.1"));
+  EXPECT_EQ(bounds.begin(sourceAt("10.0.0.1"), 1000), "more than 3 handshakes a second from its address");
 }
 
 TEST(HandshakeBounds, AllTogetherHaveSoManyOpen) {
@@ -54,4 +65,4 @@ TEST(HandshakeBounds, AllTogetherHaveSoManyOpen) {
 }
 
 }  // namespace
-}  // namespace kvpool::node
+}  // namespace kvpool::net

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/shell/handshake_bounds.h"
+#include "net/handshake_bounds.h"
 
 #include <netinet/in.h>
 
 #include <cstring>
 
-namespace kvpool::node {
+namespace kvpool::net {
 namespace {
 
 constexpr uint64_t kSecondMs = 1000;
 
 }  // namespace
 
-HandshakeBounds::Source HandshakeBounds::sourceOf(const net::SocketAddress& address) {
+HandshakeBounds::Source HandshakeBounds::sourceOf(const SocketAddress& address) {
   Source source{};
   if (address.storage.ss_family == AF_INET) {
     sockaddr_in in{};
@@ -39,11 +39,11 @@ std::string HandshakeBounds::begin(const Source& source, uint64_t nowMs) {
     count.sinceMs = nowMs;
     count.begun = 0;
   }
-  if (count.open >= kOpenOfAddressMax) {
-    return std::to_string(kOpenOfAddressMax) + " other handshakes from its address are open";
+  if (count.open >= ofAddress_.openMax) {
+    return std::to_string(ofAddress_.openMax) + " other handshakes from its address are open";
   }
-  if (count.begun >= kPerSecondOfAddressMax) {
-    return "more than " + std::to_string(kPerSecondOfAddressMax) + " handshakes a second from its address";
+  if (count.begun >= ofAddress_.perSecondMax) {
+    return "more than " + std::to_string(ofAddress_.perSecondMax) + " handshakes a second from its address";
   }
   ++count.open;
   ++count.begun;
@@ -61,4 +61,4 @@ void HandshakeBounds::tick(uint64_t nowMs) {
                 [nowMs](const auto& one) { return one.second.open == 0 && nowMs - one.second.sinceMs >= kSecondMs; });
 }
 
-}  // namespace kvpool::node
+}  // namespace kvpool::net
