@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "engine/shell/engine.h"
 #include "kvpool/engine.h"
+#include "secure/security.h"
 
 using kvpool::Result;
 using kvpool::Status;
@@ -62,6 +63,13 @@ Result<EngineSettings> settingsFrom(const kv_engine_params& params) {
   if (!product.ok()) return product.status();
   auto transports = kvpool::engine::install(textOr(params.protocols, "tcp"));
   if (!transports.ok()) return transports.status();
+  const Result<kvpool::secure::Settings> tls =
+      kvpool::secure::settingsOf(params.tls_dir, KV_TLS_DEFAULT, params.payloads, kvpool::secure::Payloads::Encrypted);
+  if (!tls.ok()) return tls.status();
+  auto security = kvpool::secure::Security::open(tls.value());
+  if (!security.ok()) return security.status();
+  settings.security = std::move(security.value());
+  settings.trustedFabric = params.trusted_fabric != 0;
   settings.transports = std::move(transports.value());
   settings.portMin = static_cast<uint16_t>(min);
   settings.portMax = static_cast<uint16_t>(max);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/core/engine_core.h"
@@ -33,13 +35,22 @@ wire::Identity identity(uint64_t incarnation) {
   return me;
 }
 
+Principal member(const std::string& tenant) {
+  Principal who;
+  who.name = "engine";
+  who.tenant = tenant;
+  return who;
+}
+
 class World {
  public:
   World() : core_(configuration()) {
     toggleRegion(0);
     const kv_region local{kLocal, kBatchesMax * kLocalBytes};
     if (!core_.registerRegions(std::span(&local, 1)).ok()) std::abort();
-    session_ = core_.accepted(now_, "fuzz");
+    session_ = core_.newConnection();
+    core_.identify(now_, member("t"));
+    core_.accepted(now_, session_, "fuzz", member("t"));
     wire::Bytes hello;
     wire::appendHello(hello, {identity(2), 0, wire::kMagic});
     deliver(session_, hello);
@@ -112,6 +123,8 @@ class World {
   }
 
   void submitOrEndMove(uint64_t choice) {
+    if (choice == 255) return core_.renew(now_, dialled_);
+    if (choice == 254) return core_.identify(now_, member(std::exchange(ours_, ours_ == "t" ? "other" : "t")));
     if (choice < 128) return submit(static_cast<int32_t>(choice % 3) + 1);
     if (!moves_.empty()) endMove(choice, choice % 2 == 0 ? Status() : Status{KV_TRANSFER_FAILED, "it failed"});
   }
@@ -180,7 +193,8 @@ class World {
 
   void judge(const Dial& dial) {
     dialled_ = dial.connection;
-    core_.opened(now_, dialled_);
+    const Principal who = member("t");
+    core_.opened(now_, dialled_, &who);
     wire::Bytes welcome;
     wire::appendWelcome(welcome, {identity(3), 1});
     pendingWelcome_ = std::move(welcome);
@@ -229,6 +243,7 @@ class World {
   Time now_ = 0;
   ConnectionId session_ = 0;
   ConnectionId dialled_ = 0;
+  std::string ours_ = "other";  // the tenant that we are of next
   BatchId lastBatch_ = 0;
   wire::Bytes pendingWelcome_;
   bool registered_[2] = {false, false};

@@ -58,8 +58,8 @@ class Wiretap {
         waiting.push_back({way.from.get(), POLLIN, 0});
         waiting.push_back({way.to.get(), POLLIN, 0});
       }
-      constexpr int kWaitMs = 20;
-      if (::poll(waiting.data(), waiting.size(), kWaitMs) <= 0) continue;
+      constexpr int kPollMs = 20;
+      if (::poll(waiting.data(), waiting.size(), kPollMs) <= 0) continue;
       std::erase_if(ways_, [this](const Way& way) {
         return !carry(way.from.get(), way.to.get()) || !carry(way.to.get(), way.from.get());
       });

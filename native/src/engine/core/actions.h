@@ -77,12 +77,17 @@ struct FinishBatch {
   std::vector<int32_t> statuses;  // of its lines
   uint64_t bytes = 0;             // of the lines that are KV_OK
 };
+/// A peer that dialled us is not served; its people should find out why.
+struct PeerRefused {
+  std::string peer;
+  std::string why;
+};
 struct Note {
   LogLevel level = LogLevel::Info;
   std::string text;
 };
 
-using Action =
-    std::variant<Dial, SendFrame, SendPayload, ReceivePayload, DropPayload, Welcomed, Close, Move, FinishBatch, Note>;
+using Action = std::variant<Dial, SendFrame, SendPayload, ReceivePayload, DropPayload, Welcomed, Close, Move,
+                            FinishBatch, PeerRefused, Note>;
 
 }  // namespace kvpool::engine

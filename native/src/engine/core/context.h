@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/principal.h"
 #include "engine/core/actions.h"
 #include "engine/core/batch_table.h"
 #include "engine/core/limits.h"
@@ -46,6 +48,7 @@ struct Context {
   explicit Context(Config given) : config(std::move(given)) {}
 
   const Config config;
+  std::optional<Principal> self;  // by our certificate; nothing: we have none, and peers show none
   RegionTable regions;
   BatchTable batches;
   std::deque<Notification> notifications;  // of peers, for the application
@@ -54,6 +57,7 @@ struct Context {
   std::vector<Action> actions;
   std::unordered_map<ConnectionId, PeerLink*> links;  // by the connection each has now
 
+  [[nodiscard]] const Principal* ourselves() const { return self ? &*self : nullptr; }
   ConnectionId newConnection() { return ++lastConnection_; }
   uint64_t newRequest() { return ++lastRequest_; }
   template <typename Wanted>

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/core/membership.h"
+
 namespace kvpool::engine {
 
 Status EngineCore::unregisterRegions(std::span<const kv_region> regions) {
@@ -72,10 +74,13 @@ void EngineCore::shutDown(Time now) {
   }
 }
 
-ConnectionId EngineCore::accepted(Time now, const std::string& peer) {
-  const ConnectionId id = context_.newConnection();
-  sessions_.accepted(now, id, peer);
-  return id;
+void EngineCore::identify(Time now, const Principal& self) {
+  const bool same = context_.self && isSameMember(*context_.self, self);
+  context_.self = self;
+  if (same) return;
+  for (const auto& [peer, link] : links_)
+    link->identified(now);
+  sessions_.identified();
 }
 
 void EngineCore::frame(Time now, ConnectionId id, wire::Body body) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/core/context.h"
@@ -30,10 +32,25 @@ class EngineCore {
   /// Ends every batch with KV_CLOSED. All moves must have ended.
   void shutDown(Time now);
 
+  // Who is who.
+  /// By our certificate, now: before any connection, and again when it changes. Connections with those who are not of
+  /// our tenant any more end.
+  void identify(Time now, const Principal& self);
+  /// A connection that we dialled is to be replaced by one with newer certificates; nothing that is under way is lost.
+  void renew(Time now, ConnectionId id) {
+    if (PeerLink* link = linkOf(id)) link->renew(now);
+  }
+
   // The network.
-  ConnectionId accepted(Time now, const std::string& peer);
-  void opened(Time now, ConnectionId id) {
-    if (PeerLink* link = linkOf(id)) link->opened(now);
+  /// For a connection that a peer makes.
+  ConnectionId newConnection() { return context_.newConnection(); }
+  /// Of that number. `who` the peer is by its certificate; nothing: it has none.
+  void accepted(Time now, ConnectionId id, const std::string& peer, std::optional<Principal> who = {}) {
+    sessions_.accepted(now, id, peer, std::move(who));
+  }
+  /// Null: the peer shows no certificate.
+  void opened(Time now, ConnectionId id, const Principal* who = nullptr) {
+    if (PeerLink* link = linkOf(id)) link->opened(now, who);
   }
   /// Throws as everything in wire/sbe.h does; malformed() is then due.
   void frame(Time now, ConnectionId id, wire::Body body);

@@ -9,6 +9,7 @@
 #include "dev_kvpool_wire/EngineRegions.h"
 #include "dev_kvpool_wire/Refused.h"
 #include "dev_kvpool_wire/Welcome.h"
+#include "engine/core/membership.h"
 #include "wire/frame.h"
 
 namespace kvpool::engine {
@@ -23,12 +24,28 @@ void PeerLink::dial(Time now) {
   context_.act(Dial{connection_, address_});
 }
 
-void PeerLink::opened(Time) {
+void PeerLink::opened(Time now, const Principal* who) {
+  who_ = who == nullptr ? std::nullopt : std::optional(*who);
+  if (const Status fits = judge(); !fits.ok()) return drop(now, fits.code(), address_ + ": " + fits.text());
   state_ = State::Greeting;
   hello_ = wire::Hello{context_.config.me, 0, wire::kMagic};
   wire::Bytes out;
   wire::appendHello(out, hello_);
   context_.act(SendFrame{connection_, std::move(out)});
+}
+
+Status PeerLink::judge() const {
+  return judgeMembers(context_.ourselves(), who_ ? &*who_ : nullptr);
+}
+
+void PeerLink::identified(Time now) {
+  if (state_ != State::Greeting && state_ != State::Describing && state_ != State::Ready) return;
+  const Status fits = judge();
+  if (fits.ok()) return;
+  const std::string why = address_ + ": " + fits.text();
+  context_.act(Close{connection_, why, false});
+  fail(Whom::All, fits.code(), why);
+  closed(now, why);
 }
 
 void PeerLink::frame(Time now, wire::Body body) {
@@ -97,18 +114,40 @@ void PeerLink::drop(Time now, int32_t status, const std::string& reason) {
 void PeerLink::closed(Time now, const std::string& reason) {
   const bool wasReady = state_ == State::Ready;
   const bool missed = busy();
-  state_ = State::Idle;
-  context_.links.erase(connection_);
-  connection_ = 0;
-  description_ = Description();
-  describing_.clear();
-  receiving_ = 0;
+  forget();
   if (!wasReady) return unreachable(now, reason);
   absence_.begin(now, reason);
   const std::string why = "lost the connection to " + address_ + ": " + reason;
   if (missed) context_.explanation = why;
   interruptAll(why);
   advance(now);
+}
+
+/// What belonged to the connection.
+void PeerLink::forget() {
+  state_ = State::Idle;
+  context_.links.erase(connection_);
+  connection_ = 0;
+  who_.reset();
+  renewing_ = false;
+  description_ = Description();
+  describing_.clear();
+  receiving_ = 0;
+}
+
+void PeerLink::renew(Time now) {
+  renewing_ = true;
+  advance(now);
+}
+
+/// Tasks that have not begun lose no attempt: they begin on the next connection.
+void PeerLink::replace(Time now) {
+  if (state_ != State::Ready || !waiting_.empty() || !inFlight_.empty()) return;
+  context_.act(
+      Close{connection_, "the connection to " + address_ + " is replaced by one with newer certificates", false});
+  forget();
+  absence_.begin(now, "its connection was to be replaced by one with newer certificates");
+  if (!tasks_.empty()) dial(now);
 }
 
 /// The host was given the time to connect already: dialling it would take that time once more.
@@ -181,18 +220,22 @@ void PeerLink::add(Time now, const PeerLines& lines, BatchId batch) {
   tasks_.emplace(id, std::move(task));
   planning_.insert(id);
   if (state_ == State::Idle) dial(now);
-  if (state_ == State::Ready) planTask(now, id);
+  if (state_ == State::Ready && !renewing_) planTask(now, id);
   fillWindow(now);
 }
 
-/// Goes on with the tasks that have to be planned.
+/// Goes on with what waits.
 void PeerLink::advance(Time now) {
   if (state_ == State::Idle && !tasks_.empty()) dial(now);
   if (state_ != State::Ready) return;
+  if (!renewing_) planAll(now);
+  fillWindow(now);
+}
+
+void PeerLink::planAll(Time now) {
   const std::vector<TaskId> unplanned(planning_.begin(), planning_.end());
   for (const TaskId id : unplanned)
     planTask(now, id);
-  fillWindow(now);
 }
 
 void PeerLink::planTask(Time now, TaskId id) {
@@ -305,6 +348,7 @@ void PeerLink::fillWindow(Time now) {
     waiting_.pop_front();
     send(now, std::move(next));
   }
+  if (renewing_) replace(now);
 }
 
 void PeerLink::send(Time now, std::unique_ptr<Request> request) {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -30,7 +31,12 @@ class PeerLink {
   /// The end of a Move.
   void moved(Time now, uint64_t move, const Status& status);
 
-  void opened(Time now);
+  /// `who` the peer is by its certificate; null: it shows none.
+  void opened(Time now, const Principal* who);
+  /// We are another one by our certificate than before.
+  void identified(Time now);
+  /// What is under way ends here, and the next connection, with newer certificates, takes what is to begin.
+  void renew(Time now);
   void frame(Time now, wire::Body body);
   void payloadSent(Time now, PayloadId payload);
   void payloadReceived(Time now, uint32_t computedCrc, uint32_t sentCrc);
@@ -65,6 +71,7 @@ class PeerLink {
   void described(Time now, wire::Body body);
   void askForRegions(Time now);
   void advance(Time now);
+  void planAll(Time now);
   void planTask(Time now, TaskId id);
   void start(TaskId id, Task& task, Plan plan);
   [[nodiscard]] bool goesByAscend() const { return !context_.config.ascend.empty() && !description_.ascend().empty(); }
@@ -79,6 +86,9 @@ class PeerLink {
   bool again(TaskId id, Task& task);
   void conclude(TaskId id, int32_t status);
   void drop(Time now, int32_t status, const std::string& reason);
+  [[nodiscard]] Status judge() const;
+  void replace(Time now);
+  void forget();
   void unreachable(Time now, const std::string& reason);
   void fail(Whom whom, int32_t status, const std::string& why);
   void interruptAll(const std::string& why);
@@ -87,6 +97,8 @@ class PeerLink {
   const std::string address_;
   State state_ = State::Idle;
   ConnectionId connection_ = 0;
+  std::optional<Principal> who_;  // is there, by its certificate
+  bool renewing_ = false;         // no task begins on this connection any more
   Time dialledAt_ = 0;
   Time progressAt_ = 0;
   Time usedAt_ = 0;

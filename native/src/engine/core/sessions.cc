@@ -10,6 +10,7 @@
 #include "dev_kvpool_wire/EngineRead.h"
 #include "dev_kvpool_wire/EngineWrite.h"
 #include "dev_kvpool_wire/Hello.h"
+#include "engine/core/membership.h"
 #include "engine/core/messages.h"
 #include "wire/frame.h"
 
@@ -22,13 +23,30 @@ bool Sessions::Use::touches(const std::vector<uint64_t>& gone) const {
                      [&](uint64_t region) { return std::find(gone.begin(), gone.end(), region) != gone.end(); });
 }
 
-void Sessions::accepted(Time now, ConnectionId id, const std::string& peer) {
+void Sessions::accepted(Time now, ConnectionId id, const std::string& peer, std::optional<Principal> who) {
   Session& session = sessions_[id];
   session.peer = peer;
+  session.who = std::move(who);
   session.since = now;
+  if (const Status fits = judge(session); !fits.ok()) {
+    return refuse(id, {wire::Refusal::IdentityMismatch, wire::kWireVersions, fits.text()});
+  }
   if (sessions_.size() <= kSessionsMax) return;
   refuse(id, {wire::Refusal::Limit, wire::kWireVersions,
               std::to_string(kSessionsMax) + " transfer engines are connected here, the most there may be"});
+}
+
+Status Sessions::judge(const Session& session) const {
+  return judgeMembers(context_.ourselves(), session.who ? &*session.who : nullptr);
+}
+
+void Sessions::identified() {
+  std::vector<std::pair<ConnectionId, std::string>> strangers;
+  for (const auto& [id, session] : sessions_) {
+    if (const Status fits = judge(session); !fits.ok()) strangers.emplace_back(id, session.peer + ": " + fits.text());
+  }
+  for (const auto& [id, why] : strangers)
+    end(id, why, false);
 }
 
 void Sessions::frame(Time now, ConnectionId id, wire::Body body) {
@@ -109,12 +127,19 @@ Status Sessions::resolve(const Session& session, const PiecesRequest& request, U
   return {};
 }
 
+Status Sessions::mayWrite(const Session& session) {
+  if (!session.who || !session.who->readsOnly) return {};
+  ++context_.counters.refusedRequests;
+  return {KV_NOT_PERMITTED, toString(*session.who) + " may read and not write, by its certificate"};
+}
+
 void Sessions::write(ConnectionId id, Session& session, const PiecesRequest& request) {
   session.write = Write{};
   Write& write = *session.write;
   write.request = request.id;
   write.bytes = request.bytes;
-  write.refusal = resolve(session, request, write.use);
+  write.refusal = mayWrite(session);
+  if (write.refusal.ok()) write.refusal = resolve(session, request, write.use);
   std::optional<Pieces> destination;
   if (write.refusal.ok()) destination.emplace(write.use.memory);
   context_.act(ReceivePayload{id, destination, request.bytes});
@@ -202,7 +227,9 @@ void Sessions::refuse(ConnectionId id, const wire::Refused& refused) {
   wire::Bytes out;
   wire::appendRefused(out, refused);
   context_.act(SendFrame{id, std::move(out)});
-  end(id, sessions_.at(id).peer + " is refused: " + refused.message, true);
+  const std::string peer = sessions_.at(id).peer;
+  context_.act(PeerRefused{peer, refused.message});
+  end(id, peer + " is refused", true);
 }
 
 void Sessions::end(ConnectionId id, const std::string& reason, bool afterOutput) {

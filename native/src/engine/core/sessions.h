@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,7 +17,10 @@ class Sessions {
  public:
   explicit Sessions(Context& context) : context_(context) {}
 
-  void accepted(Time now, ConnectionId id, const std::string& peer);
+  /// `who` the peer is by its certificate.
+  void accepted(Time now, ConnectionId id, const std::string& peer, std::optional<Principal> who);
+  /// We are another one by our certificate than before.
+  void identified();
   [[nodiscard]] bool has(ConnectionId id) const { return sessions_.contains(id); }
   [[nodiscard]] size_t count() const { return sessions_.size(); }
   void frame(Time now, ConnectionId id, wire::Body body);
@@ -46,6 +50,7 @@ class Sessions {
   };
   struct Session {
     std::string peer;
+    std::optional<Principal> who;
     Time since = 0;       // it came, or moved bytes
     Time tookAt = 0;      // it took output, or asked for some while none waited
     uint64_t unsent = 0;  // memory of frames that wait for it
@@ -55,6 +60,8 @@ class Sessions {
     [[nodiscard]] bool mustTake() const { return unsent > 0 || !reads.empty(); }
   };
 
+  [[nodiscard]] Status judge(const Session& session) const;
+  Status mayWrite(const Session& session);
   void greet(ConnectionId id, Session& session, wire::Body body);
   void serve(ConnectionId id, Session& session, wire::Body body);
   void send(ConnectionId id, Session& session, wire::Bytes frame);

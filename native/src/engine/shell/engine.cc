@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/process_memory.h"
 #include "base/quiet_thread.h"
+#include "engine/core/membership.h"
 #include "engine/shell/listen_port.h"
 #include "net/clock.h"
 #include "net/socket.h"
@@ -21,6 +22,10 @@ using std::chrono::milliseconds;
 namespace {
 
 const Status kDefunct(KV_INTERNAL, "the transfer engine ended because of a defect, see the log; create a new one");
+
+constexpr const char* kFabricNotTrusted =
+    "this process has a certificate, and CANN authenticates nobody and encrypts nothing; set trusted_fabric "
+    "(KVPOOL_TRUSTED_FABRIC=true) where every host on the network of the NPUs is trusted, or use tcp";
 
 const char* opName(TransferOp op) {
   switch (op) {
@@ -54,6 +59,14 @@ Result<std::unique_ptr<AscendMoves>> openMoves(EngineSettings& settings) {
   const auto ascend = installed("ascend");
   settings.config.tcp = installed("tcp") != settings.transports.end();
   if (ascend == settings.transports.end()) return std::unique_ptr<AscendMoves>();
+  if (settings.security->isOn() && !settings.trustedFabric) {
+    const Status refusal(KV_INVALID_ARGUMENT, kFabricNotTrusted);
+    if (!settings.config.tcp) return refusal;
+    ascend->used = false;
+    ascend->text = "ascend: not used, " + refusal.text();
+    log(LogLevel::Warning, ascend->text);
+    return std::unique_ptr<AscendMoves>();
+  }
   const Result<std::string> host = ascendHost(settings);
   auto moves = host.ok() ? AscendMoves::open({host.value(), settings.config.me.name})
                          : Result<std::unique_ptr<AscendMoves>>(host.status());
@@ -71,6 +84,10 @@ Result<std::unique_ptr<AscendMoves>> openMoves(EngineSettings& settings) {
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::start(EngineSettings settings) {
+  if (settings.security->isOn()) {
+    Status may = judgeOwn(settings.security->credentials()->self().principal);
+    if (!may.ok()) return may;
+  }
   Result<Fd> listener = listenInRange(settings.listenHost, settings.portMin, settings.portMax, settings.seed);
   if (!listener.ok()) return listener.status();
   Result<std::unique_ptr<AscendMoves>> moves = openMoves(settings);
@@ -84,7 +101,7 @@ Result<std::unique_ptr<Engine>> Engine::start(EngineSettings settings) {
 Engine::Engine(EngineSettings settings, Fd listener, std::unique_ptr<AscendMoves> moves)
     : settings_(std::move(settings)),
       port_(net::boundPort(listener.get())),
-      shell_(settings_.config, std::move(listener), std::move(moves), *this),
+      shell_(settings_.config, std::move(listener), std::move(moves), settings_.security, *this),
       attendance_(shell_, settings_.busyWait) {}
 
 Engine::~Engine() {

@@ -20,6 +20,7 @@
 #include "engine/shell/transports.h"
 #include "engine/shell/unreadable_regions.h"
 #include "kvpool/engine.h"
+#include "secure/security.h"
 
 namespace kvpool::engine {
 
@@ -32,6 +33,8 @@ struct EngineSettings {
   uint16_t portMax = KV_ENGINE_PORT_MAX;
   uint32_t queueLinesMax = KV_BATCH_MAX;
   std::vector<Installation> transports;
+  std::shared_ptr<secure::Security> security = std::make_shared<secure::Security>();
+  bool trustedFabric = false;  // ascend may be used beside certificates, though it has none
   uint64_t seed = 0;
   std::chrono::microseconds busyWait = net::kBusyWait;
 };

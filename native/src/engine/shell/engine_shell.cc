@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "engine/core/limits.h"
+#include "engine/core/membership.h"
 #include "net/clock.h"
 
 namespace kvpool::engine {
@@ -13,33 +14,69 @@ namespace {
 /// More is not read from a peer while so much waits for it.
 constexpr net::Stream::Limits kLimits{wire::kHelloBodyBytesMax, kRepliesUnsent, kUnsentBytesMax};
 
+/// Steps of handshakes in one round, of half a millisecond each: transfers go on in between.
+constexpr int kHandshakeStepsPerRound = 2;
+/// All processes of a machine, or of what translates addresses for many, may begin to transfer at the same time.
+constexpr net::HandshakesOfAddress kHandshakesOfAddress{256, 500};
+/// Between two looks at when certificates end.
+constexpr int64_t kCertificatesCheckMs = 100;
+
 }  // namespace
 
-EngineShell::EngineShell(Config config, Fd listener, std::unique_ptr<AscendMoves> moves, Listener& events)
+EngineShell::EngineShell(Config config, Fd listener, std::unique_ptr<AscendMoves> moves,
+                         std::shared_ptr<secure::Security> security, Listener& events)
     : events_(events),
       core_(std::move(config)),
+      security_(std::move(security)),
       moves_(std::move(moves)),
       resolver_(loop_),
+      bounds_(kHandshakesOfAddress),
       streams_(loop_, static_cast<net::Stream::Listener&>(*this)),
       acceptor_(loop_, std::move(listener),
                 [this](Fd socket, const net::SocketAddress& peer) { accepted(std::move(socket), peer); }) {
   if (moves_) moves_->tell([this] { wake(); });
+  if (security_->isOn()) watchCertificates();
 }
 
 void EngineShell::round() {
+  handshakeSteps_ = kHandshakeStepsPerRound;
   loop_.runOnce(0);
   takeMoves();
-  if (net::steadyMs() - lastTick_ >= kTickMs) {
-    lastTick_ = net::steadyMs();
-    acceptor_.resume();
-    core_.tick(lastTick_);
-    streams_.tick(lastTick_);
-    if (lastTick_ - hostsWatchedAt_ >= kSilenceCheckMs) {
-      hostsWatchedAt_ = lastTick_;
-      streams_.forEach([this](net::Stream& stream) { stream.watchHost(lastTick_); });
-    }
-  }
+  if (net::steadyMs() - lastTick_ >= kTickMs) tick();
   settle();
+}
+
+void EngineShell::tick() {
+  lastTick_ = net::steadyMs();
+  acceptor_.resume();
+  core_.tick(lastTick_);
+  streams_.tick(lastTick_);
+  if (lastTick_ - hostsWatchedAt_ >= kSilenceCheckMs) {
+    hostsWatchedAt_ = lastTick_;
+    streams_.forEach([this](net::Stream& stream) { stream.watchHost(lastTick_); });
+  }
+  if (!security_->isOn()) return;
+  security_->look(lastTick_);
+  streams_.endUnauthenticated(lastTick_);
+  bounds_.tick(static_cast<uint64_t>(lastTick_));
+  if (lastTick_ - certificatesWatchedAt_ >= kCertificatesCheckMs) watchCertificates();
+}
+
+/// Connections end with the certificates by which they were opened; those that we dialled are replaced before.
+void EngineShell::watchCertificates() {
+  certificatesWatchedAt_ = net::steadyMs();
+  const std::shared_ptr<const secure::Credentials>& own = security_->credentials();
+  const Principal& self = own->self().principal;
+  if (identified_ != own) {
+    identified_ = own;
+    if (const Status may = judgeOwn(self); !may.ok()) log(LogLevel::Warning, may.text());
+    core_.identify(certificatesWatchedAt_, self);
+  }
+  const int64_t now = net::unixMs();
+  streams_.forEach([this, now, &self](net::Stream& stream) {
+    stream.endExpired(now);
+    if (stream.isToBeRenewed(now, self)) core_.renew(certificatesWatchedAt_, stream.id());
+  });
 }
 
 void EngineShell::takeMoves() {
@@ -63,15 +100,37 @@ void EngineShell::performAll() {
 }
 
 void EngineShell::accepted(Fd socket, const net::SocketAddress& peer) {
-  const ConnectionId id = core_.accepted(net::steadyMs(), "transfer engine " + net::toString(peer));
+  const ConnectionId id = core_.newConnection();
+  std::string shown = "transfer engine " + net::toString(peer);
+  if (security_->isOn()) {
+    return acceptedSecured(id, std::move(socket), {std::move(shown), net::HandshakeBounds::sourceOf(peer)});
+  }
+  core_.accepted(net::steadyMs(), id, shown);
   streams_.add(id, kLimits)->adopt(std::move(socket));
   performAll();
+}
+
+void EngineShell::acceptedSecured(ConnectionId id, Fd socket, Unopened unopened) {
+  const int64_t now = net::steadyMs();
+  if (const std::string why = bounds_.begin(unopened.source, static_cast<uint64_t>(now)); !why.empty()) {
+    return refusals_.add(unopened.peer, why, now);
+  }
+  unopened_.emplace(id, std::move(unopened));
+  const std::shared_ptr<net::Stream> stream = streams_.add(id, kLimits);
+  stream->secure(
+      {security_->credentials(), secure::Session::Side::Listener, {}, false, security_->payloads(), &handshakeSteps_});
+  stream->adopt(std::move(socket));
 }
 
 // ---- what the core asks for ----
 
 void EngineShell::perform(const Dial& dial) {
-  streams_.add(dial.connection, kLimits)->dialTcp(resolver_, dial.address, core_.connectTimeoutMs());
+  const std::shared_ptr<net::Stream> stream = streams_.add(dial.connection, kLimits);
+  if (security_->isOn()) {
+    stream->secure(
+        {security_->credentials(), secure::Session::Side::Dialer, {}, false, security_->payloads(), nullptr});
+  }
+  stream->dialTcp(resolver_, dial.address, core_.connectTimeoutMs());
 }
 
 void EngineShell::perform(SendFrame& send) {
@@ -100,14 +159,28 @@ void EngineShell::perform(const Close& close) {
   streams_.dropAfterOutput(close.connection, net::steadyMs());
 }
 
+void EngineShell::perform(const PeerRefused& refused) {
+  refusals_.add(refused.peer, refused.why, net::steadyMs());
+}
+
 // ---- what happened ----
 
 void EngineShell::streamOpened(ConnectionId id) {
-  core_.opened(net::steadyMs(), id);
+  const net::Stream* const stream = streams_.find(id);
+  const Principal* const who = stream == nullptr ? nullptr : stream->principal();
+  const auto unopened = unopened_.extract(id);
+  if (!unopened) return core_.opened(net::steadyMs(), id, who);
+  bounds_.end(unopened.mapped().source);
+  core_.accepted(net::steadyMs(), id, unopened.mapped().peer, who == nullptr ? std::nullopt : std::optional(*who));
+  performAll();
 }
 
 void EngineShell::streamEnded(ConnectionId id, const net::Stream::Ending& ending) {
   streams_.drop(id);
+  if (const auto unopened = unopened_.extract(id)) {
+    bounds_.end(unopened.mapped().source);
+    return refusals_.add(unopened.mapped().peer, ending.why, net::steadyMs());
+  }
   if (ending.how == net::Stream::Ending::How::Silent) return core_.silent(net::steadyMs(), id, ending.why);
   core_.closed(net::steadyMs(), id, ending.why);
 }

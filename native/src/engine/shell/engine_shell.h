@@ -5,13 +5,17 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "engine/core/engine_core.h"
 #include "engine/shell/ascend_moves.h"
 #include "net/acceptor.h"
 #include "net/event_loop.h"
+#include "net/handshake_bounds.h"
+#include "net/refusal_log.h"
 #include "net/resolver.h"
 #include "net/streams.h"
+#include "secure/security.h"
 
 namespace kvpool::engine {
 
@@ -23,8 +27,9 @@ class EngineShell : private net::Stream::Listener {
     virtual void batchFinished(const FinishBatch& finished) = 0;
   };
 
-  /// `moves` is null where CANN is not used; the configuration says which.
-  EngineShell(Config config, Fd listener, std::unique_ptr<AscendMoves> moves, Listener& events);
+  /// `moves` is null where CANN is not used; the configuration says which. `security` says whether connections are TLS.
+  EngineShell(Config config, Fd listener, std::unique_ptr<AscendMoves> moves,
+              std::shared_ptr<secure::Security> security, Listener& events);
 
   /// For calls on the core; settle() is due after them.
   EngineCore& core() { return core_; }
@@ -44,8 +49,17 @@ class EngineShell : private net::Stream::Listener {
   void endMoves();
 
  private:
+  /// A connection that was accepted, whose peer is not authenticated yet: the core has not heard of it.
+  struct Unopened {
+    std::string peer;
+    net::HandshakeBounds::Source source = {};
+  };
+
   void takeMoves();
+  void tick();
+  void watchCertificates();
   void accepted(Fd socket, const net::SocketAddress& peer);
+  void acceptedSecured(ConnectionId id, Fd socket, Unopened unopened);
   void performAll();
 
   void perform(const Dial& dial);
@@ -57,6 +71,7 @@ class EngineShell : private net::Stream::Listener {
   void perform(const Close& close);
   void perform(const Move& move) { moves_->begin(move); }
   void perform(const FinishBatch& finished) { events_.batchFinished(finished); }
+  void perform(const PeerRefused& refused);
   void perform(const Note& note) { log(note.level, note.text); }
 
   void streamOpened(ConnectionId id) override;
@@ -70,13 +85,20 @@ class EngineShell : private net::Stream::Listener {
 
   Listener& events_;
   EngineCore core_;
+  const std::shared_ptr<secure::Security> security_;
+  std::shared_ptr<const secure::Credentials> identified_;  // that the core knows us by
   net::EventLoop loop_;
   std::unique_ptr<AscendMoves> moves_;
   net::Resolver resolver_;
+  int handshakeSteps_ = 0;  // left in this round; outlives the streams
+  net::HandshakeBounds bounds_;
+  net::RefusalLog refusals_;
+  std::unordered_map<ConnectionId, Unopened> unopened_;
   net::Streams streams_;
   net::Acceptor acceptor_;
   Time lastTick_ = 0;
   Time hostsWatchedAt_ = 0;
+  Time certificatesWatchedAt_ = 0;
 };
 
 }  // namespace kvpool::engine

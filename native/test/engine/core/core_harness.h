@@ -64,9 +64,9 @@ class CoreHarness {
     }
   }
 
-  void open() {
+  void open(const Principal* who = nullptr) {
     dialling = false;
-    core.opened(now, connection);
+    core.opened(now, connection, who);
     look();
   }
   void greet(uint64_t incarnation) {
@@ -127,6 +127,7 @@ class CoreHarness {
   ConnectionId connection = 0;  // dialled last
   bool dialling = false;        // nothing has come of it yet
   std::vector<Time> dials;
+  std::vector<ConnectionId> closes;
   uint64_t question = 0;  // for regions, the latest
   uint64_t request = 0;   // to write, the latest
   uint64_t named = 0;     // the region that it names
@@ -164,8 +165,10 @@ class CoreHarness {
     ended[finished.batch] = {finished.statuses.at(0), now};
   }
   void note(const Close& close) {
+    closes.push_back(close.connection);
     if (close.connection == connection) dialling = false;
   }
+  void note(const PeerRefused&) {}
   void note(const Note& said) { notes.push_back(said.text); }
   void note(const Move& move) { moves.push_back(move); }
   void note(const SendPayload&) {}

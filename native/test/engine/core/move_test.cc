@@ -149,7 +149,8 @@ TEST_F(MoveTest, MemoryOfADeviceIsNotReadByTheProcessor) {
 /// What a peer that dialled us is answered.
 class Asking {
  public:
-  explicit Asking(EngineCore& core) : core_(core), session_(core.accepted(0, "peer")) {
+  explicit Asking(EngineCore& core) : core_(core), session_(core.newConnection()) {
+    core.accepted(0, session_, "peer");
     wire::Bytes hello;
     wire::appendHello(hello, {CoreHarness::identity(9), 0, wire::kMagic});
     deliver(hello);

@@ -24,7 +24,8 @@ class UnsentTest : public ::testing::Test {
   }
 
   ConnectionId connect() {
-    const ConnectionId id = core.accepted(now, "peer " + std::to_string(++peers));
+    const ConnectionId id = core.newConnection();
+    core.accepted(now, id, "peer " + std::to_string(++peers));
     wire::Bytes hello;
     wire::appendHello(hello, {CoreHarness::identity(99), 0, wire::kMagic});
     deliver(id, hello);
