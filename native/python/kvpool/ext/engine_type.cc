@@ -11,9 +11,10 @@ namespace {
 PyObject* engineNew(PyTypeObject* type, PyObject* arguments, PyObject*) {
   kv_engine_params params{};
   params.struct_size = sizeof(params);
-  if (PyArg_ParseTuple(arguments, "zzzzIIIIIz:Engine", &params.name, &params.metadata, &params.protocols,
+  if (PyArg_ParseTuple(arguments, "zzzzIIIIIzzII:Engine", &params.name, &params.metadata, &params.protocols,
                        &params.listen_host, &params.port_min, &params.port_max, &params.connect_timeout_ms,
-                       &params.transfer_timeout_ms, &params.idle_timeout_ms, &params.ascend_host) == 0) {
+                       &params.transfer_timeout_ms, &params.idle_timeout_ms, &params.ascend_host, &params.tls_dir,
+                       &params.payloads, &params.trusted_fabric) == 0) {
     return nullptr;
   }
   return makeHandle<EngineKind>(
@@ -242,7 +243,7 @@ PyType_Slot engineSlots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(freeHandle<EngineKind>)},
     {Py_tp_methods, engineMethods},
     {Py_tp_doc, const_cast<char*>("Engine(name, metadata, protocols, listen_host, port_min, port_max, connect_ms, "
-                                  "transfer_ms, idle_ms, ascend_host)")},
+                                  "transfer_ms, idle_ms, ascend_host, tls_dir, payloads, trusted_fabric)")},
     {0, nullptr},
 };
 

@@ -178,6 +178,9 @@ class Engine:
         transfer_ms: int,
         idle_ms: int,
         ascend_host: str | None,
+        tls_dir: str | None,
+        payloads: int,
+        trusted_fabric: int,
         /,
     ) -> Engine: ...
     def close(self) -> None: ...

@@ -62,6 +62,13 @@ def payloads_number(payloads: str | None) -> int:
     return 1
 
 
+def engine_payloads_number(payloads: str | None) -> int:
+    """KV_PAYLOADS_*, of which both transfer engines of a connection have a say."""
+    if payloads not in (None, "encrypted", "authenticated"):
+        raise ValueError(f"payloads is {payloads!r}, but must be 'encrypted', the default, or 'authenticated'")
+    return {None: 0, "encrypted": 1, "authenticated": 2}[payloads]
+
+
 def master_list(masters: str | Iterable[str]) -> str:
     """`HOST:PORT[,HOST:PORT...]` from that or from a list of single addresses."""
     parts = masters.split(",") if isinstance(masters, str) else list(masters)

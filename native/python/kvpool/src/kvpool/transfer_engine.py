@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 
 from kvpool import _kvpool
-from kvpool.arguments import milliseconds, raising_kvpool_errors
+from kvpool.arguments import engine_payloads_number, milliseconds, raising_kvpool_errors
+from kvpool.enrolment import certificate_directory
 from kvpool.lifetime import close_at_exit
 from kvpool.registered_ranges import RegisteredRanges
 from kvpool.status import Status, error_of, status_of
@@ -15,6 +16,7 @@ from kvpool.status import Status, error_of, status_of
 PORTS = (_kvpool.KV_ENGINE_PORT_MIN, _kvpool.KV_ENGINE_PORT_MAX)
 NOTIFY_BYTES_MAX: int = _kvpool.KV_NOTIFY_BYTES_MAX
 
+_ENROL_SECONDS = 20.0
 _POLL_MS = 100  # how long a signal handler may have to wait for its turn
 
 
@@ -41,10 +43,18 @@ class TransferEngine:
         idle_timeout: seconds without use after which a connection ends.
         ascend_host: the IP address at which peers reach this machine, for "ascend". Default: HCCL_IF_IP, or listen_host
             if that is one. The NPU is that of this thread's current context, or the first one.
+        tls_dir: as for Client, and likewise KVPOOL_IDENTITY_DIR without it: every connection is TLS 1.3 then, and peers are
+            engines of the same pool's CA and the same tenant; others, and those without a certificate, are refused. A
+            certificate with ro reads and does not write.
+        payloads: "encrypted", the default, or "authenticated": with peers that say so too, certificates are checked and
+            bytes are not encrypted. Needs TLS.
+        trusted_fabric: "ascend" is used beside certificates too. CANN authenticates nobody and encrypts nothing: for networks
+            of NPUs on which every host is trusted.
 
     Raises:
-        KvpoolError: no port is free, or no protocol works here; the message says why for each.
-        ValueError: a time is none.
+        KvpoolError: no port is free, or no protocol works here; the message says why for each. Or there is no certificate,
+            in 20 s with KVPOOL_IDENTITY_DIR, or that of a process which is no client.
+        ValueError: a time is none, or payloads is none of the words.
     """
 
     @raising_kvpool_errors
@@ -61,6 +71,9 @@ class TransferEngine:
         transfer_timeout: float = 30.0,
         idle_timeout: float = 300.0,
         ascend_host: str | None = None,
+        tls_dir: str | None = None,
+        payloads: str | None = None,
+        trusted_fabric: bool = False,
     ) -> None:
         self._timeout_ms = milliseconds(timeout, "timeout")
         self.registered = RegisteredRanges()  # what the library knows for itself, for copies that are made in Python
@@ -74,6 +87,9 @@ class TransferEngine:
             milliseconds(transfer_timeout, "transfer_timeout"),
             milliseconds(idle_timeout, "idle_timeout"),
             ascend_host,
+            certificate_directory(tls_dir, _ENROL_SECONDS),
+            engine_payloads_number(payloads),
+            int(trusted_fabric),
         )
         close_at_exit(self)
 

@@ -69,6 +69,10 @@ class TransferEngine:
     threads, and wait without the GIL. A transfer may take 30 s, or MC_TRANSFER_TIMEOUT seconds (5 at least), and one
     more for each GB. A peer that refuses the connection is a failure at once, or one second after its connection ended, as
     it may be restarting; one whose host answers nothing is a failure after 3 s.
+
+    With KVPOOL_TLS_DIR or KVPOOL_IDENTITY_DIR in the environment, as for mooncake.store, all connections of engines are
+    TLS 1.3, and peers are engines of the same pool's CA and tenant; all others are refused, and see nothing of what is
+    registered. Without, peers with a certificate are refused, and nothing is authenticated or encrypted.
     """
 
     TransferOpcode = TransferOpcode
@@ -121,6 +125,9 @@ class TransferEngine:
                     listen_host=settings.listen_host,
                     ports=settings.ports,
                     ascend_host=_address_of(settings.name) if "ascend" in settings.protocols else None,
+                    tls_dir=settings.tls_dir,
+                    payloads=settings.payloads,
+                    trusted_fabric=settings.trusted_fabric,
                 )
             except KvpoolError as error:
                 none_served = SERVED not in settings.protocols

@@ -4,12 +4,20 @@
 from __future__ import annotations
 
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
-from mooncake.configuration.environment import read_environment
+from mooncake.configuration.environment import (
+    parse_directory,
+    parse_engine_payloads,
+    parse_truth,
+    read_environment,
+)
 from mooncake.configuration.protocols import read_override
 from mooncake.configuration.settings import BadSettings
+
+_T = TypeVar("_T")
 
 PEER_TO_PEER = "P2PHANDSHAKE"
 _PORT_VARIABLES = ("MC_MIN_RPC_PORT", "MC_MAX_RPC_PORT")
@@ -32,6 +40,9 @@ class EngineSettings:
     ports: tuple[int, int]
     timeout: float  # seconds of a transfer, before what its length adds
     instead_of: str | None = None  # the protocol that was asked for, where the environment overrides it
+    tls_dir: str | None = None
+    payloads: str | None = None  # "authenticated", or else encrypted
+    trusted_fabric: bool = False  # ascend beside certificates
 
 
 def read_engine_settings(
@@ -45,12 +56,37 @@ def read_engine_settings(
     ports = _ports(environment, problems)
     timeout = _timeout(environment.get("MC_TRANSFER_TIMEOUT", ""), problems)
     protocols, instead_of = _protocols(protocol, environment, problems)
+    tls_dir = _value("KVPOOL_TLS_DIR", parse_directory, environment, problems)
+    payloads = _value("KVPOOL_ENGINE_PAYLOADS", parse_engine_payloads, environment, problems)
+    trusted_fabric = _value("KVPOOL_TRUSTED_FABRIC", parse_truth, environment, problems) or False
     if problems:
         raise BadSettings(problems)
     listen_host = environment.get("MC_TCP_BIND_ADDRESS") or None
     cluster = environment.get("MC_METADATA_CLUSTER_ID", "")
     prefix = f"mooncake/{cluster}/" if cluster else "mooncake/"
-    return EngineSettings(local_hostname, metadata_url, prefix, protocols, listen_host, ports, timeout, instead_of)
+    return EngineSettings(
+        local_hostname,
+        metadata_url,
+        prefix,
+        protocols,
+        listen_host,
+        ports,
+        timeout,
+        instead_of,
+        tls_dir,
+        payloads,
+        trusted_fabric,
+    )
+
+
+def _value(variable: str, parse: Callable[[str], _T], environment: Mapping[str, str], problems: list[str]) -> _T | None:
+    """None for a variable that is not set, or empty."""
+    text = environment.get(variable, "")
+    try:
+        return parse(text) if text else None
+    except ValueError as problem:
+        problems.append(f"environment variable {variable} {problem}")
+        return None
 
 
 def _metadata_url(server: str, kind: str, problems: list[str]) -> str | None:

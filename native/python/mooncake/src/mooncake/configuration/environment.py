@@ -63,6 +63,18 @@ def parse_payloads(text: str) -> str:
     return text
 
 
+def parse_engine_payloads(text: str) -> str:
+    if text not in ("encrypted", "authenticated"):
+        raise ValueError(f"is {text!r}, but must be encrypted or authenticated")
+    return text
+
+
+def parse_truth(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError(f"is {text!r}, but must be true or false")
+    return text == "true"
+
+
 _VARIABLES = {
     "KVPOOL_PROTOCOLS": ("protocols", parse_protocols),
     "KVPOOL_RETRY_DEADLINE": ("timeout", parse_time),

@@ -40,6 +40,7 @@ public record KvpoolEnvironment(
             "KVPOOL_CONNECT_TIMEOUT",
             "KVPOOL_DEVICE_HEALTH_ENABLED",
             "KVPOOL_DRAIN_TAINTS",
+            "KVPOOL_ENGINE_PAYLOADS",
             "KVPOOL_IDENTITY_DIR",
             "KVPOOL_IDLE_TIMEOUT",
             "KVPOOL_IMAGE",
@@ -59,6 +60,7 @@ public record KvpoolEnvironment(
             "KVPOOL_SOCKET_DIR",
             "KVPOOL_TLS_DIR",
             "KVPOOL_TRANSFER_TIMEOUT",
+            "KVPOOL_TRUSTED_FABRIC",
             "KVPOOL_UCX_LIBRARY",
             "KVPOOL_VERSION");
 
