@@ -135,6 +135,7 @@ final class End {
         while (isOpen() && !sending && !outgoing.isEmpty()) {
             Outgoing next = outgoing.remove();
             if (next.frame != null) {
+                network.sends(this, next.frame);
                 peer.enqueue(Kind.FRAME, next.frame, 0, true, 0, "");
             } else {
                 sending = true;

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 
 /** Connections between processes, with delays and partitions. */
 final class Network {
@@ -21,6 +22,7 @@ final class Network {
     private boolean bad;
     private boolean peersAreSlow = true;
     private boolean garbling;
+    private BiConsumer<End, byte[]> tap = (from, frame) -> {};
 
     /** @param driftPpm how much clocks of processes may go wrong */
     Network(World world, int driftPpm) {
@@ -49,6 +51,15 @@ final class Network {
 
     boolean garbles(int onceIn) {
         return garbling && world.oneIn(onceIn);
+    }
+
+    /** From now on that hears each frame as it is sent. */
+    void tap(BiConsumer<End, byte[]> hears) {
+        tap = hears;
+    }
+
+    void sends(End from, byte[] frame) {
+        tap.accept(from, frame);
     }
 
     /** Whether some read or write payloads as slowly as they like. */

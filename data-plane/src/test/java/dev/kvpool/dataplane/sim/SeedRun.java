@@ -9,13 +9,14 @@ final class SeedRun {
 
     private SeedRun() {}
 
-    /** {@code SeedRun FIRST SEEDS [MINUTES]}: exits with 1 at the first seed that fails; begins none after that time. */
+    /** {@code SeedRun FIRST SEEDS [MINUTES [tenants]]}: exits with 1 at the first seed that fails; begins none after that time. */
     public static void main(String[] args) {
         long first = Long.parseLong(args[0]);
         long seeds = Long.parseLong(args[1]);
         try {
             double minutes = args.length > 2 ? Double.parseDouble(args[2]) : Double.MAX_VALUE;
-            System.out.println(run(Plan::of, first, seeds, minutes));
+            boolean tenants = args.length > 3 && args[3].equals("tenants");
+            System.out.println(run(tenants ? Plan::ofTenants : Plan::of, first, seeds, minutes));
         } catch (SeedFailed e) {
             System.out.println("FAILED after " + (e.seed - first + 1) + " seeds: " + e.getMessage());
             e.getCause().printStackTrace(System.out);

@@ -26,6 +26,7 @@ final class Simulation implements AutoCloseable {
     private final List<SimMaster> masters = new ArrayList<>();
     private final List<SimNode> nodes = new ArrayList<>();
     private final List<SimClient> clients = new ArrayList<>();
+    private final List<SimThief> thieves = new ArrayList<>();
     private final List<Load> loads = new ArrayList<>();
     private final Faults faults;
     private final Scaling scaling;
@@ -110,6 +111,9 @@ final class Simulation implements AutoCloseable {
             clients.add(client);
             loads.add(new Load(plan, client, history, truth, values, tally, arena));
         }
+        if (!plan.tenants().isEmpty()) {
+            thieves.add(new SimThief(network, POOL, tally, nodes));
+        }
         faults = new Faults(plan, network, leases, truth, tally, masters, nodes, clients);
         rest = new Rest(plan, world, masters, nodes, loads, history, tally, scaling);
     }
@@ -164,6 +168,7 @@ final class Simulation implements AutoCloseable {
         List<SimProcess> all = new ArrayList<>(masters);
         all.addAll(nodes);
         all.addAll(clients);
+        all.addAll(thieves);
         nodes.stream().filter(SimNode::isOut).forEach(all::remove);
         for (SimProcess process : all) {
             world.in(world.between(0, 200), process::start);
@@ -182,6 +187,7 @@ final class Simulation implements AutoCloseable {
         world.run(plan.loadMs());
         world.trace(() -> "faults are over");
         faults.end();
+        thieves.forEach(SimProcess::crash);
         if (plan.spareNodes() > 0) {
             scaling.end();
         }
@@ -199,11 +205,12 @@ final class Simulation implements AutoCloseable {
 
     @Override
     public void close() {
-        for (List<? extends SimProcess> some : List.of(clients, nodes, masters)) {
+        for (List<? extends SimProcess> some : List.of(thieves, clients, nodes, masters)) {
             some.forEach(SimProcess::crash);
         }
         nodes.forEach(SimNode::release);
         clients.forEach(SimClient::release);
+        thieves.forEach(SimThief::release);
         arena.close();
     }
 }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 /**
- * Clients of several tenants put, read, ask and remove under the same keys, while leaders change, nodes die and are drained and SSDs fail: none
+ * Clients of several tenants, and one who shows what was granted to others, put, read, ask and remove under the same keys, while leaders change, nodes die and are drained and SSDs fail: none
  * reads another's bytes, and none loses an object or is told of its absence by what another does. A failure names its seed: {@code
  * -Dkvpool.sim.seed=S} runs that one alone, {@code -Dkvpool.sim.seeds=N} more of them.
  */
@@ -22,6 +22,7 @@ class TenantIsolationTest {
         System.out.println(all);
         assertThat(all.get("reads")).isPositive();
         assertThat(all.get("puts acknowledged")).isPositive();
+        assertThat(all.get("stolen grants refused")).isPositive();
         if (ONE_SEED == null) {
             assertThat(all.get("remove all OK"))
                     .as("removals of all of one tenant")
