@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Engines with a ServiceAccount's token and no certificate: the client enrols by itself, and keeps its certificate new."""
 
+import ctypes
 import http.server
 import json
 import os
+import shutil
 import signal
 import ssl
 import subprocess
@@ -24,6 +26,7 @@ from waiting import eventually
 
 import kvpool
 from kvpool.events import Directory, Subscription
+from mooncake.engine import TransferEngine
 from mooncake.store import MooncakeDistributedStore
 
 POOL_ID = str(uuid.uuid4())
@@ -176,6 +179,34 @@ def test_who_reads_only_reads_only(enrolling: EnrollingPool, identity: Path) -> 
     with kvpool.Client(enrolling.masters) as client, pytest.raises(kvpool.KvpoolError) as refused:
         client.put("identity/reader", b"v")
     assert refused.value.status is kvpool.Status.NOT_PERMITTED
+
+
+def test_transfer_engines_need_no_more_either(
+    enrolling: EnrollingPool, identity: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each by the token of its own ServiceAccount, of which one may only read."""
+    memory, local = (ctypes.create_string_buffer(text, 4096) for text in (b"of the writer", b"of the reader"))
+    writer, reader = TransferEngine(), TransferEngine()
+    assert writer.initialize("127.0.0.1", "P2PHANDSHAKE", "tcp", "") == 0
+    shutil.copytree(identity, tmp_path / "reader")
+    (tmp_path / "reader/token").write_text(enrolling.token("team-b/reader"))
+    monkeypatch.setenv("KVPOOL_IDENTITY_DIR", str(tmp_path / "reader"))
+    assert reader.initialize("127.0.0.1", "P2PHANDSHAKE", "tcp", "") == 0
+    monkeypatch.delenv("KVPOOL_IDENTITY_DIR")
+    plain = TransferEngine()
+    assert plain.initialize("127.0.0.1", "P2PHANDSHAKE", "tcp", "") == 0
+    try:
+        assert writer.register_memory(ctypes.addressof(memory), 4096) == 0
+        target = f"127.0.0.1:{writer.get_rpc_port()}"
+        there = (target, ctypes.addressof(local), ctypes.addressof(memory), 4096)
+        assert plain.transfer_sync_read(*there) == -1
+        assert reader.transfer_sync_write(*there) == -1
+        assert memory.value == b"of the writer"
+        assert reader.transfer_sync_read(*there) == 0
+        assert local.value == b"of the writer"
+    finally:
+        for engine in (plain, reader, writer):
+            engine.get_engine().engine.close()
 
 
 def test_a_master_that_is_away_is_passed_over(enrolling: EnrollingPool, identity: Path) -> None:
