@@ -138,6 +138,9 @@ final class PoolDocument {
         object.put("roots", trust.roots());
         object.put("authority", trust.authority());
         object.put("notAfter", trust.notAfter().toString());
+        object.putObject("own")
+                .put("notBefore", trust.own().notBefore().toString())
+                .put("notAfter", trust.own().notAfter().toString());
         ArrayNode members = object.putArray("members");
         for (TrustInEffect.Member member : trust.members()) {
             members.addObject()

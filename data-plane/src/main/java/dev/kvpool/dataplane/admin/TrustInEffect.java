@@ -5,17 +5,21 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What the certificates of a pool hang on, as a master that signs them sees it.
+ * What the certificates of a pool hang on, as a master sees it.
  *
  * @param roots digest of the roots that it trusts and gives to others
- * @param authority fingerprint of what it signs with
+ * @param authority fingerprint of what it signs with, or of what has signed its own certificate; empty where that is none of the roots
  * @param notAfter end of that
+ * @param own its own certificate
  * @param members what storage nodes and agents said of theirs
  */
-public record TrustInEffect(String roots, String authority, Instant notAfter, List<Member> members) {
+public record TrustInEffect(String roots, String authority, Instant notAfter, Own own, List<Member> members) {
     public TrustInEffect {
         members = List.copyOf(members);
     }
+
+    /** When the certificate of a master is valid. */
+    public record Own(Instant notBefore, Instant notAfter) {}
 
     /**
      * One of them.

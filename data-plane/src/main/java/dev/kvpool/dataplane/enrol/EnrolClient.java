@@ -109,6 +109,18 @@ final class EnrolClient {
         throw new IOException(problems.toString());
     }
 
+    /**
+     * Asks masters with a token in place of a certificate.
+     *
+     * @throws IOException when a file cannot be read, or has nothing that can be used
+     */
+    static AdminCaller caller(Path token, Path roots) throws IOException {
+        EnrolClient files = new EnrolClient(List.of(), token, roots, token);
+        String shown = files.token();
+        return AdminCaller.trusting(files.parsed(files.file()), files.pools(shown))
+                .showing(shown);
+    }
+
     private String token() throws IOException {
         String shown = Files.readString(token, StandardCharsets.US_ASCII).strip();
         if (!TOKEN_CHARS.matcher(shown).matches()) { // a header would be refused with the token in the message

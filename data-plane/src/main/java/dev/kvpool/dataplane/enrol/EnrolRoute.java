@@ -33,6 +33,16 @@ public final class EnrolRoute {
         return Route.post(PATH, new EnrolRoute(enrolment, audit)::answer);
     }
 
+    /** That of a master which takes tokens in place of certificates, and has no authority to sign with. */
+    public static Route refusing() {
+        return Route.post(
+                PATH,
+                request -> Response.text(
+                        404,
+                        "this master signs no certificates: those of its pool come from directories that others fill; give processes"
+                                + " --tls-dir, and engines KVPOOL_TLS_DIR\n"));
+    }
+
     private Response answer(Request request) {
         String token = request.token().orElse("");
         if (token.isEmpty()) {

@@ -2,7 +2,6 @@
 package dev.kvpool.dataplane.enrol;
 
 import dev.kvpool.dataplane.enrol.RefusedTokenException.Reason;
-import dev.kvpool.dataplane.http.TokenNames;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.name.PeerName;
@@ -21,6 +20,8 @@ import java.time.InstantSource;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -42,9 +43,8 @@ public final class Enrolment {
     private static final int EC_BITS = 256;
 
     private final Supplier<CertificateAuthority> authority;
-    private final TokenChecks tokens;
+    private final EnrolledNames names;
     private final RequestBudget<String> signatures;
-    private final Supplier<EnrolmentRules> rules;
     private final InstantSource clock;
 
     /**
@@ -66,14 +66,18 @@ public final class Enrolment {
      * @param uptimeMs milliseconds of a clock that is never set
      */
     public Enrolment(
+            UUID poolId,
             Supplier<CertificateAuthority> authority,
             TokenChecks tokens,
             Supplier<EnrolmentRules> rules,
             InstantSource clock,
             LongSupplier uptimeMs) {
         this.authority = authority;
-        this.tokens = tokens;
-        this.rules = rules;
+        this.names = new EnrolledNames(
+                poolId,
+                () -> Set.of(CertificateAuthority.fingerprint(authority.get().certificate())),
+                tokens,
+                rules);
         this.clock = clock;
         this.signatures = new RequestBudget<>("token", OF_TOKEN_MAX, OF_ALL_MAX, uptimeMs);
     }
@@ -89,7 +93,7 @@ public final class Enrolment {
      */
     public Granted enrol(String token, String key, String proof, InetAddress from) throws RefusedTokenException {
         CertificateAuthority signing = authority.get();
-        PeerName name = named(signing, token, from).name();
+        PeerName name = names.named(token, from).name();
         requireBudget(token);
         PublicKey publicKey = publicKey(key);
         requireProof(publicKey, token, proof);
@@ -102,21 +106,9 @@ public final class Enrolment {
                 certificate.getNotAfter().toInstant());
     }
 
-    /**
-     * The name that a certificate for this token would have, and when the token ends.
-     *
-     * @throws RefusedTokenException when the token is not believed, or no rule gives it a name
-     */
-    TokenNames.Named named(String token, InetAddress from) throws RefusedTokenException {
-        return named(authority.get(), token, from);
-    }
-
-    private TokenNames.Named named(CertificateAuthority own, String token, InetAddress from)
-            throws RefusedTokenException {
-        ServiceAccountToken verified = tokens.check(token, from);
-        PeerName name = name(own, verified);
-        tokens.remember(token, verified);
-        return new TokenNames.Named(name, verified.expires());
+    /** The names by which it signs. */
+    public EnrolledNames names() {
+        return names;
     }
 
     private void requireBudget(String token) throws RefusedTokenException {
@@ -127,22 +119,6 @@ public final class Enrolment {
                     "certificates are asked for faster than this master signs them: " + problem.get()
                             + "; try again later");
         }
-    }
-
-    /**
-     * The operator speaks to every pool, and anybody who may make one says by which roots its masters are verified. So its tokens are for one
-     * certificate authority, and of no use with the masters of another.
-     */
-    private PeerName name(CertificateAuthority own, ServiceAccountToken token) throws RefusedTokenException {
-        PeerName name = rules.get().name(own.poolId(), token);
-        boolean isOperator = name.role() == PeerRole.OPERATOR;
-        String fingerprint = CertificateAuthority.fingerprint(own.certificate());
-        if (isOperator ? !token.authorities().contains(fingerprint) : !token.isForPool()) {
-            String audience = "kvpool.dev/" + own.poolId() + (isOperator ? "/" + fingerprint : "");
-            throw new RefusedTokenException(
-                    Reason.AUDIENCE, "the token of " + name.path() + " must be of audience " + audience);
-        }
-        return name;
     }
 
     /** What the key signs: of no use anywhere else, and bound to the token. */

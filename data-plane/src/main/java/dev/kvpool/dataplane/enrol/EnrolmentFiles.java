@@ -11,7 +11,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 
 /** CA and rules, as their owner may replace them while a master runs. What cannot be used leaves things as they are. */
 public final class EnrolmentFiles implements AutoCloseable {
@@ -39,14 +41,27 @@ public final class EnrolmentFiles implements AutoCloseable {
         look();
     }
 
-    /** What answers requests, by the files of the moment. */
-    public Enrolment enrolment() {
-        TokenVerifier tokens = new TokenVerifier("kvpool.dev/" + poolId, keys, clock, Uptime::ms);
-        return new Enrolment(
-                () -> authority, new TokenChecks(tokens, clock, Uptime::ms), () -> rules, clock, Uptime::ms);
+    /** What answers requests, by the files of the moment; empty where there is no CA. */
+    public Optional<Enrolment> enrolment() {
+        return place.authority()
+                .map(directory -> new Enrolment(poolId, () -> authority, tokens(), () -> rules, clock, Uptime::ms));
     }
 
-    /** The CA of the moment. */
+    /**
+     * Names of tokens where there is no CA.
+     *
+     * @param authorities fingerprints of what this master trusts, as they are now
+     */
+    public EnrolledNames names(Supplier<Set<String>> authorities) {
+        return new EnrolledNames(poolId, authorities, tokens(), () -> rules);
+    }
+
+    private TokenChecks tokens() {
+        TokenVerifier verifier = new TokenVerifier("kvpool.dev/" + poolId, keys, clock, Uptime::ms);
+        return new TokenChecks(verifier, clock, Uptime::ms);
+    }
+
+    /** The CA of the moment, where there is one. */
     public CertificateAuthority authority() {
         return authority;
     }
@@ -64,7 +79,9 @@ public final class EnrolmentFiles implements AutoCloseable {
      */
     public void look() throws IOException {
         lookAtRules(); // first: who was taken out of them has no part in the pool any more, whatever the CA is
-        lookAtAuthority();
+        if (place.authority().isPresent()) {
+            lookAtAuthority(place.authority().get());
+        }
     }
 
     private void lookAtRules() throws IOException {
@@ -80,15 +97,15 @@ public final class EnrolmentFiles implements AutoCloseable {
         seenRules = Optional.of(now); // what was refused is looked at again, and told again
     }
 
-    private void lookAtAuthority() throws IOException {
-        AuthorityDirectory.Text now = AuthorityDirectory.Text.read(place.authority());
+    private void lookAtAuthority(Path directory) throws IOException {
+        AuthorityDirectory.Text now = AuthorityDirectory.Text.read(directory);
         if (seenAuthority.filter(now::equals).isPresent()) {
             return;
         }
         CertificateAuthority found = now.parse(clock.instant());
         if (!found.poolId().equals(poolId)) {
-            throw new IOException(place.authority() + " has the CA of pool " + found.poolId() + ", and this is pool "
-                    + poolId + "; make one with `kvpool cert init --pool-id " + poolId + "`");
+            throw new IOException(directory + " has the CA of pool " + found.poolId() + ", and this is pool " + poolId
+                    + "; make one with `kvpool cert init --pool-id " + poolId + "`");
         }
         authority = found;
         seenAuthority = Optional.of(now);

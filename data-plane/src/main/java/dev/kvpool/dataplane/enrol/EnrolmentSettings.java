@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** What a master that gives certificates is told. */
+/** What a master that gives certificates, or takes tokens in place of them, is told. */
 public final class EnrolmentSettings {
     static final Setting<Path> AUTHORITY = Setting.optional(
             "ca-dir",
@@ -22,8 +22,9 @@ public final class EnrolmentSettings {
     static final Setting<Path> RULES_FILE = Setting.optional(
             "enrolment",
             Formats.FILE,
-            "File with one line for each ServiceAccount that gets certificates: NAMESPACE/ACCOUNT and node, node SET, agent, operator,"
-                    + " monitor, admin, tenant TENANT rw|ro, or none; NAMESPACE/* is all others of a namespace, for tenants. Reread when it changes.");
+            "File with one line for each ServiceAccount whose tokens are taken: NAMESPACE/ACCOUNT and node, node SET, agent, operator,"
+                    + " monitor, admin, tenant TENANT rw|ro, or none; NAMESPACE/* is all others of a namespace, for tenants. Without --ca-dir only"
+                    + " operators, admins and monitors count: their tokens stand for certificates over HTTPS. Reread when it changes.");
 
     static final Setting<Path> TOKEN_KEYS = Setting.optional(
             "token-keys",
@@ -36,9 +37,16 @@ public final class EnrolmentSettings {
     public static final List<Rule> RULES = List.of(
             new Rule(
                     List.of(AUTHORITY, RULES_FILE),
-                    values -> values.find(AUTHORITY).isPresent()
-                            == values.find(RULES_FILE).isPresent(),
-                    "give --ca-dir and --enrolment together: one signs, the other says for whom"),
+                    values -> values.find(AUTHORITY).isEmpty()
+                            || values.find(RULES_FILE).isPresent(),
+                    "give --enrolment with --ca-dir: one signs, the other says for whom"),
+            new Rule(
+                    List.of(AUTHORITY, RULES_FILE, TlsSettings.MODE, TlsSettings.DIRECTORY),
+                    values -> values.find(RULES_FILE).isEmpty()
+                            || values.find(AUTHORITY).isPresent()
+                            || TlsSettings.place(values).used().isPresent(),
+                    "--enrolment needs --ca-dir, by which this master signs certificates, or --tls-dir and --tls permissive or required:"
+                            + " then it takes tokens of operators, admins and monitors over HTTPS, and signs nothing"),
             new Rule(
                     List.of(AUTHORITY, TlsSettings.MODE, TlsSettings.DIRECTORY),
                     values -> TlsSettings.place(values).mode() == TlsMode.OFF
@@ -53,19 +61,19 @@ public final class EnrolmentSettings {
                     "--ca-dir needs --tls permissive or required: tokens are taken over HTTPS only"));
 
     /**
-     * Where a master finds what it needs to give certificates.
+     * Where a master finds what it needs to give certificates, or to take tokens.
      *
-     * @param authority directory of the CA
+     * @param authority directory of the CA; empty where it signs nothing
      * @param rules file of names
      * @param tokenKeys file of a key set; empty for the API server's
      */
-    public record Place(Path authority, Path rules, Optional<Path> tokenKeys) {}
+    public record Place(Optional<Path> authority, Path rules, Optional<Path> tokenKeys) {}
 
     private EnrolmentSettings() {}
 
-    /** Empty for a master that gives none. */
+    /** Empty for a master that takes no tokens. */
     public static Optional<Place> place(Settings settings) {
-        return settings.find(AUTHORITY)
-                .map(authority -> new Place(authority, settings.get(RULES_FILE), settings.find(TOKEN_KEYS)));
+        return settings.find(RULES_FILE)
+                .map(rules -> new Place(settings.find(AUTHORITY), rules, settings.find(TOKEN_KEYS)));
     }
 }

@@ -17,12 +17,12 @@ public final class TrustRoute {
     private static final String VERB = "POST " + PATH;
     private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{16}");
 
-    private final Enrolment enrolment;
+    private final EnrolledNames names;
     private final MemberReports reports;
     private final AuditLog audit;
 
-    private TrustRoute(Enrolment enrolment, MemberReports reports, AuditLog audit) {
-        this.enrolment = enrolment;
+    private TrustRoute(EnrolledNames names, MemberReports reports, AuditLog audit) {
+        this.names = names;
         this.reports = reports;
         this.audit = audit;
     }
@@ -33,7 +33,7 @@ public final class TrustRoute {
      * @param audit is told of each refusal
      */
     public static Route of(Enrolment enrolment, MemberReports reports, AuditLog audit) {
-        return Route.post(PATH, new TrustRoute(enrolment, reports, audit)::answer);
+        return Route.post(PATH, new TrustRoute(enrolment.names(), reports, audit)::answer);
     }
 
     private Response answer(Request request) {
@@ -44,7 +44,7 @@ public final class TrustRoute {
         String roots = parameter(request, "roots");
         String authority = parameter(request, "authority");
         try {
-            PeerName name = enrolment.named(token, request.from()).name();
+            PeerName name = names.named(token, request.from()).name();
             if (!MemberReports.matters(name.role())) {
                 return Response.text(403, "only storage nodes and agents are asked, and this is " + name.path() + "\n");
             }

@@ -40,19 +40,25 @@ public final class AdminCaller {
     }
 
     /** Over HTTP. */
-    public static final AdminCaller PLAIN = new AdminCaller(Optional.empty());
+    public static final AdminCaller PLAIN = new AdminCaller(Optional.empty(), Optional.empty());
 
     private final Optional<SSLContext> https;
+    private final Optional<String> token;
 
-    private AdminCaller(Optional<SSLContext> https) {
+    private AdminCaller(Optional<SSLContext> https, Optional<String> token) {
         this.https = https;
+        this.token = token;
     }
 
     /** Over HTTPS with these credentials; the other side must be a member of the same pool. */
     public static AdminCaller with(TlsContext tls) {
         PeerName own = tls.credentials().name();
-        return new AdminCaller(Optional.of(ServerTrust.context(
-                new KeyManager[] {tls.keys()}, tls.credentials().roots(), (address, peer) -> problem(peer, own))));
+        return new AdminCaller(
+                Optional.of(ServerTrust.context(
+                        new KeyManager[] {tls.keys()},
+                        tls.credentials().roots(),
+                        (address, peer) -> problem(peer, own))),
+                Optional.empty());
     }
 
     /**
@@ -62,9 +68,20 @@ public final class AdminCaller {
      */
     public static AdminCaller trusting(List<X509Certificate> roots, Set<UUID> pools) {
         Set<UUID> meant = Set.copyOf(pools);
-        return new AdminCaller(Optional.of(ServerTrust.context(
-                roots,
-                (address, peer) -> problem(peer, Set.of(PeerRole.MASTER)).or(() -> problemOfPool(peer, meant)))));
+        return new AdminCaller(
+                Optional.of(ServerTrust.context(
+                        roots,
+                        (address, peer) ->
+                                problem(peer, Set.of(PeerRole.MASTER)).or(() -> problemOfPool(peer, meant)))),
+                Optional.empty());
+    }
+
+    /** The same, with a token in place of a certificate for each {@link #get}, once the other side is known to be who was meant. */
+    public AdminCaller showing(String shown) {
+        if (https.isEmpty()) {
+            throw new IllegalStateException("a token is shown over HTTPS only");
+        }
+        return new AdminCaller(https, Optional.of(shown));
     }
 
     private static Optional<String> problemOfPool(PeerName peer, Set<UUID> meant) {
@@ -131,6 +148,7 @@ public final class AdminCaller {
         connection.setConnectTimeout((int) connect.toMillis());
         connection.setReadTimeout((int) answer.toMillis());
         connection.setInstanceFollowRedirects(false);
+        token.ifPresent(shown -> connection.setRequestProperty(Request.TOKEN, shown));
         if (https.isPresent()) {
             HttpsURLConnection secure = (HttpsURLConnection) connection;
             secure.setSSLSocketFactory(https.get().getSocketFactory());

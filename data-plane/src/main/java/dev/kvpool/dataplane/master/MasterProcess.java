@@ -10,7 +10,6 @@ import dev.kvpool.dataplane.election.ElectorThread;
 import dev.kvpool.dataplane.election.LeaseStore;
 import dev.kvpool.dataplane.election.Sight;
 import dev.kvpool.dataplane.enrol.EnrolRoute;
-import dev.kvpool.dataplane.enrol.EnrolledNames;
 import dev.kvpool.dataplane.enrol.Enrolment;
 import dev.kvpool.dataplane.enrol.EnrolmentFiles;
 import dev.kvpool.dataplane.enrol.OwnCertificate;
@@ -31,6 +30,7 @@ import dev.kvpool.dataplane.master.file.FileWatch;
 import dev.kvpool.dataplane.master.warmup.WarmUp;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
 import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.secure.Credentials;
 import dev.kvpool.dataplane.secure.MemberReports;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.secure.RefusedCertificateException;
@@ -60,6 +60,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -207,8 +208,9 @@ public final class MasterProcess implements AutoCloseable {
         MasterMetrics metrics =
                 new MasterMetrics(this::status, counts, events, security, audit::dropped, MasterProcess::clockMs);
         AdminPorts ports = new AdminPorts(config.host(), config.adminPort(), config.secureAdminPort());
-        Optional<Enrolment> giving = enrolment.map(EnrolmentFiles::enrolment);
-        Optional<TokenNames> tokens = giving.map(it -> new EnrolledNames(it));
+        Optional<Enrolment> giving = enrolment.flatMap(EnrolmentFiles::enrolment);
+        Optional<TokenNames> tokens = enrolment.map(
+                files -> giving.map(Enrolment::names).orElseGet(() -> files.names(this::trustedAuthorities)));
         admin = AdminServers.start(ports, routes(metrics, giving), security, tokens, audit);
         every(TICK_MS, loop::tick);
         every(STATUS_MS, () -> loop.apply(this::look));
@@ -243,12 +245,17 @@ public final class MasterProcess implements AutoCloseable {
         if (giving.isPresent()) {
             routes.add(EnrolRoute.of(giving.get(), audit));
             routes.add(TrustRoute.of(giving.get(), memberReports, audit));
+        }
+        if (enrolment.isPresent()) {
+            if (giving.isEmpty()) {
+                routes.add(EnrolRoute.refusing());
+            }
             FileWatch.start(
                     "enrolment",
-                    enrolment.orElseThrow()::look,
+                    enrolment.get()::look,
                     problem -> {
                         if (!problem.isEmpty()) {
-                            LOG.warn("certificates are given as before: {}", problem);
+                            LOG.warn("certificates are given, and tokens taken, as before: {}", problem);
                         }
                     },
                     () -> closing);
@@ -372,15 +379,27 @@ public final class MasterProcess implements AutoCloseable {
                 this::trust);
     }
 
+    private Set<String> trustedAuthorities() {
+        return security.current()
+                .map(tls -> Set.copyOf(new TrustBundle(tls.credentials().roots()).fingerprints()))
+                .orElse(Set.of());
+    }
+
     /** The roots are those of the connections of this moment, which follow the files some seconds later. */
     Optional<TrustInEffect> trust() {
         return enrolment.flatMap(files -> security.current().map(tls -> {
-            X509Certificate authority = files.authority().certificate();
+            Credentials own = tls.credentials();
+            TrustBundle bundle = new TrustBundle(own.roots());
+            Optional<X509Certificate> authority =
+                    config.enrolment().get().authority().isPresent()
+                            ? Optional.of(files.authority().certificate())
+                            : bundle.signerOf(own.chain().getFirst());
             long now = clockMs();
             return new TrustInEffect(
-                    new TrustBundle(tls.credentials().roots()).digest(),
-                    CertificateAuthority.fingerprint(authority),
-                    authority.getNotAfter().toInstant(),
+                    bundle.digest(),
+                    authority.map(CertificateAuthority::fingerprint).orElse(""),
+                    authority.map(it -> it.getNotAfter().toInstant()).orElseGet(own::rootsNotAfter),
+                    new TrustInEffect.Own(own.chain().getFirst().getNotBefore().toInstant(), own.notAfter()),
                     memberReports.all().stream()
                             .map(said -> new TrustInEffect.Member(
                                     said.name(), said.roots(), said.authority(), now - said.atMs()))

@@ -11,9 +11,9 @@ import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.enrol.ClientSettings;
 import dev.kvpool.dataplane.http.AdminAnswer;
 import dev.kvpool.dataplane.http.AdminCaller;
-import dev.kvpool.dataplane.secure.RefusedCertificateException;
 import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.dataplane.version.Versions;
 import java.io.IOException;
@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** {@code kvpool preflight}: whether a running pool can go over to this build. To be run with the new image. */
 public final class PreflightCommand implements Command {
@@ -31,13 +32,21 @@ public final class PreflightCommand implements Command {
     static final Setting<List<HostPort>> ADMINS = Setting.required(
             "admins",
             HostPort.LIST,
-            "Admin addresses of all masters of the pool, with --tls-dir those of --secure-admin-port.");
+            "Admin addresses of all masters of the pool, with --tls-dir or --token-file those of --secure-admin-port.");
 
     static final Setting<Boolean> IGNORE_CLIENTS = Setting.onOff(
             "ignore-clients", "Do not refuse because of connected clients that do not support this version.");
 
     static final Setting<Path> RESULT_FILE = Setting.optional(
             "result-file", Formats.FILE, "File that the result is also written to, such as a termination log.");
+
+    private static final Rule TOKEN_NEEDS_ROOTS = new Rule(
+            List.of(ClientSettings.TOKEN, ClientSettings.ROOTS, TlsSettings.DIRECTORY),
+            values -> values.find(ClientSettings.TOKEN).isPresent()
+                            == values.find(ClientSettings.ROOTS).isPresent()
+                    && (values.find(ClientSettings.TOKEN).isEmpty()
+                            || values.find(TlsSettings.DIRECTORY).isEmpty()),
+            "give --token-file and --roots together, and neither with --tls-dir: masters take a certificate or a token");
 
     @Override
     public String name() {
@@ -51,12 +60,20 @@ public final class PreflightCommand implements Command {
 
     @Override
     public List<Setting<?>> settings() {
-        return List.of(ADMINS, IGNORE_CLIENTS, RESULT_FILE, TlsSettings.DIRECTORY, TlsSettings.MODE);
+        return List.of(
+                ADMINS,
+                IGNORE_CLIENTS,
+                RESULT_FILE,
+                TlsSettings.DIRECTORY,
+                TlsSettings.MODE,
+                ClientSettings.TOKEN,
+                ClientSettings.ROOTS);
     }
 
     @Override
     public List<Rule> rules() {
-        return TlsSettings.RULES;
+        return Stream.concat(TlsSettings.RULES.stream(), Stream.of(TOKEN_NEEDS_ROOTS))
+                .toList();
     }
 
     @Override
@@ -90,8 +107,11 @@ public final class PreflightCommand implements Command {
 
     private static AdminCaller caller(Settings settings) throws FailureException {
         try {
+            if (settings.find(ClientSettings.TOKEN).isPresent()) {
+                return ClientSettings.caller(settings);
+            }
             return AdminCaller.of(TlsSettings.place(settings));
-        } catch (RefusedCertificateException e) {
+        } catch (IOException e) {
             throw new FailureException(e.getMessage(), e);
         }
     }

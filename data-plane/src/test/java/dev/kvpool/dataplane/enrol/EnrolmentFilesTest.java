@@ -37,7 +37,8 @@ class EnrolmentFilesTest {
 
     private EnrolmentFiles open() throws IOException {
         return new EnrolmentFiles(
-                new EnrolmentSettings.Place(folder.resolve("ca"), folder.resolve("rules"), Optional.empty()),
+                new EnrolmentSettings.Place(
+                        Optional.of(folder.resolve("ca")), folder.resolve("rules"), Optional.empty()),
                 POOL,
                 InstantSource.system());
     }

@@ -55,7 +55,7 @@ class EnrolmentTest {
     private final TokenChecks checks =
             new TokenChecks(new TokenVerifier(AUDIENCE, ISSUER, () -> now, () -> uptimeMs), () -> now, () -> uptimeMs);
     private final Enrolment enrolment =
-            new Enrolment(() -> authority, checks, () -> rules.get(), CLOCK, () -> uptimeMs);
+            new Enrolment(POOL, () -> authority, checks, () -> rules.get(), CLOCK, () -> uptimeMs);
     private final KeyPair pair = CertificateAuthority.newKey();
 
     private static ObjectNode claims(String namespace, String account) {
@@ -238,7 +238,7 @@ class EnrolmentTest {
 
     private Reason reason(String token, String from) {
         try {
-            enrolment.named(token, InetAddress.ofLiteral(from));
+            enrolment.names().named(token, InetAddress.ofLiteral(from));
             return null;
         } catch (RefusedTokenException e) {
             return e.reason();
@@ -248,7 +248,7 @@ class EnrolmentTest {
     @Test
     void whoFloodsFromOneAddressKeepsNoOtherOut() throws Exception {
         String known = ISSUER.token(claims("mon", "prometheus"));
-        assertThat(enrolment.named(known, HERE).name().path()).isEqualTo("monitor");
+        assertThat(enrolment.names().named(known, HERE).name().path()).isEqualTo("monitor");
         for (int i = 0; i < 10_000; i++) {
             Reason reason = reason("x.y." + i, "2001:db8:0:1::" + Integer.toHexString(i));
             assertThat(reason).isEqualTo(i < TokenChecks.OF_ADDRESS_MAX ? Reason.MALFORMED : Reason.BUDGET);
@@ -269,9 +269,9 @@ class EnrolmentTest {
     @Test
     void aTokenThatIsKnownLosesItsPartWithTheRulesAndEndsInTime() throws Exception {
         String token = ISSUER.token(claims("mon", "prometheus"));
-        assertThat(enrolment.named(token, HERE).until()).isEqualTo(NOW.plusSeconds(600));
+        assertThat(enrolment.names().named(token, HERE).until()).isEqualTo(NOW.plusSeconds(600));
         rules.set(EnrolmentRules.parse("mon/prometheus admin\n"));
-        assertThat(enrolment.named(token, HERE).name().path()).isEqualTo("admin/mon.prometheus");
+        assertThat(enrolment.names().named(token, HERE).name().path()).isEqualTo("admin/mon.prometheus");
         rules.set(EnrolmentRules.parse("mon/other admin\n"));
         assertThat(reason(token, "192.0.2.1")).isEqualTo(Reason.NO_RULE);
         rules.set(EnrolmentRules.parse(RULES));

@@ -255,7 +255,7 @@ class MasterEnrolsTest {
 
     private EnrolmentSettings.Place place() {
         return new EnrolmentSettings.Place(
-                folder.resolve("ca"), folder.resolve("rules"), Optional.of(folder.resolve("keys")));
+                Optional.of(folder.resolve("ca")), folder.resolve("rules"), Optional.of(folder.resolve("keys")));
     }
 
     @BeforeEach

@@ -92,7 +92,9 @@ class MembersEnrolTest {
                         .expecting(NODE)
                         .secured(new TlsPlace(Optional.empty(), TlsMode.REQUIRED))
                         .enrolling(new EnrolmentSettings.Place(
-                                folder.resolve("ca"), folder.resolve("rules"), Optional.of(folder.resolve("keys"))))
+                                Optional.of(folder.resolve("ca")),
+                                folder.resolve("rules"),
+                                Optional.of(folder.resolve("keys"))))
                         .config(),
                 PeerSocket.VERSIONS,
                 (what, cause) -> {});
