@@ -36,27 +36,18 @@ final class SchemaPolish {
     private static final long LABEL_VALUE_LENGTH_MAX = 63;
 
     /** Lists that are maps: name of the property to its keys. */
-    private static final Map<String, String> LIST_MAP_KEYS = Map.of(
-            "conditions",
-            "type",
-            "storage",
-            "name",
-            "env",
-            "name",
-            "hostFiles",
-            "path",
-            "steps",
-            "of,because",
-            "pods",
-            "name",
-            "volumes",
-            "name",
-            "volumeMounts",
-            "mountPath",
-            "tenants",
-            "name",
-            "serviceAccounts",
-            "namespace,name");
+    private static final Map<String, String> LIST_MAP_KEYS = Map.ofEntries(
+            Map.entry("conditions", "type"),
+            Map.entry("storage", "name"),
+            Map.entry("env", "name"),
+            Map.entry("hostFiles", "path"),
+            Map.entry("steps", "of,because"),
+            Map.entry("pods", "name"),
+            Map.entry("volumes", "name"),
+            Map.entry("volumeMounts", "mountPath"),
+            Map.entry("tenants", "name"),
+            Map.entry("serviceAccounts", "namespace,name"),
+            Map.entry("secrets", "name"));
 
     private final Class<?> kind;
 

@@ -44,6 +44,24 @@ import java.util.stream.Stream;
                 + " || self.security.mode != 'Off'",
         message = "tenants need security.mode Permissive or Required: without certificates no engine says whose it is",
         fieldPath = ".tenants")
+@ValidationRule(
+        value = "!has(self.tenants) || self.tenants.size() == 0 || self.security.certificates.source != 'Directory'",
+        message =
+                "tenants need security.certificates.source Operator: with Directory the name in each certificate says whose an engine is",
+        fieldPath = ".tenants")
+@ValidationRule(
+        value = "self.security.certificates.source != 'Directory' || self.storage.size() == 0"
+                + " || has(self.security.certificates.storage)",
+        message =
+                "storage sets need security.certificates.storage, the volume that the certificates of storage nodes come from",
+        fieldPath = ".security.certificates")
+@ValidationRule(
+        value = "!has(self.security.certificates.storage) || !has(self.security.certificates.storage.csi)"
+                + " || self.storage.filter(s, has(s.perNode)).size() == 0",
+        message =
+                "sets with perNode need security.certificates.storage.secrets: storage nodes there are named by their Kubernetes nodes, which"
+                        + " no CSI driver is told",
+        fieldPath = ".security.certificates")
 public record KvCachePoolSpec(
         @JsonPropertyDescription(
                 "Product version the pool shall run, for example 0.1.0. Default: what it runs; a new pool runs the"
@@ -169,7 +187,7 @@ public record KvCachePoolSpec(
         cache = cache == null ? new CacheSpec(null, null, null, null, null, null, null) : cache;
         upgrade = upgrade == null ? new UpgradeSpec(null, null, null, null, null, null) : upgrade;
         networkPolicy = networkPolicy == null ? new NetworkPolicySpec(null, null) : networkPolicy;
-        security = security == null ? new SecuritySpec(null, null) : security;
+        security = security == null ? new SecuritySpec(null, null, null) : security;
         tenants = tenants == null ? List.of() : List.copyOf(tenants);
         paused = paused != null && paused;
         deletionPolicy = deletionPolicy == null ? DeletionPolicy.DELETE : deletionPolicy;

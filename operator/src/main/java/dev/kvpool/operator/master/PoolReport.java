@@ -30,7 +30,7 @@ import java.util.stream.Collectors;
  * @param cacheRules the rules of the cache it goes by; null when its version reads them only at its start
  * @param index how full its index is; null when it does not say
  * @param register who missed removals, and who knows which; null when it does not say
- * @param trust what certificates hang on; null where it signs none
+ * @param trust what certificates hang on; null where it takes no tokens
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record PoolReport(
@@ -80,16 +80,31 @@ public record PoolReport(
     }
 
     /**
-     * What certificates hang on, as a master that signs them sees it.
+     * What certificates hang on, as a master sees it.
      *
      * @param roots digest of the roots that it trusts
+     * @param own its own certificate; null where it does not say
      * @param members what storage nodes and agents said of theirs
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
-    public record Trust(String roots, List<TrustOfMember> members) {
+    public record Trust(String roots, Certificate own, List<TrustOfMember> members) {
         public Trust {
             roots = roots == null ? "" : roots;
             members = members == null ? List.of() : List.copyOf(members);
+        }
+    }
+
+    /**
+     * When a certificate is valid.
+     *
+     * @param notBefore as ISO 8601
+     * @param notAfter as ISO 8601
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Certificate(String notBefore, String notAfter) {
+        public Certificate {
+            notBefore = notBefore == null ? "" : notBefore;
+            notAfter = notAfter == null ? "" : notAfter;
         }
     }
 

@@ -112,6 +112,12 @@ public enum Reason {
             FALSE,
             "AccountInTwoRoles",
             "A ServiceAccount is in two tenants, or is a tenant's and that of storage pods or of the operator: its certificates can have one name only."),
+    CERTIFICATES_DO_NOT_FIT(
+            SPEC_VALID,
+            FALSE,
+            "CertificatesDoNotFit",
+            "spec.security.certificates cannot be used: ca is not one certificate, the pool has agents, or pods still run with certificates of"
+                    + " the other source."),
     CLIENTS_CANNOT_BE_SELECTED(
             SPEC_VALID,
             FALSE,
@@ -466,6 +472,25 @@ public enum Reason {
             "TrustChanged",
             "The certificate in ConfigMap POOL-trust is not the one that it is named by: somebody has changed it. Processes that read it"
                     + " trust another certificate authority than masters sign with."),
+
+    CERTIFICATES_OF_DIRECTORIES(
+            CERTIFICATES_VALID,
+            TRUE,
+            "CertificatesOfDirectories",
+            "spec.security.certificates.source is Directory: others make the certificates, those that masters use are valid, and no pod"
+                    + " complains about its own."),
+    CERTIFICATES_NOT_RENEWED(
+            CERTIFICATES_VALID,
+            FALSE,
+            "CertificatesNotRenewed",
+            "Certificates of masters, which others make, have ended, or less than a sixth of their life is left and others have not"
+                    + " replaced them. The message names the masters, and what theirs come from."),
+    CERTIFICATES_UNUSABLE(
+            CERTIFICATES_VALID,
+            FALSE,
+            "CertificatesUnusable",
+            "Pods do not start with what is in their directories of certificates, which others fill: files are missing, unreadable, of another"
+                    + " name, ended or not of the certificate authority. The message names the pods and what they said."),
 
     GUARANTEES_FIT(
             TENANTS_OVERCOMMITTED,

@@ -603,6 +603,7 @@ public final class PoolUnderTest {
         String digest = trust.bundle().digest();
         return new PoolReport.Trust(
                 digest,
+                null,
                 labelled(Pod.class, PoolLabels.ROLE_STORAGE).stream()
                         .map(pod -> new PoolReport.TrustOfMember(
                                 "node/" + ObservedPod.of(pod).nodeId(), digest, trust.fingerprint(), 0))

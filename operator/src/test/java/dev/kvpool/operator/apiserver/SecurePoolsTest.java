@@ -2,6 +2,7 @@
 package dev.kvpool.operator.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.api.v1alpha1.pod.MastersSpec;
@@ -9,6 +10,7 @@ import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.operator.plugin.KubectlKvpool;
 import dev.kvpool.operator.plugin.cluster.Cluster;
+import dev.kvpool.operator.pool.DirectorySpec;
 import dev.kvpool.operator.pool.cluster.AuthorityMaker;
 import dev.kvpool.operator.pool.cluster.PoolReader;
 import dev.kvpool.operator.pool.observation.PoolObservation;
@@ -243,6 +245,43 @@ class SecurePoolsTest {
                 .contains("--service-account must be a name");
         assertThat(plugin(out, "client-config", "missing")).contains("there is no KvCachePool missing");
         assertThat(out.toString()).isEmpty();
+    }
+
+    /** Nothing of an authority is made, and the source stays while pods may have certificates of it. */
+    @Test
+    void aPoolWhoseCertificatesOthersMakeHasNoAuthority() {
+        String spec = """
+                {security: {mode: %s, certificates: {source: Directory, ca: %s,
+                    masters: {secrets: [{name: foreign-master-0, secretName: one}]},
+                    storage: {csi: {driver: csi.example}}}},
+                  storage: [{name: a, capacity: 1Gi}], masters: {replicas: 1}}""";
+        PoolUnderTest pool = OPERATOR.make("foreign", spec.formatted("Required", DirectorySpec.root()));
+        await().until(() -> masters("foreign") != null && pool.has(Reason.CERTIFICATES_OF_DIRECTORIES));
+
+        assertThat(masters("foreign").getSpec().getTemplate().getSpec().getVolumes())
+                .flatMap(SecurePoolsTest::keys)
+                .containsExactly("one");
+        assertThat(client().secrets().inNamespace(NAMESPACE).list().getItems())
+                .extracting(secret -> secret.getMetadata().getName())
+                .noneMatch(name -> name.startsWith("foreign-ca-"));
+        assertThat(client().configMaps().inNamespace(NAMESPACE).list().getItems())
+                .extracting(map -> map.getMetadata().getName())
+                .filteredOn(name -> name.startsWith("foreign-"))
+                .contains("foreign-identity")
+                .noneMatch(name -> name.startsWith("foreign-ca-") || name.equals("foreign-trust"));
+
+        StringWriter out = new StringWriter();
+        assertThat(plugin(out, "client-config", "foreign"))
+                .contains("spec.security.certificates.source is Directory", "spiffe://" + pool.uid() + "/tenant/");
+        assertThat(plugin(out, "rotate-ca", "foreign")).contains("has no certificate authority of its own");
+        assertThat(out.toString()).isEmpty();
+
+        assertThatThrownBy(() -> pool.apply(SPEC))
+                .hasMessageContaining("certificates.source can be changed only while mode is Off");
+        pool.apply(spec.formatted("\"Off\"", DirectorySpec.root()));
+        pool.apply(SPEC);
+        await().until(() -> pool.has(Reason.AUTHORITY_VALID));
+        assertThat(configMap("foreign")).isNotNull();
     }
 
     /** What it prints beside its answer. */

@@ -49,7 +49,9 @@ class WrongValuesAreRefusedTest {
     @ParameterizedTest(name = "{0} {1}")
     @MethodSource("fields")
     void onlyTheWrongValueIsRefused(Kind kind, FieldChange change) {
-        assertThatCode(() -> create(kind, change.before())).doesNotThrowAnyException();
+        if (!change.isRefusedBefore()) {
+            assertThatCode(() -> create(kind, change.before())).doesNotThrowAnyException();
+        }
         assertThatCode(() -> create(kind, change.after())).doesNotThrowAnyException();
 
         JSONSchemaProps schema = SchemaFields.schemas(kind.crd()).get(change.field());

@@ -51,6 +51,9 @@ public final class ActiveTrust {
 
     /** For a pool that needs one. */
     static List<ConfigMap> of(KvCachePool pool) {
-        return pool.getSpec().security().mode().isOn() ? List.of(configMap()) : List.of();
+        return pool.getSpec().security().mode().isOn()
+                        && pool.getSpec().security().directory().isEmpty()
+                ? List.of(configMap())
+                : List.of();
     }
 }

@@ -140,6 +140,29 @@ class EveryReasonIsProducedTest {
             case TRUST_CHANGED ->
                 of(new PoolSketch(secure("Required"))
                         .child(ActiveTrust.with(Map.of("kvpool.dev/ca", "0123456789abcdef"))));
+            case CERTIFICATES_OF_DIRECTORIES -> of(new PoolSketch(DirectorySpec.csi()).engine("{}"));
+            case CERTIFICATES_NOT_RENEWED ->
+                of(new PoolSketch(DirectorySpec.csi())
+                        .engine("{}")
+                        .masters(
+                                2,
+                                1,
+                                Reports.trusting(
+                                        new PoolReport.Trust(
+                                                "",
+                                                new PoolReport.Certificate(
+                                                        "2020-01-01T00:00:00Z", "2020-01-02T00:00:00Z"),
+                                                List.of()),
+                                        ALL_READY)));
+            case CERTIFICATES_UNUSABLE ->
+                of(new PoolSketch(DirectorySpec.csi())
+                        .engine("{}")
+                        .pod(DirectorySpec.pod(
+                                "demo-master-0",
+                                PoolLabels.ROLE_MASTER,
+                                "",
+                                "/etc/kvpool/certificate/tls.crt is missing")));
+            case CERTIFICATES_DO_NOT_FIT -> of(new PoolSketch(DirectorySpec.csi()).engine("{agents: {}}"));
             case GUARANTEES_FIT -> of(whole(ALL_READY, guaranteed("1Gi")));
             case GUARANTEES_SCALED_DOWN -> of(whole(ALL_READY, guaranteed("2Gi")));
             case GUARANTEES_NOT_OBSERVED ->

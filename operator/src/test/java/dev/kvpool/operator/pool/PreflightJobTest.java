@@ -4,13 +4,52 @@ package dev.kvpool.operator.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import io.fabric8.kubernetes.api.model.ConfigMapProjection;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.VolumeProjection;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Whom the Job asks that checks an upgrade. */
 class PreflightJobTest {
+    /** Masters that sign nothing take the token in place of a certificate. */
+    @Test
+    void whereOthersMakeTheCertificatesItShowsItsToken() {
+        Job job = new PoolSketch(DirectorySpec.csi().replace("{security", "{image: 'kvpool:next', security"))
+                        .engine("{}")
+                        .status(PoolSketch.asking("kvpool:next", PoolSketch.IMAGE))
+                        .set("a", 1)
+                        .masters(1, 1, PoolSketch.leader(List.of()))
+                        .pod(DirectorySpec.pod("demo-master-0", PoolLabels.ROLE_MASTER, "", ""))
+                        .pod(DirectorySpec.pod("demo-a-0", PoolLabels.ROLE_STORAGE, "", ""))
+                        .plan()
+                        .apply()
+                        .stream()
+                        .filter(Job.class::isInstance)
+                        .map(Job.class::cast)
+                        .findFirst()
+                        .orElseThrow();
+
+        PodSpec pod = job.getSpec().getTemplate().getSpec();
+        assertThat(pod.getInitContainers()).isEmpty();
+        assertThat(pod.getServiceAccountName()).isEqualTo("demo-preflight");
+        assertThat(pod.getContainers().getFirst().getArgs())
+                .contains("--token-file=/etc/kvpool/identity/token", "--roots=/etc/kvpool/identity/ca.crt")
+                .noneMatch(argument -> argument.startsWith("--tls-dir"));
+        assertThat(pod.getVolumes())
+                .filteredOn(volume -> volume.getProjected() != null)
+                .singleElement()
+                .satisfies(volume -> assertThat(volume.getProjected().getSources())
+                        .extracting(VolumeProjection::getConfigMap)
+                        .filteredOn(Objects::nonNull)
+                        .extracting(ConfigMapProjection::getName)
+                        .containsExactly("demo-identity"));
+    }
+
     @ParameterizedTest(name = "of 3 masters {0} do not run: {1} are asked")
     @CsvSource({"'', 0 1 2", "2, 0 1", "1 2, 0"})
     void mastersThatRunAreAsked(String broken, String asked) {

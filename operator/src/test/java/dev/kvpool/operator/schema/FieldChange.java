@@ -64,4 +64,9 @@ public record FieldChange(String field, SpecDocument before, SpecDocument after)
     public String toString() {
         return field;
     }
+
+    /** Whether the API server takes the field with the value after the change only: with the other one it refuses what is beside it. */
+    public boolean isRefusedBefore() {
+        return field.equals("spec.security.certificates.source");
+    }
 }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.ValidationRule;
+import java.util.Optional;
 
 /** Whether the pool's processes know each other by certificates. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -13,6 +14,12 @@ import io.fabric8.generator.annotation.ValidationRule;
         message =
                 "payloads Authenticated needs mode Permissive or Required: without certificates nothing is authenticated",
         fieldPath = ".payloads")
+@ValidationRule(
+        value = "oldSelf.mode == 'Off' || self.certificates.source == oldSelf.certificates.source",
+        message =
+                "certificates.source can be changed only while mode is Off: pods with certificates of different sources would not know each"
+                        + " other. Set mode to Off, wait until condition Secured is gone, and then change it",
+        fieldPath = ".certificates")
 public record SecuritySpec(
         @JsonPropertyDescription(
                 "Off: nothing is authenticated or encrypted. Permissive: the pool's own processes use TLS, plain peers are still"
@@ -30,10 +37,20 @@ public record SecuritySpec(
                         + " on encryption (KVPOOL_PAYLOADS=encrypted). A change makes storage pods again as onDataLoss says; the pool"
                         + " serves meanwhile.")
         @Default("Encrypted")
-        Payloads payloads) {
+        Payloads payloads,
+
+        @JsonPropertyDescription("Where the certificates come from. Kept, and not used, while mode is Off.")
+        @Default("{}")
+        CertificatesSpec certificates) {
 
     public SecuritySpec {
         mode = mode == null ? SecurityMode.REQUIRED : mode;
         payloads = payloads == null ? Payloads.ENCRYPTED : payloads;
+        certificates = certificates == null ? new CertificatesSpec(null, null, null, null) : certificates;
+    }
+
+    /** What is to be known of the directories of certificates that others fill; empty where the operator makes them. */
+    public Optional<CertificatesSpec> directory() {
+        return Optional.of(certificates).filter(it -> it.source() == CertificateSource.DIRECTORY);
     }
 }

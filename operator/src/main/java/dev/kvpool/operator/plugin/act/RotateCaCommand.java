@@ -30,6 +30,11 @@ public final class RotateCaCommand extends PoolCommand {
             throw new PluginException(
                     "pool %s has no certificate authority: its spec.security.mode is Off".formatted(pool));
         }
+        if (found.getSpec().security().directory().isPresent()) {
+            throw new PluginException(
+                    "pool %s has no certificate authority of its own: its spec.security.certificates.source is Directory; change it where the certificates are made"
+                            .formatted(pool));
+        }
         String now = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
         on.annotate(found, PoolLabels.ROTATE_CA, now);
         out.println(

@@ -55,6 +55,15 @@ public final class ClientConfigCommand extends PoolCommand {
                     "pool %s takes no certificates: its spec.security.mode is Off; engines need nothing but ConfigMap %s"
                             .formatted(pool, names.clientConfigMap()));
         }
+        if (found.getSpec().security().directory().isPresent()) {
+            throw new PluginException(
+                    ("pool %s gives no certificates for tokens: its spec.security.certificates.source is Directory; engines need ConfigMap %s, and"
+                                    + " KVPOOL_TLS_DIR with a certificate for spiffe://%s/tenant/TENANT/rw/NAME from where the pool's come from")
+                            .formatted(
+                                    pool,
+                                    names.clientConfigMap(),
+                                    found.getMetadata().getUid()));
+        }
         ConfigMap identity = map(on, names.identity())
                 .orElseThrow(() -> new PluginException(
                         "pool %s has no certificate authority yet; its condition CertificatesValid says why"

@@ -153,7 +153,7 @@ public final class AgentDaemonSet {
                 "--connect-timeout=" + ApiDuration.flag(engine.timeouts().connect()),
                 "--transfer-timeout=" + ApiDuration.flag(engine.timeouts().transfer())));
         StoragePod.listenHost(engine).ifPresent(arguments::add);
-        arguments.addAll(MemberIdentity.arguments(pool, engine.hostNetwork()));
+        arguments.addAll(MemberIdentity.arguments(pool, engine.hostNetwork(), "agent"));
         return arguments;
     }
 }

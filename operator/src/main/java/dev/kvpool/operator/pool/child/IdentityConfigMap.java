@@ -13,7 +13,8 @@ import java.util.Map;
 
 /**
  * What a pod of an engine mounts beside its token to get a certificate (KVPOOL_IDENTITY_DIR): in the pool's namespace the operator keeps
- * it, elsewhere `kubectl kvpool client-config` prints it. Nothing in it is secret.
+ * it, elsewhere `kubectl kvpool client-config` prints it. Where others make the certificates, by what the check of an upgrade knows masters. Nothing
+ * in it is secret.
  */
 public final class IdentityConfigMap {
     /** Of the token; pods name it in their volume. */
@@ -21,13 +22,13 @@ public final class IdentityConfigMap {
 
     private IdentityConfigMap() {}
 
-    /** Of a pool whose certificate authority is active. */
+    /** Of a pool whose certificate authority is active, or whose certificates others make. */
     public static ConfigMap of(PoolBlueprint pool) {
         Map<String, String> data = new LinkedHashMap<>();
         // Of as many masters as there can be: so it stays the same when their number changes.
         data.put("admins", String.join(",", pool.names().enrolmentAddresses(MastersSpec.REPLICAS_MAX)));
         data.put(AUDIENCE, MemberIdentity.audience(pool.poolId()));
-        data.put(PoolTrust.ROOTS, pool.security().trust().orElseThrow().roots());
+        data.put(PoolTrust.ROOTS, pool.security().roots());
         return new ConfigMapBuilder()
                 .withMetadata(pool.metadata(
                         pool.names().identity(), PoolLabels.ofPool(pool.names().pool())))

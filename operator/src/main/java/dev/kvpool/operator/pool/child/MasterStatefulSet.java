@@ -28,6 +28,7 @@ import java.util.Map;
 /** The masters. Which of them is started anew, and when, the operator decides: it knows who leads and who has caught up. */
 public final class MasterStatefulSet {
     private static final String CONFIG_DIR = "/etc/kvpool/pool";
+    private static final String NAME = "$(POD_NAME)";
     private static final int STARTUP_LIMIT_S = 120;
     private static final long TERMINATION_GRACE_S = 15;
     private static final int REVISIONS_KEPT = 5;
@@ -131,12 +132,12 @@ public final class MasterStatefulSet {
         List<String> arguments = new ArrayList<>(List.of(
                 "master",
                 "--pool-id=" + pool.poolId(),
-                "--name=$(POD_NAME)",
+                "--name=" + NAME,
                 "--port=" + PoolNames.MASTER_PORT,
                 "--admin-port=" + PoolNames.MASTER_ADMIN_PORT,
                 "--lease=k8s://" + pool.names().namespace() + "/" + pool.names().lease(),
                 "--expected-nodes-file=" + CONFIG_DIR + "/" + PoolConfigMap.EXPECTED_NODES));
-        arguments.addAll(MasterIdentity.arguments(pool, CONFIG_DIR + "/" + PoolConfigMap.ENROLMENT));
+        arguments.addAll(MasterIdentity.arguments(pool, CONFIG_DIR + "/" + PoolConfigMap.ENROLMENT, NAME));
         return arguments;
     }
 }

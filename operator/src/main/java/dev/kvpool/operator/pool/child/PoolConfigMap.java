@@ -24,7 +24,7 @@ public final class PoolConfigMap {
     /** Key of the rules of the cache; masters look for a file of this name beside that of the nodes. */
     public static final String CACHE_RULES = "cache-rules";
 
-    /** Key of the rules by which masters of a secure pool give out certificates. */
+    /** Key of the rules by which masters of a secure pool give out certificates, or take tokens in place of them. */
     static final String ENROLMENT = "enrolment";
 
     private PoolConfigMap() {}
@@ -46,11 +46,14 @@ public final class PoolConfigMap {
         if (pool.security().isOn()) {
             data.put(
                     ENROLMENT,
-                    AccountRoles.of(
-                                    pool.names(),
-                                    pool.spec(),
-                                    pool.engine(),
-                                    pool.security().operator())
+                    (pool.security().directory().isPresent()
+                                    ? AccountRoles.ofAskers(
+                                            pool.names(), pool.security().operator())
+                                    : AccountRoles.of(
+                                            pool.names(),
+                                            pool.spec(),
+                                            pool.engine(),
+                                            pool.security().operator()))
                             .text());
         }
         return data;

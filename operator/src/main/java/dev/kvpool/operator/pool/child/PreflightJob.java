@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,6 +40,10 @@ public final class PreflightJob {
     private static PodSpecBuilder pod(PoolBlueprint pool, PreflightQuestion question, JobTerms terms) {
         PodSpecBuilder pod =
                 OneTimeJob.pod(terms, pool.platformUser(), container(pool, question, terms), ScratchVolume.volume());
+        if (showsToken(pool)) {
+            return pod.withServiceAccountName(pool.names().preflight())
+                    .addToVolumes(MemberIdentity.token(pool, pool.names().identity()));
+        }
         return isSecure(pool)
                 ? pod.withServiceAccountName(pool.names().preflight())
                         .addAllToVolumes(MemberIdentity.volumes(pool))
@@ -49,6 +54,11 @@ public final class PreflightJob {
     /** With plain masters it can speak as ever. */
     private static boolean isSecure(PoolBlueprint pool) {
         return pool.security().masters() == SecurityMode.REQUIRED;
+    }
+
+    /** Where masters give no certificate, the token stands for it. */
+    private static boolean showsToken(PoolBlueprint pool) {
+        return isSecure(pool) && pool.security().directory().isPresent();
     }
 
     private static Container enrolling(PoolBlueprint pool, JobTerms terms) {
@@ -67,8 +77,15 @@ public final class PreflightJob {
                 .withTerminationMessagePath(RESULT)
                 .withTerminationMessagePolicy("FallbackToLogsOnError")
                 .withVolumeMounts(ScratchVolume.mount())
-                .addAllToVolumeMounts(isSecure(pool) ? MemberIdentity.mounts() : List.of())
+                .addAllToVolumeMounts(mounts(pool))
                 .build();
+    }
+
+    private static List<VolumeMount> mounts(PoolBlueprint pool) {
+        if (showsToken(pool)) {
+            return List.of(MemberIdentity.tokenMount());
+        }
+        return isSecure(pool) ? MemberIdentity.mounts() : List.of();
     }
 
     private static ContainerBuilder base(JobTerms terms) {
@@ -97,7 +114,9 @@ public final class PreflightJob {
         if (pool.spec().upgrade().ignoreClients()) {
             arguments.add("--ignore-clients");
         }
-        if (isSecure(pool)) {
+        if (showsToken(pool)) {
+            arguments.addAll(MemberIdentity.asking());
+        } else if (isSecure(pool)) {
             arguments.add("--tls-dir=" + MemberIdentity.directory());
         }
         return arguments;

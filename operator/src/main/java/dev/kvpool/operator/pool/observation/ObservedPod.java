@@ -2,12 +2,14 @@
 package dev.kvpool.operator.pool.observation;
 
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
+import dev.kvpool.identity.text.Quoted;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.security.PoolSecurity;
 import io.fabric8.kubernetes.api.model.ContainerState;
 import io.fabric8.kubernetes.api.model.ContainerStateRunning;
+import io.fabric8.kubernetes.api.model.ContainerStateTerminated;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -216,6 +218,19 @@ public record ObservedPod(
                 .findFirst();
     }
 
+    /** The last line of what a container left that is to be started again. */
+    private static String lastWords(ContainerStatus container) {
+        return Optional.ofNullable(container.getLastState())
+                .map(ContainerState::getTerminated)
+                .map(ContainerStateTerminated::getMessage)
+                .flatMap(message -> message.lines()
+                        .map(String::strip)
+                        .filter(line -> !line.isEmpty())
+                        .reduce((one, next) -> next))
+                .map(line -> ", after it said: " + Quoted.cut(line))
+                .orElse("");
+    }
+
     private static String trouble(Pod pod, PodStatus status) {
         if (pod.getMetadata().getDeletionTimestamp() != null) {
             return "is being deleted";
@@ -230,7 +245,7 @@ public record ObservedPod(
                     container.getState() == null ? null : container.getState().getWaiting();
             if (waiting != null && waiting.getReason() != null) {
                 return "waits: " + waiting.getReason()
-                        + (waiting.getMessage() == null ? "" : ": " + waiting.getMessage());
+                        + (waiting.getMessage() == null ? "" : ": " + waiting.getMessage()) + lastWords(container);
             }
         }
         return "";

@@ -6,6 +6,7 @@ import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.security.CertificatesSpec;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterEndpoint;
@@ -87,8 +88,11 @@ public record PoolObservation(
                                 names().pool(),
                                 poolId(),
                                 master.name(),
-                                PoolTrust.among(children, names())
-                                        .flatMap(trust -> trust.rootOfMaster(master.authority()))
+                                spec().security()
+                                        .directory()
+                                        .map(CertificatesSpec::ca)
+                                        .or(() -> PoolTrust.among(children, names())
+                                                .flatMap(trust -> trust.rootOfMaster(master.authority())))
                                         .orElse("")))
                         : Optional.empty());
     }

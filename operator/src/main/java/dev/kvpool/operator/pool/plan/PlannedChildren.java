@@ -153,7 +153,9 @@ public record PlannedChildren(
         children.addAll(PoolNetworkPolicy.of(blueprint));
         children.addAll(MemberServiceAccounts.of(blueprint));
         if (blueprint.security().isOn()) {
-            children.add(TrustConfigMap.of(blueprint));
+            if (blueprint.security().directory().isEmpty()) {
+                children.add(TrustConfigMap.of(blueprint));
+            }
             children.add(IdentityConfigMap.of(blueprint));
         }
         directories.map(known -> DirectoriesConfigMap.of(blueprint, known)).ifPresent(children::add);

@@ -9,6 +9,7 @@ import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.security.AuthorityRotation;
+import dev.kvpool.operator.pool.security.PoolSecurity;
 import dev.kvpool.operator.pool.security.PoolTrust;
 import dev.kvpool.operator.pool.security.RotationView;
 import dev.kvpool.operator.pool.security.RotationView.Member;
@@ -26,9 +27,8 @@ public final class Rotations {
 
     /** What is decided from; empty for a pool without an authority, or whose masters sign nothing. */
     public static Optional<RotationView> view(PoolObservation seen, OperatorSettings settings) {
-        return SecurityStage.of(seen, settings).masters().isOn()
-                ? PoolTrust.among(seen.children(), seen.names()).map(trust -> view(seen, settings, trust))
-                : Optional.empty();
+        PoolSecurity next = SecurityStage.of(seen, settings);
+        return next.masters().isOn() ? next.trust().map(trust -> view(seen, settings, trust)) : Optional.empty();
     }
 
     /**

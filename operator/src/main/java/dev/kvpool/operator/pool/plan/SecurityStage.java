@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.plan;
 
+import dev.kvpool.api.v1alpha1.security.CertificatesSpec;
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
@@ -11,6 +12,7 @@ import dev.kvpool.operator.pool.security.PoolTrust;
 import dev.kvpool.operator.status.Finding;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -36,12 +38,14 @@ public final class SecurityStage {
             case PERMISSIVE -> wanted;
             case REQUIRED -> all.contains(SecurityMode.OFF) ? SecurityMode.PERMISSIVE : wanted;
         };
+        Optional<CertificatesSpec> directory = seen.spec().security().directory();
         boolean membersDialTls = members.stream().anyMatch(SecurityMode::isOn);
         return new PoolSecurity(
                 next == SecurityMode.OFF && membersDialTls ? SecurityMode.PERMISSIVE : next,
                 next.isOn() && masters.contains(SecurityMode.OFF) ? SecurityMode.OFF : next,
-                PoolTrust.among(seen.children(), seen.names()),
-                settings.account());
+                directory.isPresent() ? Optional.empty() : PoolTrust.among(seen.children(), seen.names()),
+                settings.account(),
+                directory);
     }
 
     /**

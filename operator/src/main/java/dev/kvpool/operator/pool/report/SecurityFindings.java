@@ -89,6 +89,9 @@ final class SecurityFindings {
     }
 
     private Finding certificates() {
+        if (next.directory().isPresent()) {
+            return DirectoryFindings.of(seen, next.directory().get());
+        }
         Optional<PoolTrust> active = next.trust().filter(PoolTrust::active);
         String name = seen.names().trust();
         if (active.isEmpty()) {

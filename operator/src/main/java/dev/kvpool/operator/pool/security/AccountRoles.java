@@ -51,9 +51,7 @@ public final class AccountRoles {
         if (engine.agents() != null) {
             all.add(namespace + ofAgents(names, engine), "agent");
         }
-        all.add(namespace + names.preflight(), "monitor");
-        all.add(namespace + names.admins(), "admin");
-        all.add(operator.text(), "operator");
+        all.addAskers(names, operator);
         if (spec.tenants().isEmpty()) {
             // Who may create pods there is a member of the pool already: engines beside it need no further words.
             // Those of the pool itself that have no role are not engines, though.
@@ -69,6 +67,20 @@ public final class AccountRoles {
             tenant.serviceAccounts().forEach(account -> all.add(account.text(), role));
         }
         return all;
+    }
+
+    /** Those whose tokens stand for certificates, in a pool that signs none. */
+    public static AccountRoles ofAskers(PoolNames names, ServiceAccountName operator) {
+        AccountRoles all = new AccountRoles();
+        all.addAskers(names, operator);
+        return all;
+    }
+
+    private void addAskers(PoolNames names, ServiceAccountName operator) {
+        String namespace = names.namespace() + "/";
+        add(namespace + names.preflight(), "monitor");
+        add(namespace + names.admins(), "admin");
+        add(operator.text(), "operator");
     }
 
     private void add(String account, String role) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.security;
 
+import dev.kvpool.api.v1alpha1.security.CertificatesSpec;
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
 import java.util.Optional;
@@ -12,9 +13,14 @@ import java.util.Optional;
  * @param members mode of storage nodes and agents
  * @param trust the certificate authority; empty where there is none
  * @param operator the ServiceAccount of the operator
+ * @param directory where pods find certificates that others make; empty where there is a certificate authority, or shall be
  */
 public record PoolSecurity(
-        SecurityMode masters, SecurityMode members, Optional<PoolTrust> trust, ServiceAccountName operator) {
+        SecurityMode masters,
+        SecurityMode members,
+        Optional<PoolTrust> trust,
+        ServiceAccountName operator,
+        Optional<CertificatesSpec> directory) {
 
     /** Whether any process of the pool has a certificate. */
     public boolean isOn() {
@@ -23,12 +29,20 @@ public record PoolSecurity(
 
     /** Whether pods cannot be made before there is a certificate authority. */
     public boolean awaitsAuthority() {
-        return isOn() && trust.filter(PoolTrust::active).isEmpty();
+        return isOn() && directory.isEmpty() && trust.filter(PoolTrust::active).isEmpty();
     }
 
     /** The certificate authority that masters sign with. */
     public String fingerprint() {
         return trust.map(PoolTrust::fingerprint).orElseThrow();
+    }
+
+    /** PEM of what the pool's processes trust. */
+    public String roots() {
+        return directory
+                .map(CertificatesSpec::ca)
+                .or(() -> trust.map(PoolTrust::roots))
+                .orElseThrow();
     }
 
     /** What command lines say for a mode. */

@@ -41,6 +41,7 @@ public final class PoolValidator {
         problems.addAll(longSockets(seen));
         problems.addAll(AcceleratorCheck.of(seen));
         problems.addAll(TenantCheck.of(seen, settings));
+        problems.addAll(CertificateCheck.of(seen));
         PoolEngines engines = seen.engineSpecs();
         ResourceCheck.of("spec.masters.resources", seen.spec().masters().resources())
                 .or(() -> SizeCheck.masters(seen.spec()))

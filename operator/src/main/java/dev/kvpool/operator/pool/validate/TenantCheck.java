@@ -22,7 +22,8 @@ final class TenantCheck {
 
     static List<Finding> of(PoolObservation seen, OperatorSettings settings) {
         List<Finding> problems = new ArrayList<>();
-        if (seen.spec().security().mode().isOn()) {
+        if (seen.spec().security().mode().isOn()
+                && seen.spec().security().directory().isEmpty()) {
             ambiguous(seen, settings).ifPresent(problems::add);
         }
         // Alone, the tenant that there always is shares with no other.

@@ -10,7 +10,7 @@ import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import java.util.List;
 import java.util.Map;
 
-/** What masters sign certificates with, their own included. The kubelet mounts the key: the operator has no right to read Secrets. */
+/** What masters sign certificates with, their own included; or the directory where theirs are, when others make them. The kubelet mounts the key: the operator has no right to read Secrets. */
 public final class MasterIdentity {
     private static final String VOLUME = "ca";
     private static final String DIRECTORY = "/etc/kvpool/ca";
@@ -25,7 +25,13 @@ public final class MasterIdentity {
 
     /** Gives the pod what it needs; nothing while the mode of masters is off. */
     public static void apply(PodSpecBuilder pod, PoolBlueprint pool) {
-        if (pool.security().masters().isOn()) {
+        if (!pool.security().masters().isOn()) {
+            return;
+        }
+        if (pool.security().directory().isPresent()) {
+            pod.addToVolumes(CertificateDirectory.volume(
+                    pool, pool.security().directory().get().masters()));
+        } else {
             pod.addNewVolume()
                     .withName(VOLUME)
                     .withNewProjected()
@@ -51,21 +57,26 @@ public final class MasterIdentity {
 
     /** What the template says of the key, so that the operator knows by which root each master is verified. */
     public static Map<String, String> notes(PoolBlueprint pool) {
-        return pool.security().masters().isOn()
+        return pool.security().masters().isOn() && pool.security().directory().isEmpty()
                 ? Map.of(PoolLabels.AUTHORITY, pool.security().fingerprint())
                 : Map.of();
     }
 
     /** The container. */
     public static void apply(ContainerBuilder container, PoolBlueprint pool) {
-        if (pool.security().masters().isOn()) {
+        if (!pool.security().masters().isOn()) {
+            return;
+        }
+        container.addToPorts(MemberIdentity.port());
+        if (pool.security().directory().isPresent()) {
+            CertificateDirectory.mount(container);
+        } else {
             container
                     .addNewVolumeMount()
                     .withName(VOLUME)
                     .withMountPath(DIRECTORY)
                     .withReadOnly(true)
-                    .endVolumeMount()
-                    .addToPorts(MemberIdentity.port());
+                    .endVolumeMount();
         }
     }
 
@@ -73,12 +84,16 @@ public final class MasterIdentity {
      * What the command line says of it.
      *
      * @param rules file with the rules of enrolment
+     * @param name of the master
      */
-    public static List<String> arguments(PoolBlueprint pool, String rules) {
+    public static List<String> arguments(PoolBlueprint pool, String rules, String name) {
         return pool.security().masters().isOn()
                 ? List.of(
                         "--tls=" + PoolSecurity.word(pool.security().masters()),
-                        "--ca-dir=" + DIRECTORY,
+                        pool.security()
+                                .directory()
+                                .map(certificates -> CertificateDirectory.flag(certificates.masters(), name))
+                                .orElse("--ca-dir=" + DIRECTORY),
                         "--enrolment=" + rules,
                         "--secure-admin-port=" + PoolNames.SECURE_ADMIN_PORT)
                 : List.of();

@@ -2,6 +2,8 @@
 package dev.kvpool.operator.pool.child.part;
 
 import dev.kvpool.api.v1alpha1.pod.MastersSpec;
+import dev.kvpool.api.v1alpha1.security.CertificateVolume;
+import dev.kvpool.api.v1alpha1.security.CertificatesSpec;
 import dev.kvpool.api.v1alpha1.security.Payloads;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.security.PoolSecurity;
@@ -16,10 +18,11 @@ import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * By what a storage node, an agent or a Job gets its certificate: a token of its ServiceAccount and the pool's roots. The certificate lies in memory
- * and goes with the pod.
+ * and goes with the pod. Where others make the certificates, storage nodes have theirs in a directory, and a Job shows its token alone.
  */
 public final class MemberIdentity {
     private static final String IDENTITY = "identity";
@@ -38,24 +41,46 @@ public final class MemberIdentity {
     /** Gives a storage node's or agent's pod what its process needs; nothing while its mode is off. */
     public static void apply(PodSpecBuilder pod, PoolBlueprint pool, String serviceAccount) {
         if (pool.security().members().isOn()) {
-            pod.withServiceAccountName(serviceAccount).addAllToVolumes(volumes(pool));
+            pod.withServiceAccountName(serviceAccount)
+                    .addAllToVolumes(directory(pool)
+                            .map(from -> List.of(CertificateDirectory.volume(pool, from)))
+                            .orElseGet(() -> volumes(pool)));
         }
+    }
+
+    /** Of storage nodes; with such a source a pool has no agents. */
+    private static Optional<CertificateVolume> directory(PoolBlueprint pool) {
+        return pool.security().directory().map(CertificatesSpec::storage);
     }
 
     /** Its container. */
     public static void apply(ContainerBuilder container, PoolBlueprint pool, boolean hostNetwork) {
         if (pool.security().members().isOn()) {
-            container.addAllToVolumeMounts(mounts());
+            if (directory(pool).isPresent()) {
+                CertificateDirectory.mount(container);
+            } else {
+                container.addAllToVolumeMounts(mounts());
+            }
             if (!hostNetwork) {
                 container.addToPorts(port());
             }
         }
     }
 
-    /** What its command line says of it. */
-    public static List<String> arguments(PoolBlueprint pool, boolean hostNetwork) {
+    /**
+     * What its command line says of it.
+     *
+     * @param process id of the storage node, or the name of the agent
+     */
+    public static List<String> arguments(PoolBlueprint pool, boolean hostNetwork, String process) {
         if (!pool.security().members().isOn()) {
             return List.of();
+        }
+        if (directory(pool).isPresent()) {
+            return List.of(
+                    "--tls=" + PoolSecurity.word(pool.security().members()),
+                    CertificateDirectory.flag(directory(pool).get(), process),
+                    securePort(hostNetwork));
         }
         return List.of(
                 "--tls=" + PoolSecurity.word(pool.security().members()),
@@ -63,7 +88,16 @@ public final class MemberIdentity {
                 "--enrol-at=" + String.join(",", pool.names().enrolmentAddresses(MastersSpec.REPLICAS_MAX)),
                 "--token-file=" + IDENTITY_DIR + "/" + TOKEN,
                 "--roots=" + IDENTITY_DIR + "/" + PoolTrust.ROOTS,
-                "--secure-admin-port=" + (hostNetwork ? 0 : PoolNames.SECURE_ADMIN_PORT));
+                securePort(hostNetwork));
+    }
+
+    private static String securePort(boolean hostNetwork) {
+        return "--secure-admin-port=" + (hostNetwork ? 0 : PoolNames.SECURE_ADMIN_PORT);
+    }
+
+    /** Of a process that shows its token to masters and needs no certificate. */
+    public static List<String> asking() {
+        return List.of("--token-file=" + IDENTITY_DIR + "/" + TOKEN, "--roots=" + IDENTITY_DIR + "/" + PoolTrust.ROOTS);
     }
 
     /** What a storage node is told besides. */
@@ -100,30 +134,10 @@ public final class MemberIdentity {
                 .build();
     }
 
-    /** The token is for this pool alone, and the kubelet renews it. */
+    /** The token, the roots, and room for a certificate. */
     public static List<Volume> volumes(PoolBlueprint pool) {
         return List.of(
-                new VolumeBuilder()
-                        .withName(IDENTITY)
-                        .withNewProjected()
-                        .addNewSource()
-                        .withNewServiceAccountToken()
-                        .withAudience(audience(pool.poolId()))
-                        .withExpirationSeconds(TOKEN_LIFE_S)
-                        .withPath(TOKEN)
-                        .endServiceAccountToken()
-                        .endSource()
-                        .addNewSource()
-                        .withNewConfigMap()
-                        .withName(pool.names().trust())
-                        .addNewItem()
-                        .withKey(PoolTrust.ROOTS)
-                        .withPath(PoolTrust.ROOTS)
-                        .endItem()
-                        .endConfigMap()
-                        .endSource()
-                        .endProjected()
-                        .build(),
+                token(pool, pool.names().trust()),
                 new VolumeBuilder()
                         .withName(CERTIFICATE)
                         .withNewEmptyDir()
@@ -133,17 +147,50 @@ public final class MemberIdentity {
                         .build());
     }
 
+    /**
+     * The token, which is for this pool alone, and which the kubelet renews; and the roots.
+     *
+     * @param roots the ConfigMap with them
+     */
+    public static Volume token(PoolBlueprint pool, String roots) {
+        return new VolumeBuilder()
+                .withName(IDENTITY)
+                .withNewProjected()
+                .addNewSource()
+                .withNewServiceAccountToken()
+                .withAudience(audience(pool.poolId()))
+                .withExpirationSeconds(TOKEN_LIFE_S)
+                .withPath(TOKEN)
+                .endServiceAccountToken()
+                .endSource()
+                .addNewSource()
+                .withNewConfigMap()
+                .withName(roots)
+                .addNewItem()
+                .withKey(PoolTrust.ROOTS)
+                .withPath(PoolTrust.ROOTS)
+                .endItem()
+                .endConfigMap()
+                .endSource()
+                .endProjected()
+                .build();
+    }
+
     public static List<VolumeMount> mounts() {
         return List.of(
-                new VolumeMountBuilder()
-                        .withName(IDENTITY)
-                        .withMountPath(IDENTITY_DIR)
-                        .withReadOnly(true)
-                        .build(),
+                tokenMount(),
                 new VolumeMountBuilder()
                         .withName(CERTIFICATE)
                         .withMountPath(CERTIFICATE_VOLUME_DIR)
                         .build());
+    }
+
+    public static VolumeMount tokenMount() {
+        return new VolumeMountBuilder()
+                .withName(IDENTITY)
+                .withMountPath(IDENTITY_DIR)
+                .withReadOnly(true)
+                .build();
     }
 
     /** Whom a token must be for that a pool takes. */

@@ -177,7 +177,7 @@ public final class StoragePod {
             arguments.add("--staging-size=" + Sizing.STAGING_BYTES);
         });
         listenHost(pool.engine()).ifPresent(arguments::add);
-        arguments.addAll(MemberIdentity.arguments(pool, engine().hostNetwork()));
+        arguments.addAll(MemberIdentity.arguments(pool, engine().hostNetwork(), nodeId));
         arguments.addAll(MemberIdentity.payloads(pool));
         return arguments;
     }

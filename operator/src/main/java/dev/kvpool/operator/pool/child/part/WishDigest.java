@@ -56,7 +56,11 @@ public final class WishDigest {
         asked.put("objects", pool.sizing().mastersAreMadeFor());
         security(pool.security().masters(), asked);
         if (pool.security().masters().isOn()) {
-            asked.put("authority", pool.security().fingerprint());
+            pool.security()
+                    .directory()
+                    .ifPresentOrElse(
+                            from -> asked.put("certificates", CertificateDirectory.asked(from.masters())),
+                            () -> asked.put("authority", pool.security().fingerprint()));
         }
         return text(pool, asked, PoolLabels.ROLE_MASTER);
     }
@@ -71,6 +75,11 @@ public final class WishDigest {
         asked.put("engine", engine);
         asked.put("ports", pool.ports(set));
         security(pool.security().members(), asked);
+        if (pool.security().members().isOn()) {
+            pool.security()
+                    .directory()
+                    .ifPresent(from -> asked.put("certificates", CertificateDirectory.asked(from.storage())));
+        }
         if (MemberIdentity.areAuthenticated(pool)) {
             asked.put("payloads", pool.spec().security().payloads());
         }

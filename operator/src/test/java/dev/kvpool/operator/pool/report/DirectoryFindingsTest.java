@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
+import dev.kvpool.operator.pool.DirectorySpec;
+import dev.kvpool.operator.pool.PoolSketch;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class DirectoryFindingsTest {
+    private static final Duration LIFE = Duration.ofHours(60);
+
+    private static Finding of(PoolSketch sketch) {
+        PoolObservation seen = sketch.observation();
+        return DirectoryFindings.of(seen, seen.spec().security().directory().orElseThrow());
+    }
+
+    private static PoolSketch sketch() {
+        return new PoolSketch(DirectorySpec.secrets(DirectorySpec.root()));
+    }
+
+    /** A master that runs, and how long its certificate is still valid. */
+    private static PoolSketch master(PoolSketch sketch, String name, Duration left) {
+        String until = PoolSketch.NOON.plus(left).toString();
+        String from = PoolSketch.NOON.plus(left).minus(LIFE).toString();
+        return sketch.pod(DirectorySpec.pod(name, PoolLabels.ROLE_MASTER, "", ""))
+                .says(
+                        name,
+                        Reports.trusting(
+                                new PoolReport.Trust("", new PoolReport.Certificate(from, until), List.of()),
+                                PoolSketch.leader(List.of())));
+    }
+
+    @ParameterizedTest(name = "{0} h of 60 h are left: {1}")
+    @CsvSource({
+        "40, CERTIFICATES_OF_DIRECTORIES",
+        "11, CERTIFICATES_OF_DIRECTORIES",
+        "10, CERTIFICATES_NOT_RENEWED",
+        "-1, CERTIFICATES_NOT_RENEWED"
+    })
+    void othersAreToRenewInTime(int hours, Reason reason) {
+        Finding finding = of(master(
+                master(sketch(), "demo-master-0", Duration.ofHours(50)), "demo-master-1", Duration.ofHours(hours)));
+
+        assertThat(finding.reason()).isEqualTo(reason);
+        assertThat(finding.message())
+                .contains(PoolSketch.NOON.plus(Duration.ofHours(hours)).toString());
+        if (reason == Reason.CERTIFICATES_NOT_RENEWED) {
+            assertThat(finding.message())
+                    .contains("That of demo-master-1 comes from Secret two.")
+                    .doesNotContain("demo-master-0");
+        }
+    }
+
+    @Test
+    void aMasterOfBeforeSaysNothingOfIt() {
+        PoolSketch sketch = sketch().pod(DirectorySpec.pod("demo-master-0", PoolLabels.ROLE_MASTER, "", ""))
+                .says("demo-master-0", PoolSketch.leader(List.of()));
+
+        assertThat(of(sketch).message()).contains("No master has said yet");
+    }
+
+    @Test
+    void aPodThatDoesNotStartForItsFilesIsNamedWithWhereTheyComeFrom() {
+        String said = "/etc/kvpool/certificate/demo-a-0/tls.crt is missing";
+        Finding finding = of(sketch().pod(DirectorySpec.pod("demo-a-0", PoolLabels.ROLE_STORAGE, "", said))
+                .pod(DirectorySpec.pod("demo-a-1", PoolLabels.ROLE_STORAGE, "", said.replace("a-0", "a-1")))
+                .pod(DirectorySpec.pod("demo-a-2", PoolLabels.ROLE_STORAGE, "", "no room on /dev/shm")));
+
+        assertThat(finding.reason()).isEqualTo(Reason.CERTIFICATES_UNUSABLE);
+        assertThat(finding.message())
+                .contains("2 pods do not start")
+                .contains("That of demo-a-0 comes from Secret three.")
+                .contains("That of demo-a-1 comes from no Secret: spec.security.certificates names none for it.")
+                .contains("Pod demo-a-0 waits: CrashLoopBackOff, after it said: " + said)
+                .doesNotContain("demo-a-2");
+    }
+}
