@@ -39,7 +39,8 @@ typedef struct kv_engine_params {
   const char *product;     /* product version told to peers; default that of the library */
   const char *ascend_host; /* IP at which peers reach this machine, for the protocol "ascend"; default HCCL_IF_IP, or listen_host */
   const char *tls_dir;     /* as in kv_client_params, for every connection: peers show a certificate of a client of the same pool and
-                            * tenant, or are refused. One with ro reads and does not write. NULL: no TLS, and no peer with it */
+                            * tenant, or are refused. One with ro reads and does not write, which by
+                            * "ascend" its own side alone sees to. NULL: no TLS, and no peer with it */
   uint32_t payloads;       /* KV_PAYLOADS_*, with a tls_dir; default encrypted. Authenticated where both sides say so */
   uint32_t trusted_fabric; /* not 0: "ascend" is used beside a tls_dir too, though CANN authenticates nobody and encrypts nothing */
 } kv_engine_params;

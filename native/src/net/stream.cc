@@ -179,9 +179,10 @@ bool Stream::lost(ssize_t received, int errorNumber) {
   if (received < 0) {
     if (!isTransient(errorNumber)) failed("receiving", errorNumber);
   } else if (secured_ && !secured_->opened) {
-    unauthenticated(
-        "the peer closed the connection in the middle of the TLS handshake; does it take this side's certificate, "
-        "and has it TLS on? Its log says why");
+    end({Ending::How::Unauthenticated,
+         "the peer closed the connection in the middle of the TLS handshake; does it take this side's certificate, "
+         "and has it TLS on? Its log says why",
+         false, true});
   } else if (incoming_ || decoder_.pending()) {
     end({Ending::How::Lost,
          std::string("the peer closed the connection in the middle of a ") + (incoming_ ? "payload" : "frame")});

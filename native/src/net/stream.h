@@ -37,7 +37,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     };
     How how = How::Lost;
     std::string why;
-    bool plain = false;  // Unauthenticated: the peer does not speak TLS
+    bool plain = false;   // Unauthenticated: the peer does not speak TLS
+    bool byPeer = false;  // Unauthenticated: the peer closed the connection and said nothing
   };
 
   /// May close the stream from inside any of these.

@@ -344,7 +344,18 @@ TEST_F(SecuredStreamTest, AHalfOpenAndASlowHandshakeEndInTime) {
     loop_.runOnce(1);
   listener_.streams.endUnauthenticated(now + secure::Session::kHandshakeMsMax);
   expectEnding(listener_, How::Unauthenticated, "not over within 3000 ms");
+  EXPECT_FALSE(listener_.ended->byPeer);
   EXPECT_EQ(listener_.opened, 0);
+}
+
+TEST_F(SecuredStreamTest, APeerThatClosesWithoutAWordIsToldFromOneThatIsRefused) {
+  Fd closing = rawDialer(listening());
+  for (int i = 0; i < 5; ++i)
+    loop_.runOnce(1);
+  closing.reset();
+  ASSERT_TRUE(until([this] { return listener_.ended.has_value(); }));
+  expectEnding(listener_, How::Unauthenticated, "closed the connection in the middle of the TLS handshake");
+  EXPECT_TRUE(listener_.ended->byPeer);
 }
 
 TEST_F(SecuredStreamTest, AnOversizedHandshakeEndsIt) {

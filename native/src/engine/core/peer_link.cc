@@ -257,7 +257,15 @@ void PeerLink::planTask(Time now, TaskId id) {
                            " bytes at 0x" + hex16(lines[line].remote) +
                            (task.attempt > 1 ? "; the peer may have started anew since the address was learned" : "");
   }
-  if (goesByAscend()) return startMove(id, task);
+  if (goesByAscend()) {
+    // The peer's processor has no part in it, so that this side is the only one which can see what its certificate
+    // allows.
+    const Principal* self = context_.ourselves();
+    if (task.op == TransferOp::Write && self != nullptr && self->readsOnly) {
+      return refuse(id, task, KV_NOT_PERMITTED, toString(*self) + " may read and not write, by its certificate");
+    }
+    return startMove(id, task);
+  }
   if (!context_.config.tcp) {
     return refuse(
         id, task, KV_CONNECT_FAILED,
@@ -473,6 +481,7 @@ void PeerLink::fail(Whom whom, int32_t status, const std::string& why) {
     context_.explanation = why;
     for (const uint32_t line : task.lines)
       task.fail(line, status);
+    std::erase_if(waiting_, [id](const auto& request) { return request->task == id; });
     conclude(id, KV_OK);
   }
 }

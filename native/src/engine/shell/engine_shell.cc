@@ -17,7 +17,7 @@ constexpr net::Stream::Limits kLimits{wire::kHelloBodyBytesMax, kRepliesUnsent, 
 /// Steps of handshakes in one round, of half a millisecond each: transfers go on in between.
 constexpr int kHandshakeStepsPerRound = 2;
 /// All processes of a machine, or of what translates addresses for many, may begin to transfer at the same time.
-constexpr net::HandshakesOfAddress kHandshakesOfAddress{256, 500};
+constexpr net::HandshakesOfAddress kHandshakesOfAddress{128, 500};
 /// Between two looks at when certificates end.
 constexpr int64_t kCertificatesCheckMs = 100;
 

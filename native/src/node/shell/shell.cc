@@ -244,9 +244,9 @@ void Shell::unopened(const Unopened& opens, const net::Stream::Ending& ending) {
   if (ending.how == net::Stream::Ending::How::Unauthenticated && ending.plain) ++tls_.plainRefusals;
   if (opens.kind == Unopened::Kind::Master) {
     using How = net::Stream::Ending::How;
-    const bool byPeer = ending.how == How::Closed || ending.how == How::Lost;
-    return byPeer ? core_.dialDropped(nowMs_, opens.number, ending.why)
-                  : core_.dialFailed(nowMs_, opens.number, false, ending.why);
+    const bool isFromThere = ending.how == How::Closed || ending.how == How::Lost || ending.byPeer;
+    return isFromThere ? core_.dialDropped(nowMs_, opens.number, ending.why)
+                       : core_.dialFailed(nowMs_, opens.number, false, ending.why);
   }
   if (opens.kind == Unopened::Kind::Source) return core_.sourceDialFailed(opens.number, opens.peer + ": " + ending.why);
   refusals_.add(opens.peer, ending.why, static_cast<int64_t>(nowMs_));

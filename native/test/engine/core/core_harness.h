@@ -27,11 +27,12 @@ class CoreHarness {
   static constexpr Time kStep = 10;
 
   /// Returns the batch: one line to the peer.
-  BatchId submit(TransferOp op, int64_t timeoutMs) {
+  BatchId submit(TransferOp op, int64_t timeoutMs, std::shared_ptr<const Notification> notify = nullptr) {
     Submission submission;
     submission.id = ++lastBatch_;
     submission.op = op;
     submission.deadline = now + timeoutMs;
+    submission.notify = std::move(notify);
     submission.lines.push_back({kPeer, local_.data(), kRemote, kLength});
     core.submit(now, std::move(submission));
     look();

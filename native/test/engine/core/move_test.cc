@@ -95,6 +95,42 @@ TEST_F(MoveTest, TheEndOfTheConnectionIsNotTheEndOfTheMove) {
   EXPECT_EQ(ended.at(batch).status, KV_OK);
 }
 
+TEST_F(MoveTest, ANotificationThatIsNeverSentEndsWithItsBatch) {
+  const BatchId batch = submit(TransferOp::Write, 20000, std::make_shared<const Notification>());
+  answer(7, 3, kTheirs);
+  lose("connection reset");
+  moved({});
+  passRefused(20000);
+  EXPECT_TRUE(ended.contains(batch));
+  // The peer is back.
+  const BatchId next = submit(TransferOp::Write, 5000);
+  for (int step = 0; step < 400 && !dialling; ++step)
+    pass(kStep);
+  answer(8, 4, kAfterwards);
+  ASSERT_EQ(moves.size(), 2U);
+  moved({});
+  EXPECT_EQ(ended.at(next).status, KV_OK);
+}
+
+TEST_F(MoveTest, OneThatMayOnlyReadDoesNotWrite) {
+  Principal viewer;
+  viewer.role = Principal::Role::Tenant;
+  viewer.name = "viewer";
+  viewer.tenant = "chat";
+  viewer.readsOnly = true;
+  core.identify(now, viewer);
+  const BatchId write = submit(TransferOp::Write, 5000);
+  open(&viewer);
+  greet(7);
+  describe(3, kTheirs);
+  EXPECT_TRUE(moves.empty()) << "the peer would not refuse it";
+  EXPECT_EQ(ended.at(write).status, KV_NOT_PERMITTED);
+  EXPECT_NE(core.explanation().find("tenant/chat/ro/viewer may read and not write"), std::string::npos)
+      << core.explanation();
+  submit(TransferOp::Read, 5000);
+  EXPECT_EQ(moves.size(), 1U);
+}
+
 TEST_F(MoveTest, APeerThatRestartsInTheMiddleIsReachedWhereItIsThen) {
   const BatchId batch = moving();
   lose("connection reset");

@@ -10,7 +10,8 @@ import java.util.function.Supplier;
 
 /**
  * What is written for each step of a pool's certificate authority, in an order that lets an operator end after each write, or go on with the rest of
- * them when another operator has long followed: POOL-trust is written first, which is refused to the one that is behind. Pure, but for the keys.
+ * them when another operator has long followed: POOL-trust is written before anything is made, which is refused to the one that is
+ * behind, and what is deleted is named by no later POOL-trust. Pure, but for the keys.
  *
  * <p>A Secret belongs to a ConfigMap of the same name: the operator may delete that, and Kubernetes then the Secret, which the operator can neither
  * read nor delete. That one belongs to POOL-trust, and goes or stays with the pool as it does.
