@@ -178,7 +178,12 @@ final class Truth {
     /** A copy was freed, as a leader asked who may not have heard that the other one was gone. */
     void freed(Slot slot) {
         Long goneMs = copyGoneMs.get(slot.id());
-        if (goneMs != null && world.nowMs() - goneMs < UNHEARD_MS) {
+        boolean unheard = goneMs != null && world.nowMs() - goneMs < UNHEARD_MS;
+        // Nobody hears of a wrong byte before its node looks at it, so that of two copies the good one may go.
+        boolean lastGood = damagedKeys.contains(slot.key())
+                && slot.id().equals(newest.get(slot.key()))
+                && nodes.stream().noneMatch(node -> holds(node, slot.key(), slot.id()));
+        if (unheard || lastGood) {
             lost(slot.key());
         }
     }
