@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <memory>
 #include <utility>
 
 #include "base/fd.h"
@@ -101,7 +102,8 @@ class PeerProcess {
       config.me.name = "peer";
       config.me.product = "0.1.0";
       NobodyWaits nobody;
-      engine::EngineShell shell(config, std::move(listener.value()), nullptr, nobody);
+      engine::EngineShell shell(config, std::move(listener.value()), nullptr, std::make_shared<secure::Security>(),
+                                nobody);
       const kv_region region{memory.address(), memory.size()};
       const bool registered = shell.core().registerRegions(std::span(&region, 1)).ok();
       if (registered) ::send(control, &port, sizeof port, MSG_NOSIGNAL);
