@@ -45,7 +45,7 @@ public final class ShortPods extends BeanDeserializerModifier {
     private static final class Shortening extends DelegatingDeserializer {
         private static final long serialVersionUID = 1L;
 
-        /** Of a container that has ended before, one for all. */
+        /** Of a container that has ended before and said nothing, one for all. */
         private static final ContainerState ENDED = new ContainerStateBuilder()
                 .withTerminated(new ContainerStateTerminated())
                 .build();
@@ -110,13 +110,23 @@ public final class ShortPods extends BeanDeserializerModifier {
             status.setImageID(whole.getImageID());
             status.setRestartCount(whole.getRestartCount());
             status.setState(whole.getState());
-            status.setLastState(hasEnded(whole.getLastState()) ? ENDED : null);
+            status.setLastState(ended(whole.getLastState()));
             return status;
         }
 
-        /** How it ended nobody asks. */
-        private static boolean hasEnded(ContainerState last) {
-            return last != null && last.getTerminated() != null;
+        /** Of how it ended only what it said is asked for. */
+        private static ContainerState ended(ContainerState last) {
+            if (last == null || last.getTerminated() == null) {
+                return null;
+            }
+            String message = last.getTerminated().getMessage();
+            return message == null
+                    ? ENDED
+                    : new ContainerStateBuilder()
+                            .withNewTerminated()
+                            .withMessage(message)
+                            .endTerminated()
+                            .build();
         }
 
         /** Of the pod in a bookmark of a watch, which says no more than its version, the API server sends null for lists. */
