@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.deser.BeanDeserializerModifier;
 import com.fasterxml.jackson.databind.deser.std.DelegatingDeserializer;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import dev.kvpool.operator.pool.ascend.DeviceNeeds;
+import dev.kvpool.operator.pool.observation.ObservedPod;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerState;
 import io.fabric8.kubernetes.api.model.ContainerStateBuilder;
@@ -50,6 +51,9 @@ public final class ShortPods extends BeanDeserializerModifier {
                 .withTerminated(new ContainerStateTerminated())
                 .build();
 
+        /** Of another init container that has begun, one for all: the pod waits for its volumes no longer. */
+        private static final ContainerStatus BEGUN = new ContainerStatus();
+
         Shortening(JsonDeserializer<?> whole) {
             super(whole);
         }
@@ -89,10 +93,14 @@ public final class ShortPods extends BeanDeserializerModifier {
             status.setConditions(each(whole.getConditions(), condition -> condition));
             status.setContainerStatuses(each(whole.getContainerStatuses(), Shortening::shortened));
             status.setInitContainerStatuses(each(whole.getInitContainerStatuses(), it -> it).stream()
-                    .filter(it -> DeviceNeeds.CONTAINER.equals(it.getName()))
-                    .map(Shortening::answering)
+                    .filter(it -> isAsked(it) || !ObservedPod.hasNotBegun(it))
+                    .map(it -> isAsked(it) ? answering(it) : BEGUN)
                     .toList());
             return status;
+        }
+
+        private static boolean isAsked(ContainerStatus init) {
+            return DeviceNeeds.CONTAINER.equals(init.getName());
         }
 
         /** Of the init container whose message is read. */

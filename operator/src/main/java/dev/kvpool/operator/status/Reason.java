@@ -116,7 +116,7 @@ public enum Reason {
             SPEC_VALID,
             FALSE,
             "CertificatesDoNotFit",
-            "spec.security.certificates cannot be used: ca is not one certificate, the pool has agents, or pods still run with certificates of"
+            "spec.security.certificates cannot be used: ca is not one root, the pool has agents, or pods still run with certificates of"
                     + " the other source."),
     CLIENTS_CANNOT_BE_SELECTED(
             SPEC_VALID,
@@ -483,8 +483,21 @@ public enum Reason {
             CERTIFICATES_VALID,
             FALSE,
             "CertificatesNotRenewed",
-            "Certificates of masters, which others make, have ended, or less than a sixth of their life is left and others have not"
-                    + " replaced them. The message names the masters, and what theirs come from."),
+            "Certificates of masters, which others make, have less than a sixth of their life left, and others have not replaced them. The"
+                    + " message names the masters, and what theirs come from."),
+    CERTIFICATE_ROOT_ENDS(
+            CERTIFICATES_VALID,
+            FALSE,
+            "CertificateRootEnds",
+            "The root in spec.security.certificates.ca ends within 30 days, or has ended. Nothing is valid any longer than that, and nothing"
+                    + " brings another one by itself."),
+    CERTIFICATES_NOT_OBSERVED(
+            CERTIFICATES_VALID,
+            UNKNOWN,
+            "CertificatesNotObserved",
+            "Certificates that others make may be of no use: a master that is ready gives the operator no answer, as one does whose certificate has"
+                    + " ended or does not lead to spec.security.certificates.ca; or pods are on their nodes and have not begun, as where a driver"
+                    + " does not mount the volume. The message names the pods. It is so for a short time while pods start."),
     CERTIFICATES_UNUSABLE(
             CERTIFICATES_VALID,
             FALSE,

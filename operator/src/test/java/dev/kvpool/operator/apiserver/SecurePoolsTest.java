@@ -284,6 +284,25 @@ class SecurePoolsTest {
         assertThat(configMap("foreign")).isNotNull();
     }
 
+    /** Certificates are of the id that the processes have, which is not the UID of a pool that took over objects. */
+    @Test
+    void clientConfigNamesTheIdOfThePoolBefore() {
+        String spec = """
+                {deletionPolicy: Retain, storage: [{name: a, capacity: 1Gi}], masters: {replicas: 1},
+                  security: {certificates: {source: Directory, ca: %s,
+                    masters: {csi: {driver: csi.example}}, storage: {csi: {driver: csi.example}}}}}""".formatted(DirectorySpec.root());
+        PoolUnderTest pool = OPERATOR.make("adopting", spec);
+        await().until(() -> pool.has(Reason.APPLIED));
+        String first = pool.uid();
+        pool.delete();
+        await().until(() -> pool.get() == null);
+        pool.apply(spec);
+        await().until(() -> pool.has(Reason.APPLIED));
+
+        assertThat(pool.uid()).isNotEqualTo(first);
+        assertThat(plugin(new StringWriter(), "client-config", "adopting")).contains("spiffe://" + first + "/tenant/");
+    }
+
     /** What it prints beside its answer. */
     private static String plugin(StringWriter out, String... words) {
         StringWriter err = new StringWriter();

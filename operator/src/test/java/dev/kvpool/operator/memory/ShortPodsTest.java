@@ -73,7 +73,23 @@ class ShortPodsTest {
 
         assertThat(ObservedPod.of(read)).isEqualTo(ObservedPod.of(whole.unmarshal(pod(status), Pod.class)));
         assertThat(ObservedPod.of(read).devices()).map(DeviceCheck::reason).contains("NoDevice");
-        assertThat(read.getStatus().getInitContainerStatuses()).hasSize(1);
+        assertThat(read.getStatus().getInitContainerStatuses())
+                .extracting("name")
+                .containsExactly(null, "devices");
+    }
+
+    @Test
+    void aPodWhoseInitContainerRunsHasBegun() {
+        for (String init : List.of("{\"running\": {}}", "{\"waiting\": {\"reason\": \"PodInitializing\"}}")) {
+            String status = """
+                    {"initContainerStatuses": [{"name": "host-files", "state": %s}],
+                      "containerStatuses": [{"name": "master", "state": {"waiting": {"reason": "PodInitializing"}}}]}""".formatted(init);
+
+            Pod read = brief.unmarshal(pod(status), Pod.class);
+
+            assertThat(ObservedPod.of(read)).isEqualTo(ObservedPod.of(whole.unmarshal(pod(status), Pod.class)));
+            assertThat(ObservedPod.of(read).notBegun()).isEqualTo(!init.contains("running"));
+        }
     }
 
     @Test

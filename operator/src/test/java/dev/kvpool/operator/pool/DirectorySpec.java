@@ -6,8 +6,9 @@ import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.security.PoolSecurity;
 import dev.kvpool.operator.pool.security.PoolTrust;
+import io.fabric8.kubernetes.api.model.ContainerStatus;
+import io.fabric8.kubernetes.api.model.ContainerStatusBuilder;
 import io.fabric8.kubernetes.api.model.PodBuilder;
-import java.util.HashMap;
 import java.util.Map;
 
 /** Pools whose certificates others make, and their pods. */
@@ -16,15 +17,20 @@ public final class DirectorySpec {
 
     /** A root, as a value in double quotation marks. */
     public static String root() {
-        return '"' + ActiveTrust.configMap().getData().get(PoolTrust.ROOTS).replace("\n", "\\n") + '"';
+        return quoted(ActiveTrust.configMap().getData().get(PoolTrust.ROOTS));
     }
 
-    /** With Secrets for two masters and a storage node. */
+    /** PEM as a value in double quotation marks. */
+    public static String quoted(String pem) {
+        return '"' + pem.replace("\n", "\\n") + '"';
+    }
+
+    /** With Secrets for two masters and two storage nodes. */
     public static String secrets(String root) {
         return spec(
                 root,
                 "{secrets: [{name: demo-master-0, secretName: one}, {name: demo-master-1, secretName: two}]}",
-                "{secrets: [{name: demo-a-0, secretName: three}]}");
+                "{secrets: [{name: demo-a-0, secretName: three}, {name: demo-a-1, secretName: four}]}");
     }
 
     /** With a CSI driver. */
@@ -35,6 +41,14 @@ public final class DirectorySpec {
                 "{csi: {driver: csi.example, volumeAttributes: {uri: \"spiffe://${POOL_ID}/node/${POD_NAME}\"}}}");
     }
 
+    /** As of {@link #secrets}, in another order. */
+    public static String secretsInAnotherOrder(String root) {
+        return spec(
+                root,
+                "{secrets: [{name: demo-master-1, secretName: two}, {name: demo-master-0, secretName: one}]}",
+                "{secrets: [{name: demo-a-1, secretName: four}, {name: demo-a-0, secretName: three}]}");
+    }
+
     private static String spec(String root, String masters, String storage) {
         return ("{security: {certificates: {source: Directory, ca: %s, masters: %s, storage: %s}},"
                         + " storage: [{name: a, capacity: 1Gi}], transferEngine: demo}")
@@ -42,28 +56,37 @@ public final class DirectorySpec {
     }
 
     /**
-     * A pod of the pool.
+     * A pod of the pool, with certificates of others.
      *
-     * @param authority as of pods whose certificates the operator makes, else empty
      * @param said the last that its container said, which is to be started again; empty for one that runs
      */
-    public static ObservedPod pod(String name, String role, String authority, String said) {
-        Map<String, String> notes = new HashMap<>(Map.of(PoolLabels.TLS, PoolSecurity.word(SecurityMode.REQUIRED)));
-        if (!authority.isEmpty()) {
-            notes.put(PoolLabels.AUTHORITY, authority);
-        }
-        PodBuilder pod = new PodBuilder()
-                .withNewMetadata()
-                .withName(name)
-                .withUid("uid-" + name)
-                .withLabels(Map.of(PoolLabels.ROLE, role))
-                .withAnnotations(notes)
-                .endMetadata()
-                .withNewSpec()
-                .endSpec();
+    public static ObservedPod pod(String name, String role, String said) {
+        return pod(name, role, Map.of(PoolLabels.CERTIFICATES, PoolLabels.OF_DIRECTORY), said);
+    }
+
+    /**
+     * A pod of the pool.
+     *
+     * @param origin the note of where its certificate comes from
+     */
+    public static ObservedPod pod(String name, String role, Map<String, String> origin, String said) {
+        PodBuilder pod = made(name, role, origin);
         return ObservedPod.of(
                 said.isEmpty()
-                        ? pod.build()
+                        ? pod.withNewStatus()
+                                .addNewCondition()
+                                .withType("Ready")
+                                .withStatus("True")
+                                .endCondition()
+                                .addNewContainerStatus()
+                                .withName(role)
+                                .withNewState()
+                                .withNewRunning()
+                                .endRunning()
+                                .endState()
+                                .endContainerStatus()
+                                .endStatus()
+                                .build()
                         : pod.withNewStatus()
                                 .addNewContainerStatus()
                                 .withName(role)
@@ -81,5 +104,48 @@ public final class DirectorySpec {
                                 .endContainerStatus()
                                 .endStatus()
                                 .build());
+    }
+
+    /**
+     * A pod of the pool on a node, with an init container.
+     *
+     * @param init what the kubelet says that this waits for; empty while it runs
+     * @param own the same of the container
+     */
+    public static ObservedPod waiting(String name, String role, String init, String own) {
+        return ObservedPod.of(made(name, role, Map.of())
+                .editSpec()
+                .withNodeName("worker")
+                .endSpec()
+                .withNewStatus()
+                .withInitContainerStatuses(status("check", init))
+                .withContainerStatuses(status(role, own))
+                .endStatus()
+                .build());
+    }
+
+    private static ContainerStatus status(String container, String waitsFor) {
+        ContainerStatusBuilder status = new ContainerStatusBuilder().withName(container);
+        return waitsFor.isEmpty()
+                ? status.withNewState().withNewRunning().endRunning().endState().build()
+                : status.withNewState()
+                        .withNewWaiting()
+                        .withReason(waitsFor)
+                        .endWaiting()
+                        .endState()
+                        .build();
+    }
+
+    private static PodBuilder made(String name, String role, Map<String, String> origin) {
+        return new PodBuilder()
+                .withNewMetadata()
+                .withName(name)
+                .withUid("uid-" + name)
+                .withLabels(Map.of(PoolLabels.ROLE, role))
+                .withAnnotations(origin)
+                .addToAnnotations(PoolLabels.TLS, PoolSecurity.word(SecurityMode.REQUIRED))
+                .endMetadata()
+                .withNewSpec()
+                .endSpec();
     }
 }

@@ -17,6 +17,7 @@ import dev.kvpool.api.v1alpha1.status.VersionStatus;
 import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.storage.RollMode;
 import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
+import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.operator.engine.EngineSketch;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
@@ -44,6 +45,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -151,7 +153,7 @@ class EveryReasonIsProducedTest {
                                         new PoolReport.Trust(
                                                 "",
                                                 new PoolReport.Certificate(
-                                                        "2020-01-01T00:00:00Z", "2020-01-02T00:00:00Z"),
+                                                        "2025-12-31T13:00:00Z", "2026-01-01T13:00:00Z"),
                                                 List.of()),
                                         ALL_READY)));
             case CERTIFICATES_UNUSABLE ->
@@ -160,8 +162,17 @@ class EveryReasonIsProducedTest {
                         .pod(DirectorySpec.pod(
                                 "demo-master-0",
                                 PoolLabels.ROLE_MASTER,
-                                "",
                                 "/etc/kvpool/certificate/tls.crt is missing")));
+            case CERTIFICATES_NOT_OBSERVED ->
+                of(new PoolSketch(DirectorySpec.csi())
+                        .engine("{}")
+                        .pod(DirectorySpec.pod("demo-master-0", PoolLabels.ROLE_MASTER, ""))
+                        .silent("demo-master-0"));
+            case CERTIFICATE_ROOT_ENDS ->
+                of(new PoolSketch(DirectorySpec.secrets(DirectorySpec.quoted(CertificateAuthority.create(
+                                        UUID.fromString(PoolSketch.UID), PoolSketch.NOON, Duration.ofDays(10))
+                                .roots())))
+                        .engine("{}"));
             case CERTIFICATES_DO_NOT_FIT -> of(new PoolSketch(DirectorySpec.csi()).engine("{agents: {}}"));
             case GUARANTEES_FIT -> of(whole(ALL_READY, guaranteed("1Gi")));
             case GUARANTEES_SCALED_DOWN -> of(whole(ALL_READY, guaranteed("2Gi")));

@@ -441,7 +441,9 @@ public final class PoolSketch {
                 List.of(),
                 SecurityMode.OFF,
                 "",
-                devices);
+                devices,
+                false,
+                false);
     }
 
     /** A running storage pod that found this of its NPUs. */
@@ -522,7 +524,9 @@ public final class PoolSketch {
                 pod.pullSecrets(),
                 pod.security(),
                 pod.authority(),
-                pod.devices());
+                pod.devices(),
+                pod.ofDirectory(),
+                pod.notBegun());
     }
 
     public static PoolReport leader(List<PoolReport.Node> nodes) {

@@ -64,6 +64,16 @@ class WishDigestTest {
     }
 
     @Test
+    void anotherOrderOfSecretsIsNone() {
+        PoolSketch before = new PoolSketch(DirectorySpec.secrets(DirectorySpec.root())).engine("{}");
+        PoolSketch after = new PoolSketch(DirectorySpec.secretsInAnotherOrder(DirectorySpec.root())).engine("{}");
+
+        assertThat(notes(before, PoolLabels.SETTINGS)).containsOnlyKeys("demo-a", "demo-master");
+        assertThat(notes(after, PoolLabels.SETTINGS)).isEqualTo(notes(before, PoolLabels.SETTINGS));
+        assertThat(notes(after, PoolLabels.ASKED)).isEqualTo(notes(before, PoolLabels.ASKED));
+    }
+
+    @Test
     void aSettingOfTheOperatorIsNone() {
         PoolSketch before = new PoolSketch(TWO_SETS).engine("{agents: {}}");
         PoolSketch after = new PoolSketch(TWO_SETS).engine("{agents: {}}").settings(PoolSketch.PLATFORM_USER);

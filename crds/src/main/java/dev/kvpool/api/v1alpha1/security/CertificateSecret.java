@@ -10,7 +10,7 @@ import io.fabric8.generator.annotation.ValidationRule;
 public record CertificateSecret(
         @JsonPropertyDescription(
                 "Which master or storage node it is for: the name of the pod, or SET.NODE in sets with perNode. Those that are not there yet may"
-                        + " be named: a change of the list replaces all pods of the role.")
+                        + " be named: a name or Secret more or less replaces all pods of the role, of all sets. The order does not matter.")
         @Required
         @ValidationRule(
                 value = "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",

@@ -29,8 +29,8 @@ public record CertificatesSpec(
         CertificateSource source,
 
         @JsonPropertyDescription(
-                "For Directory: PEM of the one root that the certificates of masters lead to. The operator, kubectl kvpool and the check of an"
-                        + " upgrade know masters by it. A change replaces no pod.")
+                "For Directory: PEM of the one root that the certificates of masters lead to, which has signed itself. The operator and the check"
+                        + " of an upgrade know masters by it. A change replaces no pod.")
         @ValidationRule(
                 value = "self.contains('-----BEGIN CERTIFICATE-----')",
                 message = "ca must be a certificate in PEM, with the lines BEGIN CERTIFICATE and END CERTIFICATE")

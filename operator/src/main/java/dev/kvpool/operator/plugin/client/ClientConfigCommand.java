@@ -6,6 +6,7 @@ import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.PluginException;
 import dev.kvpool.operator.plugin.cluster.PoolCommand;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import java.io.PrintWriter;
@@ -59,10 +60,7 @@ public final class ClientConfigCommand extends PoolCommand {
             throw new PluginException(
                     ("pool %s gives no certificates for tokens: its spec.security.certificates.source is Directory; engines need ConfigMap %s, and"
                                     + " KVPOOL_TLS_DIR with a certificate for spiffe://%s/tenant/TENANT/rw/NAME from where the pool's come from")
-                            .formatted(
-                                    pool,
-                                    names.clientConfigMap(),
-                                    found.getMetadata().getUid()));
+                            .formatted(pool, names.clientConfigMap(), poolId(on, names, found)));
         }
         ConfigMap identity = map(on, names.identity())
                 .orElseThrow(() -> new PluginException(
@@ -74,6 +72,14 @@ public final class ClientConfigCommand extends PoolCommand {
                                 .formatted(pool, names.clientConfigMap())));
         out.print(ClientConfigText.of(names, account, found.getSpec().tenants(), client, identity));
         out.flush();
+    }
+
+    /** A pool that took over retained objects has the id of the one before. */
+    private static String poolId(Cluster on, PoolNames names, KvCachePool pool) {
+        return map(on, names.clientConfigMap())
+                .map(map -> map.getMetadata().getAnnotations())
+                .map(notes -> notes.get(PoolLabels.POOL_ID))
+                .orElse(pool.getMetadata().getUid());
     }
 
     private static Optional<ConfigMap> map(Cluster on, String name) {

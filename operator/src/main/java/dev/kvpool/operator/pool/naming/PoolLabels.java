@@ -51,6 +51,11 @@ public final class PoolLabels {
     /** Annotation of masters and their template: fingerprint of the certificate authority whose key they mount; absent where they have none. */
     public static final String AUTHORITY = "kvpool.dev/ca";
 
+    /** Annotation of masters and their template: {@link #OF_DIRECTORY} where others make the certificates; absent elsewhere. */
+    public static final String CERTIFICATES = "kvpool.dev/certificates";
+
+    public static final String OF_DIRECTORY = "directory";
+
     /** Annotation of a pool: a certificate authority that was made before this time is followed by another one now. */
     public static final String ROTATE_CA = "kvpool.dev/rotate-ca";
 

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -50,6 +51,8 @@ import java.util.stream.Stream;
  * @param security whether it speaks TLS, as it was made
  * @param authority fingerprint of the certificate authority whose key it mounts, as it was made; empty where it has none
  * @param devices what its init container found of NPUs; empty where it has none, or that has not ended
+ * @param ofDirectory true for a master whose certificates others make, as it was made
+ * @param notBegun true while it is on a node and none of its containers has run, nor has said why not: volumes, a network or images are waited for
  */
 public record ObservedPod(
         String name,
@@ -76,10 +79,15 @@ public record ObservedPod(
         List<String> pullSecrets,
         SecurityMode security,
         String authority,
-        Optional<DeviceCheck> devices) {
+        Optional<DeviceCheck> devices,
+        boolean ofDirectory,
+        boolean notBegun) {
 
     /** How the trouble of a pod begins for which there is no node. */
     private static final String NO_NODE = "cannot be scheduled: ";
+
+    /** What kubelets say of containers while volumes are not mounted: the second where there are init containers. */
+    private static final Set<String> BEFORE_THE_FIRST = Set.of("ContainerCreating", "PodInitializing");
 
     public ObservedPod {
         pullSecrets = List.copyOf(pullSecrets);
@@ -129,7 +137,11 @@ public record ObservedPod(
                 security(pod),
                 Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
                         .getOrDefault(PoolLabels.AUTHORITY, ""),
-                DeviceCheck.of(status));
+                DeviceCheck.of(status),
+                PoolLabels.OF_DIRECTORY.equals(
+                        Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
+                                .get(PoolLabels.CERTIFICATES)),
+                notBegun(pod, status));
     }
 
     /** True when it is being deleted. */
@@ -206,6 +218,25 @@ public record ObservedPod(
         var last = container.getLastState();
         return (state != null && (state.getRunning() != null || state.getTerminated() != null))
                 || (last != null && last.getTerminated() != null);
+    }
+
+    private static boolean notBegun(Pod pod, PodStatus status) {
+        List<ContainerStatus> all = Stream.concat(
+                        status.getInitContainerStatuses().stream(), status.getContainerStatuses().stream())
+                .toList();
+        return pod.getMetadata().getDeletionTimestamp() == null
+                && !nodeName(pod).isEmpty()
+                && !all.isEmpty()
+                && all.stream().allMatch(ObservedPod::hasNotBegun);
+    }
+
+    /** Whether the kubelet says of a container no more than that it is to be made. */
+    public static boolean hasNotBegun(ContainerStatus container) {
+        return !hasRun(container)
+                && container.getState() != null
+                && container.getState().getWaiting() != null
+                && BEFORE_THE_FIRST.contains(Objects.requireNonNullElse(
+                        container.getState().getWaiting().getReason(), ""));
     }
 
     private static boolean conditionIs(PodStatus status, String type, String value) {

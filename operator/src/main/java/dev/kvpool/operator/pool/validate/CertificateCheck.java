@@ -3,12 +3,15 @@ package dev.kvpool.operator.pool.validate;
 
 import dev.kvpool.api.v1alpha1.security.CertificatesSpec;
 import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.text.Quoted;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
+import java.security.GeneralSecurityException;
+import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -32,16 +35,41 @@ final class CertificateCheck {
     /** By which of several a master is known would not be known, nor for which the operator's token is. */
     private static Optional<String> root(CertificatesSpec certificates) {
         try {
-            int count = Pem.certificates(certificates.ca()).size();
-            return count == 1
-                    ? Optional.empty()
-                    : Optional.of(
-                            ("spec.security.certificates.ca has %d certificates, and must have one: the root that the certificates of"
-                                            + " masters lead to.")
-                                    .formatted(count));
+            List<X509Certificate> all = Pem.certificates(certificates.ca());
+            if (all.size() != 1) {
+                return Optional.of(
+                        ("spec.security.certificates.ca has %d certificates, and must have one: the root that the certificates of"
+                                        + " masters lead to.")
+                                .formatted(all.size()));
+            }
+            return notRoot(all.getFirst())
+                    .map(why ->
+                            ("spec.security.certificates.ca is no root: %s. Give the certificate at the top of the chain, which has signed"
+                                            + " itself; intermediates belong in tls.crt.")
+                                    .formatted(why));
         } catch (IllegalArgumentException e) {
             return Optional.of("spec.security.certificates.ca is no certificate: %s.".formatted(e.getMessage()));
         }
+    }
+
+    /** OpenSSL ends a chain at a root only, so what Java takes as an end is not enough. */
+    private static Optional<String> notRoot(X509Certificate certificate) {
+        if (certificate.getBasicConstraints() < 0) {
+            return Optional.of("it may sign no certificates (its basic constraints lack CA:TRUE)");
+        }
+        try {
+            certificate.verify(certificate.getPublicKey());
+        } catch (GeneralSecurityException e) { // is signed by another key
+            return Optional.of(signedByAnother(certificate));
+        }
+        return certificate.getSubjectX500Principal().equals(certificate.getIssuerX500Principal())
+                ? Optional.empty()
+                : Optional.of(signedByAnother(certificate));
+    }
+
+    private static String signedByAnother(X509Certificate certificate) {
+        return "it was signed by another authority, "
+                + Quoted.cut(certificate.getIssuerX500Principal().getName());
     }
 
     private static Optional<String> agents(PoolObservation seen) {
@@ -54,11 +82,11 @@ final class CertificateCheck {
                                 .formatted(engine.getMetadata().getName()));
     }
 
-    /** Masters are the last to go to mode Off. Those whose certificates the operator makes say of which authority they are. */
+    /** Masters are the last to go to mode Off. */
     private static Optional<String> otherSource(PoolObservation seen) {
         boolean isDirectory = seen.spec().security().directory().isPresent();
         List<String> others = seen.pods(PoolLabels.ROLE_MASTER).stream()
-                .filter(pod -> pod.security().isOn() && pod.authority().isEmpty() != isDirectory)
+                .filter(pod -> pod.security().isOn() && pod.ofDirectory() != isDirectory)
                 .map(ObservedPod::name)
                 .sorted()
                 .toList();

@@ -312,7 +312,9 @@ final class RandomCluster {
                 List.of(),
                 SecurityMode.OFF,
                 "",
-                Optional.empty());
+                Optional.empty(),
+                false,
+                false);
     }
 
     private static String trouble(Pod pod) {

@@ -262,7 +262,9 @@ final class RandomPool {
                 List.of(),
                 SecurityMode.OFF,
                 "",
-                Optional.empty());
+                Optional.empty(),
+                false,
+                false);
     }
 
     /** Whether everything is as the spec says, and nothing goes on. */

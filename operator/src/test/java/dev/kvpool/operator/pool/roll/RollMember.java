@@ -270,7 +270,9 @@ final class RollMember {
                 List.of(),
                 SecurityMode.OFF,
                 "",
-                Optional.empty());
+                Optional.empty(),
+                false,
+                false);
         return new Member(
                 observed,
                 master,

@@ -405,7 +405,9 @@ final class DrainPool {
                 List.of(),
                 SecurityMode.OFF,
                 "",
-                Optional.empty());
+                Optional.empty(),
+                false,
+                false);
     }
 
     private PoolReport report() {

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.VolumeProjection;
 import io.fabric8.kubernetes.api.model.VolumeProjectionBuilder;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -36,7 +37,7 @@ public final class CertificateDirectory {
         return from.csi() == null
                 ? volume.withNewProjected()
                         .withDefaultMode(READ_BY_GROUP)
-                        .withSources(from.secrets().stream()
+                        .withSources(inOrder(from).stream()
                                 .map(CertificateDirectory::source)
                                 .toList())
                         .endProjected()
@@ -47,6 +48,13 @@ public final class CertificateDirectory {
                         .withVolumeAttributes(attributes(pool, from.csi()))
                         .endCsi()
                         .build();
+    }
+
+    /** Another order of the list is nothing that pods are replaced for. */
+    private static List<CertificateSecret> inOrder(CertificateVolume from) {
+        return from.secrets().stream()
+                .sorted(Comparator.comparing(CertificateSecret::name).thenComparing(CertificateSecret::secretName))
+                .toList();
     }
 
     /** A Secret that is not there yet holds back no other pod: its own process says what is missing. */
@@ -103,7 +111,7 @@ public final class CertificateDirectory {
     static Map<String, Object> asked(CertificateVolume from) {
         Map<String, Object> asked = new TreeMap<>();
         if (from.csi() == null) {
-            asked.put("secrets", List.copyOf(from.secrets()).toString());
+            asked.put("secrets", inOrder(from).toString());
         } else {
             asked.put("driver", from.csi().driver());
             asked.put("attributes", new TreeMap<>(from.csi().volumeAttributes()));

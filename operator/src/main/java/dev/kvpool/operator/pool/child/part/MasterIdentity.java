@@ -55,11 +55,14 @@ public final class MasterIdentity {
         }
     }
 
-    /** What the template says of the key, so that the operator knows by which root each master is verified. */
+    /** What the template says of the certificate, so that the operator knows by which root each master is verified. */
     public static Map<String, String> notes(PoolBlueprint pool) {
-        return pool.security().masters().isOn() && pool.security().directory().isEmpty()
-                ? Map.of(PoolLabels.AUTHORITY, pool.security().fingerprint())
-                : Map.of();
+        if (!pool.security().masters().isOn()) {
+            return Map.of();
+        }
+        return pool.security().directory().isPresent()
+                ? Map.of(PoolLabels.CERTIFICATES, PoolLabels.OF_DIRECTORY)
+                : Map.of(PoolLabels.AUTHORITY, pool.security().fingerprint());
     }
 
     /** The container. */
