@@ -88,8 +88,10 @@ public record PoolObservation(
                                 names().pool(),
                                 poolId(),
                                 master.name(),
-                                spec().security()
-                                        .directory()
+                                // An excerpt for `kubectl kvpool status` has no spec; the API server asks for it,
+                                // without roots.
+                                Optional.ofNullable(spec())
+                                        .flatMap(spec -> spec.security().directory())
                                         .map(CertificatesSpec::ca)
                                         .or(() -> PoolTrust.among(children, names())
                                                 .flatMap(trust -> trust.rootOfMaster(master.authority())))
