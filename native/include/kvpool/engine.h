@@ -42,7 +42,7 @@ typedef struct kv_engine_params {
                             * tenant, or are refused. One with ro reads and does not write, which by
                             * "ascend" its own side alone sees to. NULL: no TLS, and no peer with it */
   uint32_t payloads;       /* KV_PAYLOADS_*, with a tls_dir; default encrypted. Authenticated where both sides say so */
-  uint32_t trusted_fabric; /* not 0: "ascend" is used beside a tls_dir too, though CANN authenticates nobody and encrypts nothing */
+  uint32_t trusted_fabric; /* not 0: "ascend" is used beside a tls_dir too, though CANN checks no peer and encrypts nothing */
 } kv_engine_params;
 
 /* Listens and starts the engine's thread. On success *out is the caller's, to be ended with kv_engine_destroy. */

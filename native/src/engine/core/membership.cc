@@ -33,6 +33,11 @@ Status judgeOwn(const Principal& self) {
   return self.isClient() ? Status() : notAClient(self);
 }
 
+Status judgeWriter(const Principal* who) {
+  if (who == nullptr || !who->readsOnly) return {};
+  return {KV_NOT_PERMITTED, toString(*who) + " may read and not write, by its certificate"};
+}
+
 bool isSameMember(const Principal& a, const Principal& b) {
   return a.isClient() == b.isClient() && a.tenant == b.tenant && a.readsOnly == b.readsOnly;
 }

@@ -13,6 +13,9 @@ Status judgeMembers(const Principal* self, const Principal* peer);
 /// Whether this process may have a transfer engine by its certificate.
 Status judgeOwn(const Principal& self);
 
+/// Whether one may write to the other's memory by its certificate. Null: it has none, as all others then.
+Status judgeWriter(const Principal* who);
+
 /// Whether the same peers are let in by both.
 bool isSameMember(const Principal& a, const Principal& b);
 

@@ -260,10 +260,8 @@ void PeerLink::planTask(Time now, TaskId id) {
   if (goesByAscend()) {
     // The peer's processor has no part in it, so that this side is the only one which can see what its certificate
     // allows.
-    const Principal* self = context_.ourselves();
-    if (task.op == TransferOp::Write && self != nullptr && self->readsOnly) {
-      return refuse(id, task, KV_NOT_PERMITTED, toString(*self) + " may read and not write, by its certificate");
-    }
+    const Status may = task.op == TransferOp::Write ? judgeWriter(context_.ourselves()) : Status();
+    if (!may.ok()) return refuse(id, task, may.code(), may.text());
     return startMove(id, task);
   }
   if (!context_.config.tcp) {

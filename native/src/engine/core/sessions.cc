@@ -128,9 +128,9 @@ Status Sessions::resolve(const Session& session, const PiecesRequest& request, U
 }
 
 Status Sessions::mayWrite(const Session& session) {
-  if (!session.who || !session.who->readsOnly) return {};
-  ++context_.counters.refusedRequests;
-  return {KV_NOT_PERMITTED, toString(*session.who) + " may read and not write, by its certificate"};
+  Status may = judgeWriter(session.who ? &*session.who : nullptr);
+  if (!may.ok()) ++context_.counters.refusedRequests;
+  return may;
 }
 
 void Sessions::write(ConnectionId id, Session& session, const PiecesRequest& request) {

@@ -24,7 +24,7 @@ namespace {
 const Status kDefunct(KV_INTERNAL, "the transfer engine ended because of a defect, see the log; create a new one");
 
 constexpr const char* kFabricNotTrusted =
-    "this process has a certificate, and CANN authenticates nobody and encrypts nothing; set trusted_fabric "
+    "this process has a certificate, and CANN checks no peer and encrypts nothing; set trusted_fabric "
     "(KVPOOL_TRUSTED_FABRIC=true) where every host on the network of the NPUs is trusted, or use tcp";
 
 const char* opName(TransferOp op) {

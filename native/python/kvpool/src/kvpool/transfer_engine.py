@@ -48,7 +48,7 @@ class TransferEngine:
             certificate with ro reads and does not write.
         payloads: "encrypted", the default, or "authenticated": with peers that say so too, certificates are checked and
             bytes are not encrypted. Needs TLS.
-        trusted_fabric: "ascend" is used beside certificates too. CANN authenticates nobody and encrypts nothing: for networks
+        trusted_fabric: "ascend" is used beside certificates too. CANN checks no peer and encrypts nothing: for networks
             of NPUs on which every host is trusted.
 
     Raises:

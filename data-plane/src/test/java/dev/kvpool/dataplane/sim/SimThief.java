@@ -105,7 +105,7 @@ final class SimThief extends SimProcess {
 
     @Override
     void accepted(End end) {
-        throw new AssertionError("nobody dials a thief");
+        throw new AssertionError("a thief has no port");
     }
 
     @Override

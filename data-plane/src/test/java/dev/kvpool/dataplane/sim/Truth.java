@@ -179,7 +179,7 @@ final class Truth {
     void freed(Slot slot) {
         Long goneMs = copyGoneMs.get(slot.id());
         boolean unheard = goneMs != null && world.nowMs() - goneMs < UNHEARD_MS;
-        // Nobody hears of a wrong byte before its node looks at it, so that of two copies the good one may go.
+        // A wrong byte is not noticed before its node looks at it, so that of two copies the good one may go.
         boolean lastGood = damagedKeys.contains(slot.key())
                 && slot.id().equals(newest.get(slot.key()))
                 && nodes.stream().noneMatch(node -> holds(node, slot.key(), slot.id()));
