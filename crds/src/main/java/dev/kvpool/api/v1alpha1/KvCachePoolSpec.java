@@ -45,9 +45,17 @@ import java.util.stream.Stream;
         message = "tenants need security.mode Permissive or Required: without certificates no engine says whose it is",
         fieldPath = ".tenants")
 @ValidationRule(
-        value = "!has(self.tenants) || self.tenants.size() == 0 || self.security.certificates.source != 'Directory'",
+        value = "!has(self.tenants) || self.security.certificates.source == 'Directory'"
+                + " || self.tenants.all(t, has(t.serviceAccounts))",
         message =
-                "tenants need security.certificates.source Operator: with Directory the name in each certificate says whose an engine is",
+                "each tenant needs serviceAccounts, whose pods get certificates of it: security.certificates.source is Operator",
+        fieldPath = ".tenants")
+@ValidationRule(
+        value = "!has(self.tenants) || self.security.certificates.source != 'Directory'"
+                + " || self.tenants.all(t, !has(t.serviceAccounts) && t.access != 'ReadOnly')",
+        message =
+                "tenants have no serviceAccounts and no access with security.certificates.source Directory: the name in each certificate"
+                        + " says of which tenant an engine is, and whether it may write",
         fieldPath = ".tenants")
 @ValidationRule(
         value = "self.security.certificates.source != 'Directory' || self.storage.size() == 0"

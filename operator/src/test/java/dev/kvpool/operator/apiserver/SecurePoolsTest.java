@@ -284,6 +284,32 @@ class SecurePoolsTest {
         assertThat(configMap("foreign")).isNotNull();
     }
 
+    /** The name in a certificate says the tenant, so masters need to know what each may have and nothing else. */
+    @Test
+    void tenantsOfAPoolWhoseCertificatesOthersMakeHaveQuotas() {
+        String spec = """
+                {security: {certificates: {source: Directory, ca: %s,
+                    masters: {csi: {driver: csi.example}}, storage: {csi: {driver: csi.example}}}},
+                  tenants: [{name: chat, bytes: {ceiling: %s}}],
+                  storage: [{name: a, capacity: 1Gi}], masters: {replicas: 1}}""";
+        PoolUnderTest pool = OPERATOR.make("quotas", spec.formatted(DirectorySpec.root(), "1Gi"));
+        await().until(() -> pool.has(Reason.APPLIED));
+        assertThat(quotas("quotas")).contains("tenant-quotas=chat:ceiling=1073741824\n");
+
+        pool.apply(spec.formatted(DirectorySpec.root(), "2Gi"));
+        await().until(() -> quotas("quotas").contains("tenant-quotas=chat:ceiling=2147483648\n"));
+        assertThat(masters("quotas").getMetadata().getGeneration()).isEqualTo(1);
+    }
+
+    private static String quotas(String pool) {
+        return client().configMaps()
+                .inNamespace(NAMESPACE)
+                .withName(pool + "-pool")
+                .get()
+                .getData()
+                .get("cache-rules");
+    }
+
     /** Certificates are of the id that the processes have, which is not the UID of a pool that took over objects. */
     @Test
     void clientConfigNamesTheIdOfThePoolBefore() {

@@ -9,7 +9,7 @@ import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
 import java.util.List;
 
-/** A user of the pool, and the ServiceAccounts of its engines. */
+/** A user of the pool, and where masters sign, the ServiceAccounts of its engines. */
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record TenantSpec(
         @JsonPropertyDescription("Name of the tenant, unique in the pool, such as the name of a team.")
@@ -22,12 +22,14 @@ public record TenantSpec(
         @Size(min = 1, max = NAME_LENGTH_MAX)
         String name,
 
-        @JsonPropertyDescription("What its engines may do.") @Default("ReadWrite")
+        @JsonPropertyDescription(
+                "What its engines may do. With security.certificates.source Directory their certificates say it: tenant/TENANT/rw/NAME or ro.")
+        @Default("ReadWrite")
         TenantAccess access,
 
         @JsonPropertyDescription(
-                "ServiceAccounts whose pods get certificates of this tenant. Who may create pods with one of them is the tenant.")
-        @Required
+                "ServiceAccounts whose pods get certificates of this tenant. Who may create pods with one of them is the tenant. Each tenant needs"
+                        + " some, but none with security.certificates.source Directory, where the name in a certificate says the tenant.")
         @Size(min = 1, max = ACCOUNTS_MAX)
         List<ServiceAccountName> serviceAccounts,
 
