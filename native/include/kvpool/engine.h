@@ -148,6 +148,7 @@ typedef struct kv_engine_stats {
   uint64_t refused_requests;   /* outside of what is registered */
   uint64_t checksum_failures;
   uint64_t protocol_errors;    /* connections ended for malformed bytes */
+  uint64_t peers_refused;      /* connections not let in: no TLS, certificate or tenant that is taken here, too many */
   uint64_t notifies_sent;
   uint64_t notifies_received;
   uint64_t batch_us;           /* sum of the durations of batches */

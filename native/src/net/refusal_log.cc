@@ -6,6 +6,7 @@
 namespace kvpool::net {
 
 void RefusalLog::add(const std::string& peer, const std::string& why, int64_t nowMs) {
+  ++count_;
   if (nowMs >= untilMs_) {
     untilMs_ = nowMs + kPeriodMs;
     lines_ = 0;

@@ -23,6 +23,7 @@ TEST(RefusalLog, TellsOfTenInTenSeconds) {
   EXPECT_EQ(linesOf(log, 100, 1000), RefusalLog::kLinesMax);
   EXPECT_EQ(linesOf(log, 100, 1000 + RefusalLog::kPeriodMs - 1), 0);
   EXPECT_EQ(linesOf(log, 1, 1000 + RefusalLog::kPeriodMs), 1);
+  EXPECT_EQ(log.count(), 201U);
 }
 
 TEST(RefusalLog, DoesNotRepeatItself) {

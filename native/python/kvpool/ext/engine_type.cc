@@ -204,6 +204,7 @@ PyObject* engineStats(PyObject* self, PyObject*) {
       {"refused_requests", s.refused_requests},
       {"checksum_failures", s.checksum_failures},
       {"protocol_errors", s.protocol_errors},
+      {"peers_refused", s.peers_refused},
       {"notifies_sent", s.notifies_sent},
       {"notifies_received", s.notifies_received},
       {"batch_us", s.batch_us},

@@ -358,6 +358,7 @@ kv_engine_stats Engine::stats() const {
   out.refused_requests = counted.refusedRequests;
   out.checksum_failures = counted.checksumFailures;
   out.protocol_errors = counted.protocolErrors;
+  out.peers_refused = shell_.peersRefused();
   out.notifies_sent = counted.notifiesSent;
   out.notifies_received = counted.notifiesReceived;
   return out;

@@ -43,6 +43,7 @@ class EngineShell : private net::Stream::Listener {
   /// Waits until a round would find something to do. With `busy` it may look for a while before it sleeps.
   void await(int64_t waitMs, net::BusyWait* busy = nullptr) const { loop_.await(static_cast<int>(waitMs), busy); }
   void wake() { loop_.wake(); }
+  [[nodiscard]] uint64_t peersRefused() const { return refusals_.count(); }
   /// Null where CANN is not used.
   [[nodiscard]] AscendMoves* moves() { return moves_.get(); }
   /// Ends all moves, and waits for that.
