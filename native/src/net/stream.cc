@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/certificate_settings.h"
 #include "net/clock.h"
 #include "net/socket.h"
 #include "wire/handshake.h"
@@ -315,13 +316,11 @@ void Stream::dropReceived() {
 void Stream::refusePlain() {
   wire::Bytes refused;
   wire::appendRefused(refused, {wire::Refusal::Protocol, wire::kWireVersions,
-                                "TLS is required here; give this side a directory of certificates (KVPOOL_TLS_DIR)"});
+                                "TLS is required here; give this side a certificate " + kCertificateSettings});
   // What it sent is read first, as a connection that is closed with unread bytes loses what it sent.
   dropReceived();
   (void)::send(socket_.get(), refused.data(), refused.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  unauthenticated(
-      "does not speak TLS, which is required here; give it a directory of certificates (KVPOOL_TLS_DIR, --tls-dir)",
-      true);
+  unauthenticated("does not speak TLS, which is required here; give it a certificate " + kCertificateSettings, true);
 }
 
 /// One receive, and what can be made of it. False when the socket had no more.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/certificate_settings.h"
 #include "secure/openssl.h"
 
 namespace kvpool::secure {
@@ -197,7 +198,7 @@ std::string Session::explained() const {
   const std::string self = kvpool::toString(own_->self().principal) + " of pool " + toString(own_->self().pool);
   switch (reason) {
     case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
-      return "shows no certificate; give it a directory with one (KVPOOL_TLS_DIR, --tls-dir)";
+      return "shows no certificate; give it one " + kCertificateSettings;
     case SSL_R_WRONG_VERSION_NUMBER:
     case SSL_R_HTTP_REQUEST:
     case SSL_R_HTTPS_PROXY_REQUEST:
@@ -205,7 +206,8 @@ std::string Session::explained() const {
     case SSL_R_BAD_RECORD_TYPE:
       if (leaving_) return "sent other bytes before it had left TLS: " + text;
       if (state_ != State::Handshaking) return "sent what is no TLS: " + text;
-      return "does not speak TLS, or has it off; both ends need it (KVPOOL_TLS_DIR, --tls-dir and --tls)";
+      return "does not speak TLS, or has it off; both ends need a certificate " + kCertificateSettings +
+             ", and masters and nodes --tls";
     case SSL_R_UNSUPPORTED_PROTOCOL:
     case SSL_R_NO_SHARED_CIPHER:
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:

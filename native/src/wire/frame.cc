@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/certificate_settings.h"
 #include "base/crc32c.h"
 #include "base/utf8.h"
 
@@ -69,9 +70,8 @@ std::optional<Body> FrameDecoder::next() {
   if (length > bodyBytesMax_) {
     // As every connection of TLS begins, and no frame.
     if (at[0] == 0x16 && at[1] == 0x03 && at[2] >= 0x01 && at[2] <= 0x03) {
-      throw Malformed(
-          "TLS where it is off; give this side a certificate (--tls-dir, KVPOOL_TLS_DIR, KVPOOL_IDENTITY_DIR), or take "
-          "TLS off there");
+      throw Malformed("TLS where it is off; give this side a certificate " + kCertificateSettings +
+                      ", or take TLS off there");
     }
     throw Malformed("frame of " + std::to_string(length) + " bytes; at most " + std::to_string(bodyBytesMax_) +
                     " are allowed here");

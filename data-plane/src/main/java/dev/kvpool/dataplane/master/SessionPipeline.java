@@ -51,7 +51,7 @@ record SessionPipeline(
                 Handshake.refused(
                         self,
                         RefusalCode.ROLE,
-                        "this pool requires TLS; give a directory of certificates with --tls-dir or KVPOOL_TLS_DIR, see `kvpool cert issue`"));
+                        "this pool requires TLS; give this side a certificate (KVPOOL_IDENTITY_DIR, KVPOOL_TLS_DIR or --tls-dir)"));
     }
 
     @Override
