@@ -81,6 +81,8 @@ class ArchitectureTest {
             "ascend",
             "sizing",
             "security",
+            "blueprint",
+            "child.certificate",
             "child.part",
             "child",
             "observation",

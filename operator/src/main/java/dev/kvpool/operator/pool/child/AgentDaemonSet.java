@@ -4,13 +4,13 @@ package dev.kvpool.operator.pool.child;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.api.v1alpha1.engine.AgentsSpec;
 import dev.kvpool.operator.duration.ApiDuration;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
+import dev.kvpool.operator.pool.child.certificate.ProcessIdentity;
 import dev.kvpool.operator.pool.child.part.ContainerResources;
 import dev.kvpool.operator.pool.child.part.HostDirectory;
 import dev.kvpool.operator.pool.child.part.HostNetwork;
-import dev.kvpool.operator.pool.child.part.MemberIdentity;
 import dev.kvpool.operator.pool.child.part.NodeSockets;
 import dev.kvpool.operator.pool.child.part.PodSecurity;
-import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.Probes;
 import dev.kvpool.operator.pool.child.part.PullPolicy;
 import dev.kvpool.operator.pool.child.part.RdmaDevices;
@@ -101,7 +101,7 @@ public final class AgentDaemonSet {
                         ScratchVolume.volume());
         pod.addAllToVolumes(NodeSockets.volumes(pool));
         HostNetwork.apply(pod, pool.engine());
-        MemberIdentity.apply(pod, pool, AccountRoles.ofAgents(pool.names(), pool.engine()));
+        ProcessIdentity.ofMembers(pool).apply(pod, AccountRoles.ofAgents(pool.names(), pool.engine()));
         return pod;
     }
 
@@ -130,7 +130,7 @@ public final class AgentDaemonSet {
                 .withSecurityContext(PodSecurity.container(pool.engine().rdma() != null))
                 .withVolumeMounts(socket(), ScratchVolume.mount());
         container.addAllToVolumeMounts(NodeSockets.mounts(pool));
-        MemberIdentity.apply(container, pool, pool.engine().hostNetwork());
+        ProcessIdentity.ofMembers(pool).apply(container, pool.engine().hostNetwork());
         return container.build();
     }
 
@@ -153,7 +153,7 @@ public final class AgentDaemonSet {
                 "--connect-timeout=" + ApiDuration.flag(engine.timeouts().connect()),
                 "--transfer-timeout=" + ApiDuration.flag(engine.timeouts().transfer())));
         StoragePod.listenHost(engine).ifPresent(arguments::add);
-        arguments.addAll(MemberIdentity.arguments(pool, engine.hostNetwork(), "agent"));
+        arguments.addAll(ProcessIdentity.ofMembers(pool).arguments(engine.hostNetwork(), "agent"));
         return arguments;
     }
 }

@@ -4,7 +4,7 @@ package dev.kvpool.operator.pool.child;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.ascend.AscendEnvironment;
-import dev.kvpool.operator.pool.child.part.PoolBlueprint;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.StoragePod;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.PoolLabels;

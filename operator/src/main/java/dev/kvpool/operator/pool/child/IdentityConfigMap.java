@@ -2,8 +2,8 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.pod.MastersSpec;
-import dev.kvpool.operator.pool.child.part.MemberIdentity;
-import dev.kvpool.operator.pool.child.part.PoolBlueprint;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
+import dev.kvpool.operator.pool.child.certificate.Enrolment;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.security.PoolTrust;
 import io.fabric8.kubernetes.api.model.ConfigMap;
@@ -27,7 +27,7 @@ public final class IdentityConfigMap {
         Map<String, String> data = new LinkedHashMap<>();
         // Of as many masters as there can be: so it stays the same when their number changes.
         data.put("admins", String.join(",", pool.names().enrolmentAddresses(MastersSpec.REPLICAS_MAX)));
-        data.put(AUDIENCE, MemberIdentity.audience(pool.poolId()));
+        data.put(AUDIENCE, Enrolment.audience(pool.poolId()));
         data.put(PoolTrust.ROOTS, pool.security().roots());
         return new ConfigMapBuilder()
                 .withMetadata(pool.metadata(

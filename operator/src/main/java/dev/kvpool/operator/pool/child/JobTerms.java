@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
-import dev.kvpool.operator.pool.child.part.PoolBlueprint;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.PullPolicy;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
+import dev.kvpool.operator.pool.child.certificate.ProcessIdentity;
 import dev.kvpool.operator.pool.child.part.ContainerResources;
-import dev.kvpool.operator.pool.child.part.MasterIdentity;
 import dev.kvpool.operator.pool.child.part.PodIdentity;
 import dev.kvpool.operator.pool.child.part.PodSecurity;
-import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.Probes;
 import dev.kvpool.operator.pool.child.part.PullPolicy;
 import dev.kvpool.operator.pool.child.part.ScratchVolume;
@@ -61,7 +61,7 @@ public final class MasterStatefulSet {
                         template.template(template.spread(pod(pool)), pool.mastersImage(), WishDigest.masters(pool)))
                 .editTemplate()
                 .editMetadata()
-                .addToAnnotations(MasterIdentity.notes(pool))
+                .addToAnnotations(ProcessIdentity.ofMasters(pool).notes())
                 .endMetadata()
                 .endTemplate()
                 .endSpec()
@@ -85,7 +85,7 @@ public final class MasterStatefulSet {
                                 .endConfigMap()
                                 .build(),
                         ScratchVolume.volume());
-        MasterIdentity.apply(pod, pool);
+        ProcessIdentity.ofMasters(pool).apply(pod, pool.names().masters());
         return pod;
     }
 
@@ -124,7 +124,7 @@ public final class MasterStatefulSet {
                                 .withReadOnly(true)
                                 .build(),
                         ScratchVolume.mount());
-        MasterIdentity.apply(container, pool);
+        ProcessIdentity.ofMasters(pool).apply(container, false);
         return container.build();
     }
 
@@ -137,7 +137,8 @@ public final class MasterStatefulSet {
                 "--admin-port=" + PoolNames.MASTER_ADMIN_PORT,
                 "--lease=k8s://" + pool.names().namespace() + "/" + pool.names().lease(),
                 "--expected-nodes-file=" + CONFIG_DIR + "/" + PoolConfigMap.EXPECTED_NODES));
-        arguments.addAll(MasterIdentity.arguments(pool, CONFIG_DIR + "/" + PoolConfigMap.ENROLMENT, NAME));
+        arguments.addAll(ProcessIdentity.ofMasters(pool)
+                .arguments(false, NAME, "--enrolment=" + CONFIG_DIR + "/" + PoolConfigMap.ENROLMENT));
         return arguments;
     }
 }

@@ -3,7 +3,7 @@ package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.pool.ascend.DevicePorts;
-import dev.kvpool.operator.pool.child.part.PoolBlueprint;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.IntOrString;

@@ -2,10 +2,10 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
+import dev.kvpool.operator.pool.child.certificate.Enrolment;
 import dev.kvpool.operator.pool.child.part.ContainerResources;
-import dev.kvpool.operator.pool.child.part.MemberIdentity;
 import dev.kvpool.operator.pool.child.part.PodSecurity;
-import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.PreflightQuestion;
 import dev.kvpool.operator.pool.child.part.ScratchVolume;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -40,15 +40,14 @@ public final class PreflightJob {
     private static PodSpecBuilder pod(PoolBlueprint pool, PreflightQuestion question, JobTerms terms) {
         PodSpecBuilder pod =
                 OneTimeJob.pod(terms, pool.platformUser(), container(pool, question, terms), ScratchVolume.volume());
-        if (showsToken(pool)) {
-            return pod.withServiceAccountName(pool.names().preflight())
-                    .addToVolumes(MemberIdentity.token(pool, pool.names().identity()));
+        if (!isSecure(pool)) {
+            return pod;
         }
-        return isSecure(pool)
-                ? pod.withServiceAccountName(pool.names().preflight())
-                        .addAllToVolumes(MemberIdentity.volumes(pool))
-                        .withInitContainers(enrolling(pool, terms))
-                : pod;
+        pod.withServiceAccountName(pool.names().preflight());
+        Enrolment enrolment = new Enrolment(pool);
+        return showsToken(pool)
+                ? pod.addToVolumes(enrolment.token(pool.names().identity()))
+                : enrolment.apply(pod).withInitContainers(enrolling(pool, terms));
     }
 
     /** With plain masters it can speak as ever. */
@@ -64,9 +63,9 @@ public final class PreflightJob {
     private static Container enrolling(PoolBlueprint pool, JobTerms terms) {
         return base(terms)
                 .withName("certificate")
-                .withArgs(MemberIdentity.enrolOnce(pool))
+                .withArgs(new Enrolment(pool).once())
                 .withVolumeMounts(ScratchVolume.mount())
-                .addAllToVolumeMounts(MemberIdentity.mounts())
+                .addAllToVolumeMounts(Enrolment.mounts())
                 .build();
     }
 
@@ -83,9 +82,9 @@ public final class PreflightJob {
 
     private static List<VolumeMount> mounts(PoolBlueprint pool) {
         if (showsToken(pool)) {
-            return List.of(MemberIdentity.tokenMount());
+            return List.of(Enrolment.tokenMount());
         }
-        return isSecure(pool) ? MemberIdentity.mounts() : List.of();
+        return isSecure(pool) ? Enrolment.mounts() : List.of();
     }
 
     private static ContainerBuilder base(JobTerms terms) {
@@ -115,9 +114,9 @@ public final class PreflightJob {
             arguments.add("--ignore-clients");
         }
         if (showsToken(pool)) {
-            arguments.addAll(MemberIdentity.asking());
+            arguments.addAll(Enrolment.ASKING);
         } else if (isSecure(pool)) {
-            arguments.add("--tls-dir=" + MemberIdentity.directory());
+            arguments.add("--tls-dir=" + Enrolment.CERTIFICATE_DIR);
         }
         return arguments;
     }

@@ -2,11 +2,11 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.HostDirectory;
 import dev.kvpool.operator.pool.child.part.NodePlacement;
 import dev.kvpool.operator.pool.child.part.PerNodeTerms;
 import dev.kvpool.operator.pool.child.part.PodIdentity;
-import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.SegmentMemory;
 import dev.kvpool.operator.pool.child.part.SsdVolume;
 import dev.kvpool.operator.pool.child.part.StoragePod;

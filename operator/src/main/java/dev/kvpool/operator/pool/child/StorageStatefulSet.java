@@ -2,7 +2,7 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
-import dev.kvpool.operator.pool.child.part.PoolBlueprint;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.StorageClaims;
 import dev.kvpool.operator.pool.child.part.StoragePod;
 import dev.kvpool.operator.pool.child.part.TemplatedPod;

@@ -3,10 +3,10 @@ package dev.kvpool.operator.pool.cluster;
 
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.child.AuthorityConfigMap;
 import dev.kvpool.operator.pool.child.AuthoritySecret;
 import dev.kvpool.operator.pool.child.TrustConfigMap;
-import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;

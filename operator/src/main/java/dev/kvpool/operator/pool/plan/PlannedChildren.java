@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.plan;
 
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.child.CleaningJob;
 import dev.kvpool.operator.pool.child.ClientConfigMap;
@@ -24,7 +25,6 @@ import dev.kvpool.operator.pool.child.StorageDaemonSet;
 import dev.kvpool.operator.pool.child.StorageStatefulSet;
 import dev.kvpool.operator.pool.child.TrustConfigMap;
 import dev.kvpool.operator.pool.child.part.NodePlacement;
-import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.PreflightQuestion;
 import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;

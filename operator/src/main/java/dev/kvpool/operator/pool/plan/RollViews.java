@@ -4,7 +4,7 @@ package dev.kvpool.operator.pool.plan;
 import dev.kvpool.api.v1alpha1.status.VersionStatus;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.master.PoolReport;
-import dev.kvpool.operator.pool.child.part.Requests;
+import dev.kvpool.operator.pool.blueprint.Requests;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.Leadership;

@@ -3,7 +3,7 @@ package dev.kvpool.operator.pool.plan;
 
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
-import dev.kvpool.operator.pool.child.part.Requests;
+import dev.kvpool.operator.pool.blueprint.Requests;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;

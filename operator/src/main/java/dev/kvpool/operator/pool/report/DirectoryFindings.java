@@ -6,7 +6,7 @@ import dev.kvpool.api.v1alpha1.security.CertificatesSpec;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
-import dev.kvpool.operator.pool.child.part.CertificateDirectory;
+import dev.kvpool.operator.pool.child.certificate.CertificateDirectory;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;

@@ -2,7 +2,7 @@
 package dev.kvpool.operator.pool.storage;
 
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
-import dev.kvpool.operator.pool.child.part.ExpectedNode;
+import dev.kvpool.operator.pool.blueprint.ExpectedNode;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.ObservedNode;

@@ -4,7 +4,7 @@ package dev.kvpool.operator.pool.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.operator.pool.PoolSketch;
-import dev.kvpool.operator.pool.child.part.PoolBlueprint;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.plan.PlannedChildren;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;

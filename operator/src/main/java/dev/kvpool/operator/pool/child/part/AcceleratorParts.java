@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.engine.DriverSource;
 import dev.kvpool.operator.pool.ascend.AscendEnvironment;
 import dev.kvpool.operator.pool.ascend.DeviceNeeds;
 import dev.kvpool.operator.pool.ascend.HostCopies;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.sizing.Sizing;
 import io.fabric8.kubernetes.api.model.Container;

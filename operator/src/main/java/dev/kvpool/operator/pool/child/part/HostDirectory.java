@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.child.part;
 
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.storage.VolumeType;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.child.part;
 
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeMount;

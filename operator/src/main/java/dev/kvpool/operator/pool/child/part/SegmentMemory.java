@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.child.part;
 
 import dev.kvpool.api.v1alpha1.engine.HugePages;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.sizing.HugePageResource;
 import io.fabric8.kubernetes.api.model.Volume;

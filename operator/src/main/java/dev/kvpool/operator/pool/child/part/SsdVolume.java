@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.child.part;
 import dev.kvpool.api.v1alpha1.storage.SsdSpec;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.storage.VolumeType;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Volume;

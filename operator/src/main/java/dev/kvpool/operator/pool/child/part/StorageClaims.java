@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.storage.SsdSpec;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.storage.VolumeType;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.PersistentVolumeClaim;

@@ -8,6 +8,8 @@ import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.storage.VolumeType;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.ascend.DeviceNeeds;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
+import dev.kvpool.operator.pool.child.certificate.ProcessIdentity;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.security.AccountRoles;
@@ -76,7 +78,7 @@ public final class StoragePod {
         NodeSockets.volume(pool, engine()).ifPresent(pod::addToVolumes);
         NodeSockets.owner(pool, engine(), PodSecurity.user(set.podTemplate())).ifPresent(pod::addToInitContainers);
         HostNetwork.apply(pod, engine());
-        MemberIdentity.apply(pod, pool, AccountRoles.ofSet(pool.names(), set));
+        ProcessIdentity.ofMembers(pool).apply(pod, AccountRoles.ofSet(pool.names(), set));
         accelerator.ifPresent(parts -> pod.addAllToVolumes(parts.volumes())
                 .addToInitContainers(parts.copying(pool))
                 .editSecurityContext()
@@ -131,7 +133,7 @@ public final class StoragePod {
         SsdKey.mount(set).ifPresent(container::addToVolumeMounts);
         NodeSockets.mount(pool, engine()).ifPresent(container::addToVolumeMounts);
         accelerator.ifPresent(parts -> container.addAllToVolumeMounts(parts.mounts()));
-        MemberIdentity.apply(container, pool, engine().hostNetwork());
+        ProcessIdentity.ofMembers(pool).apply(container, engine().hostNetwork());
         return container.build();
     }
 
@@ -177,8 +179,10 @@ public final class StoragePod {
             arguments.add("--staging-size=" + Sizing.STAGING_BYTES);
         });
         listenHost(pool.engine()).ifPresent(arguments::add);
-        arguments.addAll(MemberIdentity.arguments(pool, engine().hostNetwork(), nodeId));
-        arguments.addAll(MemberIdentity.payloads(pool));
+        arguments.addAll(ProcessIdentity.ofMembers(pool).arguments(engine().hostNetwork(), nodeId));
+        if (pool.payloadsAreAuthenticated()) {
+            arguments.add("--payloads=authenticated");
+        }
         return arguments;
     }
 

@@ -9,6 +9,8 @@ import dev.kvpool.api.v1alpha1.engine.IpFamily;
 import dev.kvpool.api.v1alpha1.pod.MastersSpec;
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
+import dev.kvpool.operator.pool.child.certificate.ProcessIdentity;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.HashMap;
@@ -55,13 +57,7 @@ public final class WishDigest {
         // objects does.
         asked.put("objects", pool.sizing().mastersAreMadeFor());
         security(pool.security().masters(), asked);
-        if (pool.security().masters().isOn()) {
-            pool.security()
-                    .directory()
-                    .ifPresentOrElse(
-                            from -> asked.put("certificates", CertificateDirectory.asked(from.masters())),
-                            () -> asked.put("authority", pool.security().fingerprint()));
-        }
+        asked.putAll(ProcessIdentity.ofMasters(pool).asked());
         return text(pool, asked, PoolLabels.ROLE_MASTER);
     }
 
@@ -75,12 +71,8 @@ public final class WishDigest {
         asked.put("engine", engine);
         asked.put("ports", pool.ports(set));
         security(pool.security().members(), asked);
-        if (pool.security().members().isOn()) {
-            pool.security()
-                    .directory()
-                    .ifPresent(from -> asked.put("certificates", CertificateDirectory.asked(from.storage())));
-        }
-        if (MemberIdentity.areAuthenticated(pool)) {
+        asked.putAll(ProcessIdentity.ofMembers(pool).asked());
+        if (pool.payloadsAreAuthenticated()) {
             asked.put("payloads", pool.spec().security().payloads());
         }
         return text(pool, asked, PoolLabels.ROLE_STORAGE);

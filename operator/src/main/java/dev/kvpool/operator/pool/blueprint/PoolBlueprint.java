@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.pool.child.part;
+package dev.kvpool.operator.pool.blueprint;
 
 import dev.kvpool.api.v1alpha1.ApiGroup;
 import dev.kvpool.api.v1alpha1.KvCachePool;
@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.api.v1alpha1.engine.Protocol;
 import dev.kvpool.api.v1alpha1.pod.MastersSpec;
 import dev.kvpool.api.v1alpha1.pod.SecretName;
+import dev.kvpool.api.v1alpha1.security.Payloads;
 import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.pool.naming.NodePorts;
@@ -81,6 +82,11 @@ public record PoolBlueprint(
      */
     public String masterList() {
         return String.join(",", names.masterAddresses(MastersSpec.REPLICAS_MAX));
+    }
+
+    /** Whether storage nodes leave TLS behind the handshake; none does while it is off on the way to another mode. */
+    public boolean payloadsAreAuthenticated() {
+        return security.members().isOn() && spec.security().payloads() == Payloads.AUTHENTICATED;
     }
 
     /** Port of the agents' admin endpoint. */

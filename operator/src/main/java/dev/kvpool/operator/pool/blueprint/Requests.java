@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.pool.child.part;
+package dev.kvpool.operator.pool.blueprint;
 
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import java.time.DateTimeException;

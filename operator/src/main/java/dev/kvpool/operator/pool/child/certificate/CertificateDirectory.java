@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.pool.child.part;
+package dev.kvpool.operator.pool.child.certificate;
 
 import dev.kvpool.api.v1alpha1.security.CertificateCsi;
 import dev.kvpool.api.v1alpha1.security.CertificateSecret;
 import dev.kvpool.api.v1alpha1.security.CertificateVolume;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.KeyToPath;
-import io.fabric8.kubernetes.api.model.Volume;
-import io.fabric8.kubernetes.api.model.VolumeBuilder;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.VolumeProjection;
 import io.fabric8.kubernetes.api.model.VolumeProjectionBuilder;
 import java.util.Comparator;
@@ -20,38 +20,37 @@ import java.util.stream.Stream;
  * The directory of certificates of a process that others fill. A CSI driver fills one for each pod. Secrets are the same for all pods of a template, so each
  * has a directory of its own in one volume, by the name of the process that reads it.
  */
-public final class CertificateDirectory {
+public record CertificateDirectory(String poolId, CertificateVolume from) implements CertificateSource {
     /** Where the volume is; what processes say of files that they cannot use begins with it. */
     public static final String DIRECTORY = "/etc/kvpool/certificate";
 
-    private static final String VOLUME = "certificate";
+    static final String VOLUME = "certificate";
     private static final String POOL_ID = "${POOL_ID}";
 
     /** The kubelet gives files of Secrets to root and to the pod's file system group. */
-    private static final int READ_BY_GROUP = 0440;
+    static final int READ_BY_GROUP = 0440;
 
-    private CertificateDirectory() {}
-
-    static Volume volume(PoolBlueprint pool, CertificateVolume from) {
-        VolumeBuilder volume = new VolumeBuilder().withName(VOLUME);
+    @Override
+    public PodSpecBuilder apply(PodSpecBuilder pod) {
+        var volume = pod.addNewVolume().withName(VOLUME);
         return from.csi() == null
                 ? volume.withNewProjected()
                         .withDefaultMode(READ_BY_GROUP)
-                        .withSources(inOrder(from).stream()
+                        .withSources(inOrder().stream()
                                 .map(CertificateDirectory::source)
                                 .toList())
                         .endProjected()
-                        .build()
+                        .endVolume()
                 : volume.withNewCsi()
                         .withDriver(from.csi().driver())
                         .withReadOnly(true)
-                        .withVolumeAttributes(attributes(pool, from.csi()))
+                        .withVolumeAttributes(attributes(from.csi()))
                         .endCsi()
-                        .build();
+                        .endVolume();
     }
 
     /** Another order of the list is nothing that pods are replaced for. */
-    private static List<CertificateSecret> inOrder(CertificateVolume from) {
+    private List<CertificateSecret> inOrder() {
         return from.secrets().stream()
                 .sorted(Comparator.comparing(CertificateSecret::name).thenComparing(CertificateSecret::secretName))
                 .toList();
@@ -70,13 +69,14 @@ public final class CertificateDirectory {
                 .build();
     }
 
-    private static Map<String, String> attributes(PoolBlueprint pool, CertificateCsi csi) {
+    private Map<String, String> attributes(CertificateCsi csi) {
         Map<String, String> attributes = new TreeMap<>(csi.volumeAttributes());
-        attributes.replaceAll((name, value) -> value.replace(POOL_ID, pool.poolId()));
+        attributes.replaceAll((name, value) -> value.replace(POOL_ID, poolId));
         return attributes;
     }
 
-    static void mount(ContainerBuilder container) {
+    @Override
+    public void apply(ContainerBuilder container) {
         container
                 .addNewVolumeMount()
                 .withName(VOLUME)
@@ -87,13 +87,14 @@ public final class CertificateDirectory {
                 .withTerminationMessagePolicy("FallbackToLogsOnError");
     }
 
-    /**
-     * As the command line has it.
-     *
-     * @param process name of the process, in which the kubelet may put variables
-     */
-    static String flag(CertificateVolume from, String process) {
-        return "--tls-dir=" + DIRECTORY + (from.csi() == null ? "/" + process : "");
+    @Override
+    public List<String> arguments(String process) {
+        return List.of("--tls-dir=" + DIRECTORY + (from.csi() == null ? "/" + process : ""));
+    }
+
+    @Override
+    public Map<String, String> notes() {
+        return Map.of(PoolLabels.CERTIFICATES, PoolLabels.OF_DIRECTORY);
     }
 
     /** Where the certificate of a process comes from, for people. */
@@ -107,15 +108,12 @@ public final class CertificateDirectory {
                 : "CSI driver " + from.csi().driver();
     }
 
-    /** For digests of what is asked for. */
-    static Map<String, Object> asked(CertificateVolume from) {
-        Map<String, Object> asked = new TreeMap<>();
-        if (from.csi() == null) {
-            asked.put("secrets", inOrder(from).toString());
-        } else {
-            asked.put("driver", from.csi().driver());
-            asked.put("attributes", new TreeMap<>(from.csi().volumeAttributes()));
-        }
-        return asked;
+    @Override
+    public Map<String, Object> asked() {
+        CertificateCsi csi = from.csi();
+        Map<String, Object> asked = csi == null
+                ? Map.of("secrets", inOrder().toString())
+                : Map.of("driver", csi.driver(), "attributes", new TreeMap<>(csi.volumeAttributes()));
+        return Map.of("certificates", new TreeMap<>(asked));
     }
 }
