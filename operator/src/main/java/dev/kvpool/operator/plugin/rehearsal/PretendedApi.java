@@ -12,6 +12,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.Key;
@@ -22,6 +23,7 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLServerSocket;
@@ -33,8 +35,12 @@ import javax.net.ssl.TrustManagerFactory;
  */
 final class PretendedApi {
     private static final String HOST = "127.0.0.1";
-    private static final Pattern REQUEST = Pattern.compile("(\\w+) (/[^ ?]*)\\S* HTTP/1\\.1");
+    private static final Pattern REQUEST = Pattern.compile("(\\w+) (/[^ ?]*)(\\S*) HTTP/1\\.1");
     private static final Pattern LENGTH = Pattern.compile("(?i)content-length: *(\\d+)");
+    private static final Pattern TOKEN = Pattern.compile("/api/v1/namespaces/default/serviceaccounts/[^/]+/token");
+    /** What a list asks for; the group is KEY=VALUE, with commas between several. */
+    private static final Pattern SELECTOR = Pattern.compile("[?&]labelSelector=([^&]+)");
+
     /** Of a page of a pod; the group is the page. */
     private static final Pattern POD_PAGE = Pattern.compile("/api/v1/namespaces/default/pods/[^/]+/proxy(/.*)");
     /** Of one object or of all of a kind; the groups are the kind and the name. */
@@ -153,14 +159,16 @@ final class PretendedApi {
 
     private void serve(Socket client) {
         try (client) {
+            client.setTcpNoDelay(true);
             InputStream in = new BufferedInputStream(client.getInputStream());
             OutputStream out = client.getOutputStream();
             for (String head = head(in); !head.isEmpty(); head = head(in)) {
                 Matcher length = LENGTH.matcher(head);
                 byte[] body = in.readNBytes(length.find() ? Integer.parseInt(length.group(1)) : 0);
                 Matcher request = REQUEST.matcher(head);
-                JsonNode answer =
-                        request.lookingAt() ? answer(request.group(1), request.group(2), body) : json.missingNode();
+                JsonNode answer = request.lookingAt()
+                        ? answer(request.group(1), request.group(2), request.group(3), body)
+                        : json.missingNode();
                 byte[] text = answer.isMissingNode() ? new byte[0] : json.writeValueAsBytes(answer);
                 out.write("HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
                         .formatted(answer.isMissingNode() ? "404 Not Found" : "200 OK", text.length)
@@ -186,7 +194,22 @@ final class PretendedApi {
         return "";
     }
 
-    private JsonNode answer(String method, String path, byte[] body) throws IOException {
+    private static boolean isAskedFor(JsonNode object, String query) {
+        Matcher selector = SELECTOR.matcher(URLDecoder.decode(query, StandardCharsets.UTF_8));
+        return !selector.find()
+                || Stream.of(selector.group(1).split(",", -1)).allMatch(label -> {
+                    int equals = label.indexOf('=');
+                    return object.at("/metadata/labels")
+                            .path(label.substring(0, equals))
+                            .asText()
+                            .equals(label.substring(equals + 1));
+                });
+    }
+
+    private JsonNode answer(String method, String path, String query, byte[] body) throws IOException {
+        if (TOKEN.matcher(path).matches()) {
+            return cluster.path("token");
+        }
         Matcher page = POD_PAGE.matcher(path);
         if (page.matches()) {
             return cluster.path("pages").path(page.group(1));
@@ -200,7 +223,11 @@ final class PretendedApi {
             return json.createObjectNode()
                     .put("apiVersion", "v1")
                     .put("kind", "List")
-                    .set("items", all.isMissingNode() ? json.createArrayNode() : all);
+                    .set(
+                            "items",
+                            json.valueToTree(all.valueStream()
+                                    .filter(one -> isAskedFor(one, query))
+                                    .toList()));
         }
         for (JsonNode one : all) {
             if (one.at("/metadata/name").asText().equals(object.group(2))) {

@@ -19,10 +19,12 @@ public final class Rehearsal {
             List.of("--help"),
             List.of("status"),
             List.of("status", "demo"),
+            List.of("status", "secure"),
             List.of("status", "demo", "-o", "json"),
             List.of("status", "-o", "yaml"),
             List.of("plan", "demo"),
             List.of("why", "demo", "key"),
+            List.of("why", "secure", "key"),
             List.of("__complete", "status", ""),
             List.of("restart", "demo"));
 
