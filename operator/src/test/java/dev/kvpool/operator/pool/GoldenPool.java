@@ -3,6 +3,8 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.pod.PodTemplate;
 import dev.kvpool.operator.pool.observation.ObservedNode;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
@@ -22,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /** A pool and what is around it, as it stands in the in-*.yaml files of a directory in golden/. */
@@ -52,8 +55,29 @@ record GoldenPool(Path directory) {
         return new PoolPlanner(SETTINGS).plan(observation(), problems());
     }
 
+    /** All that the user gives pods, whatever their role. */
+    List<PodTemplate> podTemplates() throws IOException {
+        KvCachePool pool = pool();
+        List<PodTemplate> templates = new ArrayList<>();
+        templates.add(pool.getSpec().masters().podTemplate());
+        pool.getSpec().storage().forEach(set -> templates.add(set.podTemplate()));
+        engineSpecs().stream()
+                .map(TransferEngineSpec::agents)
+                .filter(Objects::nonNull)
+                .forEach(agents -> templates.add(agents.podTemplate()));
+        return templates;
+    }
+
+    List<TransferEngineSpec> engineSpecs() throws IOException {
+        return engines().stream().map(TransferEngine::getSpec).toList();
+    }
+
+    private KvCachePool pool() throws IOException {
+        return YAML.unmarshal(Files.readString(directory.resolve("in-pool.yaml")), KvCachePool.class);
+    }
+
     private PoolObservation observation() throws IOException {
-        KvCachePool pool = YAML.unmarshal(Files.readString(directory.resolve("in-pool.yaml")), KvCachePool.class);
+        KvCachePool pool = pool();
         return new PoolObservation(
                 pool,
                 engines(),

@@ -29,11 +29,12 @@ public record ExtraVolume(
                 value = "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
                 message = "the name of a volume must consist of lower case letters, digits and '-'")
         @ValidationRule(
-                value = "!(self in ['pool', 'tmp', 'segments', 'ssd', 'socket', 'sockets', 'shm']) &&"
-                        + " !self.startsWith('host-')",
+                value =
+                        "!(self in ['pool', 'tmp', 'segments', 'ssd', 'ssd-key', 'socket', 'sockets', 'shm', 'ca', 'certificate',"
+                                + " 'identity']) && !self.startsWith('host-') && !self.startsWith('sockets-')",
                 message =
-                        "pool, tmp, segments, ssd, socket, sockets, shm and names that start with host- are volumes of the"
-                                + " operator: choose another name")
+                        "pool, tmp, segments, ssd, ssd-key, socket, sockets, shm, ca, certificate, identity and names that start"
+                                + " with host- or sockets- are volumes of the operator: choose another name")
         String name,
 
         @JsonPropertyDescription("A ConfigMap of the namespace.")

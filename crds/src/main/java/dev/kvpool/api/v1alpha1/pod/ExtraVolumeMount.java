@@ -31,6 +31,12 @@ public record ExtraVolumeMount(
                 message =
                         "mountPath is in a directory that the operator mounts or the image has its program in: choose another"
                                 + " one")
+        @ValidationRule(
+                value =
+                        "!self.matches('^/(usr/local/(Ascend/driver|dcmi|bin/npu-smi)|etc/(hccn[.]conf|ascend_install[.]info|hccl_rootinfo[.]json|hixlep)|lib/route[.]conf)(/|$)')",
+                message =
+                        "mountPath is a file or directory of the NPU driver, which the operator mounts: say where it is on"
+                                + " the hosts by accelerator.driverRoot or accelerator.hostFiles of the TransferEngine")
         String mountPath,
 
         @JsonPropertyDescription("A file or directory of the volume. Default: all of it.")
