@@ -92,6 +92,27 @@ public final class ClusterActor {
 
     /** Makes the running, ready pod of a DaemonSet on a Kubernetes node. */
     public void runPodOn(String daemonSet, String node) {
+        runPod(podOn(daemonSet, node), "10.0.1.1");
+    }
+
+    /** Makes it, and its container does not run yet. */
+    void createPodOn(String daemonSet, String node) {
+        client.resource(podOn(daemonSet, node)).create();
+    }
+
+    /** What the controller of DaemonSets says of how many pods there shall be. */
+    void wantPods(String daemonSet, int pods) {
+        client.apps()
+                .daemonSets()
+                .inNamespace(namespace)
+                .withName(daemonSet)
+                .subresource("status")
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"status\":{\"desiredNumberScheduled\":%d}}".formatted(pods));
+    }
+
+    private Pod podOn(String daemonSet, String node) {
         DaemonSet set = client.apps()
                 .daemonSets()
                 .inNamespace(namespace)
@@ -107,7 +128,7 @@ public final class ClusterActor {
                         .withController(true)
                         .build()));
         pod.getSpec().setNodeName(node);
-        runPod(pod, "10.0.1.1");
+        return pod;
     }
 
     /** Puts the pods of a StatefulSet that wait for a node on one, as the scheduler does. */

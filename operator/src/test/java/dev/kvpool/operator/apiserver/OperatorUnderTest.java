@@ -137,6 +137,30 @@ public final class OperatorUnderTest implements BeforeAllCallback, AfterAllCallb
         restart();
     }
 
+    /**
+     * As installed with another build, which makes other pods of the same specs.
+     *
+     * @param pools how many are brought to them at a time
+     */
+    static OperatorSettings otherBuild(int pools) {
+        return new OperatorSettings(
+                SETTINGS.image(),
+                SETTINGS.version(),
+                SETTINGS.namespace(),
+                SETTINGS.serviceAccount(),
+                SETTINGS.drainTaints(),
+                true,
+                false,
+                SETTINGS.rotation(),
+                new OperatorSettings.RolloutTerms(pools, false));
+    }
+
+    /** Waits until it has looked so often at pools, all together. */
+    void awaitLooks(int looks) {
+        long asked = masters.questions();
+        Awaitility.await().until(() -> masters.questions() > asked + looks);
+    }
+
     /** From now on no operator looks at the pools. */
     public void stop() {
         operator.stop();

@@ -259,6 +259,25 @@ public final class PoolUnderTest {
         return child(DaemonSet.class, set);
     }
 
+    /** Makes the template of its agents what no setting of an operator changes: as one of another build makes them. */
+    void ageAgents() {
+        client.resource(perNode("agent")).edit(agents -> {
+            agents.getSpec().getTemplate().getMetadata().getAnnotations().put(PoolLabels.SETTINGS, "earlier");
+            return agents;
+        });
+    }
+
+    /** Whether no operator has changed that since. */
+    boolean hasAgedAgents() {
+        return "earlier"
+                .equals(perNode("agent")
+                        .getSpec()
+                        .getTemplate()
+                        .getMetadata()
+                        .getAnnotations()
+                        .get(PoolLabels.SETTINGS));
+    }
+
     /** An object by the end of its name. */
     <T extends HasMetadata> T child(Class<T> kind, String end) {
         return client.resources(kind)

@@ -6,8 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.pool.naming.PoolLabels;
-import dev.kvpool.operator.pool.observation.OperatorSettings;
-import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
 import dev.kvpool.operator.pool.transition.TransitionPlan;
 import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Reason;
@@ -38,17 +36,6 @@ class RolloutLifecycleTest {
             {transferEngine: with-agents, masters: {replicas: 1}, replicas: 2, storage: [
               {name: a, capacity: 1Gi, volume: {type: persistentVolumeClaim}}]}""";
 
-    private static final OperatorSettings OTHER = new OperatorSettings(
-            OperatorUnderTest.SETTINGS.image(),
-            OperatorUnderTest.SETTINGS.version(),
-            OperatorUnderTest.SETTINGS.namespace(),
-            OperatorUnderTest.SETTINGS.serviceAccount(),
-            OperatorUnderTest.SETTINGS.drainTaints(),
-            true,
-            false,
-            OperatorUnderTest.SETTINGS.rotation(),
-            new RolloutTerms(AT_A_TIME, false));
-
     @RegisterExtension
     static final OperatorUnderTest OPERATOR = OperatorUnderTest.in("rollout");
 
@@ -66,8 +53,8 @@ class RolloutLifecycleTest {
         PodTemplateSpec ofVolumes = onVolumes.set("a").getSpec().getTemplate();
 
         OPERATOR.stop();
-        pools.forEach(RolloutLifecycleTest::ageAgents);
-        OPERATOR.restart(OTHER);
+        pools.forEach(PoolUnderTest::ageAgents);
+        OPERATOR.restart(OperatorUnderTest.otherBuild(AT_A_TIME));
         List<Long> atATime = new ArrayList<>();
         List<Integer> agentsAtATime = new ArrayList<>();
         List<Boolean> saidToWait = new ArrayList<>();
@@ -77,7 +64,7 @@ class RolloutLifecycleTest {
             saidToWait.add(
                     pools.stream().anyMatch(pool -> says(pool, "the turn comes to this pool: 2 pools at a time")));
             Set<PoolUnderTest> begun =
-                    pools.stream().filter(pool -> !isAged(pool)).collect(Collectors.toSet());
+                    pools.stream().filter(pool -> !pool.hasAgedAgents()).collect(Collectors.toSet());
             Set<PoolUnderTest> done = pools.stream()
                     .filter(pool -> (pool == onVolumes
                                             ? uids(pool.labelled(Pod.class, PoolLabels.ROLE_MASTER))
@@ -94,7 +81,7 @@ class RolloutLifecycleTest {
         assertThat(agentsAtATime)
                 .as("pools whose agents are other ones, and which are not done")
                 .allMatch(number -> number <= AT_A_TIME);
-        assertThat(pools).noneMatch(RolloutLifecycleTest::isAged);
+        assertThat(pools).noneMatch(PoolUnderTest::hasAgedAgents);
         assertThat(saidToWait).contains(true);
         assertThat(onVolumes.storagePods()).isEqualTo(volumes);
         onVolumes.play(() ->
@@ -114,16 +101,10 @@ class RolloutLifecycleTest {
         OPERATOR.cluster().removePod("volumes-a-1");
         pool.play(() -> pool.storagePods().size() == 2 && pool.has(Reason.COMPLETE));
         assertThat(settings(pool, "volumes-a-1")).isEqualTo(before);
-        awaitLooks();
+        OPERATOR.awaitLooks(LOOKS);
         List<String> writes = OPERATOR.writes();
-        awaitLooks();
+        OPERATOR.awaitLooks(LOOKS);
         assertThat(OPERATOR.writes()).isEqualTo(writes);
-    }
-
-    /** At all pools. */
-    private static void awaitLooks() {
-        long asked = OPERATOR.masters().questions();
-        await().until(() -> OPERATOR.masters().questions() > asked + LOOKS);
     }
 
     private static String settings(PoolUnderTest pool, String name) {
@@ -132,24 +113,6 @@ class RolloutLifecycleTest {
                 .map(pod -> pod.getMetadata().getAnnotations().get(PoolLabels.SETTINGS))
                 .findFirst()
                 .orElseThrow();
-    }
-
-    /** What no setting of an operator changes: as one of another build makes them. */
-    private static void ageAgents(PoolUnderTest pool) {
-        OPERATOR.client().resource(pool.perNode("agent")).edit(agents -> {
-            agents.getSpec().getTemplate().getMetadata().getAnnotations().put(PoolLabels.SETTINGS, "earlier");
-            return agents;
-        });
-    }
-
-    private static boolean isAged(PoolUnderTest pool) {
-        return "earlier"
-                .equals(pool.perNode("agent")
-                        .getSpec()
-                        .getTemplate()
-                        .getMetadata()
-                        .getAnnotations()
-                        .get(PoolLabels.SETTINGS));
     }
 
     /** Pools that are brought to other settings, at one moment. */

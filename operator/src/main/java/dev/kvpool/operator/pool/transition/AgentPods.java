@@ -4,7 +4,11 @@ package dev.kvpool.operator.pool.transition;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedNode;
+import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -12,17 +16,29 @@ import java.util.stream.Collectors;
 public final class AgentPods {
     private AgentPods() {}
 
-    /** Whether that is under way, or has not gone well. Where no agent can run now, none is waited for. */
+    /**
+     * Whether that is under way, or has not gone well: a pod has been removed and its successor is not there yet, or is not ready, or one is of
+     * the earlier template. Where no agent can run now, none is waited for.
+     */
     public static boolean areReplaced(PoolObservation seen) {
         Set<String> lost = seen.nodes().stream()
                 .filter(node -> !node.ready())
                 .map(ObservedNode::name)
                 .collect(Collectors.toSet());
+        List<ObservedPod> pods = seen.pods(PoolLabels.ROLE_AGENT);
         return seen.children().stream()
                 .filter(AgentDaemonSet::is)
-                .flatMap(agents -> Goals.note(PoolLabels.SETTINGS, agents).stream())
-                .anyMatch(settings -> seen.pods(PoolLabels.ROLE_AGENT).stream()
-                        .filter(pod -> !lost.contains(pod.node()) && !pod.isWithoutNode())
-                        .anyMatch(pod -> !pod.ready() || !pod.settings().equals(settings)));
+                .anyMatch(agents -> pods.size() < wanted((DaemonSet) agents)
+                        || Goals.note(PoolLabels.SETTINGS, agents).stream()
+                                .anyMatch(settings -> pods.stream()
+                                        .filter(pod -> !lost.contains(pod.node()) && !pod.isWithoutNode())
+                                        .anyMatch(pod ->
+                                                !pod.ready() || !pod.settings().equals(settings))));
+    }
+
+    private static int wanted(DaemonSet agents) {
+        return agents.getStatus() == null
+                ? 0
+                : Objects.requireNonNullElse(agents.getStatus().getDesiredNumberScheduled(), 0);
     }
 }
