@@ -117,6 +117,7 @@ public final class ShortPods extends BeanDeserializerModifier {
             status.setName(whole.getName());
             status.setImageID(whole.getImageID());
             status.setRestartCount(whole.getRestartCount());
+            status.setReady(whole.getReady());
             status.setState(whole.getState());
             status.setLastState(ended(whole.getLastState()));
             return status;

@@ -9,6 +9,8 @@ import dev.kvpool.operator.pool.security.PoolTrust;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.ContainerStatusBuilder;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodStatus;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.Map;
 
 /** Pools whose certificates others make, and their pods. */
@@ -104,6 +106,13 @@ public final class DirectorySpec {
                                 .endContainerStatus()
                                 .endStatus()
                                 .build());
+    }
+
+    /** A pod of the pool that its kubelet says this of, in JSON. */
+    public static ObservedPod seen(String name, String role, String status) {
+        return ObservedPod.of(made(name, role, Map.of())
+                .withStatus(new KubernetesSerialization().unmarshal(status, PodStatus.class))
+                .build());
     }
 
     /**

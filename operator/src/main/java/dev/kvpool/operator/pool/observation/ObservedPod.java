@@ -86,6 +86,9 @@ public record ObservedPod(
     /** How the trouble of a pod begins for which there is no node. */
     private static final String NO_NODE = "cannot be scheduled: ";
 
+    /** What kubelets say of a container that ended and is to be started again, in turns with saying that it runs and that it ended. */
+    private static final String BETWEEN_STARTS = "CrashLoopBackOff";
+
     /** What kubelets say of containers while volumes are not mounted: the second where there are init containers. */
     private static final Set<String> BEFORE_THE_FIRST = Set.of("ContainerCreating", "PodInitializing");
 
@@ -249,16 +252,30 @@ public record ObservedPod(
                 .findFirst();
     }
 
-    /** The last line of what a container left that is to be started again. */
-    private static String lastWords(ContainerStatus container) {
-        return Optional.ofNullable(container.getLastState())
+    /**
+     * The last line of what a container left when it ended; empty once it has been ready since, which only the time tells where it is
+     * not ready any more.
+     */
+    private static String lastWords(PodStatus status, ContainerStatus container) {
+        Optional<Instant> since = runningSince(container);
+        boolean wasReady = Boolean.TRUE.equals(container.getReady())
+                || condition(status, "Ready")
+                        .map(PodCondition::getLastTransitionTime)
+                        .filter(time ->
+                                since.filter(Instant.parse(time)::isAfter).isPresent())
+                        .isPresent();
+        return wasReady ? "" : words(ended(container).isPresent() ? container.getState() : container.getLastState());
+    }
+
+    private static String words(ContainerState state) {
+        return Optional.ofNullable(state)
                 .map(ContainerState::getTerminated)
                 .map(ContainerStateTerminated::getMessage)
                 .flatMap(message -> message.lines()
                         .map(String::strip)
                         .filter(line -> !line.isEmpty())
                         .reduce((one, next) -> next))
-                .map(line -> ", after it said: " + Quoted.cut(line))
+                .map(Quoted::cut)
                 .orElse("");
     }
 
@@ -274,9 +291,16 @@ public record ObservedPod(
         for (ContainerStatus container : containers) {
             var waiting =
                     container.getState() == null ? null : container.getState().getWaiting();
-            if (waiting != null && waiting.getReason() != null) {
+            String said = lastWords(status, container);
+            if (waiting != null
+                    && waiting.getReason() != null
+                    && (said.isEmpty() || !waiting.getReason().equals(BETWEEN_STARTS))) {
                 return "waits: " + waiting.getReason()
-                        + (waiting.getMessage() == null ? "" : ": " + waiting.getMessage()) + lastWords(container);
+                        + (waiting.getMessage() == null ? "" : ": " + waiting.getMessage())
+                        + (said.isEmpty() ? "" : ", after it said: " + said);
+            }
+            if (!said.isEmpty()) {
+                return "has not been ready since it said: " + said;
             }
         }
         return "";

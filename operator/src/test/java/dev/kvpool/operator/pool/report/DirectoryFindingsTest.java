@@ -79,8 +79,43 @@ class DirectoryFindingsTest {
                 .contains("2 pods do not start")
                 .contains("That of demo-a-0 comes from Secret three.")
                 .contains("That of demo-a-2 comes from no Secret: spec.security.certificates names none for it.")
-                .contains("Pod demo-a-0 waits: CrashLoopBackOff, after it said: " + said)
+                .contains("Pod demo-a-0 has not been ready since it said: " + said)
                 .doesNotContain("demo-a-1");
+    }
+
+    /** What a kubelet says of a container that ends, waits, runs again, and so on, until it is ready. */
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(delimiter = '|', textBlock = """
+            it has ended for the first time | False | false | 11:00:00 | {"terminated": {"exitCode": 1, "message": "%s"}} | null | true
+            it waits | False | false | 11:00:00 | {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s"}} | {"terminated": {"message": "%s"}} | true
+            it waits longer | False | false | 11:00:00 | {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 20s"}} | {"terminated": {"message": "%s"}} | true
+            it runs again | False | false | 11:00:00 | {"running": {"startedAt": "2026-01-01T11:00:00Z"}} | {"terminated": {"message": "%s"}} | true
+            it has ended again | False | false | 11:00:00 | {"terminated": {"exitCode": 1, "message": "%s"}} | {"terminated": {"message": "other"}} | true
+            it has ended for another reason | False | false | 11:00:00 | {"terminated": {"exitCode": 1, "message": "other"}} | {"terminated": {"message": "%s"}} | false
+            it has ended and said nothing | False | false | 11:00:00 | {"terminated": {"exitCode": 137}} | {"terminated": {"message": "%s"}} | false
+            it is ready, and a sidecar is not | False | true | 11:00:00 | {"running": {"startedAt": "2026-01-01T11:00:00Z"}} | {"terminated": {"message": "%s"}} | false
+            it is ready | True | true | 11:10:00 | {"running": {"startedAt": "2026-01-01T11:00:00Z"}} | {"terminated": {"message": "%s"}} | false
+            it was ready since | False | false | 11:20:00 | {"running": {"startedAt": "2026-01-01T11:00:00Z"}} | {"terminated": {"message": "%s"}} | false
+            it has not ended yet | False | false | 11:00:00 | {"running": {"startedAt": "2026-01-01T11:00:00Z"}} | null | false
+            """)
+    void whatAContainerLastSaidCountsUntilItIsReady(
+            String when, String podReady, boolean ready, String since, String state, String last, boolean counts) {
+        String said = "/etc/kvpool/certificate/demo-a-0/tls.crt is missing";
+        Finding finding = of(sketch().pod(DirectorySpec.seen("demo-a-0", PoolLabels.ROLE_STORAGE, """
+                {"conditions": [{"type": "Ready", "status": "%s", "lastTransitionTime": "2026-01-01T%sZ"}],
+                  "containerStatuses": [{"name": "node", "ready": %s, "restartCount": 1, "state": %s, "lastState": %s}]}
+                """.formatted(
+                        podReady, since, ready, state.formatted(said), last.formatted(said)))));
+
+        assertThat(finding.reason())
+                .isEqualTo(counts ? Reason.CERTIFICATES_UNUSABLE : Reason.CERTIFICATES_OF_DIRECTORIES);
+        if (counts) {
+            assertThat(finding.message())
+                    .as("it is the same all the time")
+                    .isEqualTo("A pod does not start with what others have put into directories of certificates."
+                            + " That of demo-a-0 comes from Secret three. Pod demo-a-0 has not been ready since it said: "
+                            + said + ".");
+        }
     }
 
     /** One whose certificate has ended is refused before it can say so. */
