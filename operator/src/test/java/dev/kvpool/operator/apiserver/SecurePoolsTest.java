@@ -281,7 +281,17 @@ class SecurePoolsTest {
         pool.apply(spec.formatted("\"Off\"", DirectorySpec.root()));
         pool.apply(SPEC);
         await().until(() -> pool.has(Reason.AUTHORITY_VALID));
-        assertThat(configMap("foreign")).isNotNull();
+        ConfigMap trust = configMap("foreign");
+        assertThat(trust).isNotNull();
+
+        pool.apply(SPEC.replace("Required", "\"Off\""));
+        pool.apply(spec.formatted("Required", DirectorySpec.root()));
+        await("Kubernetes deletes the key with it").until(() -> configMap("foreign") == null);
+        assertThat(client().configMaps().inNamespace(NAMESPACE).list().getItems())
+                .filteredOn(map -> map.getMetadata().getName().startsWith("foreign-ca-"))
+                .extracting(
+                        map -> map.getMetadata().getOwnerReferences().getFirst().getUid())
+                .containsExactly(trust.getMetadata().getUid());
     }
 
     /** The name in a certificate says the tenant, so masters need to know what each may have and nothing else. */

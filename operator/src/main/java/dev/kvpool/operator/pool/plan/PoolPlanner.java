@@ -183,6 +183,7 @@ public final class PoolPlanner {
                 .filter(job -> job.getMetadata().getDeletionTimestamp() == null)
                 .forEach(delete::add);
         seen.children().stream().filter(children::canDoWithout).forEach(delete::add);
+        FormerAuthority.of(seen).ifPresent(delete::add);
         ObservedJob.withRole(seen.children(), PoolLabels.ROLE_PREFLIGHT).stream()
                 .filter(job -> job.getMetadata().getDeletionTimestamp() == null
                         && !PreflightAnswer.image(job)
