@@ -12,11 +12,15 @@ struct Principal {
   enum class Role : uint8_t { Master, Node, Agent, Operator, Monitor, Admin, Tenant };
 
   Role role = Role::Tenant;
-  std::string name;                // empty for the operator and the monitor
+  std::string name;                // empty for the operator and the monitor; see mayBe()
   std::string tenant = "default";  // of a Tenant
   bool readsOnly = false;          // likewise
   int64_t notAfterMs = 0;          // when its certificate ends, in milliseconds of 1970
 
+  /// The name where a certificate says the role, and not which of its processes it is of.
+  static constexpr const char* kAny = "*";
+  /// Whether it may be the process of its role that is called that.
+  [[nodiscard]] bool mayBe(const std::string& process) const { return name == process || name == kAny; }
   /// What a client may be.
   [[nodiscard]] bool isClient() const { return role == Role::Tenant || role == Role::Agent || role == Role::Admin; }
 };

@@ -60,6 +60,11 @@ Status Certificates::read() {
     if (!content.ok()) return content.status();
     *into = std::move(content.value());
   }
+  if (const std::string names = namesFile(directory_); ::access(names.c_str(), F_OK) == 0) {
+    Result<std::string> content = readFile(names);
+    if (!content.ok()) return content.status();
+    triple.names = std::move(content.value());
+  }
   if (current_ && triple == seen_) return {};
   auto parsed = Credentials::parse(triple, directory_);
   if (!parsed.ok()) return parsed.status();

@@ -143,7 +143,7 @@ std::string verificationProblem(int error) {
   }
 }
 
-Result<PeerName> nameOf(X509* certificate) {
+Result<PeerName> nameOf(X509* certificate, const ForeignNames& foreign) {
   const OwnedNames names(
       static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
   std::vector<std::string> uris;
@@ -161,9 +161,14 @@ Result<PeerName> nameOf(X509* certificate) {
                                            " URIs among its names; it must have exactly one, such as "
                                            "spiffe://POOL-ID/node/NAME (kvpool cert issue)");
   }
-  Result<PeerName> name = parseName(uris[0]);
+  Result<PeerName> name = foreign.name(uris[0]);
   if (name.ok()) name.value().principal.notAfterMs = millisecondsOf(X509_get0_notAfter(certificate));
   return name;
+}
+
+std::string namesFile(const std::string& directory) {
+  const size_t end = directory.find_last_not_of('/');
+  return directory.substr(0, end == std::string::npos ? 0 : end + 1) + ".names/names";
 }
 
 Result<std::shared_ptr<const Credentials>> Credentials::parse(const PemTriple& triple, const std::string& directory) {
@@ -175,7 +180,9 @@ Result<std::shared_ptr<const Credentials>> Credentials::parse(const PemTriple& t
   if (!roots.ok()) return roots.status();
   const Result<OwnedKey> key = parseKey(triple.key, keyFile);
   if (!key.ok()) return key.status();
-  Result<PeerName> self = nameOf(chain.value()[0].get());
+  Result<ForeignNames> foreign = triple.names ? ForeignNames::parse(*triple.names) : ForeignNames();
+  if (!foreign.ok()) return bad(namesFile(directory), ": " + foreign.status().text());
+  Result<PeerName> self = nameOf(chain.value()[0].get(), foreign.value());
   if (!self.ok()) return bad(certificateFile, ": " + self.status().text());
 
   OwnedContext context = newContext();
@@ -196,7 +203,8 @@ Result<std::shared_ptr<const Credentials>> Credentials::parse(const PemTriple& t
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), root.get());
   ERR_clear_error();
   if (const Status trusted = verifyOwn(context.get(), chain.value(), certificateFile); !trusted.ok()) return trusted;
-  return std::shared_ptr<const Credentials>(new Credentials(context.release(), std::move(self.value())));
+  return std::shared_ptr<const Credentials>(
+      new Credentials(context.release(), std::move(self.value()), std::move(foreign.value())));
 }
 
 Credentials::~Credentials() {

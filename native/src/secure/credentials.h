@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/status.h"
+#include "secure/foreign_names.h"
 #include "secure/names.h"
 
 struct ssl_ctx_st;
@@ -15,11 +17,12 @@ struct x509_st;
 
 namespace kvpool::secure {
 
-/// Contents of the three files of a certificate directory.
+/// Contents of the three files of a certificate directory, and of the one beside it that says what other names are.
 struct PemTriple {
-  std::string certificates;  // tls.crt: the process's own first, then what leads to a root
-  std::string key;           // tls.key: PKCS#8, EC P-256 or RSA
-  std::string roots;         // ca.crt
+  std::string certificates;                         // tls.crt: the process's own first, then what leads to a root
+  std::string key;                                  // tls.key: PKCS#8, EC P-256 or RSA
+  std::string roots;                                // ca.crt
+  std::optional<std::string> names = std::nullopt;  // see ForeignNames
   friend bool operator==(const PemTriple&, const PemTriple&) = default;
 };
 
@@ -34,19 +37,27 @@ class Credentials {
 
   /// With the end of the certificate.
   [[nodiscard]] const PeerName& self() const { return self_; }
+  /// What certificates of others stand for.
+  [[nodiscard]] const ForeignNames& foreign() const { return foreign_; }
   /// Of OpenSSL; for both ends of connections.
   [[nodiscard]] ssl_ctx_st* context() const { return context_; }
 
  private:
-  Credentials(ssl_ctx_st* context, PeerName self) : context_(context), self_(std::move(self)) {}
+  Credentials(ssl_ctx_st* context, PeerName self, ForeignNames foreign)
+      : context_(context), self_(std::move(self)), foreign_(std::move(foreign)) {}
 
   ssl_ctx_st* context_;
   PeerName self_;
+  ForeignNames foreign_;
 };
 
 /// The one name of a certificate, with its end. KV_INVALID_ARGUMENT when it has none, several, or one that is
 /// malformed.
-Result<PeerName> nameOf(x509_st* certificate);
+Result<PeerName> nameOf(x509_st* certificate, const ForeignNames& foreign);
+
+/// Where the file is that says what names of others are: not in the directory, in which whoever fills it may leave no
+/// room.
+std::string namesFile(const std::string& directory);
 
 /// Why a certificate does not do, by the number that OpenSSL has for it, and what to do.
 std::string verificationProblem(int error);

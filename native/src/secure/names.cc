@@ -12,28 +12,12 @@ constexpr std::string_view kScheme = "spiffe://";
 constexpr size_t kNameBytesMax = 253;
 constexpr size_t kLabelBytesMax = 63;
 
-bool isLabel(std::string_view text) {
-  const auto isAlphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !text.empty() && text.size() <= kLabelBytesMax && isAlphanumeric(text.front()) &&
-         isAlphanumeric(text.back()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return isAlphanumeric(c) || c == '-'; });
-}
-
 /// The text before the first `separator`, which is taken away with it.
 std::string_view cut(std::string_view& rest, char separator) {
   const size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view first = rest.substr(0, end);
   rest.remove_prefix(std::min(end + 1, rest.size()));
   return first;
-}
-
-/// Labels with dots between them.
-bool isSubdomain(std::string_view text) {
-  if (text.empty() || text.size() > kNameBytesMax || text.back() == '.') return false;
-  while (!text.empty()) {
-    if (!isLabel(cut(text, '.'))) return false;
-  }
-  return true;
 }
 
 Status bad(std::string_view uri, const char* why) {
@@ -73,6 +57,21 @@ std::optional<Principal> parsePath(std::string_view path) {
 
 }  // namespace
 
+bool isLabel(std::string_view text) {
+  const auto isAlphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= kLabelBytesMax && isAlphanumeric(text.front()) &&
+         isAlphanumeric(text.back()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return isAlphanumeric(c) || c == '-'; });
+}
+
+bool isSubdomain(std::string_view text) {
+  if (text.empty() || text.size() > kNameBytesMax || text.back() == '.') return false;
+  while (!text.empty()) {
+    if (!isLabel(cut(text, '.'))) return false;
+  }
+  return true;
+}
+
 Result<PeerName> parseName(std::string_view uri) {
   std::string_view rest = uri;
   if (rest.substr(0, kScheme.size()) != kScheme) return bad(uri, "does not begin with spiffe://");
@@ -99,7 +98,7 @@ Expected Expected::storageNode(const std::string& id, bool isTransient) {
 bool Expected::admits(const Principal& peer) const {
   if (!roles.empty() && std::find(roles.begin(), roles.end(), peer.role) == roles.end()) return false;
   if (!roles.empty() && peer.readsOnly) return false;  // who may not write holds nothing for others
-  return roles.empty() || peer.role != Principal::Role::Node || peer.name == node;
+  return roles.empty() || peer.role != Principal::Role::Node || peer.mayBe(node);
 }
 
 std::string toString(const Expected& expected) {

@@ -17,6 +17,10 @@ struct PeerName {
   Principal principal;  // without the end of its certificate
 };
 
+/// Of 1 to 63 lower-case letters, digits and '-', and likewise with dots between such labels, of 253 bytes at most.
+bool isLabel(std::string_view text);
+bool isSubdomain(std::string_view text);
+
 /// The URI of a certificate. KV_INVALID_ARGUMENT with what is wrong and the forms that there are.
 Result<PeerName> parseName(std::string_view uri);
 

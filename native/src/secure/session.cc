@@ -165,7 +165,7 @@ int Session::verified(int good, X509_STORE_CTX* check) {
     return 0;
   }
   if (X509_STORE_CTX_get_error_depth(check) > 0) return 1;
-  Result<PeerName> name = nameOf(X509_STORE_CTX_get_current_cert(check));
+  Result<PeerName> name = nameOf(X509_STORE_CTX_get_current_cert(check), own_->foreign());
   std::string why;
   if (!name.ok()) {
     why = "its certificate: " + name.status().text();

@@ -42,6 +42,33 @@ TEST_F(CertificatesTest, AreLoadedWithTheirName) {
   }
 }
 
+/// Beside the directory, which whoever fills it may own.
+TEST_F(CertificatesTest, OfOthersNeedRulesBesideTheDirectoryAndFollowThem) {
+  const auto rules = [this](const std::string& lines) {
+    std::filesystem::create_directories(path() + ".names");
+    std::ofstream(path() + ".names/names") << lines;
+  };
+  const std::string head = std::string("pool ") + test::kPool + "\ntrust-domain cluster.local\n";
+  write(authority_.issue(CertificateAuthority::Wish{{"spiffe://cluster.local/ns/a/sa/engine"}}));
+  EXPECT_NE(Certificates::open(path()).status().text().find("no pool's id"), std::string::npos);
+  rules(head);
+  EXPECT_NE(Certificates::open(path()).status().text().find("no rule for ServiceAccount a/engine"), std::string::npos);
+  rules(head + "a/engine something");
+  EXPECT_NE(Certificates::open(path()).status().text().find("tls.names/names : line 3: "), std::string::npos)
+      << Certificates::open(path()).status().text();
+
+  rules(head + "a/engine tenant t rw");
+  const auto opened = Certificates::open(path() + "/");
+  ASSERT_TRUE(opened.ok()) << opened.status().text();
+  EXPECT_EQ(kvpool::toString(opened.value()->current()->self().principal), "tenant/t/rw/a.engine");
+  rules(head + "a/engine tenant u ro");
+  opened.value()->look(0);
+  EXPECT_EQ(kvpool::toString(opened.value()->current()->self().principal), "tenant/u/ro/a.engine");
+  rules(head);
+  opened.value()->look(Certificates::kLookEveryMs);
+  EXPECT_EQ(kvpool::toString(opened.value()->current()->self().principal), "tenant/u/ro/a.engine") << "what was good";
+}
+
 TEST_F(CertificatesTest, ThatDoNotDoAreRefusedWithFileCauseAndRemedy) {
   const CertificateAuthority other("another root");
   const PemTriple fine = authority_.issue("node/a");

@@ -116,6 +116,30 @@ TEST_F(SessionTest, BothKnowWhoIsThere) {
   EXPECT_GT(listener_->peer().notAfterMs, int64_t{::time(nullptr)} * 1000);
 }
 
+/// The certificate says the role, not which storage node it is: who dials one takes any of them, and nothing else.
+TEST_F(SessionTest, ThoseOfOthersAreKnownByTheirServiceAccounts) {
+  const auto member = [this](const std::string& account) {
+    PemTriple triple = authority_.issue(CertificateAuthority::Wish{{"spiffe://cluster.local/ns/ns/sa/" + account}});
+    triple.names = std::string("pool ") + test::kPool +
+                   "\ntrust-domain cluster.local\nns/master master\nns/node node\nns/a tenant t rw\n";
+    auto parsed = Credentials::parse(triple, "DIR");
+    EXPECT_TRUE(parsed.ok()) << parsed.status().text();
+    return parsed.value();
+  };
+  pair(member("a"), member("node"), Expected::storageNode("n-0", false));
+  talk();
+  EXPECT_EQ(kvpool::toString(listener_->peer()), "tenant/t/rw/ns.a");
+  EXPECT_EQ(kvpool::toString(dialer_->peer()), "node/*");
+  pair(member("a"), member("master"), Expected::storageNode("n-0", false));
+  talk();
+  EXPECT_EQ(dialer_->state(), State::Refused);
+  EXPECT_NE(dialer_->refusal().find("it is master/* by its certificate"), std::string::npos) << dialer_->refusal();
+  // One without these rules.
+  pair(authority_.credentials("tenant/t/rw/a"), member("node"), Expected::storageNode("n-0", false));
+  talk();
+  EXPECT_NE(dialer_->refusal().find("'spiffe://cluster.local/ns/ns/sa/node'"), std::string::npos) << dialer_->refusal();
+}
+
 TEST_F(SessionTest, BeginsAsNoFrameDoes) {
   pair();
   EXPECT_TRUE(Session::begins(dialer_->outgoing()));

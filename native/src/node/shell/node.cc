@@ -92,7 +92,7 @@ Node::~Node() {
 Status Node::judgeName(const NodeSettings& settings, const secure::Security& security) {
   if (!security.isOn() || settings.isTransient()) return {};
   const secure::PeerName& self = security.credentials()->self();
-  const bool isThis = self.principal.role == Principal::Role::Node && self.principal.name == settings.nodeId &&
+  const bool isThis = self.principal.role == Principal::Role::Node && self.principal.mayBe(settings.nodeId) &&
                       self.pool == settings.poolId;
   if (isThis) return {};
   return {KV_INVALID_ARGUMENT, settings.tls.directory + "/tls.crt is of " + toString(self.principal) + " of pool " +

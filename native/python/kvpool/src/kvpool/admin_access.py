@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from kvpool import foreign_names
 from kvpool.enrolment import certificate_directory_at_once
 from kvpool.identity_directory import VARIABLE, read_identity
 from kvpool.master_connection import NotAnswered, client_context, pool_of_master, unreachable
@@ -26,10 +27,11 @@ _CERTIFICATE_BYTES_MAX = 256 << 10
 
 @dataclass(frozen=True)
 class Certificate:
-    """What connections are made with, and the pool that this process and all masters must be of."""
+    """What connections are made with, the pool that this process and all masters must be of, and what others' names are."""
 
     context: ssl.SSLContext
     pool: str
+    foreign: foreign_names.ForeignNames
 
 
 class AdminAccess:
@@ -86,7 +88,7 @@ class _MasterConnection(http.client.HTTPSConnection):
         except BaseException:
             plain.close()
             raise
-        pool = pool_of_master(self.sock.getpeercert())
+        pool = pool_of_master(self.sock.getpeercert(), foreign=self._certificate.foreign)
         if pool != self._certificate.pool:
             raise NotAnswered(
                 f"it is a master of pool {pool}, and this process is of pool {self._certificate.pool}; are the addresses right?",
@@ -134,7 +136,8 @@ def _read_once(directory: str) -> Certificate:
         context.load_cert_chain(path / "tls.crt", path / "tls.key", password=b"")
         context.load_verify_locations(path / "ca.crt")
         with (path / "tls.crt").open("rb") as file:
-            pool = name_in(file.read(_CERTIFICATE_BYTES_MAX)).pool
+            foreign = foreign_names.beside(path)
+            pool = name_in(file.read(_CERTIFICATE_BYTES_MAX), foreign).pool
     except ssl.SSLError as error:  # an OSError too
         raise _unusable(
             Status.INVALID_ARGUMENT,
@@ -145,7 +148,7 @@ def _read_once(directory: str) -> Certificate:
         raise _unusable(Status.IO, directory, str(error.strerror)) from None
     except ValueError as error:
         raise _unusable(Status.INVALID_ARGUMENT, directory, str(error)) from None
-    return Certificate(context, pool)
+    return Certificate(context, pool, foreign)
 
 
 def _unusable(status: Status, directory: str, why: str) -> KvpoolError:

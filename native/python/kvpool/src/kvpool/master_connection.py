@@ -7,6 +7,7 @@ import re
 import ssl
 from collections.abc import Mapping
 
+from kvpool.foreign_names import ForeignNames
 from kvpool.status import Status
 
 _MASTER = re.compile(r"spiffe://([0-9a-f-]{36})/master/[a-z0-9.-]{1,253}", re.ASCII)
@@ -35,13 +36,17 @@ def client_context() -> ssl.SSLContext:
     return context
 
 
-def pool_of_master(certificate: Mapping[str, object] | None, remark: str = "") -> str:
+def pool_of_master(
+    certificate: Mapping[str, object] | None, remark: str = "", foreign: ForeignNames | None = None
+) -> str:
     """The id of the pool of which a verified certificate, as getpeercert() gives it, is a master's.
 
-    Raises NotAnswered when it is of another role, with `remark` in its text.
+    Raises NotAnswered when it is of another role, with `remark` in its text. `foreign` says what names of others stand for.
     """
     names = (certificate or {}).get("subjectAltName", ())
     uris = [value for kind, value in names if kind == "URI"] if isinstance(names, tuple) else []
+    if foreign is not None and len(uris) == 1 and foreign.part(uris[0]) == "master":
+        return foreign.pool
     match = _MASTER.fullmatch(uris[0]) if len(uris) == 1 else None
     if match is None:
         raise NotAnswered(

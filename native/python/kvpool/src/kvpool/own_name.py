@@ -7,6 +7,8 @@ import re
 import ssl
 from dataclasses import dataclass
 
+from kvpool.foreign_names import ForeignNames
+
 DEFAULT_TENANT = "default"
 
 _PEM = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
@@ -17,6 +19,9 @@ _NAME = re.compile(
     re.DOTALL,
 )
 
+# The same of others.
+_URI = re.compile(rb"\x86(?:[\x00-\x7f]|\x81.|\x82..)(?P<uri>spiffe://[!-~]*)", re.DOTALL)
+
 
 @dataclass(frozen=True)
 class OwnName:
@@ -26,15 +31,30 @@ class OwnName:
     tenant: str
 
 
-def name_in(pem: bytes) -> OwnName:
-    """That of the first certificate of a file, which is the process's own. Raises ValueError where it has none."""
+def name_in(pem: bytes, foreign: ForeignNames) -> OwnName:
+    """That of the first certificate of a file, which is the process's own. Raises ValueError where it has none.
+
+    `foreign` says what names of others stand for.
+    """
     block = _PEM.search(pem)
     if block is None:
         raise ValueError("tls.crt has no certificate")
+    der = ssl.PEM_cert_to_DER_cert(block[0].decode("ascii"))
     named = {
         OwnName(match["pool"].decode(), (match["tenant"] or DEFAULT_TENANT.encode()).decode())
-        for match in _NAME.finditer(ssl.PEM_cert_to_DER_cert(block[0].decode("ascii")))
+        for match in _NAME.finditer(der)
     }
+    for part in (_foreign_part(match, der, foreign) for match in _URI.finditer(der)):
+        if part is not None:
+            named.add(OwnName(foreign.pool, part.split(" ")[1] if part.startswith("tenant ") else DEFAULT_TENANT))
     if len(named) != 1:
         raise ValueError("tls.crt has no name spiffe://POOL-ID/...")
     return named.pop()
+
+
+def _foreign_part(match: re.Match[bytes], der: bytes, foreign: ForeignNames) -> str | None:
+    """What follows the URI in the certificate may be printable as well: its length says where it ends."""
+    begin = match.start("uri")
+    lengths = der[match.start() + 1 : begin]
+    length = lengths[0] if len(lengths) == 1 else int.from_bytes(lengths[1:], "big")
+    return foreign.part(der[begin : begin + length].decode("ascii", "replace"))

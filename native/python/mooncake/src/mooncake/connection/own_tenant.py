@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kvpool.enrolment import certificate_directory
+from kvpool.foreign_names import beside
 from kvpool.own_name import DEFAULT_TENANT, name_in
 
 
@@ -34,6 +35,6 @@ def check_tenant(tenant: str, tls_dir: str | None, timeout: float) -> None:
 def _tenant_in(certificate: Path) -> str | None:
     """None when it cannot be read."""
     try:
-        return name_in(certificate.read_bytes()).tenant
+        return name_in(certificate.read_bytes(), beside(certificate.parent)).tenant
     except (OSError, ValueError):
         return None

@@ -45,17 +45,19 @@ import java.util.stream.Stream;
         message = "tenants need security.mode Permissive or Required: without certificates no engine says whose it is",
         fieldPath = ".tenants")
 @ValidationRule(
-        value = "!has(self.tenants) || self.security.certificates.source == 'Directory'"
-                + " || self.tenants.all(t, has(t.serviceAccounts))",
+        value =
+                "!has(self.tenants) || self.security.certificates.source == 'Directory' && !has(self.security.certificates.trustDomain)"
+                        + " || self.tenants.all(t, has(t.serviceAccounts))",
         message =
-                "each tenant needs serviceAccounts, whose pods get certificates of it: security.certificates.source is Operator",
+                "each tenant needs serviceAccounts, by which its engines are known: security.certificates.source is Operator, or there is a trustDomain",
         fieldPath = ".tenants")
 @ValidationRule(
-        value = "!has(self.tenants) || self.security.certificates.source != 'Directory'"
-                + " || self.tenants.all(t, !has(t.serviceAccounts) && t.access != 'ReadOnly')",
+        value =
+                "!has(self.tenants) || self.security.certificates.source != 'Directory' || has(self.security.certificates.trustDomain)"
+                        + " || self.tenants.all(t, !has(t.serviceAccounts) && t.access != 'ReadOnly')",
         message =
-                "tenants have no serviceAccounts and no access with security.certificates.source Directory: the name in each certificate"
-                        + " says of which tenant an engine is, and whether it may write",
+                "tenants have no serviceAccounts and no access with security.certificates.source Directory without trustDomain: the name in"
+                        + " each certificate says of which tenant an engine is, and whether it may write",
         fieldPath = ".tenants")
 @ValidationRule(
         value = "self.security.certificates.source != 'Directory' || self.storage.size() == 0"
@@ -65,6 +67,7 @@ import java.util.stream.Stream;
         fieldPath = ".security.certificates")
 @ValidationRule(
         value = "!has(self.security.certificates.storage) || !has(self.security.certificates.storage.csi)"
+                + " || has(self.security.certificates.trustDomain)"
                 + " || self.storage.filter(s, has(s.perNode)).size() == 0",
         message =
                 "sets with perNode need security.certificates.storage.secrets: storage nodes there are named by their Kubernetes nodes, which"

@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.certificate.TrustBundle;
+import dev.kvpool.identity.name.ForeignNames;
 import dev.kvpool.identity.name.PeerNames;
 import dev.kvpool.identity.text.Quoted;
 import java.io.IOException;
@@ -43,6 +44,7 @@ final class EnrolClient {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration CONNECT = Duration.ofSeconds(3);
     private static final Duration ANSWER = Duration.ofSeconds(10);
+    private static final String NAMES_FILE = "names";
 
     private final List<HostPort> masters;
     private final Path token;
@@ -117,8 +119,18 @@ final class EnrolClient {
     static AdminCaller caller(Path token, Path roots) throws IOException {
         EnrolClient files = new EnrolClient(List.of(), token, roots, token);
         String shown = files.token();
-        return AdminCaller.trusting(files.parsed(files.file()), files.pools(shown))
+        return AdminCaller.trusting(files.parsed(files.file()), files.foreign(), files.pools(shown))
                 .showing(shown);
+    }
+
+    /** Where others make the certificates of masters, a file beside the roots says what their names stand for. */
+    private ForeignNames foreign() throws IOException {
+        Path names = roots.resolveSibling(NAMES_FILE);
+        try {
+            return Files.exists(names) ? ForeignNames.parse(Files.readString(names)) : ForeignNames.NONE;
+        } catch (IllegalArgumentException e) {
+            throw new IOException(names + ": " + e.getMessage(), e);
+        }
     }
 
     private String token() throws IOException {

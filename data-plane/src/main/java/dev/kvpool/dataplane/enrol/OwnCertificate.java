@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.secure.CredentialSource;
 import dev.kvpool.dataplane.secure.Credentials;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.name.ForeignNames;
 import dev.kvpool.identity.name.PeerName;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
@@ -59,8 +60,12 @@ public final class OwnCertificate implements CredentialSource {
         signed = issued.certificate();
         signedAtMs = uptimeMs.getAsLong();
         life = Duration.between(now, signed.getNotAfter().toInstant());
-        return Optional.of(
-                new Credentials(name, issued.key(), List.of(issued.certificate()), Pem.certificates(signing.roots())));
+        return Optional.of(new Credentials(
+                name,
+                issued.key(),
+                List.of(issued.certificate()),
+                Pem.certificates(signing.roots()),
+                ForeignNames.NONE));
     }
 
     /**

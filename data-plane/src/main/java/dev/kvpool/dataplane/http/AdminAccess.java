@@ -5,6 +5,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsExchange;
 import com.sun.net.httpserver.HttpsParameters;
+import dev.kvpool.dataplane.secure.Credentials;
 import dev.kvpool.dataplane.secure.FollowingContext;
 import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsCounts;
@@ -61,8 +62,8 @@ public record AdminAccess(TlsIdentity identity, TlsCounts counts, Optional<Token
         }
         SSLSession session = ((HttpsExchange) exchange).getSSLSession();
         try {
-            Principal peer = PeerCheck.principal(
-                    session, identity.current().credentials().name(), Instant.now());
+            Credentials own = identity.current().credentials();
+            Principal peer = PeerCheck.principal(session, own.name(), own.foreign(), Instant.now());
             return unlessAllowed(
                     new Caller(
                             Optional.of(peer.name()),

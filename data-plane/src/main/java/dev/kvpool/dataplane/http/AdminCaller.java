@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.secure.RefusedCertificateException;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsPlace;
+import dev.kvpool.identity.name.ForeignNames;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.PeerRole;
 import dev.kvpool.identity.peer.ServerTrust;
@@ -57,6 +58,7 @@ public final class AdminCaller {
                 Optional.of(ServerTrust.context(
                         new KeyManager[] {tls.keys()},
                         tls.credentials().roots(),
+                        tls.credentials().foreign(),
                         (address, peer) -> problem(peer, own))),
                 Optional.empty());
     }
@@ -67,10 +69,21 @@ public final class AdminCaller {
      * @param pools that the token is for; roots alone may be those of several
      */
     public static AdminCaller trusting(List<X509Certificate> roots, Set<UUID> pools) {
+        return trusting(roots, ForeignNames.NONE, pools);
+    }
+
+    /**
+     * As {@link #trusting(List, Set)}, where others make the certificates of masters.
+     *
+     * @param foreign what those stand for
+     */
+    public static AdminCaller trusting(List<X509Certificate> roots, ForeignNames foreign, Set<UUID> pools) {
         Set<UUID> meant = Set.copyOf(pools);
         return new AdminCaller(
                 Optional.of(ServerTrust.context(
+                        new KeyManager[0],
                         roots,
+                        foreign,
                         (address, peer) ->
                                 problem(peer, Set.of(PeerRole.MASTER)).or(() -> problemOfPool(peer, meant)))),
                 Optional.empty());

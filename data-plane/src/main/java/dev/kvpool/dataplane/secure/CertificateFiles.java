@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.secure;
 
 import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.name.ForeignNames;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.PeerNames;
 import dev.kvpool.identity.text.Quoted;
@@ -27,17 +28,22 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The three files of a directory of certificates, as text of one moment.
+ * The three files of a directory of certificates, and what other names stand for, as text of one moment.
  *
  * @param directory they come from, for messages
  * @param chain text of {@code tls.crt}
  * @param key text of {@code tls.key}
  * @param roots text of {@code ca.crt}
+ * @param names text of the file of {@link ForeignNames}; empty where there is none
  */
-record CertificateFiles(Path directory, String chain, String key, String roots) {
+record CertificateFiles(Path directory, String chain, String key, String roots, Optional<String> names) {
     static final String CHAIN_FILE = "tls.crt";
     static final String KEY_FILE = "tls.key";
     static final String ROOTS_FILE = "ca.crt";
+    private static final String NAMES_FILE = "names";
+
+    /** Behind the name of the directory: others fill that, and may leave no room in it. */
+    private static final String NAMES_DIRECTORY = ".names";
 
     private static final int BYTES_MAX = 1 << 20;
     private static final int READS_MAX = 5;
@@ -71,7 +77,14 @@ record CertificateFiles(Path directory, String chain, String key, String roots) 
                 directory,
                 text(directory.resolve(CHAIN_FILE)),
                 text(directory.resolve(KEY_FILE)),
-                text(directory.resolve(ROOTS_FILE)));
+                text(directory.resolve(ROOTS_FILE)),
+                Files.exists(namesOf(directory)) ? Optional.of(text(namesOf(directory))) : Optional.empty());
+    }
+
+    private static Path namesOf(Path directory) {
+        return directory
+                .resolveSibling(directory.getFileName() + NAMES_DIRECTORY)
+                .resolve(NAMES_FILE);
     }
 
     private static String text(Path file) throws RefusedCertificateException {
@@ -104,9 +117,19 @@ record CertificateFiles(Path directory, String chain, String key, String roots) 
         requireKeyKind(privateKey);
         requirePair(leaf, privateKey);
         requireTime(leaf, now);
-        PeerName name = parse(CHAIN_FILE, () -> PeerNames.of(leaf));
+        ForeignNames foreign = foreign();
+        PeerName name = parse(CHAIN_FILE, () -> PeerNames.of(leaf, foreign));
         requirePath(certificates, trusted, now);
-        return new Credentials(name, privateKey, certificates, trusted);
+        return new Credentials(name, privateKey, certificates, trusted, foreign);
+    }
+
+    private ForeignNames foreign() throws RefusedCertificateException {
+        try {
+            return names.map(ForeignNames::parse).orElse(ForeignNames.NONE);
+        } catch (IllegalArgumentException e) {
+            throw new RefusedCertificateException(
+                    namesOf(directory) + ": " + Quoted.cut(String.valueOf(e.getMessage())), e);
+        }
     }
 
     /** Parses a file. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.secure;
 
+import dev.kvpool.identity.name.ForeignNames;
 import dev.kvpool.identity.name.PeerName;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
@@ -14,8 +15,10 @@ import java.util.List;
  * @param key of the leaf
  * @param chain the leaf first
  * @param roots that peers' certificates must lead to
+ * @param foreign what peers' certificates stand for that others gave names
  */
-public record Credentials(PeerName name, PrivateKey key, List<X509Certificate> chain, List<X509Certificate> roots) {
+public record Credentials(
+        PeerName name, PrivateKey key, List<X509Certificate> chain, List<X509Certificate> roots, ForeignNames foreign) {
     public Credentials {
         chain = List.copyOf(chain);
         roots = List.copyOf(roots);

@@ -29,7 +29,12 @@ public final class TlsDial {
             socket.setUseClientMode(true);
             socket.startHandshake();
             PeerCheck.requireRole(
-                    PeerCheck.principal(socket.getSession(), tls.credentials().name(), Instant.now()), roles);
+                    PeerCheck.principal(
+                            socket.getSession(),
+                            tls.credentials().name(),
+                            tls.credentials().foreign(),
+                            Instant.now()),
+                    roles);
             return socket;
         } catch (RefusedPeerException e) {
             socket.close();

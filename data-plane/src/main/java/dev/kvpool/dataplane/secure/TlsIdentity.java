@@ -78,12 +78,11 @@ public final class TlsIdentity implements AutoCloseable {
 
     /** What a master or node requires: its own role and name, and its pool. */
     public static OwnName member(PeerRole role, String name, UUID poolId) {
-        return found -> found.role() == role
-                        && found.name().equals(name)
-                        && found.trustDomain().equals(poolId)
-                ? Optional.empty()
-                : Optional.of("it is for " + found.uri() + ", but this process is spiffe://" + poolId + "/"
-                        + role.word() + "/" + name + "; issue a certificate with that name");
+        return found ->
+                found.role() == role && found.mayBe(name) && found.trustDomain().equals(poolId)
+                        ? Optional.empty()
+                        : Optional.of("it is for " + found.uri() + ", but this process is spiffe://" + poolId + "/"
+                                + role.word() + "/" + name + "; issue a certificate with that name");
     }
 
     /** What to use for a new connection. */

@@ -25,7 +25,8 @@ public final class TlsSettings {
             "tls-dir",
             Formats.DIRECTORY,
             "Directory with tls.crt, tls.key and ca.crt, such as `kvpool cert issue` makes: the certificate of this process and the roots"
-                    + " it trusts. Looked at every 10 s.");
+                    + " it trusts. Looked at every 10 s, as is the file names in the directory with the same name and .names behind it, which says"
+                    + " what certificates that name ServiceAccounts stand for.");
 
     public static final Setting<TlsMode> MODE = Setting.optional(
             "tls",

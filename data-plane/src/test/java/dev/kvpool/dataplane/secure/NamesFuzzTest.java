@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.dataplane.fuzz.FuzzRuns;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.name.ForeignNames;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.PeerNames;
 import java.nio.charset.StandardCharsets;
@@ -38,6 +39,39 @@ class NamesFuzzTest {
         assertThat(count).isPositive();
     }
 
+    /** Also with rules: a name of others stands for one of ours that has its parts. */
+    @Test
+    void aForeignNameIsReadOrRefused() {
+        ForeignNames names = ForeignNames.parse(
+                "pool " + POOL + "\ntrust-domain c.l\na/m master\na/s node\na/* tenant t ro\nb/x.y tenant u rw\n");
+        List<byte[]> samples = Stream.of("a/sa/m", "a/sa/s", "a/sa/z.z", "b/sa/x.y")
+                .map(name -> ("spiffe://c.l/ns/" + name).getBytes(StandardCharsets.UTF_8))
+                .toList();
+        int count = new FuzzRuns(samples, IllegalArgumentException.class)
+                .allocating(256)
+                .run(input -> {
+                    String text = new String(input, StandardCharsets.ISO_8859_1);
+                    PeerName name = names.name(text);
+                    assertThat(text)
+                            .isIn(
+                                    name.uri(),
+                                    "spiffe://c.l/ns/a/sa/m",
+                                    "spiffe://c.l/ns/a/sa/s",
+                                    "spiffe://c.l/ns/" + name.name().replaceFirst("[.]", "/sa/"));
+                });
+        assertThat(count).isPositive();
+    }
+
+    @Test
+    void rulesOfForeignNamesAreReadOrRefused() {
+        List<byte[]> samples = List.of(("pool " + POOL + "\ntrust-domain c.l\n#\na/m master\na/* tenant t ro\n")
+                .getBytes(StandardCharsets.UTF_8));
+        int count = new FuzzRuns(samples, IllegalArgumentException.class)
+                .allocating(1024)
+                .run(input -> ForeignNames.parse(new String(input, StandardCharsets.ISO_8859_1)));
+        assertThat(count).isPositive();
+    }
+
     @Test
     void aCertificateIsReadOrRefused() {
         CertificateAuthority authority = CertificateAuthority.create(POOL, Instant.now(), Duration.ofDays(1));
@@ -55,7 +89,7 @@ class NamesFuzzTest {
         int count = new FuzzRuns(samples, IllegalArgumentException.class)
                 .oneOf(4)
                 .allocating(4096)
-                .run(input -> PeerNames.principal(Pem.certificate(input)));
+                .run(input -> PeerNames.principal(Pem.certificate(input), ForeignNames.NONE));
         assertThat(count).isPositive();
     }
 

@@ -13,13 +13,18 @@ import java.util.regex.Pattern;
  *
  * @param trustDomain id of the pool
  * @param role what has that name
- * @param name of the master, node, agent, admin or client; empty for {@code operator} and {@code monitor}
+ * @param name of the master, node, agent, admin or client; empty for {@code operator} and {@code monitor}; {@code *} of a certificate of others
+ *     that says the role and not which of its processes it is, see {@link ForeignNames}
  * @param tenant of a client, else empty
  * @param access of a client; others write
  */
 public record PeerName(UUID trustDomain, PeerRole role, String name, String tenant, Access access) {
     static final int NAME_BYTES_MAX = 253;
     private static final int URI_BYTES_MAX = 512;
+
+    /** No name that can be written. */
+    private static final String ANY = "*";
+
     private static final String SCHEME = "spiffe://";
     private static final Pattern TRUST_DOMAIN = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
     private static final String LABEL_TEXT = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";
@@ -82,6 +87,16 @@ public record PeerName(UUID trustDomain, PeerRole role, String name, String tena
                 yield new PeerName(trustDomain, role, requireName(parts[1], shown), "", Access.WRITE);
             }
         };
+    }
+
+    /** That of any process of a role: all of them have the same certificate. */
+    static PeerName any(UUID trustDomain, PeerRole role) {
+        return new PeerName(trustDomain, role, ANY, "", Access.WRITE);
+    }
+
+    /** Whether a process with this name may be the one that is called that: it is, or the name does not say which it is. */
+    public boolean mayBe(String process) {
+        return name.equals(process) || name.equals(ANY);
     }
 
     /** The whole name. */

@@ -18,18 +18,27 @@ public final class PeerNames {
      * @throws IllegalArgumentException when it has not exactly one URI SAN, or one that is no name of kvpool
      */
     public static PeerName of(X509Certificate certificate) {
+        return of(certificate, ForeignNames.NONE);
+    }
+
+    /**
+     * As {@link #of(X509Certificate)}, also of a certificate of others.
+     *
+     * @param foreign what those stand for
+     */
+    public static PeerName of(X509Certificate certificate, ForeignNames foreign) {
         List<String> uris = uris(certificate);
         if (uris.size() != 1) {
             throw new IllegalArgumentException(
                     "the certificate has " + uris.size() + " URI SANs where exactly one must say who it is for");
         }
-        return PeerName.parse(uris.getFirst());
+        return foreign.name(uris.getFirst());
     }
 
     /** Who has shown this certificate. */
-    public static Principal principal(X509Certificate certificate) {
+    public static Principal principal(X509Certificate certificate, ForeignNames foreign) {
         return new Principal(
-                of(certificate), certificate.getNotAfter().toInstant().toEpochMilli());
+                of(certificate, foreign), certificate.getNotAfter().toInstant().toEpochMilli());
     }
 
     private static List<String> uris(X509Certificate certificate) {

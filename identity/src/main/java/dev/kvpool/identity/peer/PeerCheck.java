@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.identity.peer;
 
+import dev.kvpool.identity.name.ForeignNames;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.PeerNames;
 import dev.kvpool.identity.name.PeerRole;
@@ -19,19 +20,22 @@ public final class PeerCheck {
      * The peer.
      *
      * @param own name of this process: a peer must be of the same trust domain
+     * @param foreign what certificates of others stand for
      * @throws RefusedPeerException when it has no certificate, or one that is not of this pool
      */
-    public static Principal principal(SSLSession session, PeerName own, Instant now) throws RefusedPeerException {
+    public static Principal principal(SSLSession session, PeerName own, ForeignNames foreign, Instant now)
+            throws RefusedPeerException {
         try {
-            return principal(session.getPeerCertificates(), own, now);
+            return principal(session.getPeerCertificates(), own, foreign, now);
         } catch (SSLPeerUnverifiedException e) {
             throw new RefusedPeerException(
                     Refusal.NO_CERTIFICATE, "no certificate was shown; give a directory made by `kvpool cert issue`");
         }
     }
 
-    private static Principal principal(Certificate[] chain, PeerName own, Instant now) throws RefusedPeerException {
-        Principal principal = named(chain, now);
+    private static Principal principal(Certificate[] chain, PeerName own, ForeignNames foreign, Instant now)
+            throws RefusedPeerException {
+        Principal principal = named(chain, foreign, now);
         if (!principal.name().trustDomain().equals(own.trustDomain())) {
             throw new RefusedPeerException(
                     Refusal.TRUST_DOMAIN,
@@ -41,11 +45,11 @@ public final class PeerCheck {
         return principal;
     }
 
-    private static Principal named(Certificate[] chain, Instant now) throws RefusedPeerException {
+    private static Principal named(Certificate[] chain, ForeignNames foreign, Instant now) throws RefusedPeerException {
         X509Certificate leaf = (X509Certificate) chain[0];
         Principal principal;
         try {
-            principal = PeerNames.principal(leaf);
+            principal = PeerNames.principal(leaf, foreign);
         } catch (IllegalArgumentException e) {
             throw new RefusedPeerException(Refusal.NAME, e.getMessage());
         }

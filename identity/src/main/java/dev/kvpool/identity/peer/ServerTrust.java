@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.identity.peer;
 
+import dev.kvpool.identity.name.ForeignNames;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.PeerNames;
 import dev.kvpool.identity.text.Quoted;
@@ -33,6 +34,9 @@ public final class ServerTrust extends X509ExtendedTrustManager {
          */
         X509ExtendedTrustManager roots(String address) throws CertificateException;
 
+        /** What certificates of others stand for there. */
+        ForeignNames names(String address) throws CertificateException;
+
         /** As {@link Expected#problem}. */
         Optional<String> problem(String address, PeerName peer) throws CertificateException;
     }
@@ -60,13 +64,18 @@ public final class ServerTrust extends X509ExtendedTrustManager {
      * @param expected asked in each handshake, by any thread
      */
     public static SSLContext context(List<X509Certificate> roots, Expected expected) {
-        return context(new KeyManager[0], roots, expected);
+        return context(new KeyManager[0], roots, ForeignNames.NONE, expected);
     }
 
-    /** As {@link #context(List, Expected)}, with what this side shows when it is asked. */
-    public static SSLContext context(KeyManager[] keys, List<X509Certificate> roots, Expected expected) {
+    /**
+     * As {@link #context(List, Expected)}, with what this side shows when it is asked.
+     *
+     * @param foreign what certificates of others stand for
+     */
+    public static SSLContext context(
+            KeyManager[] keys, List<X509Certificate> roots, ForeignNames foreign, Expected expected) {
         try {
-            return context(keys, new Everywhere(PoolTls.trust(roots), expected));
+            return context(keys, new Everywhere(PoolTls.trust(roots), foreign, expected));
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("this Java cannot use these roots: " + e, e);
         }
@@ -86,10 +95,15 @@ public final class ServerTrust extends X509ExtendedTrustManager {
     }
 
     /** The same roots at every address. */
-    private record Everywhere(X509ExtendedTrustManager all, Expected expected) implements Meant {
+    private record Everywhere(X509ExtendedTrustManager all, ForeignNames foreign, Expected expected) implements Meant {
         @Override
         public X509ExtendedTrustManager roots(String address) {
             return all;
+        }
+
+        @Override
+        public ForeignNames names(String address) {
+            return foreign;
         }
 
         @Override
@@ -98,9 +112,11 @@ public final class ServerTrust extends X509ExtendedTrustManager {
         }
     }
 
-    /** What is wrong where exactly this name was meant, so this pool, role and name. */
+    /** What is wrong where exactly this name was meant, so this pool, role and name; of a certificate that does not say which process it is of, pool and role. */
     public static Optional<String> unless(PeerName meant, PeerName found) {
-        return found.equals(meant)
+        return found.trustDomain().equals(meant.trustDomain())
+                        && found.role() == meant.role()
+                        && found.mayBe(meant.name())
                 ? Optional.empty()
                 : Optional.of("the other side is " + found.uri() + ", which is not who was meant: " + meant.uri());
     }
@@ -128,7 +144,7 @@ public final class ServerTrust extends X509ExtendedTrustManager {
         meant.roots(address).checkServerTrusted(chain, type);
         PeerName peer;
         try {
-            peer = PeerNames.of(chain[0]);
+            peer = PeerNames.of(chain[0], meant.names(address));
         } catch (IllegalArgumentException e) {
             throw new CertificateException(Quoted.cut(String.valueOf(e.getMessage())), e);
         }

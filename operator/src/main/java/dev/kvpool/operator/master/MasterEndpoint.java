@@ -18,8 +18,14 @@ public record MasterEndpoint(String host, Optional<Identity> identity) {
      * @param poolId its identity
      * @param pod name of the master
      * @param roots PEM of what the pool's processes trust
+     * @param names what certificates of others stand for; empty where those of the pool have its own names
      */
-    public record Identity(String pool, String poolId, String pod, String roots) {}
+    public record Identity(String pool, String poolId, String pod, String roots, Optional<String> names) {
+        /** One whose certificate names the pod. */
+        public Identity(String pool, String poolId, String pod, String roots) {
+            this(pool, poolId, pod, roots, Optional.empty());
+        }
+    }
 
     /** A plain one. */
     public static MasterEndpoint plain(String host) {

@@ -3,6 +3,7 @@ package dev.kvpool.operator.master;
 
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
+import dev.kvpool.identity.name.ForeignNames;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.peer.PoolTls;
 import dev.kvpool.identity.peer.ServerTrust;
@@ -18,12 +19,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Believes that a master answers when its certificate is of the pool, and of the very pod that is meant, by the address that was dialled. So one HTTP
- * client serves all pools, each with roots of its own. Host names in certificates say nothing.
+ * Believes that a master answers when its certificate is of the pool, and of the very pod that is meant, by the address that was dialled; where others
+ * make certificates that name ServiceAccounts, of any master of the pool. So one HTTP client serves all pools, each with roots of its own. Host names in certificates say nothing.
  */
 final class MasterTrust implements ServerTrust.Meant {
     private record Meant(
-            MasterEndpoint.Identity identity, X509ExtendedTrustManager roots, String authority, PeerName name) {}
+            MasterEndpoint.Identity identity,
+            X509ExtendedTrustManager roots,
+            ForeignNames foreign,
+            String authority,
+            PeerName name) {}
 
     /** By IP address, of which a cluster has only so many. */
     private final Map<String, Meant> byHost = new ConcurrentHashMap<>();
@@ -62,6 +67,7 @@ final class MasterTrust implements ServerTrust.Meant {
             return new Meant(
                     identity,
                     PoolTls.trust(roots),
+                    identity.names().map(ForeignNames::parse).orElse(ForeignNames.NONE),
                     CertificateAuthority.fingerprint(roots.getFirst()),
                     PeerName.ofPath(UUID.fromString(identity.poolId()), "master/" + identity.pod()));
         } catch (IllegalArgumentException | GeneralSecurityException e) {
@@ -73,6 +79,11 @@ final class MasterTrust implements ServerTrust.Meant {
     @Override
     public X509ExtendedTrustManager roots(String address) throws CertificateException {
         return meant(address).roots();
+    }
+
+    @Override
+    public ForeignNames names(String address) throws CertificateException {
+        return meant(address).foreign();
     }
 
     @Override

@@ -311,6 +311,43 @@ class SecurePoolsTest {
         assertThat(masters("quotas").getMetadata().getGeneration()).isEqualTo(1);
     }
 
+    /** All processes are told what certificates that name ServiceAccounts stand for; tenants change while they run. */
+    @Test
+    void certificatesThatNameServiceAccountsAreExplainedToAllProcesses() {
+        String spec = """
+                {security: {certificates: {source: Directory, trustDomain: %s, ca: %s,
+                    masters: {csi: {driver: csi.example}}, storage: {csi: {driver: csi.example}}}},
+                  tenants: [{name: chat, serviceAccounts: [{namespace: team-a, name: %s}]}],
+                  storage: [{name: a, capacity: 1Gi}], masters: {replicas: 1}}""";
+        PoolUnderTest pool = OPERATOR.make("names", spec.formatted("cluster.local", DirectorySpec.root(), "one"));
+        await().until(() -> pool.has(Reason.APPLIED));
+        assertThat(namesOfOthers())
+                .startsWith("pool " + pool.uid() + "\ntrust-domain cluster.local\n")
+                .contains("\n" + NAMESPACE + "/names-master master\n", "\n" + NAMESPACE + "/names-storage node\n")
+                .contains("\nteam-a/one tenant chat rw\n");
+        assertThat(masters("names").getSpec().getTemplate().getSpec().getVolumes())
+                .filteredOn(volume -> volume.getConfigMap() != null)
+                .extracting(volume -> volume.getConfigMap().getName())
+                .contains("names-identity");
+        assertThat(plugin(new StringWriter(), "client-config", "names"))
+                .contains("spiffe://cluster.local/ns/" + NAMESPACE + "/sa/default", "ConfigMap names-identity");
+
+        pool.apply(spec.formatted("cluster.local", DirectorySpec.root(), "two"));
+        await().until(() -> namesOfOthers().contains("\nteam-a/two tenant chat rw\n"));
+        assertThat(masters("names").getMetadata().getGeneration()).isEqualTo(1);
+        assertThatThrownBy(() -> pool.apply(spec.formatted("example.org", DirectorySpec.root(), "two")))
+                .hasMessageContaining("certificates.trustDomain can be changed only while mode is Off");
+    }
+
+    private static String namesOfOthers() {
+        return client().configMaps()
+                .inNamespace(NAMESPACE)
+                .withName("names-identity")
+                .get()
+                .getData()
+                .get("names");
+    }
+
     private static String quotas(String pool) {
         return client().configMaps()
                 .inNamespace(NAMESPACE)

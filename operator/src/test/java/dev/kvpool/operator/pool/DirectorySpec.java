@@ -43,6 +43,11 @@ public final class DirectorySpec {
                 "{csi: {driver: csi.example, volumeAttributes: {uri: \"spiffe://${POOL_ID}/node/${POD_NAME}\"}}}");
     }
 
+    /** As of {@link #csi}, with certificates that name ServiceAccounts. */
+    public static String named(String trustDomain) {
+        return csi().replace("source: Directory,", "source: Directory, trustDomain: " + trustDomain + ",");
+    }
+
     /** As of {@link #secrets}, in another order. */
     public static String secretsInAnotherOrder(String root) {
         return spec(

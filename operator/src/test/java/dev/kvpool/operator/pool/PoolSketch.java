@@ -443,6 +443,7 @@ public final class PoolSketch {
                 "",
                 devices,
                 false,
+                "",
                 false);
     }
 
@@ -526,6 +527,7 @@ public final class PoolSketch {
                 pod.authority(),
                 pod.devices(),
                 pod.ofDirectory(),
+                pod.trustDomain(),
                 pod.notBegun());
     }
 

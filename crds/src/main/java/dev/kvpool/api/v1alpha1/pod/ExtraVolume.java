@@ -30,10 +30,10 @@ public record ExtraVolume(
                 message = "the name of a volume must consist of lower case letters, digits and '-'")
         @ValidationRule(
                 value =
-                        "!(self in ['pool', 'tmp', 'segments', 'ssd', 'ssd-key', 'socket', 'sockets', 'shm', 'ca', 'certificate',"
+                        "!(self in ['pool', 'tmp', 'segments', 'ssd', 'ssd-key', 'socket', 'sockets', 'shm', 'ca', 'certificate', 'certificate-names',"
                                 + " 'identity']) && !self.startsWith('host-') && !self.startsWith('sockets-')",
                 message =
-                        "pool, tmp, segments, ssd, ssd-key, socket, sockets, shm, ca, certificate, identity and names that start"
+                        "pool, tmp, segments, ssd, ssd-key, socket, sockets, shm, ca, certificate, certificate-names, identity and names that start"
                                 + " with host- or sockets- are volumes of the operator: choose another name")
         String name,
 

@@ -13,9 +13,10 @@ import io.fabric8.generator.annotation.ValidationRule;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 @ValidationRule(
-        value = "self.source == 'Directory' || (!has(self.ca) && !has(self.masters) && !has(self.storage))",
+        value =
+                "self.source == 'Directory' || (!has(self.ca) && !has(self.masters) && !has(self.storage) && !has(self.trustDomain))",
         message =
-                "ca, masters and storage are for source Directory: with source Operator the operator and the masters make all certificates")
+                "ca, masters, storage and trustDomain are for source Directory: with source Operator the operator and the masters make all certificates")
 @ValidationRule(
         value = "self.source != 'Directory' || (has(self.ca) && has(self.masters))",
         message =
@@ -38,14 +39,30 @@ public record CertificatesSpec(
         String ca,
 
         @JsonPropertyDescription(
-                "For Directory: the volume with the certificates of masters. Each has one URI SAN, spiffe://POOL-UID/master/POD.")
+                "For Directory: the volume with the certificates of masters. Each has one URI SAN, spiffe://POOL-UID/master/POD, or one of"
+                        + " trustDomain.")
         CertificateVolume masters,
 
         @JsonPropertyDescription(
                 "For Directory: the volume with the certificates of storage nodes. Each has one URI SAN, spiffe://POOL-UID/node/ID; the id is"
-                        + " the name of the pod, or SET.NODE in sets with perNode.")
-        CertificateVolume storage) {
+                        + " the name of the pod, or SET.NODE in sets with perNode. Or they have one of trustDomain.")
+        CertificateVolume storage,
+
+        @JsonPropertyDescription(
+                "For Directory: the trust domain of certificates that name ServiceAccounts, spiffe://TRUST-DOMAIN/ns/NAMESPACE/sa/ACCOUNT, as"
+                        + " SPIRE and cert-manager's csi-driver-spiffe give them, for example cluster.local. They are good for the pool's masters,"
+                        + " storage nodes and engines by the ServiceAccounts of their pods, and do not say which master or storage node a process is."
+                        + " Names of the pool's own are good as well. It can be changed while mode is Off.")
+        @ValidationRule(
+                value = "self.matches('^[-a-z0-9._]+$')",
+                message = "trustDomain must be a trust domain of SPIFFE: lower case letters, digits, '.', '-' and '_'")
+        @ValidationRule(
+                value = "!self.matches('^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')",
+                message = "trustDomain must not be the id of a pool, whose names are good without it")
+        @Size(min = 1, max = TRUST_DOMAIN_LENGTH_MAX)
+        String trustDomain) {
     public static final int CA_LENGTH_MAX = 16384;
+    static final int TRUST_DOMAIN_LENGTH_MAX = 255;
 
     public CertificatesSpec {
         source = source == null ? CertificateSource.OPERATOR : source;

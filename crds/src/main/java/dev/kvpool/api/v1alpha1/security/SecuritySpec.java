@@ -20,6 +20,14 @@ import java.util.Optional;
                 "certificates.source can be changed only while mode is Off: pods with certificates of different sources would not know each"
                         + " other. Set mode to Off, wait until condition Secured is gone, and then change it",
         fieldPath = ".certificates")
+@ValidationRule(
+        value =
+                "oldSelf.mode == 'Off' || has(self.certificates.trustDomain) == has(oldSelf.certificates.trustDomain)"
+                        + " && (!has(self.certificates.trustDomain) || self.certificates.trustDomain == oldSelf.certificates.trustDomain)",
+        message =
+                "certificates.trustDomain can be changed only while mode is Off: pods made before would not know the names of those made after."
+                        + " Set mode to Off, wait until condition Secured is gone, and then change it",
+        fieldPath = ".certificates")
 public record SecuritySpec(
         @JsonPropertyDescription(
                 "Off: nothing is authenticated or encrypted. Permissive: the pool's own processes use TLS, plain peers are still"
@@ -46,7 +54,7 @@ public record SecuritySpec(
     public SecuritySpec {
         mode = mode == null ? SecurityMode.REQUIRED : mode;
         payloads = payloads == null ? Payloads.ENCRYPTED : payloads;
-        certificates = certificates == null ? new CertificatesSpec(null, null, null, null) : certificates;
+        certificates = certificates == null ? new CertificatesSpec(null, null, null, null, null) : certificates;
     }
 
     /** What is to be known of the directories of certificates that others fill; empty where the operator makes them. */

@@ -23,13 +23,15 @@ public record TenantSpec(
         String name,
 
         @JsonPropertyDescription(
-                "What its engines may do. With security.certificates.source Directory their certificates say it: tenant/TENANT/rw/NAME or ro.")
+                "What its engines may do. With security.certificates.source Directory, without trustDomain, their certificates say it:"
+                        + " tenant/TENANT/rw/NAME or ro.")
         @Default("ReadWrite")
         TenantAccess access,
 
         @JsonPropertyDescription(
                 "ServiceAccounts whose pods get certificates of this tenant. Who may create pods with one of them is the tenant. Each tenant needs"
-                        + " some, but none with security.certificates.source Directory, where the name in a certificate says the tenant.")
+                        + " some, but none with security.certificates.source Directory without trustDomain, where the name in a certificate says the"
+                        + " tenant.")
         @Size(min = 1, max = ACCOUNTS_MAX)
         List<ServiceAccountName> serviceAccounts,
 

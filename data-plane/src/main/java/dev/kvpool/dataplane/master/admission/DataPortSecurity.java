@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.admission;
 
+import dev.kvpool.dataplane.secure.Credentials;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
-import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.Principal;
 import dev.kvpool.identity.peer.PeerCheck;
 import dev.kvpool.identity.peer.PoolTls;
@@ -83,17 +83,15 @@ public final class DataPortSecurity implements AutoCloseable {
         engine.setSSLParameters(parameters);
         SslHandler handler = new SslHandler(engine, handshakes.of(connection));
         handler.setHandshakeTimeoutMillis(0); // the gate has its own, which counts from the first byte
-        use.accept(
-                handler,
-                new PeerAdmission(new OfConnection(engine, tls.credentials().name()), security.counts()));
+        use.accept(handler, new PeerAdmission(new OfConnection(engine, tls.credentials()), security.counts()));
         handler.handshakeFuture().addListener(_ -> done.accept(handler));
     }
 
     /** Who is at the other end of a connection, by the certificate of its handshake. */
-    private record OfConnection(SSLEngine engine, PeerName own) implements PeerAdmission.Authentication {
+    private record OfConnection(SSLEngine engine, Credentials own) implements PeerAdmission.Authentication {
         @Override
         public Principal principal() throws RefusedPeerException {
-            return PeerCheck.principal(engine.getSession(), own, Instant.now());
+            return PeerCheck.principal(engine.getSession(), own.name(), own.foreign(), Instant.now());
         }
 
         @Override

@@ -99,7 +99,7 @@ public final class PeerAdmission {
     private Optional<Objection> nodeObjection(Principal peer, String said, Predicate<String> expected) {
         String id = Quoted.cut(said); // it goes to logs, and was not looked at yet
         if (Verb.SERVE.isAllowed(peer.name())) {
-            return peer.name().name().equals(said)
+            return peer.name().mayBe(said)
                     ? Optional.empty()
                     : Optional.of(refused(
                             Refusal.IDENTITY,

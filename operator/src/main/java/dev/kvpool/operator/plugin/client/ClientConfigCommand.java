@@ -2,6 +2,7 @@
 package dev.kvpool.operator.plugin.client;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.security.CertificatesSpec;
 import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.PluginException;
@@ -59,8 +60,9 @@ public final class ClientConfigCommand extends PoolCommand {
         if (found.getSpec().security().directory().isPresent()) {
             throw new PluginException(
                     ("pool %s gives no certificates for tokens: its spec.security.certificates.source is Directory; engines need ConfigMap %s, and"
-                                    + " KVPOOL_TLS_DIR with a certificate for spiffe://%s/tenant/TENANT/rw/NAME from where the pool's come from")
-                            .formatted(pool, names.clientConfigMap(), poolId(on, names, found)));
+                                            + " KVPOOL_TLS_DIR with a certificate for spiffe://%s/tenant/TENANT/rw/NAME from where the pool's come from")
+                                    .formatted(pool, names.clientConfigMap(), poolId(on, names, found))
+                            + others(found, account, names));
         }
         ConfigMap identity = map(on, names.identity())
                 .orElseThrow(() -> new PluginException(
@@ -72,6 +74,17 @@ public final class ClientConfigCommand extends PoolCommand {
                                 .formatted(pool, names.clientConfigMap())));
         out.print(ClientConfigText.of(names, account, found.getSpec().tenants(), client, identity));
         out.flush();
+    }
+
+    private static String others(KvCachePool pool, ServiceAccountName account, PoolNames names) {
+        return pool.getSpec()
+                .security()
+                .directory()
+                .map(CertificatesSpec::trustDomain)
+                .map(domain ->
+                        ", or for spiffe://%s/ns/%s/sa/%s and, in the directory that has the same name and .names behind it, the file names of ConfigMap %s"
+                                .formatted(domain, account.namespace(), account.name(), names.identity()))
+                .orElse("");
     }
 
     /** A pool that took over retained objects has the id of the one before. */

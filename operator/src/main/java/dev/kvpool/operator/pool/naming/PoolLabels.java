@@ -56,6 +56,9 @@ public final class PoolLabels {
 
     public static final String OF_DIRECTORY = "directory";
 
+    /** Annotation of masters and their template: the trust domain of certificates that name ServiceAccounts; absent where none do. */
+    public static final String TRUST_DOMAIN = "kvpool.dev/trust-domain";
+
     /** Annotation of a pool: a certificate authority that was made before this time is followed by another one now. */
     public static final String ROTATE_CA = "kvpool.dev/rotate-ca";
 

@@ -52,6 +52,7 @@ import java.util.stream.Stream;
  * @param authority fingerprint of the certificate authority whose key it mounts, as it was made; empty where it has none
  * @param devices what its init container found of NPUs; empty where it has none, or that has not ended
  * @param ofDirectory true for a master whose certificates others make, as it was made
+ * @param trustDomain of certificates that name ServiceAccounts, for a master that was made to know them; empty else
  * @param notBegun true while it is on a node and none of its containers has run, nor has said why not: volumes, a network or images are waited for
  */
 public record ObservedPod(
@@ -81,6 +82,7 @@ public record ObservedPod(
         String authority,
         Optional<DeviceCheck> devices,
         boolean ofDirectory,
+        String trustDomain,
         boolean notBegun) {
 
     /** How the trouble of a pod begins for which there is no node. */
@@ -144,6 +146,8 @@ public record ObservedPod(
                 PoolLabels.OF_DIRECTORY.equals(
                         Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
                                 .get(PoolLabels.CERTIFICATES)),
+                Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
+                        .getOrDefault(PoolLabels.TRUST_DOMAIN, ""),
                 notBegun(pod, status));
     }
 

@@ -14,6 +14,7 @@ import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.DirectoryList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.security.NamesOfOthers;
 import dev.kvpool.operator.pool.security.PoolTrust;
 import dev.kvpool.operator.pool.sizing.PoolEngines;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -95,7 +96,9 @@ public record PoolObservation(
                                         .map(CertificatesSpec::ca)
                                         .or(() -> PoolTrust.among(children, names())
                                                 .flatMap(trust -> trust.rootOfMaster(master.authority())))
-                                        .orElse("")))
+                                        .orElse(""),
+                                Optional.ofNullable(spec())
+                                        .flatMap(spec -> NamesOfOthers.ofMasters(names(), spec, poolId()))))
                         : Optional.empty());
     }
 

@@ -52,20 +52,42 @@ public final class AccountRoles {
             all.add(namespace + ofAgents(names, engine), "agent");
         }
         all.addAskers(names, operator);
+        all.addTenants(names, spec);
+        return all;
+    }
+
+    private void addTenants(PoolNames names, KvCachePoolSpec spec) {
+        String namespace = names.namespace() + "/";
         if (spec.tenants().isEmpty()) {
             // Who may create pods there is a member of the pool already: engines beside it need no further words.
             // Those of the pool itself that have no role are not engines, though.
-            Stream.of(names.masters(), names.storage(), names.agents())
-                    .map(account -> namespace + account)
-                    .filter(account ->
-                            all.roles.stream().noneMatch(role -> role.account().equals(account)))
-                    .forEach(account -> all.add(account, "none"));
-            all.add(namespace + ANY, "tenant " + TenantSpec.DEFAULT + " rw");
+            addNone(namespace + names.masters(), namespace + names.storage(), namespace + names.agents());
+            add(namespace + ANY, "tenant " + TenantSpec.DEFAULT + " rw");
         }
         for (TenantSpec tenant : spec.tenants()) {
             String role = "tenant " + tenant.name() + (tenant.access() == TenantAccess.READ_ONLY ? " ro" : " rw");
-            tenant.serviceAccounts().forEach(account -> all.add(account.text(), role));
+            tenant.serviceAccounts().forEach(account -> add(account.text(), role));
         }
+    }
+
+    /** Those of these accounts that have no role. */
+    private void addNone(String... accounts) {
+        Stream.of(accounts)
+                .filter(account ->
+                        roles.stream().noneMatch(role -> role.account().equals(account)))
+                .forEach(account -> add(account, "none"));
+    }
+
+    /** What certificates of others stand for that name ServiceAccounts. Who shows a token has none of them. */
+    public static AccountRoles ofForeign(PoolNames names, KvCachePoolSpec spec, ServiceAccountName operator) {
+        AccountRoles all = new AccountRoles();
+        String namespace = names.namespace() + "/";
+        all.add(namespace + names.masters(), "master");
+        for (StorageSetSpec set : spec.storage()) {
+            all.add(namespace + ofSet(names, set), "node");
+        }
+        all.addNone(namespace + names.preflight(), namespace + names.admins(), operator.text());
+        all.addTenants(names, spec);
         return all;
     }
 

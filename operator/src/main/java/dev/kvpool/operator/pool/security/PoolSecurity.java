@@ -45,6 +45,11 @@ public record PoolSecurity(
                 .orElseThrow();
     }
 
+    /** That of certificates of others that name ServiceAccounts; empty where those of this pool do not. */
+    public Optional<String> trustDomain() {
+        return directory.map(CertificatesSpec::trustDomain);
+    }
+
     /** What command lines say for a mode. */
     public static String word(SecurityMode mode) {
         return switch (mode) {

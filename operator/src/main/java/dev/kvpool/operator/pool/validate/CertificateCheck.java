@@ -27,6 +27,7 @@ final class CertificateCheck {
             agents(seen).ifPresent(sentences::add);
         }
         otherSource(seen).ifPresent(sentences::add);
+        otherNames(seen).ifPresent(sentences::add);
         return sentences.stream()
                 .map(sentence -> new Finding(Reason.CERTIFICATES_DO_NOT_FIT, sentence))
                 .toList();
@@ -80,6 +81,26 @@ final class CertificateCheck {
                         ("TransferEngine %s has agents, which get their certificates of masters only. Remove them, or let"
                                         + " spec.security.certificates.source be Operator.")
                                 .formatted(engine.getMetadata().getName()));
+    }
+
+    /** As with the source: those made before would not know the others. */
+    private static Optional<String> otherNames(PoolObservation seen) {
+        Optional<CertificatesSpec> directory = seen.spec().security().directory();
+        String trustDomain = directory.map(CertificatesSpec::trustDomain).orElse("");
+        List<String> others = seen.pods(PoolLabels.ROLE_MASTER).stream()
+                .filter(pod -> pod.security().isOn()
+                        && pod.ofDirectory()
+                        && directory.isPresent()
+                        && !pod.trustDomain().equals(trustDomain))
+                .map(ObservedPod::name)
+                .sorted()
+                .toList();
+        return others.isEmpty()
+                ? Optional.empty()
+                : Optional.of(
+                        ("spec.security.certificates.trustDomain has changed while %s still knew certificates by the names of before. Set it"
+                                        + " back, wait with mode Off until condition Secured is gone, and change it then.")
+                                .formatted(NameList.of(others)));
     }
 
     /** Masters are the last to go to mode Off. */

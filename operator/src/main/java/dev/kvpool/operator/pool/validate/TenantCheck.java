@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.validate;
 
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.engine.Protocol;
+import dev.kvpool.api.v1alpha1.security.CertificatesSpec;
 import dev.kvpool.api.v1alpha1.security.TenantSpec;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
@@ -22,9 +23,8 @@ final class TenantCheck {
 
     static List<Finding> of(PoolObservation seen, OperatorSettings settings) {
         List<Finding> problems = new ArrayList<>();
-        if (seen.spec().security().mode().isOn()
-                && seen.spec().security().directory().isEmpty()) {
-            ambiguous(seen, settings).ifPresent(problems::add);
+        if (seen.spec().security().mode().isOn()) {
+            roles(seen, settings).flatMap(TenantCheck::ambiguous).ifPresent(problems::add);
         }
         // Alone, the tenant that there always is shares with no other.
         if (seen.spec().tenants().stream().anyMatch(tenant -> !tenant.name().equals(TenantSpec.DEFAULT))) {
@@ -33,12 +33,21 @@ final class TenantCheck {
         return problems;
     }
 
-    private static Optional<Finding> ambiguous(PoolObservation seen, OperatorSettings settings) {
-        List<String> sentences = AccountRoles.of(
-                        seen.names(), seen.spec(), seen.engineSpecs().ofPool(), settings.account())
-                .ambiguous()
-                .entrySet()
-                .stream()
+    /** Of the pods that are known by their ServiceAccounts; empty where certificates say what each process is. */
+    private static Optional<AccountRoles> roles(PoolObservation seen, OperatorSettings settings) {
+        if (seen.spec().security().directory().isEmpty()) {
+            return Optional.of(AccountRoles.of(
+                    seen.names(), seen.spec(), seen.engineSpecs().ofPool(), settings.account()));
+        }
+        return seen.spec()
+                .security()
+                .directory()
+                .map(CertificatesSpec::trustDomain)
+                .map(domain -> AccountRoles.ofForeign(seen.names(), seen.spec(), settings.account()));
+    }
+
+    private static Optional<Finding> ambiguous(AccountRoles roles) {
+        List<String> sentences = roles.ambiguous().entrySet().stream()
                 .map(account -> "%s would be %s".formatted(account.getKey(), String.join(" and ", account.getValue())))
                 .toList();
         return sentences.isEmpty()

@@ -314,6 +314,7 @@ final class RandomCluster {
                 "",
                 Optional.empty(),
                 false,
+                "",
                 false);
     }
 

@@ -264,6 +264,7 @@ final class RandomPool {
                 "",
                 Optional.empty(),
                 false,
+                "",
                 false);
     }
 

@@ -272,6 +272,7 @@ final class RollMember {
                 "",
                 Optional.empty(),
                 false,
+                "",
                 false);
         return new Member(
                 observed,

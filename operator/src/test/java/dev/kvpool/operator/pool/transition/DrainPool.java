@@ -407,6 +407,7 @@ final class DrainPool {
                 "",
                 Optional.empty(),
                 false,
+                "",
                 false);
     }
 

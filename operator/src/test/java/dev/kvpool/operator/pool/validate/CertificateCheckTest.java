@@ -70,6 +70,23 @@ class CertificateCheckTest {
         assertRefused(sketch(DirectorySpec.csi()).engine("{agents: {}}"), "TransferEngine demo has agents");
     }
 
+    /** Pods of before would not know the names of those made after. */
+    @ParameterizedTest
+    @CsvSource({"cluster.local, true", "example.org, false", "'', false"})
+    void mastersThatKnowOtherNamesGoFirst(String known, boolean isFine) {
+        Map<String, String> notes = known.isEmpty()
+                ? Map.of(PoolLabels.CERTIFICATES, PoolLabels.OF_DIRECTORY)
+                : Map.of(PoolLabels.CERTIFICATES, PoolLabels.OF_DIRECTORY, PoolLabels.TRUST_DOMAIN, known);
+        PoolSketch sketch = sketch(DirectorySpec.named("cluster.local"))
+                .pod(DirectorySpec.pod("demo-master-0", PoolLabels.ROLE_MASTER, notes, ""));
+
+        if (isFine) {
+            assertThat(CertificateCheck.of(sketch.observation())).isEmpty();
+        } else {
+            assertRefused(sketch, "trustDomain has changed while demo-master-0 still knew");
+        }
+    }
+
     /** OpenSSL takes no other end of a chain. */
     @Test
     void theRootHasSignedItself() {

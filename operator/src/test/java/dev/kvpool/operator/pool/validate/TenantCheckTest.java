@@ -3,9 +3,11 @@ package dev.kvpool.operator.pool.validate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.operator.pool.DirectorySpec;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
+import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -59,6 +61,28 @@ class TenantCheckTest {
                     assertThat(parts.get(0)).isEqualTo(Reason.ACCOUNT_IN_TWO_ROLES);
                     assertThat((String) parts.get(1)).contains(sentence);
                 });
+    }
+
+    /** Certificates that name ServiceAccounts say nothing else either. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            {namespace: ns, name: demo-storage} | would be node and tenant chat rw
+            {namespace: ns, name: demo-master}  | would be master and tenant chat rw
+            {namespace: ns, name: demo-admin}   | would be none and tenant chat rw
+            {namespace: ns, name: engine}       |
+            """)
+    void anAccountIsOneThingInNamesOfOthersToo(String account, String sentence) {
+        PoolSketch sketch = new PoolSketch(DirectorySpec.named("cluster.local")
+                .replace("{security", "{tenants: [{name: chat, serviceAccounts: [%s]}], security".formatted(account)));
+
+        List<Finding> problems = TenantCheck.of(sketch.observation(), PoolSketch.SETTINGS);
+        if (sentence == null) {
+            assertThat(problems).isEmpty();
+        } else {
+            assertThat(problems)
+                    .singleElement()
+                    .satisfies(problem -> assertThat(problem.message()).contains(sentence));
+        }
     }
 
     private static PoolSketch sketch(String tenant, String engine, String rest) {

@@ -3,8 +3,10 @@ package dev.kvpool.operator.pool.child.certificate;
 
 import dev.kvpool.api.v1alpha1.pod.MastersSpec;
 import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
+import dev.kvpool.operator.pool.security.NamesOfOthers;
 import dev.kvpool.operator.pool.security.PoolTrust;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.KeyToPath;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Volume;
@@ -12,6 +14,7 @@ import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * What masters give a storage node, an agent or a Job its certificate for: a token of its ServiceAccount. Beside it are the pool's roots. The
@@ -47,7 +50,7 @@ public record Enrolment(PoolBlueprint pool) implements CertificateSource {
     }
 
     /**
-     * The token, which is for this pool alone, and which the kubelet renews; and the roots.
+     * The token, which is for this pool alone, and which the kubelet renews; the roots; and what names of others stand for.
      *
      * @param roots the ConfigMap with them
      */
@@ -65,10 +68,11 @@ public record Enrolment(PoolBlueprint pool) implements CertificateSource {
                 .addNewSource()
                 .withNewConfigMap()
                 .withName(roots)
-                .addNewItem()
-                .withKey(PoolTrust.ROOTS)
-                .withPath(PoolTrust.ROOTS)
-                .endItem()
+                .withItems(Stream.concat(
+                                Stream.of(PoolTrust.ROOTS),
+                                pool.security().trustDomain().stream().map(domain -> NamesOfOthers.FILE))
+                        .map(file -> new KeyToPath(file, null, file))
+                        .toList())
                 .endConfigMap()
                 .endSource()
                 .endProjected()

@@ -28,7 +28,7 @@ public final class ProcessIdentity {
         this.mode = mode;
         this.source = pool.security()
                 .directory()
-                .<CertificateSource>map(from -> new CertificateDirectory(pool.poolId(), filled.apply(from)))
+                .<CertificateSource>map(from -> CertificateDirectory.of(pool, from, filled.apply(from)))
                 .or(() -> Optional.of(own))
                 .filter(from -> mode.isOn());
     }
