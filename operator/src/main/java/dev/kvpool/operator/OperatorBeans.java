@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator;
 
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import dev.kvpool.operator.event.EventRecorder;
 import dev.kvpool.operator.health.CountersFromZero;
 import dev.kvpool.operator.health.LostWatchCheck;
@@ -113,8 +114,10 @@ public class OperatorBeans {
 
     @Produces
     @Singleton
-    KubernetesClientObjectMapperCustomizer smallObjects() {
-        return mapper -> mapper.registerModules(SharedFields.module(), ShortPods.module());
+    KubernetesClientObjectMapperCustomizer objectsOfTheCluster() {
+        return mapper -> mapper.registerModules(SharedFields.module(), ShortPods.module())
+                // Of a newer version, whose status this one reads after a rollback.
+                .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
     }
 
     /** The extension's own choice counts nothing in production (its issue 1385). */

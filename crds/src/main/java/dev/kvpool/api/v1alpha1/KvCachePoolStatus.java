@@ -9,6 +9,7 @@ import dev.kvpool.api.v1alpha1.status.Condition;
 import dev.kvpool.api.v1alpha1.status.EngineUse;
 import dev.kvpool.api.v1alpha1.status.FailoverStatus;
 import dev.kvpool.api.v1alpha1.status.LeaderStatus;
+import dev.kvpool.api.v1alpha1.status.NullWhenUnknown;
 import dev.kvpool.api.v1alpha1.status.PoolPhase;
 import dev.kvpool.api.v1alpha1.status.ReadyCount;
 import dev.kvpool.api.v1alpha1.status.RollStatus;
@@ -28,7 +29,8 @@ public record KvCachePoolStatus(
         @JsonPropertyDescription("Generation of the spec this status was made from.")
         Long observedGeneration,
 
-        @JsonPropertyDescription("The pool in one word.") PoolPhase phase,
+        @JsonPropertyDescription("The pool in one word.") @NullWhenUnknown
+        PoolPhase phase,
 
         @JsonPropertyDescription("The pool in one sentence: what is wrong and what the operator does about it.")
         @Size(max = Condition.MESSAGE_LENGTH_MAX)
@@ -99,8 +101,13 @@ public record KvCachePoolStatus(
             null, null, null, null);
 
     public KvCachePoolStatus {
-        conditions = conditions == null ? List.of() : List.copyOf(conditions);
-        steps = steps == null ? List.of() : List.copyOf(steps);
+        conditions = conditions == null
+                ? List.of()
+                : conditions.stream().filter(Condition::isKnown).toList();
+        lastFailover = lastFailover == null || lastFailover.cause() == null ? null : lastFailover;
+        steps = steps == null
+                ? List.of()
+                : steps.stream().filter(StepStatus::isKnown).toList();
         protocols = protocols == null ? List.of() : List.copyOf(protocols);
         engines = engines == null ? List.of() : List.copyOf(engines);
     }

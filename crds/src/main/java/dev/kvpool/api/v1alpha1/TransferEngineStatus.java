@@ -44,7 +44,9 @@ public record TransferEngineStatus(
             new TransferEngineStatus(null, null, null, null, null, null, null, null);
 
     public TransferEngineStatus {
-        conditions = conditions == null ? List.of() : List.copyOf(conditions);
+        conditions = conditions == null
+                ? List.of()
+                : conditions.stream().filter(Condition::isKnown).toList();
         protocols = protocols == null ? List.of() : List.copyOf(protocols);
         pools = pools == null ? List.of() : List.copyOf(pools);
     }

@@ -17,7 +17,7 @@ public record Condition(
         @Size(min = 1, max = 316)
         String type,
 
-        @JsonPropertyDescription("Whether it holds.") @Required
+        @JsonPropertyDescription("Whether it holds.") @Required @NullWhenUnknown
         ConditionStatus status,
 
         @JsonPropertyDescription("Generation of the spec this was observed at.") @Min(0)
@@ -36,4 +36,9 @@ public record Condition(
         String message) {
 
     public static final int MESSAGE_LENGTH_MAX = 32768;
+
+    /** Whether this version knows what it says; one of a newer version may say something else. */
+    public static boolean isKnown(Condition condition) {
+        return condition.status() != null;
+    }
 }

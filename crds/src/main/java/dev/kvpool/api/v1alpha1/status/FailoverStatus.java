@@ -22,7 +22,8 @@ public record FailoverStatus(
         @JsonPropertyDescription("Master that leads since.") @Required @Size(max = 253)
         String to,
 
-        @JsonPropertyDescription("Why.") @Required FailoverCause cause,
+        @JsonPropertyDescription("Why.") @Required @NullWhenUnknown
+        FailoverCause cause,
 
         @JsonPropertyDescription(
                 "Time without a leader, from when the successor learnt of it until it served; under LeaseExpired,"

@@ -18,10 +18,12 @@ public record RollStatus(
         @Size(max = 512)
         String from,
 
-        @JsonPropertyDescription("How far it is.") @Required RollPhase phase,
+        @JsonPropertyDescription("How far it is.") @Required @NullWhenUnknown
+        RollPhase phase,
 
         @JsonPropertyDescription(
                 "What becomes of the objects of storage nodes. Absent before the first answer of a preflight.")
+        @NullWhenUnknown
         RollMode mode,
 
         @JsonPropertyDescription("When the phase began.") @Required @Size(max = 32)
@@ -56,7 +58,11 @@ public record RollStatus(
         this(image, from, phase, mode, since, reason, mastersFrom, null);
     }
 
+    /** What a newer version was doing, and this one does not know, is begun again by asking the new image. */
     public RollStatus {
+        if (phase == null || (phase == RollPhase.ROLLING && mode == null)) {
+            phase = RollPhase.PREFLIGHT;
+        }
         reason =
                 reason != null && reason.length() > REASON_LENGTH_MAX ? reason.substring(0, REASON_LENGTH_MAX) : reason;
     }

@@ -16,6 +16,7 @@ public record SizingStatus(
         @JsonPropertyDescription(
                 "Where that number comes from. Spec: masters.expectedObjects. Pool: its capacity in values of 1Mi, or what it"
                         + " has held where that is more; rounded up to a power of two, and never lowered.")
+        @NullWhenUnknown
         ExpectationSource expectedObjectsFrom,
 
         @JsonPropertyDescription("Objects that the masters' memory limit has room for, rounded to two digits.")

@@ -16,9 +16,14 @@ public record StepStatus(
         @Size(max = StorageSetSpec.NODE_ID_LENGTH_MAX)
         String of,
 
-        @JsonPropertyDescription("What is done.") @Required StepKind kind,
-        @JsonPropertyDescription("Why.") @Required StepCause because,
-        @JsonPropertyDescription("How far it is.") @Required StepState state,
+        @JsonPropertyDescription("What is done.") @Required @NullWhenUnknown
+        StepKind kind,
+
+        @JsonPropertyDescription("Why.") @Required @NullWhenUnknown
+        StepCause because,
+
+        @JsonPropertyDescription("How far it is.") @Required @NullWhenUnknown
+        StepState state,
 
         @JsonPropertyDescription("When it began, or began to wait.") @Required @Size(max = 32)
         String since,
@@ -62,6 +67,14 @@ public record StepStatus(
         waitsFor = waitsFor != null && waitsFor.length() > REASON_LENGTH_MAX
                 ? waitsFor.substring(0, REASON_LENGTH_MAX)
                 : waitsFor;
+    }
+
+    /**
+     * Whether this version knows such steps. One of a newer version is left out: what it stopped is seen to be away, and what is still to
+     * be done is planned again.
+     */
+    public static boolean isKnown(StepStatus step) {
+        return step.kind != null && step.because != null && step.state != null;
     }
 
     public StepStatus in(StepState other, String why) {
