@@ -24,6 +24,12 @@ CLASS_NAME = re.compile(r"`([A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*(?:\.[A-Za-z0-9]+)?)`
 PAGES_OF_CODE = ("docs/internals/", "docs/decisions/")
 LINES_OF_README = {"README.md": 120}  # the project's own; those of modules have fewer
 LINES_OF_MODULE_README = 100
+# Sentences that users read, in messages and in descriptions of fields; the plain words are Kubernetes' own.
+SENTENCES = ("operator/src/main/", "crds/src/main/")
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+PRIVATE_WORDS = re.compile(
+    r"\b(anew|go(?:es)? over|going over|nobody|somebody|whoever|the way out|nodes? of the cluster)\b", re.IGNORECASE
+)
 LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|@Disabled\b|GTEST_SKIP")
 
 
@@ -45,10 +51,19 @@ def breaches(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     if "SPDX-License-Identifier: Apache-2.0" not in "\n".join(lines[:5]):
         yield "the first lines must hold SPDX-License-Identifier: Apache-2.0"
+    if name.startswith(SENTENCES) and path.suffix == ".java":
+        yield from breaches_of_sentences("\n".join(lines))
     if name != ".ci/rules.py":
         for number, line in enumerate(lines, 1):
             if LEFTOVER.search(line):
                 yield f"line {number}: unfinished mark or disabled test: {line.strip()[:80]}"
+
+
+def breaches_of_sentences(text):
+    """Literals that are continued on the next line are one sentence."""
+    for literal in LITERAL.findall(re.sub(r'"\s*\+ "', "", text)):
+        for word in PRIVATE_WORDS.findall(literal):
+            yield f'a sentence says "{word}", which needs a plain word: {literal[:80]}'
 
 
 def breaches_of_patch(path):

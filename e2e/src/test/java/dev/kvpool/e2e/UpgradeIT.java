@@ -122,7 +122,7 @@ class UpgradeIT {
                 "the condition says for whom the pool waits",
                 Limits.STATUS,
                 () -> assertThat(pool.upgradeCondition().message())
-                        .contains("It would go over to wire version 2, but clients of kvpool 0.1.0 know only 1"));
+                        .contains("It would change to wire version 2, but clients of kvpool 0.1.0 know only 1"));
 
         assertRefused("0.4.0", "kvpool 0.4.0 speaks wire version 2, but client ", "upgrade these clients first");
         backTo("0.2.0");
@@ -138,7 +138,7 @@ class UpgradeIT {
         Wait.until(
                 "nobody keeps the pool back any more",
                 Limits.STATUS,
-                () -> assertThat(pool.upgradeCondition().message()).doesNotContain("It would go over"));
+                () -> assertThat(pool.upgradeCondition().message()).doesNotContain("It would change"));
         scene.assertReadBack(newClients(), "before");
         assertRefused("0.1.0", "kvpool 0.1.0 speaks wire version 1, but the pool speaks 2");
         backTo("0.2.0");

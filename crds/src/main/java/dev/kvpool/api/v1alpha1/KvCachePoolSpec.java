@@ -144,7 +144,7 @@ public record KvCachePoolSpec(
         @JsonPropertyDescription("How storage nodes that are to go hand over what they hold.") @Default("{}")
         DrainSpec drain,
 
-        @JsonPropertyDescription("How the pool goes over to another version or image.") @Default("{}")
+        @JsonPropertyDescription("How the pool is upgraded to another version or image.") @Default("{}")
         UpgradeSpec upgrade,
 
         @JsonPropertyDescription("Who may reach the pool's pods.") @Default("{}")
@@ -180,7 +180,7 @@ public record KvCachePoolSpec(
         @JsonPropertyDescription(
                 "What to do with a change that loses cached bytes, such as another capacity. Wait: the change is held"
                         + " back, condition SpecApplied says what would be lost; storage nodes that are to go are"
-                        + " emptied before. Move: storage nodes are emptied and made anew one at a time, as spec.drain says."
+                        + " emptied before. Move: storage nodes are emptied and recreated one at a time, as spec.drain says."
                         + " Replace: it is carried out at once, and the bytes on the pods concerned are"
                         + " lost.")
         @Default("Wait")

@@ -52,7 +52,7 @@ public record TransferEngineSpec(
                 "Protocols the storage nodes offer and clients ask for, best first. shm: for clients on the same machine, in"
                         + " pods that mount the pool's directory of sockets; offered only with socketDirectory. ascend:"
                         + " between Ascend NPUs, by CANN, which the image must hold; needs accelerator. ucx: between machines,"
-                        + " by RDMA where there is a card for it; it authenticates nobody, so only for"
+                        + " by RDMA where there is a card for it; it authenticates no peer, so only for"
                         + " networks whose hosts are trusted, needs libucp in the image, and ports that NetworkPolicies"
                         + " leave open or hostNetwork. tcp: everywhere, and what the others cannot serve.")
         @Default("[\"shm\", \"tcp\"]")

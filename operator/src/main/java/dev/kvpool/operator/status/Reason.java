@@ -81,7 +81,7 @@ public enum Reason {
             PROGRESSING,
             FALSE,
             "Held",
-            "A part of the spec is not carried out until somebody decides: the spec is not valid or paused, a change would lose cached"
+            "A part of the spec is not carried out until a user decides: the spec is not valid or paused, a change would lose cached"
                     + " bytes, an upgrade is refused, paused or has failed. The message says which."),
 
     VALID(SPEC_VALID, TRUE, "Valid", "The spec can be carried out."),
@@ -470,7 +470,7 @@ public enum Reason {
             CERTIFICATES_VALID,
             FALSE,
             "TrustChanged",
-            "The certificate in ConfigMap POOL-trust is not the one that it is named by: somebody has changed it. Processes that read it"
+            "The certificate in ConfigMap POOL-trust is not the one that it is named by: it was changed. Processes that read it"
                     + " trust another certificate authority than masters sign with."),
 
     CERTIFICATES_OF_DIRECTORIES(

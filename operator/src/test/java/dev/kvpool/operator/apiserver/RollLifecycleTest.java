@@ -148,7 +148,7 @@ class RollLifecycleTest {
         PoolUnderTest pool = ready("kept");
         OPERATOR.restart(new OperatorSettings("kvpool:0.2.0", "0.2.0", "kvpool-system"));
         try {
-            pool.play(() -> pool.message(ConditionType.UPGRADE_BLOCKED).contains("set spec.version to go over"));
+            pool.play(() -> pool.message(ConditionType.UPGRADE_BLOCKED).contains("set spec.version to upgrade"));
             assertThat(pool.has(Reason.NO_UPGRADE)).isTrue();
             assertThat(pool.restarted()).isEmpty();
             assertThat(templateImages(pool)).containsOnly("kvpool:0.1.0");

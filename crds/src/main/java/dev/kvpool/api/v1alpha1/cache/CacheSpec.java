@@ -48,7 +48,7 @@ public record CacheSpec(
         @Max(8)
         Integer replicas,
 
-        @JsonPropertyDescription("How lost copies are made anew.") @Default("{}")
+        @JsonPropertyDescription("How lost copies are replaced.") @Default("{}")
         RepairSpec repair,
 
         @JsonPropertyDescription(

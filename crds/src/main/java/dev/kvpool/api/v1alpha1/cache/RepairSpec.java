@@ -13,7 +13,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record RepairSpec(
         @JsonPropertyDescription(
-                "How long a storage node may be away before the copies it held are made anew on others, for example 30s.")
+                "How long a storage node may be away before the copies it held are made again on others, for example 30s.")
         @Default(DELAY_DEFAULT)
         @Size(max = DurationRule.LENGTH_MAX)
         @ValidationRule(value = DurationRule.FORMAT, message = "delay" + DurationRule.MESSAGE)

@@ -14,7 +14,7 @@ public record PendingVersions(
         Integer layout,
 
         @JsonPropertyDescription(
-                "Since when everybody who is connected has known both. The pool goes over spec.upgrade.finaliseAfter later.")
+                "Since when all connected processes have known both. The pool changes to them spec.upgrade.finaliseAfter later.")
         @Required
         @Size(max = 32)
         String since) {}

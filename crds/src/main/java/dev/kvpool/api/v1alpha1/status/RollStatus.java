@@ -10,7 +10,7 @@ import io.fabric8.generator.annotation.Size;
 /** An upgrade: all the operator knows of it, so that another operator can go on with it. */
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record RollStatus(
-        @JsonPropertyDescription("The image the pool goes over to.") @Required @Size(max = 512)
+        @JsonPropertyDescription("The image the pool is upgraded to.") @Required @Size(max = 512)
         String image,
 
         @JsonPropertyDescription("The image the pool ran before, and goes back to when a step fails.")

@@ -30,6 +30,6 @@ public record VersionStatus(
         Integer activeLayout,
 
         @JsonPropertyDescription(
-                "What the pool is about to go over to. Absent when there is nothing higher that everybody connected knows."
+                "What the pool is about to change to. Absent when there is nothing higher that all connected processes know."
                         + " Until it has, spec.version can be set back without emptying a storage node.")
         PendingVersions pending) {}

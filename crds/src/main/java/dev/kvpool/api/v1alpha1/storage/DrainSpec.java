@@ -30,7 +30,7 @@ public record DrainSpec(
         LeftoverPolicy onLeftovers,
 
         @JsonPropertyDescription(
-                "How long a node of the cluster that is cordoned is kept from losing its storage pods while emptying"
+                "How long a Kubernetes node that is cordoned is kept from losing its storage pods while emptying"
                         + " them makes no progress, for example 30m. Until a storage node on it is empty its pod is not evicted, as by kubectl drain; after"
                         + " this time it may be, with what only it holds, whatever onLeftovers says.")
         @Default(NODE_TIMEOUT_DEFAULT)

@@ -89,7 +89,7 @@ public record StorageSetSpec(
         Integer replicas,
 
         @JsonPropertyDescription(
-                "Instead of replicas: one storage node on every matching node of the cluster. A node that stops"
+                "Instead of replicas: one storage node on every matching Kubernetes node. A node that stops"
                         + " matching keeps its storage node while that holds bytes, unless onDataLoss is Replace.")
         PerNodeSpec perNode,
 

@@ -21,7 +21,7 @@ public record UpgradeSpec(
 
         @JsonPropertyDescription(
                 "How many storage nodes keep the version they run, the first ones by name, while all others and the"
-                        + " masters go over. 0 lets the upgrade finish.")
+                        + " masters are upgraded. 0 lets the upgrade finish.")
         @Default("0")
         @Min(0)
         @Max(3072)
@@ -50,8 +50,8 @@ public record UpgradeSpec(
         Boolean ignoreClients,
 
         @JsonPropertyDescription(
-                "How long everybody connected must have known a higher wire version or segment layout before the pool goes"
-                        + " over to it, for example 10m. That cannot be taken back: until then spec.version can be set back warm,"
+                "How long everybody connected must have known a higher wire version or segment layout before the pool"
+                        + " changes to it, for example 10m. That cannot be taken back: until then spec.version can be set back warm,"
                         + " and clients that know less can still connect and hold it up.")
         @Default(FINALISE_AFTER_DEFAULT)
         @Size(max = DurationRule.LENGTH_MAX)

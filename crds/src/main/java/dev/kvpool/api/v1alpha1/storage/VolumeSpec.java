@@ -22,10 +22,10 @@ import io.fabric8.generator.annotation.ValidationRule;
 public record VolumeSpec(
         @JsonPropertyDescription(
                 "emptyDir: memory of the pod. It survives restarts of the container, not replacement of the"
-                        + " pod. hostPath: a directory of the node, for sets with perNode, which a pod that is made anew on"
+                        + " pod. hostPath: a directory of the node, for sets with perNode, which a pod that is recreated on"
                         + " its node finds again; only namespaces of pod security level privileged admit it."
-                        + " persistentVolumeClaim: a volume for each storage node, which also a pod that is made"
-                        + " anew finds again; best a local one, whose storage class binds to its first consumer.")
+                        + " persistentVolumeClaim: a volume for each storage node, which also a recreated pod"
+                        + " finds again; best a local one, whose storage class binds to its first consumer.")
         @Default("emptyDir")
         VolumeType type,
 

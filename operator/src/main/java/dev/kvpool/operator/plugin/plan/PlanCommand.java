@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         description = {
             "Shows what the operator would do for a pool now, and why. Changes nothing: objects are applied as a dry run.",
-            "With --engine or --pool it shows what it would do when that file was applied: which pods would be made anew, emptied before"
+            "With --engine or --pool it shows what it would do when that file was applied: which pods would be replaced, emptied before"
                     + " or held back. That needs the rights that applying the file needs."
         })
 public final class PlanCommand extends PoolCommand {

@@ -127,7 +127,7 @@ record PlanView(
                 new Step(
                         "tell",
                         "the leader",
-                        List.of("to go over to wire version %d, layout %d".formatted(wire, layout)));
+                        List.of("to change to wire version %d, layout %d".formatted(wire, layout)));
             case Action.Empty(String node, boolean clear) -> new Step("empty", "storage node " + node, List.of());
             case Action.Cancel(String node) -> new Step("take back", "storage node " + node, List.of());
         };

@@ -164,7 +164,7 @@ public final class PoolExecutor {
             case Action.HandOver(String name) -> tellLeader(name, "hand over", masters::handOver);
             case Action.Finalise(int wire, int layout, boolean ignoreClients) ->
                 tellLeader(
-                        "go over to wire version %d and segment layout %d".formatted(wire, layout),
+                        "change to wire version %d and segment layout %d".formatted(wire, layout),
                         address -> masters.finalise(address, wire, layout, ignoreClients));
             case Action.Empty(String node, boolean clear) ->
                 tellLeader(

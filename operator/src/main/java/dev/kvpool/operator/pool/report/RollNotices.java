@@ -62,7 +62,7 @@ final class RollNotices {
         switch (roll.phase()) {
             case ROLLING ->
                 notices.add(new Notice(
-                        EventReason.UPGRADE_STARTED, "The pool goes over %s (%s).".formatted(ways, roll.mode())));
+                        EventReason.UPGRADE_STARTED, "The pool is upgraded %s (%s).".formatted(ways, roll.mode())));
             case BLOCKED ->
                 notices.add(
                         new Notice(EventReason.UPGRADE_BLOCKED, "No upgrade %s: %s.".formatted(ways, roll.reason())));

@@ -29,7 +29,7 @@ final class Asked {
     /** Who is left out, as the end of a sentence. */
     String without() {
         return without(master -> !isLost(master), "which does not run")
-                + without(Asked::isLost, "whose node of the cluster is not ready");
+                + without(Asked::isLost, "whose Kubernetes node is not ready");
     }
 
     private String without(Predicate<Member> which, String why) {

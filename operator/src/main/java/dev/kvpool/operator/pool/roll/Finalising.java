@@ -57,7 +57,7 @@ final class Finalising {
     Optional<String> announced() {
         return pending()
                 .map(next ->
-                        " It goes over to wire version %d and segment layout %d %s, if everybody still knows them; until then spec.version can be set back warm."
+                        " It changes to wire version %d and segment layout %d %s, if all connected processes still know them; until then spec.version can be set back warm."
                                 .formatted(next.wire(), next.layout(), moment(next)));
     }
 
@@ -98,7 +98,7 @@ final class Finalising {
                 .filter(client -> client.wire().max() < possible.get().wire())
                 .findFirst()
                 .map(client ->
-                        " It would go over to wire version %d, but clients of kvpool %s know only %d: upgrade them, or set spec.upgrade.ignoreClients."
+                        " It would change to wire version %d, but clients of kvpool %s know only %d: upgrade them, or set spec.upgrade.ignoreClients."
                                 .formatted(
                                         possible.get().wire(),
                                         client.product(),
@@ -112,7 +112,7 @@ final class Finalising {
             return Optional.empty();
         }
         return possible(members())
-                .map(goal -> " It would go over to wire version %d and segment layout %d, but waits for %s."
+                .map(goal -> " It would change to wire version %d and segment layout %d, but waits for %s."
                         .formatted(goal.wire(), goal.layout(), NameList.of(gone)));
     }
 

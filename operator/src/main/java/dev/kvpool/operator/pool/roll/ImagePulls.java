@@ -64,7 +64,7 @@ final class ImagePulls {
                 .findFirst()
                 .map(pull -> "; on %s it %s".formatted(pull.node(), pull.trouble()))
                 .orElse("");
-        return "its image is on each node of the cluster, which it is not yet on %s%s"
+        return "its image is on each Kubernetes node, which it is not yet on %s%s"
                 .formatted(NameList.of(waiting), trouble);
     }
 

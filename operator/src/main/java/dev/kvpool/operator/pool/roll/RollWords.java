@@ -25,7 +25,7 @@ public final class RollWords {
 
     Finding none() {
         String offer = view.offered()
-                .map(image -> " The operator would now make new pools with %s; set spec.version to go over to it."
+                .map(image -> " The operator would now make new pools with %s; set spec.version to upgrade to it."
                         .formatted(image))
                 .orElse("");
         Finalising finalising = new Finalising(view);
@@ -54,9 +54,9 @@ public final class RollWords {
     /** What the pool goes over to, as a sentence. */
     static String rolls(RollStatus roll) {
         if (isAboutStragglers(roll)) {
-            return "Those that were left out go over to %s, %s.".formatted(roll.image(), manner(roll));
+            return "Those that were left out are upgraded to %s, %s.".formatted(roll.image(), manner(roll));
         }
-        return "The pool goes over from %s to %s, %s.".formatted(roll.from(), roll.image(), manner(roll));
+        return "The pool is upgraded from %s to %s, %s.".formatted(roll.from(), roll.image(), manner(roll));
     }
 
     /** Of an upgrade that brings over those left out of an earlier one. */

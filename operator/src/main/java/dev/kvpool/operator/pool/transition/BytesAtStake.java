@@ -44,7 +44,7 @@ public final class BytesAtStake {
     /** That running pods keep earlier settings for a while. */
     static String untilEmptied(List<ObservedPod> pods) {
         boolean one = pods.size() == 1;
-        return "%s still %s with earlier settings and %s made anew when empty, one storage node at a time."
+        return "%s still %s with earlier settings and %s replaced when empty, one storage node at a time."
                 .formatted(names(pods), one ? "runs" : "run", one ? "is" : "are");
     }
 

@@ -99,6 +99,6 @@ public record Member(
 
     /** Why it is not there, as the end of a sentence. */
     public String why() {
-        return where == Where.ON_LOST_NODE ? "its node of the cluster is not ready" : trouble();
+        return where == Where.ON_LOST_NODE ? "its Kubernetes node is not ready" : trouble();
     }
 }

@@ -112,7 +112,7 @@ final class Waits {
                 .map(Wait::of)
                 .filter(id -> view.cordon(id).filter(Cordon::evicts).isPresent())
                 .findFirst()
-                .map("storage node %s is emptied first, as its node of the cluster is cordoned"::formatted);
+                .map("storage node %s is emptied first, as its Kubernetes node is cordoned"::formatted);
     }
 
     private Optional<String> lost() {
@@ -193,7 +193,8 @@ final class Waits {
         return Optional.of(isNotReady(first)
                 + behind.map(those -> those.wayOut(first)).orElse("")
                 + (first.isGone()
-                        ? "; with spec.upgrade.maxUnavailable above %d others go over meanwhile".formatted(away.size())
+                        ? "; with spec.upgrade.maxUnavailable above %d others are upgraded meanwhile"
+                                .formatted(away.size())
                         : ""));
     }
 

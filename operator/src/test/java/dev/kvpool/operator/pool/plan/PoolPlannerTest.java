@@ -4,13 +4,13 @@ package dev.kvpool.operator.pool.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.kvpool.api.v1alpha1.status.RollPhase;
 import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepFacts;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
+import dev.kvpool.api.v1alpha1.storage.RollMode;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PoolSketch;
@@ -212,7 +212,7 @@ class PoolPlannerTest {
         assertThat(plan.transitions().heldBack()).isEmpty();
         assertThat(plan.waiting())
                 .containsExactly(
-                        "demo-a-1 still runs with earlier settings and is made anew when empty, one storage node at a time.");
+                        "demo-a-1 still runs with earlier settings and is replaced when empty, one storage node at a time.");
         assertThat(PoolSketch.emptied(plan)).singleElement().satisfies(drain -> {
             assertThat(drain.of()).isEqualTo("demo-a-1");
             assertThat(drain.state()).isEqualTo(StepState.UNDER_WAY);
@@ -329,7 +329,7 @@ class PoolPlannerTest {
         String since = PoolSketch.NOON.toString();
         StepStatus step = new StepStatus("demo-a-0", StepKind.RESTART, StepCause.UPGRADE, StepState.UNDER_WAY, since)
                 .with(new StepFacts("uid-demo-a-0", 0, null, null, null, null));
-        RollStatus roll = PoolSketch.asking("new:2", PoolSketch.IMAGE).roll().in(RollPhase.ROLLING, since, null);
+        RollStatus roll = PoolSketch.asking("new:2", PoolSketch.IMAGE).roll().begun(RollMode.WARM, since);
 
         assertThat(smaller.status(PoolSketch.statusWith(roll, List.of(step)))
                         .plan()

@@ -66,7 +66,7 @@ class FinalisingTest {
         assertThat(pool.status()).as("the upgrade itself is done").isEmpty();
         assertThat(pool.done).doesNotContain(FINALISE);
         assertThat(pool.plan().finding().message())
-                .contains("It goes over to wire version 2 and segment layout 2 at ")
+                .contains("It changes to wire version 2 and segment layout 2 at ")
                 .contains("until then spec.version can be set back warm");
 
         Duration known = Duration.between(Instant.parse(pending.since()), pool.now());
@@ -137,7 +137,7 @@ class FinalisingTest {
     void untilThenThePoolGoesBackWarmWhenItIsPaused() {
         RollPool pool = due(goneOver().options(PAUSED));
         assertThat(pool.plan().finding().message())
-                .contains("It goes over to wire version 2 and segment layout 2 when spec.upgrade.paused is false");
+                .contains("It changes to wire version 2 and segment layout 2 when spec.upgrade.paused is false");
         assertThat(pool.done).doesNotContain(FINALISE);
         assertThat(pool.status()).as("nothing else is left to be done").isEmpty();
 
@@ -168,13 +168,13 @@ class FinalisingTest {
         assertThat(pool.status()).as("the upgrade itself is done").isEmpty();
         assertThat(pool.done).doesNotContain(FINALISE);
         assertThat(pool.plan().finding().message())
-                .contains("would go over to wire version 2, but clients of kvpool 0.0.9 know only 1: upgrade them")
+                .contains("would change to wire version 2, but clients of kvpool 0.0.9 know only 1: upgrade them")
                 .contains("spec.upgrade.ignoreClients");
 
         due(pool.oldClient(false));
 
         assertThat(pool.done).endsWith(FINALISE);
-        assertThat(pool.plan().finding().message()).doesNotContain("go over").doesNotContain("goes over");
+        assertThat(pool.plan().finding().message()).doesNotContain("change to").doesNotContain("changes to");
     }
 
     @Test

@@ -42,7 +42,7 @@ class ImagePullsTest {
         assertThat(phase(pool)).hasValue(RollPhase.PREFLIGHT);
         assertThat(pool.done).isEmpty();
         assertThat(pool.plan().finding().message())
-                .contains("begins when its image is on each node")
+                .contains("begins when its image is on each Kubernetes node")
                 .contains("n-2");
 
         pulled(pool, "n-2", State.DONE, "").rounds(100);

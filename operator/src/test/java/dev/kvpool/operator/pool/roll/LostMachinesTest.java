@@ -32,7 +32,7 @@ class LostMachinesTest {
         assertThat(pool.done).doesNotContain("s-1 " + NEW).contains("s-0 " + NEW, "s-2 " + NEW);
         assertThat(pool.plan().finding().reason()).isEqualTo(Reason.NO_UPGRADE);
         assertThat(pool.plan().finding().message())
-                .contains("Left out, until it is back: s-1 (its node of the cluster is not ready).");
+                .contains("Left out, until it is back: s-1 (its Kubernetes node is not ready).");
 
         pool.node("s-1").isReachedAgain();
         play(pool, 2);
@@ -50,8 +50,8 @@ class LostMachinesTest {
         assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.ROLLING);
         assertThat(pool.steps()).as("nothing keeps drains waiting").isEmpty();
         assertThat(pool.plan().finding().message())
-                .contains("It waits: storage node s-1 is not ready (its node of the cluster is not ready); with"
-                        + " spec.upgrade.maxUnavailable above 1 others go over meanwhile.");
+                .contains("It waits: storage node s-1 is not ready (its Kubernetes node is not ready); with"
+                        + " spec.upgrade.maxUnavailable above 1 others are upgraded meanwhile.");
     }
 
     @ParameterizedTest
@@ -76,8 +76,7 @@ class LostMachinesTest {
     void whoIsNotAskedIsNamed() {
         RollPool pool = new RollPool(3, 2).want(NEW).dies("m-2").rounds(2);
 
-        assertThat(pool.plan().finding().message())
-                .contains("without asking m-2, whose node of the cluster is not ready");
+        assertThat(pool.plan().finding().message()).contains("without asking m-2, whose Kubernetes node is not ready");
     }
 
     @Test
@@ -89,7 +88,7 @@ class LostMachinesTest {
         assertThat(pool.done).isEmpty();
         assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.ROLLING);
         assertThat(pool.plan().finding().message())
-                .contains("master m-1 is not ready (its node of the cluster is not ready), and no other standby knows");
+                .contains("master m-1 is not ready (its Kubernetes node is not ready), and no other standby knows");
     }
 
     @Test
@@ -135,7 +134,7 @@ class LostMachinesTest {
         play(pool, 2);
 
         assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
-        assertThat(pool.plan().finding().message()).contains("s-2 (its node of the cluster is not ready)");
+        assertThat(pool.plan().finding().message()).contains("s-2 (its Kubernetes node is not ready)");
 
         pool.node("s-2").isReachedAgain();
         play(pool, 2);

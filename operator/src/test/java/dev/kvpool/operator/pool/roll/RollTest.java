@@ -257,7 +257,7 @@ class RollTest {
 
         assertThat(held.done).contains("drain s-0").noneMatch(deed -> deed.endsWith(NEW));
         assertThat(held.plan().finding().message())
-                .contains("It waits: storage node s-2 is emptied first, as its node of the cluster is cordoned.");
+                .contains("It waits: storage node s-2 is emptied first, as its Kubernetes node is cordoned.");
 
         play(held.cordoned(), 1);
         assertThat(held.images()).containsExactly(NEW);
