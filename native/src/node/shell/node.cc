@@ -196,10 +196,12 @@ Status Node::openRemote(const NodeSettings& settings, std::optional<RemoteSource
   if (!settings.remote) return {};
   const std::string name = toString(*settings.remote);
   Result<RemoteSource> opened =
-      settings.tls.mode == secure::Mode::Required
-          ? Result<RemoteSource>(KV_INVALID_ARGUMENT, "TLS is required, and bytes that " + name +
-                                                          " moves are not encrypted; set tls to permissive, or leave " +
-                                                          name + " out of the protocols")
+      settings.tls.mode == secure::Mode::Required && !settings.trustedFabric
+          ? Result<RemoteSource>(KV_INVALID_ARGUMENT,
+                                 "TLS is required, which " + name +
+                                     " does not have; say that every host on its network is trusted "
+                                     "(--trusted-fabric), or leave " +
+                                     name + " out of the protocols")
           : node::openRemote(settings, segment_.mapping.bytes());
   if (opened.ok()) {
     protocols_ |= *settings.remote == RemoteProtocol::Ucx ? uint32_t{KV_PROTOCOL_UCX} : uint32_t{KV_PROTOCOL_ASCEND};

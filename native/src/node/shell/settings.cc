@@ -17,7 +17,7 @@ static_assert(KV_NODE_STAGING_BYTES == kSharedStagingBytes);
 
 constexpr uint64_t kScrubBytesPerSecondMax = uint64_t{1} << 40;
 constexpr uint32_t kAllProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM | KV_PROTOCOL_UCX | KV_PROTOCOL_ASCEND;
-constexpr uint32_t kAllFlags = KV_NODE_TRANSIENT | KV_NODE_NO_PREFAULT | KV_NODE_LOCK_MEMORY;
+constexpr uint32_t kAllFlags = KV_NODE_TRANSIENT | KV_NODE_NO_PREFAULT | KV_NODE_LOCK_MEMORY | KV_NODE_TRUSTED_FABRIC;
 
 std::string_view textOf(const char* text) {
   return text == nullptr ? std::string_view() : std::string_view(text);
@@ -110,6 +110,7 @@ void checkStorage(const kv_node_params& params, NodeSettings& settings, Problems
   problems.unless(!place || settings.socketDir.front() == '/',
                   "socket_dir must begin with '/': clients get it as it is");
   if (params.staging_bytes != 0) settings.stagingBytes = params.staging_bytes;
+  settings.trustedFabric = (params.flags & KV_NODE_TRUSTED_FABRIC) != 0;
   settings.lockMemory = (params.flags & KV_NODE_LOCK_MEMORY) != 0;
   settings.prefault = (params.flags & KV_NODE_NO_PREFAULT) == 0;
   settings.ssdPath = textOf(params.ssd_path);

@@ -34,6 +34,7 @@ struct NodeSettings {
   bool shm = false;
   std::optional<RemoteProtocol> remote = {};
   bool remoteRequired = false;  // the node does not start without it
+  bool trustedFabric = false;   // it is used also where TLS is required, which it has not
   uint64_t connectTimeoutMs = 3000;
   uint64_t transferTimeoutMs = 30000;
   uint64_t idleTimeoutMs = 300000;

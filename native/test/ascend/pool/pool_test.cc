@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "ascend/fake_cann.h"
+#include "certificate_authority.h"
 
 namespace kvpool::test {
 namespace {
@@ -39,7 +40,7 @@ class Environment {
 };
 
 int32_t startAscendNode(const std::string& masters, const std::string& directory, uint32_t protocols, NodeHandle& node,
-                        std::string* why = nullptr) {
+                        std::string* why = nullptr, const std::string& certificate = "", uint32_t flags = 0) {
   kv_node_params params{};
   params.struct_size = sizeof params;
   params.pool_id = kPoolText;
@@ -51,6 +52,8 @@ int32_t startAscendNode(const std::string& masters, const std::string& directory
   params.segment_bytes = 160 << 20;
   params.protocols = protocols;
   params.connect_timeout_ms = 5000;
+  params.tls_dir = certificate.c_str();
+  params.flags = flags;
   char err[2048] = "";
   kv_node* started = nullptr;
   const int32_t status = kv_node_start(&params, &started, err, sizeof err);
@@ -59,13 +62,14 @@ int32_t startAscendNode(const std::string& masters, const std::string& directory
   return status;
 }
 
-int32_t connectAscend(const std::string& masters, uint32_t protocols, ClientHandle& client,
-                      std::string* why = nullptr) {
+int32_t connectAscend(const std::string& masters, uint32_t protocols, ClientHandle& client, std::string* why = nullptr,
+                      const std::string& certificate = "") {
   kv_client_params params{};
   params.struct_size = sizeof params;
   params.protocols = protocols;
   params.masters = masters.c_str();
   params.connect_timeout_ms = 30000;
+  params.tls_dir = certificate.c_str();
   char err[2048] = "";
   kv_client* connected = nullptr;
   const int32_t status = kv_client_create(&params, &connected, err, sizeof err);
@@ -132,6 +136,38 @@ TEST_F(AscendPool, ValuesOfAllSizesComeBackAsTheyWerePut) {
   EXPECT_EQ(node.ascend_write_bytes, client.ascend_bytes / 2);
   EXPECT_EQ(node.ascend_clients, 1u);
   EXPECT_EQ(node.ascend_refusals, 0u);
+}
+
+TEST_F(AscendPool, WhereTlsIsRequiredItIsUsedOnATrustedFabricOnly) {
+  const CertificateAuthority authority;
+  const TemporaryDirectory files;
+  const auto certificate = [&](const char* path, const char* name) {
+    CertificateAuthority::write(authority.issue(path), files.path() + "/" + name);
+    return files.path() + "/" + name;
+  };
+  const std::string ofNode = certificate("node/node-0", "node");
+  const std::string ofClient = certificate("tenant/default/rw/engine", "client");
+  master_.in([&](MasterServer& server) { server.secure(authority.credentials("master/m")); });
+  const auto begin = [&](uint32_t flags) {
+    client_.reset();
+    node_.reset();
+    std::string why;
+    ASSERT_EQ(startAscendNode(master_.address(), directory_.path(), kAscend, node_, &why, ofNode, flags), KV_OK) << why;
+    ASSERT_TRUE(master_.awaitNodes(1));
+    ASSERT_EQ(connectAscend(master_.address(), kAscend, client_, &why, ofClient), KV_OK) << why;
+  };
+
+  ASSERT_NO_FATAL_FAILURE(begin(0));
+  EXPECT_EQ(statsOf(node_.get()).protocols, uint32_t{KV_PROTOCOL_TCP});
+  char problem[1024] = "";
+  EXPECT_EQ(kv_node_explain(node_.get(), problem, sizeof problem), KV_OK);
+  EXPECT_NE(std::string(problem).find("every host on its network is trusted (--trusted-fabric)"), std::string::npos)
+      << problem;
+  EXPECT_EQ(roundTrip("by tcp", 100000), 0u);
+
+  ASSERT_NO_FATAL_FAILURE(begin(KV_NODE_TRUSTED_FABRIC));
+  EXPECT_EQ(statsOf(node_.get()).protocols, kAscend);
+  EXPECT_EQ(roundTrip("by CANN", 100000), 200000u);
 }
 
 TEST_F(AscendPool, AValueMayBeAsLargeAsTheStagingMemory) {

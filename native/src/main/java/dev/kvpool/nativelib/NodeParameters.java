@@ -39,6 +39,7 @@ import java.util.UUID;
  * @param ssdKeyFile file with the key, 32 bytes or 64 hexadecimal digits, that the SSD tier is encrypted with; empty for none
  * @param tls certificates and what is demanded of peers on TCP
  * @param payloads what becomes of connections with clients and other nodes behind the handshake; without TLS it means nothing
+ * @param trustedFabric whether ucx and ascend, which have no TLS, are served also where it is required
  */
 public record NodeParameters(
         UUID poolId,
@@ -65,13 +66,17 @@ public record NodeParameters(
         long stagingBytes,
         String ssdKeyFile,
         TlsParameters tls,
-        Payloads payloads) {
+        Payloads payloads,
+        boolean trustedFabric) {
 
     /** KV_NODE_NO_PREFAULT of kvpool.h. */
     static final int NO_PREFAULT = 2;
 
     /** KV_NODE_LOCK_MEMORY of kvpool.h. */
     static final int LOCK_MEMORY = 4;
+
+    /** KV_NODE_TRUSTED_FABRIC of kvpool.h. */
+    static final int TRUSTED_FABRIC = 8;
 
     public NodeParameters {
         Objects.requireNonNull(poolId, "poolId");
@@ -90,7 +95,11 @@ public record NodeParameters(
     }
 
     void writeTo(Struct struct) {
-        struct.u32("flags", (prefault ? 0 : NO_PREFAULT) | (lockMemory ? LOCK_MEMORY : 0))
+        struct.u32(
+                        "flags",
+                        (prefault ? 0 : NO_PREFAULT)
+                                | (lockMemory ? LOCK_MEMORY : 0)
+                                | (trustedFabric ? TRUSTED_FABRIC : 0))
                 .text("pool_id", Arguments.text("pool id", poolId.toString()))
                 .text("node_id", Arguments.text("node id", nodeId))
                 .text("masters", Arguments.text("masters", masters))

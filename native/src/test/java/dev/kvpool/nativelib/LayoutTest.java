@@ -68,6 +68,7 @@ class LayoutTest {
                 Map.entry("value.KV_PROTOCOL_ASCEND", (long) Protocol.ASCEND.bit()),
                 Map.entry("value.KV_NODE_NO_PREFAULT", (long) NodeParameters.NO_PREFAULT),
                 Map.entry("value.KV_NODE_LOCK_MEMORY", (long) NodeParameters.LOCK_MEMORY),
+                Map.entry("value.KV_NODE_TRUSTED_FABRIC", (long) NodeParameters.TRUSTED_FABRIC),
                 Map.entry("value.KV_OP_PUT", (long) OpCode.PUT.code()),
                 Map.entry("value.KV_OP_GET", (long) OpCode.GET.code()),
                 Map.entry("value.KV_OP_EXISTS", (long) OpCode.EXISTS.code()),

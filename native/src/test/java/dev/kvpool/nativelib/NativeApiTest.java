@@ -230,7 +230,8 @@ class NativeApiTest {
                     1L << 28,
                     "/etc/key",
                     new TlsParameters("/etc/tls", TlsParameters.Mode.PERMISSIVE),
-                    Payloads.AUTHENTICATED);
+                    Payloads.AUTHENTICATED,
+                    true);
         }
     }
 }

@@ -161,6 +161,7 @@ class NativeNodeTest {
                 0,
                 "",
                 TlsParameters.OFF,
-                Payloads.ENCRYPTED);
+                Payloads.ENCRYPTED,
+                false);
     }
 }

@@ -107,6 +107,13 @@ public record TransferEngineSpec(
         RdmaSpec rdma,
 
         @JsonPropertyDescription(
+                "True: every host on the network of the RDMA cards or NPUs is trusted. ucx and ascend authenticate nobody and"
+                        + " encrypt nothing, so pools that require TLS (security.mode Required) are refused with them unless this"
+                        + " says so; engines get KVPOOL_TRUSTED_FABRIC with it.")
+        @Default("false")
+        Boolean trustedFabric,
+
+        @JsonPropertyDescription(
                 "Agents of the pools that name this engine, one on each node: engines there then share the agent's"
                         + " connections through its socket (setup_dummy). {}: with the defaults. Default: none.")
         AgentsSpec agents,
@@ -123,7 +130,7 @@ public record TransferEngineSpec(
 
     /** What a pool without a transfer engine runs with. */
     public static final TransferEngineSpec DEFAULTS =
-            new TransferEngineSpec(null, null, null, null, null, null, null, null, null, null, null);
+            new TransferEngineSpec(null, null, null, null, null, null, null, null, null, null, null, null);
 
     public TransferEngineSpec {
         protocols = protocols == null ? List.of(Protocol.SHM, Protocol.TCP) : List.copyOf(protocols);
@@ -133,6 +140,7 @@ public record TransferEngineSpec(
         timeouts = timeouts == null ? new TimeoutsSpec(null, null) : timeouts;
         retry = retry == null ? new RetrySpec(null) : retry;
         memory = memory == null ? new MemorySpec(null) : memory;
+        trustedFabric = trustedFabric != null && trustedFabric;
     }
 
     /** The protocols that storage nodes can serve in pods: memory is shared by sockets, which other pods must see. */

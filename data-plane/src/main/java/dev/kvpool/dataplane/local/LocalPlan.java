@@ -189,7 +189,9 @@ final class LocalPlan {
                         settings.get(NodeSettings.SSD_KEY_FILE))));
         certificates.ifPresent(issued -> {
             arguments.addAll(tls(issued.of(name), secure(LocalSettings.NODE_SECURE_ADMIN_PORT, k)));
-            arguments.addAll(List.of(TlsSettings.PAYLOADS.flag(), text(settings.get(TlsSettings.PAYLOADS))));
+            for (Setting<?> setting : List.of(TlsSettings.PAYLOADS, NodeSettings.TRUSTED_FABRIC)) {
+                arguments.addAll(List.of(setting.flag(), text(settings.get(setting))));
+            }
         });
         return new ChildSpec(name, Role.NODE, port, adminPort, jvm("-Xmx64m", "-XX:TieredStopAtLevel=1"), arguments);
     }

@@ -122,6 +122,7 @@ final class LocalSettings {
                             SSD_DIR,
                             TLS,
                             TlsSettings.PAYLOADS,
+                            NodeSettings.TRUSTED_FABRIC,
                             NodeSettings.SSD_SIZE,
                             NodeSettings.SSD_KEY_FILE,
                             NodeSettings.PROTOCOLS,

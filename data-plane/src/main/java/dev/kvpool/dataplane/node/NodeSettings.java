@@ -153,6 +153,13 @@ public final class NodeSettings {
             "Upper limit of the memory that all clients together share with this node to write by shm; pages that"
                     + " clients have not touched count against this process. A client that finds no room writes by tcp.");
 
+    public static final Setting<Boolean> TRUSTED_FABRIC = Setting.withDefault(
+            "trusted-fabric",
+            Formats.SWITCH,
+            "false",
+            "Serve ucx and ascend also with --tls required. They authenticate nobody and encrypt nothing: for networks whose hosts are all"
+                    + " trusted.");
+
     public static final List<Setting<?>> ALL = Stream.concat(
                     Stream.<Setting<?>>of(
                             POOL_ID,
@@ -181,7 +188,8 @@ public final class NodeSettings {
                             STAGING_SIZE,
                             TlsSettings.DIRECTORY,
                             TlsSettings.MODE,
-                            TlsSettings.PAYLOADS),
+                            TlsSettings.PAYLOADS,
+                            TRUSTED_FABRIC),
                     SelfEnrolment.SETTINGS.stream())
             .toList();
 
@@ -239,6 +247,7 @@ public final class NodeSettings {
                 settings.get(STAGING_SIZE),
                 settings.get(SSD_KEY_FILE),
                 TlsSettings.place(settings).forLibrary(),
-                settings.get(TlsSettings.PAYLOADS));
+                settings.get(TlsSettings.PAYLOADS),
+                settings.get(TRUSTED_FABRIC));
     }
 }

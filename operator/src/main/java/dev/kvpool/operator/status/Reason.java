@@ -107,6 +107,12 @@ public enum Reason {
             FALSE,
             "TenantsShareMemory",
             "The pool has tenants, and a protocol, agents or memory of engines by which engines reach the objects of others."),
+    FABRIC_NOT_TRUSTED(
+            SPEC_VALID,
+            FALSE,
+            "FabricNotTrusted",
+            "The pool requires TLS, and its transfer engine has ucx or ascend, which authenticate nobody and encrypt nothing, without"
+                    + " trustedFabric."),
     ACCOUNT_IN_TWO_ROLES(
             SPEC_VALID,
             FALSE,

@@ -181,6 +181,8 @@ class EveryReasonIsProducedTest {
             case TENANTS_SHARE_MEMORY ->
                 of(new PoolSketch("{security: {mode: Required}, tenants: [{name: one, serviceAccounts: [{namespace: x,"
                         + " name: y}]}], storage: []}"));
+            case FABRIC_NOT_TRUSTED ->
+                of(new PoolSketch("{security: {mode: Required}}").engine("{protocols: [ucx, tcp]}"));
             case ACCOUNT_IN_TWO_ROLES ->
                 of(new PoolSketch(
                         "{security: {mode: Required}, tenants: [{name: default, serviceAccounts: [{namespace: ns,"

@@ -69,6 +69,10 @@ public final class ClientConfigMap {
                     "KVPOOL_SOCKET_DIR",
                     pool.names().socketDirectory(engine.agents().path()));
         }
+        if (pool.engines().trustedFabric()) {
+            // An engine with a certificate uses CANN only then: what it moves between engines is not the pool's.
+            data.put("KVPOOL_TRUSTED_FABRIC", "true");
+        }
         pool.engines().accelerator().map(AscendEnvironment::of).ifPresent(data::putAll);
         // Keys are hashes of token blocks; engines must agree on them.
         data.put("PYTHONHASHSEED", "0");

@@ -55,6 +55,11 @@ public record PoolEngines(TransferEngineSpec ofPool, Map<String, TransferEngineS
                 .findFirst();
     }
 
+    /** Whether the network of protocols without TLS is trusted, wherever there is one. */
+    public boolean trustedFabric() {
+        return all().anyMatch(TransferEngineSpec::trustedFabric);
+    }
+
     /** Directories of nodes that hold a directory with sockets of storage nodes; the pool's first. */
     public List<String> socketDirectories() {
         return all().map(TransferEngineSpec::socketDirectory)

@@ -40,6 +40,7 @@ public final class PoolValidator {
         problems.addAll(NamespaceCheck.of(seen));
         problems.addAll(longSockets(seen));
         problems.addAll(AcceleratorCheck.of(seen));
+        problems.addAll(FabricCheck.of(seen));
         problems.addAll(TenantCheck.of(seen, settings));
         problems.addAll(CertificateCheck.of(seen));
         PoolEngines engines = seen.engineSpecs();

@@ -183,6 +183,9 @@ public final class StoragePod {
         if (pool.payloadsAreAuthenticated()) {
             arguments.add("--payloads=authenticated");
         }
+        if (engine.trustedFabric()) {
+            arguments.add("--trusted-fabric=true");
+        }
         return arguments;
     }
 

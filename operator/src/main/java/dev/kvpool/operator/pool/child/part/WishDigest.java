@@ -41,8 +41,15 @@ public final class WishDigest {
     private static final Set<String> NOT_OF_STORAGE = Set.of("name", "replicas", "perNode");
 
     /** What of an engine storage nodes are told; ports only where they are chosen. */
-    private static final Set<String> OF_ENGINE =
-            Set.of("protocols", "hostNetwork", "timeouts", "memory", "accelerator", "socketDirectory", "rdma");
+    private static final Set<String> OF_ENGINE = Set.of(
+            "protocols",
+            "hostNetwork",
+            "timeouts",
+            "memory",
+            "accelerator",
+            "socketDirectory",
+            "rdma",
+            "trustedFabric");
 
     /** What of the pool's engine agents are told. */
     private static final Set<String> OF_AGENTS = Set.of("agents", "hostNetwork", "timeouts", "rdma");

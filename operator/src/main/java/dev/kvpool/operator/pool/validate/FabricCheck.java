@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.validate;
+
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.engine.Protocol;
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Whether a pool that requires TLS is given protocols that have none, which its owner must want. Pure. */
+final class FabricCheck {
+    private static final List<Protocol> WITHOUT_TLS = List.of(Protocol.UCX, Protocol.ASCEND);
+
+    private FabricCheck() {}
+
+    static List<Finding> of(PoolObservation seen) {
+        if (seen.spec().security().mode() != SecurityMode.REQUIRED) {
+            return List.of();
+        }
+        return seen.engines().stream()
+                .flatMap(engine -> withoutTls(engine.getSpec()).stream()
+                        .map(protocol -> finding(engine.getMetadata().getName(), protocol)))
+                .toList();
+    }
+
+    /** The schema admits one of the two. */
+    private static Optional<Protocol> withoutTls(TransferEngineSpec engine) {
+        return engine.protocols().stream()
+                .filter(protocol -> WITHOUT_TLS.contains(protocol) && !engine.trustedFabric())
+                .findFirst();
+    }
+
+    private static Finding finding(String engine, Protocol protocol) {
+        return new Finding(
+                Reason.FABRIC_NOT_TRUSTED,
+                ("The pool requires TLS, and protocol %s in TransferEngine %s authenticates nobody and encrypts nothing. Set trustedFabric:"
+                                + " true there if every host on that network is trusted, or remove the protocol.")
+                        .formatted(protocol.name().toLowerCase(Locale.ROOT), engine));
+    }
+}
