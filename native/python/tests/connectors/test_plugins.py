@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 from conftest import Engine, EngineFailed
 from local_pool import LocalPool, free_ports
+from waiting import eventually
 
 import kvpool
 from manifests import ROOT
-from waiting import eventually
 
 BLOCKS = 12
 # Another process may have the processors for long; what takes longer than a limit is tested with a pool that stands still.
