@@ -144,7 +144,7 @@ typedef struct kv_node kv_node;
 /* Set in kv_node_params.flags: the segment's pages are locked, so that they are never swapped. Needs a limit of locked
  * memory that allows it. Huge pages are never swapped anyway. */
 #define KV_NODE_LOCK_MEMORY 4
-/* Set in kv_node_params.flags: ucx and ascend are served also where TLS is required, though they authenticate nobody and
+/* Set in kv_node_params.flags: ucx and ascend are served also where TLS is required, though they authenticate no peer and
  * encrypt nothing: for networks whose hosts are all trusted. */
 #define KV_NODE_TRUSTED_FABRIC 8
 

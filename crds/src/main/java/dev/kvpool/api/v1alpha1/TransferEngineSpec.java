@@ -107,7 +107,7 @@ public record TransferEngineSpec(
         RdmaSpec rdma,
 
         @JsonPropertyDescription(
-                "True: every host on the network of the RDMA cards or NPUs is trusted. ucx and ascend authenticate nobody and"
+                "True: every host on the network of the RDMA cards or NPUs is trusted. ucx and ascend authenticate no peer and"
                         + " encrypt nothing, so pools that require TLS (security.mode Required) are refused with them unless this"
                         + " says so; engines get KVPOOL_TRUSTED_FABRIC with it.")
         @Default("false")

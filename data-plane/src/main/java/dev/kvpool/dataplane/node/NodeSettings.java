@@ -157,7 +157,7 @@ public final class NodeSettings {
             "trusted-fabric",
             Formats.SWITCH,
             "false",
-            "Serve ucx and ascend also with --tls required. They authenticate nobody and encrypt nothing: for networks whose hosts are all"
+            "Serve ucx and ascend also with --tls required. They authenticate no peer and encrypt nothing: for networks whose hosts are all"
                     + " trusted.");
 
     public static final List<Setting<?>> ALL = Stream.concat(

@@ -111,7 +111,7 @@ public enum Reason {
             SPEC_VALID,
             FALSE,
             "FabricNotTrusted",
-            "The pool requires TLS, and its transfer engine has ucx or ascend, which authenticate nobody and encrypt nothing, without"
+            "The pool requires TLS, and its transfer engine has ucx or ascend, which authenticate no peer and encrypt nothing, without"
                     + " trustedFabric."),
     ACCOUNT_IN_TWO_ROLES(
             SPEC_VALID,

@@ -37,7 +37,7 @@ final class FabricCheck {
     private static Finding finding(String engine, Protocol protocol) {
         return new Finding(
                 Reason.FABRIC_NOT_TRUSTED,
-                ("The pool requires TLS, and protocol %s in TransferEngine %s authenticates nobody and encrypts nothing. Set trustedFabric:"
+                ("The pool requires TLS, and protocol %s in TransferEngine %s authenticates no peer and encrypts nothing. Set trustedFabric:"
                                 + " true there if every host on that network is trusted, or remove the protocol.")
                         .formatted(protocol.name().toLowerCase(Locale.ROOT), engine));
     }

@@ -20,7 +20,7 @@ class FabricCheckTest {
         assertThat(problems("Required", engine))
                 .containsExactly(new Finding(
                         Reason.FABRIC_NOT_TRUSTED,
-                        "The pool requires TLS, and protocol %s in TransferEngine demo authenticates nobody and encrypts nothing. Set trustedFabric: true there if every host on that network is trusted, or remove the protocol."
+                        "The pool requires TLS, and protocol %s in TransferEngine demo authenticates no peer and encrypts nothing. Set trustedFabric: true there if every host on that network is trusted, or remove the protocol."
                                 .formatted(protocol)));
         assertThat(problems("Required", engine.replaceFirst("\\{", "{trustedFabric: true, ")))
                 .isEmpty();
