@@ -124,16 +124,20 @@ class PluginTest {
         assertThat(out.toString()).contains("pool: \"demo\"");
     }
 
-    @Test
-    void statusSaysWhichNodeDoesNotServeUcxAndWhy() {
-        operator.applyEngine("fast", "{protocols: [shm, ucx, tcp]}");
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            ucx    | {protocols: [shm, ucx, tcp]}
+            ascend | {protocols: [shm, ascend, tcp], accelerator: {chip: A2}}
+            """)
+    void statusSaysWhichNodeDoesNotServeTheFabricAndWhy(String fabric, String engine) {
+        operator.applyEngine("fast", engine);
         operator.applyPool("demo", SPEC.replace("{storage", "{transferEngine: fast, storage"));
         pods.on(
                 "GET demo-default-0:9301/api/v1/node",
-                () -> "{\"protocols\": {\"served\": [\"shm\", \"tcp\"], \"problem\": \"there is no libucp.so.0\"}}");
+                () -> "{\"protocols\": {\"served\": [\"shm\", \"tcp\"], \"problem\": \"there is no library\"}}");
         pods.on(
                 "GET demo-default-1:9301/api/v1/node",
-                () -> "{\"protocols\": {\"served\": [\"shm\", \"tcp\", \"ucx\"], \"problem\": \"\"}}");
+                () -> "{\"protocols\": {\"served\": [\"shm\", \"tcp\", \"%s\"], \"problem\": \"\"}}".formatted(fabric));
         try {
             assertThat(run("status", "demo")).as(err.toString()).isZero();
         } finally {
@@ -141,7 +145,7 @@ class PluginTest {
         }
 
         assertThat(out.toString())
-                .contains("demo-default-0 does not serve ucx, its clients use tcp: there is no libucp.so.0")
+                .contains("demo-default-0 does not serve %s, its clients use tcp: there is no library".formatted(fabric))
                 .doesNotContain("demo-default-1 does not serve");
     }
 

@@ -37,7 +37,7 @@ import java.util.regex.Pattern;
 public final class Cluster implements AutoCloseable {
     private static final String OPERATOR = "app.kubernetes.io/part-of=kvpool,app.kubernetes.io/component=operator";
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]*[a-z0-9])?");
-    private static final String UCX = "ucx";
+    private static final List<String> FABRICS = List.of("ucx", "ascend");
     private static final String TRUST_STORE = "javax.net.ssl.trustStore";
     private static final int REQUEST_TIMEOUT_MS = 20_000;
 
@@ -144,15 +144,19 @@ public final class Cluster implements AutoCloseable {
                 .map(PoolExcerpts::pod)
                 .sorted(Comparator.comparing(pod -> pod.getMetadata().getName()))
                 .toList();
-        return new PoolOverview(reader().overview(PoolExcerpts.pool(found), lease, pods), pods, wantsUcx(found));
+        return new PoolOverview(reader().overview(PoolExcerpts.pool(found), lease, pods), pods, fabricOf(found));
     }
 
-    private boolean wantsUcx(JsonNode pool) {
+    private String fabricOf(JsonNode pool) {
         String engine = pool.at("/spec/transferEngine").asText();
-        return !engine.isEmpty()
-                && written(path("transferengines/" + engine)).stream()
+        return engine.isEmpty()
+                ? ""
+                : written(path("transferengines/" + engine)).stream()
                         .flatMap(it -> it.at("/spec/protocols").valueStream())
-                        .anyMatch(protocol -> protocol.asText().equals(UCX));
+                        .map(JsonNode::asText)
+                        .filter(FABRICS::contains)
+                        .findFirst()
+                        .orElse("");
     }
 
     private Optional<JsonNode> written(String path) {

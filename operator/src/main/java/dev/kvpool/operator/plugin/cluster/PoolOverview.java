@@ -10,9 +10,9 @@ import java.util.List;
  *
  * @param seen without what only decisions are made from
  * @param pods in order of their names, with what the observation leaves out of them
- * @param wantsUcx whether the pool's transfer engine has ucx among its protocols
+ * @param fabric ucx or ascend, if the pool's transfer engine has it among its protocols; else empty
  */
-public record PoolOverview(PoolObservation seen, List<Pod> pods, boolean wantsUcx) {
+public record PoolOverview(PoolObservation seen, List<Pod> pods, String fabric) {
     public PoolOverview {
         pods = List.copyOf(pods);
     }

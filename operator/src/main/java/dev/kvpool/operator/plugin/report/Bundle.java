@@ -22,6 +22,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -47,10 +48,13 @@ final class Bundle {
     /** Text by file name. */
     Map<String, String> of(PoolObservation seen) {
         List<Pod> pods = on.pods(seen.names().pool());
-        boolean ucx = seen.engine()
-                .filter(engine -> engine.getSpec().protocols().contains(Protocol.UCX))
-                .isPresent();
-        add("status.txt", () -> StatusText.of(StatusView.of(seen, NodeNotes.of(ucx, pods, on.masters()))));
+        String fabric = seen.engine().stream()
+                .flatMap(engine -> engine.getSpec().protocols().stream())
+                .filter(protocol -> protocol == Protocol.UCX || protocol == Protocol.ASCEND)
+                .map(protocol -> protocol.name().toLowerCase(Locale.ROOT))
+                .findFirst()
+                .orElse("");
+        add("status.txt", () -> StatusText.of(StatusView.of(seen, NodeNotes.of(fabric, pods, on.masters()))));
         add("plan.txt", () -> PlanText.of(PlanCommand.view(on, seen.names().pool(), on.operatorSettings(null))));
         add("pool.yaml", () -> Redaction.yaml(List.of(seen.pool())));
         seen.engine().ifPresent(engine -> add("engine.yaml", () -> Redaction.yaml(List.of(engine))));

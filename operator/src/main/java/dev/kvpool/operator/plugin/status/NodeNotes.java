@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What storage nodes alone know and people should: why one does not serve ucx where its transfer engine wants it, and what lies
+ * What storage nodes alone know and people should: why one does not serve ucx or ascend where its transfer engine wants it, and what lies
  * beside its segment that it could not use.
  */
 public final class NodeNotes {
@@ -33,10 +33,10 @@ public final class NodeNotes {
     /**
      * Sentences about the first storage nodes.
      *
-     * @param ucx whether the pool's transfer engine wants it
+     * @param fabric which of ucx and ascend the pool's transfer engine wants; empty for neither
      * @param pods of the pool
      */
-    public static List<String> of(boolean ucx, List<Pod> pods, PodProxyMasters proxy) {
+    public static List<String> of(String fabric, List<Pod> pods, PodProxyMasters proxy) {
         List<Pod> asked = pods.stream()
                 .filter(pod -> AdminPage.role(pod).equals(PoolLabels.ROLE_STORAGE)
                         && ObservedPod.of(pod).started()
@@ -47,18 +47,18 @@ public final class NodeNotes {
         return PodProxyMasters.atOnce(
                         asked,
                         pod -> AdminPage.of(pod)
-                                .map(page -> of(pod.getMetadata().getName(), page, proxy, ucx))
+                                .map(page -> of(pod.getMetadata().getName(), page, proxy, fabric))
                                 .orElse(List.of()))
                 .flatMap(List::stream)
                 .toList();
     }
 
-    private static List<String> of(String pod, AdminPage page, PodProxyMasters proxy, boolean ucx) {
+    private static List<String> of(String pod, AdminPage page, PodProxyMasters proxy, String fabric) {
         try {
             JsonNode says = JSON.readTree(proxy.text(MasterEndpoint.plain(pod), page.port(), page.path()));
             List<String> notes = new ArrayList<>();
-            if (ucx) {
-                ucxRefusal(pod, says.path("protocols")).ifPresent(notes::add);
+            if (!fabric.isEmpty()) {
+                refusal(pod, fabric, says.path("protocols")).ifPresent(notes::add);
             }
             filesSetAside(pod, says.path("setAside")).ifPresent(notes::add);
             return notes;
@@ -69,15 +69,15 @@ public final class NodeNotes {
         }
     }
 
-    private static Optional<String> ucxRefusal(String pod, JsonNode protocols) {
+    private static Optional<String> refusal(String pod, String fabric, JsonNode protocols) {
         for (JsonNode served : protocols.path("served")) {
-            if (served.asText().equals("ucx")) {
+            if (served.asText().equals(fabric)) {
                 return Optional.empty();
             }
         }
         String problem = protocols.path("problem").asText("");
-        return Optional.of("%s does not serve ucx, its clients use tcp: %s"
-                .formatted(pod, problem.isEmpty() ? "it was started without it, and waits to be replaced" : problem));
+        return Optional.of("%s does not serve %s, its clients use tcp: %s"
+                .formatted(pod, fabric, problem.isEmpty() ? "it was started without it, and waits to be replaced" : problem));
     }
 
     private static Optional<String> filesSetAside(String pod, JsonNode aside) {

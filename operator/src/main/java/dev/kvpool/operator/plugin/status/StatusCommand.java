@@ -25,7 +25,7 @@ public final class StatusCommand extends PoolCommand {
         if (pool != null) {
             PoolOverview overview = on.overview(pool);
             StatusView view =
-                    StatusView.of(overview.seen(), NodeNotes.of(overview.wantsUcx(), overview.pods(), on.masters()));
+                    StatusView.of(overview.seen(), NodeNotes.of(overview.fabric(), overview.pods(), on.masters()));
             output.write(out, view, StatusText.of(view));
             return;
         }
