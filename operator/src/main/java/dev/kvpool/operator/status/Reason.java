@@ -147,12 +147,6 @@ public enum Reason {
             "CapacityNotInPages",
             "A storage set's capacity is not a multiple of the huge page size of its transfer engine, or of the 1Gi that"
                     + " link Fabric of NPUs maps at a time."),
-    LARGE_SEGMENT_OF_DEVICE(
-            SPEC_VALID,
-            TRUE,
-            "LargeSegmentOfDevice",
-            "The spec can be carried out where the driver of the NPUs is HDK 25.5 or later: storage nodes have more than"
-                    + " 20Gi of memory for each NPU."),
     PROTOCOLS_DO_NOT_MIX(
             SPEC_VALID,
             FALSE,

@@ -145,7 +145,8 @@ class PluginTest {
         }
 
         assertThat(out.toString())
-                .contains("demo-default-0 does not serve %s, its clients use tcp: there is no library".formatted(fabric))
+                .contains(
+                        "demo-default-0 does not serve %s, its clients use tcp: there is no library".formatted(fabric))
                 .doesNotContain("demo-default-1 does not serve");
     }
 

@@ -210,7 +210,6 @@ class EveryReasonIsProducedTest {
             case MEMORY_LIMIT_TOO_SMALL -> of(new PoolSketch(withResources("{limits: {memory: 1Mi}}")));
             case CAPACITY_NOT_IN_PAGES ->
                 of(new PoolSketch(TWO_SETS.replace("1Gi", "65Mi")).engine("{memory: {hugePages: 2Mi}}"));
-            case LARGE_SEGMENT_OF_DEVICE -> of(withNpus("", "21Gi"));
             case PROTOCOLS_DO_NOT_MIX ->
                 of(new PoolSketch(
                                 "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi, transferEngine: cards}]}")

@@ -60,11 +60,16 @@ public record AcceleratorSpec(
         @Size(max = 253)
         String resourceName,
 
-        @JsonPropertyDescription("NPUs each storage pod requests. Default: 1.") @Min(1) @Max(16)
+        @JsonPropertyDescription(
+                "NPUs each storage pod requests. A storage node uses the first of them, so more are for device plugins that give NPUs by"
+                        + " the pair or board. Default: 1.")
+        @Min(1)
+        @Max(16)
         Integer count,
 
         @JsonPropertyDescription(
-                "With mode Shared: physical numbers of the NPUs that each storage pod opens, for example [0].")
+                "With mode Shared: physical numbers of the NPUs that each storage pod opens, for example [0]. A storage node uses the first"
+                        + " of them.")
         @Size(min = 1, max = 16)
         @ValidationRule(
                 value = "self.all(d, d >= 0 && d <= 63 && self.exists_one(e, e == d))",

@@ -77,7 +77,10 @@ public final class NodeNotes {
         }
         String problem = protocols.path("problem").asText("");
         return Optional.of("%s does not serve %s, its clients use tcp: %s"
-                .formatted(pod, fabric, problem.isEmpty() ? "it was started without it, and waits to be replaced" : problem));
+                .formatted(
+                        pod,
+                        fabric,
+                        problem.isEmpty() ? "it was started without it, and waits to be replaced" : problem));
     }
 
     private static Optional<String> filesSetAside(String pod, JsonNode aside) {

@@ -28,6 +28,8 @@ final class AscendRuntime {
     private static final List<Reason> MISSING =
             List.of(Reason.CANN_LIBRARY_NOT_FOUND, Reason.SYMBOL_MISSING, Reason.DRIVER_TOO_OLD, Reason.NO_DEVICE);
 
+    private static final String ASCEND = "ascend";
+
     private final PoolObservation seen;
     private final Set<String> sets;
     private final List<ObservedPod> pods;
@@ -112,7 +114,7 @@ final class AscendRuntime {
         return seen.leaderReport().stream()
                 .flatMap(report -> report.nodes().stream())
                 .filter(node -> node.serves() && ids.contains(node.id()))
-                .filter(node -> !node.protocols().contains("ascend"))
+                .filter(node -> !node.protocols().contains(ASCEND))
                 .map(PoolReport.Node::id)
                 .sorted()
                 .toList();

@@ -16,7 +16,6 @@ import dev.kvpool.operator.pool.plan.Outcome;
 import dev.kvpool.operator.pool.plan.PoolImage;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.plan.RollViews;
-import dev.kvpool.operator.pool.validate.AcceleratorCheck;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.util.ArrayList;
@@ -131,10 +130,7 @@ public final class PoolFindings {
     }
 
     private Finding specValid(List<Finding> problems) {
-        return problems.isEmpty()
-                ? AcceleratorCheck.advice(seen)
-                        .orElseGet(() -> new Finding(Reason.VALID, "The spec can be carried out."))
-                : problems.getFirst();
+        return problems.isEmpty() ? new Finding(Reason.VALID, "The spec can be carried out.") : problems.getFirst();
     }
 
     private Finding specApplied(List<Finding> problems, Outcome outcome) {

@@ -29,12 +29,9 @@ import java.util.stream.Stream;
  * Whether a pool and its transfer engines ask of NPUs what those can do. CANN would say most of it too, on each machine and in other
  * words: transfers that fail, processes that do not start. Pure.
  */
-public final class AcceleratorCheck {
+final class AcceleratorCheck {
     /** Fabric memory is mapped in pieces of this. */
     private static final long FABRIC_PIECE_BYTES = 1L << 30;
-
-    /** What drivers before HDK 25.5 can register for an NPU: their page tables have pages of 4 KiB. */
-    private static final long SEGMENT_BYTES_OF_OLD_DRIVERS = 20L << 30;
 
     private final PoolObservation seen;
     private final TransferEngine engine;
@@ -63,13 +60,6 @@ public final class AcceleratorCheck {
             check.ports().ifPresent(problems::add);
         }
         return problems;
-    }
-
-    /** What can be carried out and may fail on some machines. */
-    public static Optional<Finding> advice(PoolObservation seen) {
-        return checks(seen).stream()
-                .flatMap(check -> check.largeSegment().stream())
-                .findFirst();
     }
 
     private static List<AcceleratorCheck> checks(PoolObservation seen) {
@@ -211,22 +201,6 @@ public final class AcceleratorCheck {
                 ("NPUs of TransferEngine %s have ports %d to %d of Kubernetes nodes, of which %s has %d and %d. Change"
                                 + " accelerator.transfer.basePort, or ports of the other transfer engine.")
                         .formatted(name(), ports.first(), ports.last(), user, taken.data(), taken.admin()));
-    }
-
-    private Optional<Finding> largeSegment() {
-        return sets.stream()
-                .filter(set -> bytesOfDevice(set) > SEGMENT_BYTES_OF_OLD_DRIVERS)
-                .findFirst()
-                .map(set -> new Finding(
-                        Reason.LARGE_SEGMENT_OF_DEVICE,
-                        ("The spec can be carried out. Storage set %s has %s for each NPU; drivers before HDK 25.5 register 20Gi for one."
-                                        + " With an older driver lower the capacity, or raise accelerator.count.")
-                                .formatted(set.name(), ByteAmount.exact(bytesOfDevice(set)))));
-    }
-
-    private long bytesOfDevice(StorageSetSpec set) {
-        int devices = accelerator.devicesOfNode();
-        return devices == 0 ? 0 : ByteAmount.bytes(set.capacity()) / devices;
     }
 
     /** What engines contribute by this transfer engine, which is the pool's then. */

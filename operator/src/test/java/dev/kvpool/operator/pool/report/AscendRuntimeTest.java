@@ -118,9 +118,10 @@ class AscendRuntimeTest {
     @Test
     void storageNodesThatServeWithoutTheirNpusAreNamed() {
         assertThat(served(serving("demo-a-0", "ready", "ascend"), serving("demo-a-1", "ready", "shm")))
-                .isEqualTo(new Finding(
-                        Reason.ASCEND_NOT_SERVED,
-                        "demo-a-1 found CANN and NPUs, and serves without protocol ascend: clients use the others. The log of the pod says why, as does GET /api/v1/node there."));
+                .isEqualTo(
+                        new Finding(
+                                Reason.ASCEND_NOT_SERVED,
+                                "demo-a-1 found CANN and NPUs, and serves without protocol ascend: clients use the others. The log of the pod says why, as does GET /api/v1/node there."));
         assertThat(served(serving("demo-a-0", "ready", "ascend"), serving("demo-a-1", "away", "shm"))
                         .reason())
                 .as("one that does not serve has other worries")
@@ -140,7 +141,19 @@ class AscendRuntimeTest {
 
     private static PoolReport.Node serving(String id, String state, String protocol) {
         return Reports.node(
-                id, state, "", false, 0, 0, "0.1.0", List.of(protocol, "tcp"), "00000000000000a1", null, null, null, null,
+                id,
+                state,
+                "",
+                false,
+                0,
+                0,
+                "0.1.0",
+                List.of(protocol, "tcp"),
+                "00000000000000a1",
+                null,
+                null,
+                null,
+                null,
                 null);
     }
 

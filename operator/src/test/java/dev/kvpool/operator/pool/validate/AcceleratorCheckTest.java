@@ -102,21 +102,6 @@ class AcceleratorCheckTest {
                 .isEmpty();
     }
 
-    @Test
-    void moreThanOldDriversRegisterForAnNpuIsSaidAndNotRefused() {
-        PoolSketch large = sketch("storage: [{name: a, capacity: 48Gi}]", "count: 2");
-
-        assertThat(problems(large)).isEmpty();
-        assertThat(AcceleratorCheck.advice(large.observation()))
-                .contains(new Finding(
-                        Reason.LARGE_SEGMENT_OF_DEVICE,
-                        "The spec can be carried out. Storage set a has 24Gi for each NPU; drivers before HDK 25.5 register 20Gi for one."
-                                + " With an older driver lower the capacity, or raise accelerator.count."));
-        assertThat(AcceleratorCheck.advice(sketch("storage: [{name: a, capacity: 40Gi}]", "count: 2")
-                        .observation()))
-                .isEmpty();
-    }
-
     private static PoolSketch onHosts(String sets) {
         return new PoolSketch("{transferEngine: demo, storage: [%s]}".formatted(sets))
                 .engine("{hostNetwork: true, protocols: [ascend, tcp], accelerator: {chip: A3}}");
