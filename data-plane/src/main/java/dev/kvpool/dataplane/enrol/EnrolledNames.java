@@ -21,7 +21,7 @@ public final class EnrolledNames implements TokenNames {
     /**
      * Without files and sockets.
      *
-     * @param authorities fingerprints of the certificate authorities of this pool, as they are now
+     * @param authorities the certificate authorities of this pool, as they are now: fingerprints, or FINGERPRINT/NAMESPACE/ACCOUNT with the account of masters
      * @param rules as they are now
      */
     EnrolledNames(UUID poolId, Supplier<Set<String>> authorities, TokenChecks tokens, Supplier<EnrolmentRules> rules) {
@@ -54,7 +54,7 @@ public final class EnrolledNames implements TokenNames {
 
     /**
      * The operator speaks to every pool, and anybody who may make one says by which roots its masters are verified. So its tokens are for one
-     * certificate authority, and of no use with the masters of another.
+     * certificate authority, and of no use with the masters of another; where that is not the pool's alone, also for one ServiceAccount of masters.
      */
     private PeerName name(ServiceAccountToken token) throws RefusedTokenException {
         PeerName name = rules.get().name(poolId, token);

@@ -50,7 +50,7 @@ public final class EnrolmentFiles implements AutoCloseable {
     /**
      * Names of tokens where there is no CA.
      *
-     * @param authorities fingerprints of what this master trusts, as they are now
+     * @param authorities what this master trusts, as it is now: fingerprints, or FINGERPRINT/NAMESPACE/ACCOUNT with the account of masters
      */
     public EnrolledNames names(Supplier<Set<String>> authorities) {
         return new EnrolledNames(poolId, authorities, tokens(), () -> rules);

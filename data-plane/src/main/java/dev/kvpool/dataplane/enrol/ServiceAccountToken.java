@@ -13,7 +13,8 @@ import java.util.Set;
  * @param node name of the Kubernetes node that the pod runs on; empty when the API server does not say it (before 1.30)
  * @param expires when it ends
  * @param isForPool whether it was asked for with the pool in mind
- * @param authorities fingerprints of the certificate authorities of this pool for which it was asked for
+ * @param authorities the certificate authorities of this pool for which it was asked for: fingerprints, where others make certificates with the
+ *     ServiceAccount of masters behind it
  */
 public record ServiceAccountToken(
         String namespace,

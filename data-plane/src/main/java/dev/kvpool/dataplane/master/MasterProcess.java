@@ -34,6 +34,7 @@ import dev.kvpool.dataplane.secure.Credentials;
 import dev.kvpool.dataplane.secure.MemberReports;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.secure.RefusedCertificateException;
+import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsIdentity;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.version.Versions;
@@ -63,6 +64,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -379,10 +381,13 @@ public final class MasterProcess implements AutoCloseable {
                 this::trust);
     }
 
+    /** As tokens of the operator name them. */
     private Set<String> trustedAuthorities() {
-        return security.current()
-                .map(tls -> Set.copyOf(new TrustBundle(tls.credentials().roots()).fingerprints()))
-                .orElse(Set.of());
+        return security.current().map(TlsContext::credentials).stream()
+                .flatMap(own -> new TrustBundle(own.roots())
+                        .fingerprints().stream()
+                                .flatMap(fingerprint -> own.foreign().mastersUnder(fingerprint).stream()))
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /** The roots are those of the connections of this moment, which follow the files some seconds later. */

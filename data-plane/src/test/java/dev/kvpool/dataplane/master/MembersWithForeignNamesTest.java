@@ -22,6 +22,7 @@ import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsPlace;
 import dev.kvpool.dataplane.wire.PeerSocket;
+import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.name.ForeignNames;
 import dev.kvpool.nativelib.ClientParameters;
@@ -74,7 +75,7 @@ class MembersWithForeignNamesTest {
     void start() throws IOException, InterruptedException {
         authority = new ForeignAuthority(folder);
         Files.writeString(folder.resolve("keys"), issuer.keySet());
-        Files.writeString(folder.resolve("rules"), "mon/monitor monitor\n");
+        Files.writeString(folder.resolve("rules"), "mon/monitor monitor\nkvpool/operator operator\n");
         master = MasterProcess.start(
                 new LoopbackMaster(POOL, "m-0", folder)
                         .expecting("n-0", "n-1")
@@ -171,6 +172,36 @@ class MembersWithForeignNamesTest {
         assertThat(knowing.get(secure(), "/api/v1/pool", LONG, LONG).status()).isEqualTo(401);
         assertThatThrownBy(() -> ignorant.get(secure(), "/api/v1/pool", LONG, LONG))
                 .hasMessageContaining("spiffe://cluster.local/ns/inference/sa/demo-master");
+    }
+
+    /**
+     * The authority has many pools, and anybody with a namespace may make objects with the identity of this one and have the operator show a token
+     * to masters of their own.
+     */
+    @Test
+    void whatTheOperatorShowedToMastersOfAnotherAccountIsRefused() throws IOException {
+        String audience = "kvpool.dev/" + POOL + "/" + CertificateAuthority.fingerprint(authority.root());
+        String own = audience + "/inference/demo-master";
+
+        assertThat(asOperator(own).status()).isEqualTo(200);
+        for (String other : List.of(
+                audience,
+                audience + "/thief/demo-master",
+                audience + "/inference/thief-master",
+                own + "x",
+                own + "/",
+                "kvpool.dev/" + POOL)) {
+            assertThat(asOperator(other).status()).as(other).isEqualTo(401);
+            assertThat(asOperator(other).body()).contains("must be of audience " + own);
+        }
+    }
+
+    private AdminAnswer asOperator(String audience) throws IOException {
+        String token = issuer.token(TokenIssuer.claims(
+                audience, "kvpool", "operator", Instant.now(), Instant.now().plusSeconds(600)));
+        return AdminCaller.trusting(List.of(authority.root()), ForeignNames.parse(RULES), Set.of(POOL))
+                .showing(token)
+                .get(secure(), "/api/v1/pool", LONG, LONG);
     }
 
     /** Beside the roots, in the volume that the operator gives the check of an upgrade. */

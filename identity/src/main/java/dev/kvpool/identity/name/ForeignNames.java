@@ -178,6 +178,22 @@ public final class ForeignNames {
         return path.isPresent() ? foreign(uri, path.get(), domain.orElseThrow()) : own(uri);
     }
 
+    /**
+     * Who verified masters of the pool, as tokens say for whom they are: the certificate authority, and where others make certificates also the
+     * ServiceAccount of masters, for such an authority has many pools.
+     *
+     * @param fingerprint of the certificate authority
+     */
+    public List<String> mastersUnder(String fingerprint) {
+        return domain.isEmpty()
+                ? List.of(fingerprint)
+                : byAccount.entrySet().stream()
+                        .filter(rule -> rule.getValue().role().equals("master"))
+                        .map(rule -> fingerprint + "/" + rule.getKey())
+                        .sorted()
+                        .toList();
+    }
+
     private PeerName own(String uri) {
         try {
             return PeerName.parse(uri);

@@ -36,7 +36,8 @@ final class MasterTrust implements ServerTrust.Meant {
     /**
      * From now on this is meant by its address.
      *
-     * @return fingerprint of the certificate authority that will have verified it
+     * @return the certificate authority that will have verified it, by its fingerprint, and the ServiceAccount that it showed, where others make
+     *     certificates: of an audience
      * @throws IllegalArgumentException when the roots cannot be used; the message is the end of a sentence
      */
     String expect(String host, MasterEndpoint.Identity identity) {
@@ -64,11 +65,14 @@ final class MasterTrust implements ServerTrust.Meant {
             if (roots.size() != 1) { // with more it would not be known which of them stands for the master
                 throw new IllegalArgumentException("there are " + roots.size() + " of them, and one is the pool's");
             }
+            ForeignNames foreign = identity.names().map(ForeignNames::parse).orElse(ForeignNames.NONE);
             return new Meant(
                     identity,
                     PoolTls.trust(roots),
-                    identity.names().map(ForeignNames::parse).orElse(ForeignNames.NONE),
-                    CertificateAuthority.fingerprint(roots.getFirst()),
+                    foreign,
+                    foreign.mastersUnder(CertificateAuthority.fingerprint(roots.getFirst())).stream()
+                            .findFirst()
+                            .orElseThrow(() -> new IllegalArgumentException("no ServiceAccount is that of masters")),
                     PeerName.ofPath(UUID.fromString(identity.poolId()), "master/" + identity.pod()));
         } catch (IllegalArgumentException | GeneralSecurityException e) {
             throw new IllegalArgumentException(

@@ -20,11 +20,12 @@ public interface PoolTokens {
 
     /**
      * Masters of a pool that have this certificate authority, for the operator: it asks pools whose names and roots anybody may have made, and what
-     * it shows to one must open nothing at another.
+     * it shows to one must open nothing at another. An authority of others has many pools, and the id of a pool is on objects that users may make; so
+     * there the ServiceAccount of masters is part of it.
      *
-     * @param fingerprint of the one by which the master was verified
+     * @param authority by which the master was verified: its fingerprint, or FINGERPRINT/NAMESPACE/ACCOUNT
      */
-    static String ofAuthority(String poolId, String fingerprint) {
-        return ofPool(poolId) + "/" + fingerprint;
+    static String ofAuthority(String poolId, String authority) {
+        return ofPool(poolId) + "/" + authority;
     }
 }

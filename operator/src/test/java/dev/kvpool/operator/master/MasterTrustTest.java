@@ -21,9 +21,10 @@ class MasterTrustTest {
 
     private final MasterTrust trust = new MasterTrust();
 
-    private void expect(Optional<String> names) {
-        CertificateAuthority authority = CertificateAuthority.create(POOL, Instant.now(), Duration.ofDays(1));
-        trust.expect(
+    private final CertificateAuthority authority = CertificateAuthority.create(POOL, Instant.now(), Duration.ofDays(1));
+
+    private String expect(Optional<String> names) {
+        return trust.expect(
                 HOST,
                 new MasterEndpoint.Identity(
                         "demo", POOL.toString(), "demo-master-0", Pem.encode(authority.certificate()), names));
@@ -47,9 +48,22 @@ class MasterTrustTest {
                 .hasMessageContaining("there is no rule for ServiceAccount ns/demo-storage");
     }
 
+    /** Two pools under one authority, and with one id, which users can forge: what one is shown must open nothing at the other. */
+    @Test
+    void tokensAreForMastersOfOneServiceAccount() {
+        String fingerprint = CertificateAuthority.fingerprint(authority.certificate());
+        String head = "pool " + POOL + "\ntrust-domain cluster.local\n";
+
+        assertThat(expect(Optional.of(head + "ns/demo-master master\n"))).isEqualTo(fingerprint + "/ns/demo-master");
+        assertThat(expect(Optional.of(head + "thief/demo-master master\n")))
+                .isEqualTo(fingerprint + "/thief/demo-master");
+        assertThat(expect(Optional.empty())).isEqualTo(fingerprint);
+    }
+
     @Test
     void aStorageNodeIsNoMaster() throws Exception {
-        expect(Optional.of("pool " + POOL + "\ntrust-domain cluster.local\nns/demo-storage node\n"));
+        expect(Optional.of(
+                "pool " + POOL + "\ntrust-domain cluster.local\nns/demo-master master\nns/demo-storage node\n"));
 
         assertThat(trust.problem(HOST, read("spiffe://cluster.local/ns/ns/sa/demo-storage")))
                 .hasValueSatisfying(why -> assertThat(why).contains("node/*", "which is not who was meant"));
