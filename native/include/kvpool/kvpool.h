@@ -94,7 +94,8 @@ enum kv_status {
 #define KV_PROTOCOL_UCX 4 /* between machines, before tcp, by which its requests go; needs libucp.so.0 on both sides */
 
 /* tls_mode: what of TLS 1.3 with certificates of both sides is spoken on TCP. Unix sockets and shared memory are what they
- * are in any mode. A node that requires it does not serve UCX and CANN, as their bytes would go around it. */
+ * are in any mode. A node that requires it does not serve UCX and CANN, as their bytes would go around it, unless it is
+ * told that their network is trusted (KV_NODE_TRUSTED_FABRIC). */
 #define KV_TLS_DEFAULT 0    /* required with a tls_dir, else off */
 #define KV_TLS_OFF 1        /* plain connections alone; tls_dir is not looked at */
 #define KV_TLS_PERMISSIVE 2 /* TLS is dialled; both are taken, a plain peer with the rights that all have where it is off */

@@ -16,21 +16,22 @@ struct NodeKind {
 bool readParams(PyObject* arguments, kv_node_params& params) {
   unsigned long long segmentBytes = 0;
   unsigned long long memoryOffset = 0;
-  if (PyArg_ParseTuple(arguments, "sszzzKIIIIIzKz:Node", &params.masters, &params.advertise_host, &params.listen_host,
+  int trustedFabric = 0;
+  if (PyArg_ParseTuple(arguments, "sszzzKIIIIIzKzp:Node", &params.masters, &params.advertise_host, &params.listen_host,
                        &params.node_id, &params.pool_id, &segmentBytes, &params.listen_port, &params.protocols,
                        &params.connect_timeout_ms, &params.transfer_timeout_ms, &params.idle_timeout_ms,
-                       &params.memory_path, &memoryOffset, &params.tls_dir) == 0) {
+                       &params.memory_path, &memoryOffset, &params.tls_dir, &trustedFabric) == 0) {
     return false;
   }
   params.segment_bytes = segmentBytes;
   params.memory_offset = memoryOffset;
+  params.flags = KV_NODE_TRANSIENT | (trustedFabric != 0 ? KV_NODE_TRUSTED_FABRIC : 0);
   return true;
 }
 
 PyObject* nodeNew(PyTypeObject* type, PyObject* arguments, PyObject*) {
   kv_node_params params{};
   params.struct_size = sizeof(params);
-  params.flags = KV_NODE_TRANSIENT;
   if (!readParams(arguments, params)) return nullptr;
   return makeHandle<NodeKind>(
       type, [&](kv_node** out, char* error, uint32_t size) { return kv_node_start(&params, out, error, size); });
@@ -70,9 +71,10 @@ PyType_Slot nodeSlots[] = {
     {Py_tp_new, reinterpret_cast<void*>(nodeNew)},
     {Py_tp_dealloc, reinterpret_cast<void*>(freeHandle<NodeKind>)},
     {Py_tp_methods, nodeMethods},
-    {Py_tp_doc, const_cast<char*>(
-                    "Node(masters, advertise_host, listen_host, node_id, pool_id, segment_bytes, "
-                    "listen_port, protocols, connect_ms, transfer_ms, idle_ms, memory_path, memory_offset, tls_dir)")},
+    {Py_tp_doc,
+     const_cast<char*>("Node(masters, advertise_host, listen_host, node_id, pool_id, segment_bytes, "
+                       "listen_port, protocols, connect_ms, transfer_ms, idle_ms, memory_path, memory_offset, tls_dir, "
+                       "trusted_fabric)")},
     {0, nullptr},
 };
 

@@ -343,6 +343,8 @@ def test_storage_node(fake: Fake) -> None:
     with kvpool.StorageNode("h:1", 32 << 20, advertise_host="10.0.0.9", node_id="me") as node:
         assert fake.last_call == ["h:1", "10.0.0.9", "me", str(32 << 20), "0", "1", "1", "", "0"]
         assert node.port == 14000
+        with kvpool.StorageNode("h:1", 32 << 20, advertise_host="h", trusted_fabric=True):
+            assert fake.last_call[5] == "9"  # transient, on a trusted fabric
         assert node.wait_ready(1)
         fake.state.not_fenced = 1
         assert not node.wait_ready(0.01)

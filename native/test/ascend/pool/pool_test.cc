@@ -48,7 +48,7 @@ int32_t startAscendNode(const std::string& masters, const std::string& directory
   params.masters = masters.c_str();
   params.listen_host = "127.0.0.1";
   params.advertise_host = "127.0.0.1";
-  params.data_dir = directory.c_str();
+  params.data_dir = (flags & KV_NODE_TRANSIENT) == 0 ? directory.c_str() : nullptr;
   params.segment_bytes = 160 << 20;
   params.protocols = protocols;
   params.connect_timeout_ms = 5000;
@@ -152,7 +152,10 @@ TEST_F(AscendPool, WhereTlsIsRequiredItIsUsedOnATrustedFabricOnly) {
     client_.reset();
     node_.reset();
     std::string why;
-    ASSERT_EQ(startAscendNode(master_.address(), directory_.path(), kAscend, node_, &why, ofNode, flags), KV_OK) << why;
+    ASSERT_EQ(startAscendNode(master_.address(), directory_.path(), kAscend, node_, &why,
+                              (flags & KV_NODE_TRANSIENT) == 0 ? ofNode : ofClient, flags),
+              KV_OK)
+        << why;
     ASSERT_TRUE(master_.awaitNodes(1));
     ASSERT_EQ(connectAscend(master_.address(), kAscend, client_, &why, ofClient), KV_OK) << why;
   };
@@ -165,9 +168,11 @@ TEST_F(AscendPool, WhereTlsIsRequiredItIsUsedOnATrustedFabricOnly) {
       << problem;
   EXPECT_EQ(roundTrip("by tcp", 100000), 0u);
 
-  ASSERT_NO_FATAL_FAILURE(begin(KV_NODE_TRUSTED_FABRIC));
-  EXPECT_EQ(statsOf(node_.get()).protocols, kAscend);
-  EXPECT_EQ(roundTrip("by CANN", 100000), 200000u);
+  for (const uint32_t memoryOfAnEngine : {uint32_t{0}, uint32_t{KV_NODE_TRANSIENT}}) {
+    ASSERT_NO_FATAL_FAILURE(begin(memoryOfAnEngine | KV_NODE_TRUSTED_FABRIC));
+    EXPECT_EQ(statsOf(node_.get()).protocols, kAscend);
+    EXPECT_EQ(roundTrip("by CANN " + std::to_string(memoryOfAnEngine), 100000), 200000u);
+  }
 }
 
 TEST_F(AscendPool, AValueMayBeAsLargeAsTheStagingMemory) {

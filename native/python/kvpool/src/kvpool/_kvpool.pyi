@@ -160,6 +160,7 @@ class Node:
         memory_path: str | None,
         memory_offset: int,
         tls_dir: str | None,
+        trusted_fabric: bool,
         /,
     ) -> Node: ...
     def close(self) -> None: ...

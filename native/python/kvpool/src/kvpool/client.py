@@ -54,7 +54,7 @@ class Client:
             environment variable KVPOOL_IDENTITY_DIR, a directory with token (of the pod's ServiceAccount), ca.crt and admins
             (HOST:PORT of the masters' admin HTTPS, by commas), a certificate that a master gives for the token, once for
             all clients of the process, and that is renewed; else none, and no TLS. Memory that ucx or ascend reach is not
-            encrypted; storage nodes that require TLS do not use it.
+            encrypted; storage nodes that require TLS do not use it unless their network is said to be trusted.
         payloads: "encrypted": connections to storage nodes stay encrypted, also to nodes that are set to check certificates
             alone (`--payloads authenticated`), and TLS is needed. Default: as each storage node is set.
 

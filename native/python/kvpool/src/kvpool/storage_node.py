@@ -39,6 +39,8 @@ class StorageNode:
             the pool when the file is made shorter.
         memory_offset: where in that file they begin; a multiple of its pages.
         tls_dir: as for Client.
+        trusted_fabric: "ucx" and "ascend" are served beside certificates too, though they authenticate no peer and encrypt
+            nothing: for networks whose hosts are all trusted.
 
     Raises:
         KvpoolError: the memory or the port could not be had, or no master gives a certificate within 20 s.
@@ -63,6 +65,7 @@ class StorageNode:
         memory_path: str | None = None,
         memory_offset: int = 0,
         tls_dir: str | None = None,
+        trusted_fabric: bool = False,
     ) -> None:
         if not MIN_SEGMENT_BYTES <= segment_size < 2**63:
             raise ValueError(f"segment_size is {segment_size}, but must be {MIN_SEGMENT_BYTES} bytes at least")
@@ -85,6 +88,7 @@ class StorageNode:
             memory_path,
             memory_offset,
             certificate_directory(tls_dir, _ENROL_SECONDS),
+            trusted_fabric,
         )
         close_at_exit(self)
 

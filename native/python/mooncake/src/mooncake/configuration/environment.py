@@ -28,6 +28,7 @@ class ClientOptions:
     busy_wait: bool = True
     tls_dir: str | None = None
     payloads: str | None = None  # "encrypted", or as each storage node is set
+    trusted_fabric: bool = False  # memory of this process serves ascend beside certificates
 
 
 def parse_time(text: str) -> float:
@@ -85,6 +86,7 @@ _VARIABLES = {
     "KVPOOL_BUSY_WAIT": ("busy_wait", parse_switch),
     "KVPOOL_TLS_DIR": ("tls_dir", parse_directory),
     "KVPOOL_PAYLOADS": ("payloads", parse_payloads),
+    "KVPOOL_TRUSTED_FABRIC": ("trusted_fabric", parse_truth),
 }
 
 

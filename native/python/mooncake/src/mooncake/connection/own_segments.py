@@ -39,12 +39,14 @@ class OwnSegments:
         logger: logging.Logger,
         protocols: tuple[str, ...] = ("tcp",),
         tls_dir: str | None = None,
+        trusted_fabric: bool = False,
     ) -> None:
         self._masters = masters
         self._advertise_host = advertise_host
         self._logger = logger
         self._protocols = protocols
         self._tls_dir = tls_dir
+        self._trusted_fabric = trusted_fabric
         self._lock = threading.Lock()
         self._nodes: dict[str, StorageNode] = {}
         self._leaving: dict[str, threading.Timer] = {}
@@ -77,6 +79,7 @@ class OwnSegments:
                     memory_path=path,
                     memory_offset=offset,
                     tls_dir=self._tls_dir,
+                    trusted_fabric=self._trusted_fabric,
                 )
             except KvpoolError as error:
                 if error.status != Status.IO:

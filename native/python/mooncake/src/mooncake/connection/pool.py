@@ -101,6 +101,7 @@ class Pool:
                 self._logger,
                 _protocols_of_segments(settings.client.protocols),
                 settings.client.tls_dir,
+                settings.client.trusted_fabric,
             )
             own = self.segments.add(settings.segment_bytes) if settings.segment_bytes > 0 else None
             if own is not None:

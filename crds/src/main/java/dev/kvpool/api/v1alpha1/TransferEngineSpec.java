@@ -38,6 +38,9 @@ import java.util.List;
         value = "!has(self.rdma) || 'ucx' in self.protocols",
         message = "rdma is for ucx: add that to protocols, or leave rdma out")
 @ValidationRule(
+        value = "!self.trustedFabric || 'ucx' in self.protocols || 'ascend' in self.protocols",
+        message = "trustedFabric is for ucx and ascend: add one to protocols, or leave trustedFabric out")
+@ValidationRule(
         value = "!('ascend' in self.protocols) || has(self.accelerator)",
         message = "protocol ascend needs accelerator: say there which chip it is")
 @ValidationRule(

@@ -286,7 +286,9 @@ class SecurePoolsTest {
 
         pool.apply(SPEC.replace("Required", "\"Off\""));
         pool.apply(spec.formatted("Required", DirectorySpec.root()));
-        await("Kubernetes deletes the key with it").until(() -> configMap("foreign") == null);
+        await().until(() -> pool.has(Reason.CERTIFICATES_OF_DIRECTORIES));
+        assertThat(configMap("foreign")).as("no master serves with others").isNotNull();
+        pool.play(() -> configMap("foreign") == null); // and Kubernetes deletes the keys with it
         assertThat(client().configMaps().inNamespace(NAMESPACE).list().getItems())
                 .filteredOn(map -> map.getMetadata().getName().startsWith("foreign-ca-"))
                 .extracting(

@@ -9,6 +9,7 @@ import dev.kvpool.api.v1alpha1.engine.Protocol;
 import dev.kvpool.api.v1alpha1.pod.MastersSpec;
 import dev.kvpool.api.v1alpha1.pod.SecretName;
 import dev.kvpool.api.v1alpha1.security.Payloads;
+import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.pool.naming.NodePorts;
@@ -87,6 +88,14 @@ public record PoolBlueprint(
     /** Whether storage nodes leave TLS behind the handshake; none does while it is off on the way to another mode. */
     public boolean payloadsAreAuthenticated() {
         return security.members().isOn() && spec.security().payloads() == Payloads.AUTHENTICATED;
+    }
+
+    /** Whether storage nodes of a set serve a protocol that has no TLS although it is required. */
+    public boolean usesTrustedFabric(StorageSetSpec set) {
+        return security.members() == SecurityMode.REQUIRED
+                && engine(set).trustedFabric()
+                && (engine(set).protocols().contains(Protocol.UCX)
+                        || engine(set).protocols().contains(Protocol.ASCEND));
     }
 
     /** Port of the agents' admin endpoint. */

@@ -69,8 +69,8 @@ public final class ClientConfigMap {
                     "KVPOOL_SOCKET_DIR",
                     pool.names().socketDirectory(engine.agents().path()));
         }
-        if (pool.engines().trustedFabric()) {
-            // An engine with a certificate uses CANN only then: what it moves between engines is not the pool's.
+        if (pool.engines().trustsAscend()) {
+            // An engine with a certificate uses CANN only then, for its own memory too.
             data.put("KVPOOL_TRUSTED_FABRIC", "true");
         }
         pool.engines().accelerator().map(AscendEnvironment::of).ifPresent(data::putAll);

@@ -55,9 +55,10 @@ public record PoolEngines(TransferEngineSpec ofPool, Map<String, TransferEngineS
                 .findFirst();
     }
 
-    /** Whether the network of protocols without TLS is trusted, wherever there is one. */
-    public boolean trustedFabric() {
-        return all().anyMatch(TransferEngineSpec::trustedFabric);
+    /** Whether engines may use CANN beside certificates. */
+    public boolean trustsAscend() {
+        return all().anyMatch(
+                        engine -> engine.trustedFabric() && engine.protocols().contains(Protocol.ASCEND));
     }
 
     /** Directories of nodes that hold a directory with sockets of storage nodes; the pool's first. */

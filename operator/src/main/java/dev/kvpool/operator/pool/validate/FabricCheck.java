@@ -9,7 +9,6 @@ import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 
 /** Whether a pool that requires TLS is given protocols that have none, which its owner must want. Pure. */
 final class FabricCheck {
@@ -22,23 +21,26 @@ final class FabricCheck {
             return List.of();
         }
         return seen.engines().stream()
+                .filter(engine -> !engine.getSpec().trustedFabric())
                 .flatMap(engine -> withoutTls(engine.getSpec()).stream()
                         .map(protocol -> finding(engine.getMetadata().getName(), protocol)))
                 .toList();
     }
 
-    /** The schema admits one of the two. */
-    private static Optional<Protocol> withoutTls(TransferEngineSpec engine) {
-        return engine.protocols().stream()
-                .filter(protocol -> WITHOUT_TLS.contains(protocol) && !engine.trustedFabric())
-                .findFirst();
+    /** Those of its protocols that have none. */
+    static List<Protocol> withoutTls(TransferEngineSpec engine) {
+        return engine.protocols().stream().filter(WITHOUT_TLS::contains).toList();
+    }
+
+    static String word(Protocol protocol) {
+        return protocol.name().toLowerCase(Locale.ROOT);
     }
 
     private static Finding finding(String engine, Protocol protocol) {
         return new Finding(
                 Reason.FABRIC_NOT_TRUSTED,
-                ("The pool requires TLS, and protocol %s in TransferEngine %s authenticates no peer and encrypts nothing. Set trustedFabric:"
-                                + " true there if every host on that network is trusted, or remove the protocol.")
-                        .formatted(protocol.name().toLowerCase(Locale.ROOT), engine));
+                ("The pool requires TLS, and protocol %s in TransferEngine %s authenticates no peer and encrypts nothing. Set"
+                                + " trustedFabric: true there if every host on that network is trusted, or remove the protocol.")
+                        .formatted(word(protocol), engine));
     }
 }

@@ -66,8 +66,8 @@ final class TenantCheck {
             if (engine.getSpec().protocolsOfNodes().contains(Protocol.SHM)) {
                 shared.add("protocol shm in TransferEngine %s (remove socketDirectory)".formatted(name));
             }
-            if (engine.getSpec().protocols().contains(Protocol.UCX)) {
-                shared.add("protocol ucx in TransferEngine %s (remove it)".formatted(name));
+            for (Protocol protocol : FabricCheck.withoutTls(engine.getSpec())) {
+                shared.add("protocol %s in TransferEngine %s (remove it)".formatted(FabricCheck.word(protocol), name));
             }
         }
         seen.engine()

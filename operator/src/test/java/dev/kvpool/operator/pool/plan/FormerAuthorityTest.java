@@ -24,20 +24,22 @@ class FormerAuthorityTest {
             .build();
 
     /** Where certificates come from: of others, of the pool's own authority, or there are none. */
-    @ParameterizedTest(name = "spec: {0}, template of masters: {1}, a master: {2}")
+    @ParameterizedTest(name = "spec: {0}, template of masters: {1}, a master: {2}, a storage node: {3}")
     @CsvSource(nullValues = "-", textBlock = """
-            others, others, -,      true
-            others, others, others, true
-            others, others, own,    false
-            others, own,    -,      false
-            others, own,    own,    false
-            others, none,   none,   false
-            others, -,      -,      false
-            own,    own,    own,    false
-            own,    others, others, false
-            none,   none,   none,   false
+            others, others, -,      ready,   false
+            others, others, others, ready,   true
+            others, others, others, -,       true
+            others, others, others, waiting, false
+            others, others, own,    ready,   false
+            others, own,    -,      ready,   false
+            others, own,    own,    ready,   false
+            others, none,   none,   ready,   false
+            others, -,      -,      ready,   false
+            own,    own,    own,    ready,   false
+            own,    others, others, ready,   false
+            none,   none,   none,   ready,   false
             """)
-    void itGoesWhenNoMasterHasOrGetsItsKey(String spec, String template, String pod, boolean goes) {
+    void itGoesWhenNoPodHasOrGetsACertificateOfIt(String spec, String template, String pod, String node, boolean goes) {
         PoolSketch sketch = new PoolSketch(spec(spec)).child(TRUST);
         if (template != null) {
             new PoolSketch(spec(template))
@@ -57,6 +59,13 @@ class FormerAuthorityTest {
                         default -> Map.of(PoolLabels.TLS, "off");
                     },
                     ""));
+        }
+        if (node != null) {
+            sketch.pod(DirectorySpec.pod(
+                    "demo-a-0",
+                    PoolLabels.ROLE_STORAGE,
+                    Map.of(PoolLabels.TLS, "required"),
+                    node.equals("ready") ? "" : "no master takes its certificate"));
         }
 
         assertThat(FormerAuthority.of(sketch.observation())).isEqualTo(goes ? Optional.of(TRUST) : Optional.empty());

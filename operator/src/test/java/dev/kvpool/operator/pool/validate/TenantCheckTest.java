@@ -18,6 +18,7 @@ class TenantCheckTest {
     @CsvSource(delimiter = '|', textBlock = """
             {socketDirectory: /run/kvpool} | %s                          | protocol shm in TransferEngine demo (remove socketDirectory)
             {protocols: [ucx, tcp]}        | %s                          | protocol ucx in TransferEngine demo (remove it)
+            {protocols: [ascend, tcp], accelerator: {chip: A2}, trustedFabric: true} | %s | protocol ascend in TransferEngine demo (remove it)
             {agents: {}}                   | %s                          | agents in TransferEngine demo (remove them)
             {}                             | storage: []                 | memory of engines (add a storage set)
             {}                             | engineSegmentSize: 1Gi, %s  | memory of engines (remove engineSegmentSize)

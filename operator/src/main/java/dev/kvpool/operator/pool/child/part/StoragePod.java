@@ -183,7 +183,7 @@ public final class StoragePod {
         if (pool.payloadsAreAuthenticated()) {
             arguments.add("--payloads=authenticated");
         }
-        if (engine.trustedFabric()) {
+        if (pool.usesTrustedFabric(set)) {
             arguments.add("--trusted-fabric=true");
         }
         return arguments;

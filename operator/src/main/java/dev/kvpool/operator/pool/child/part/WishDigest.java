@@ -41,15 +41,8 @@ public final class WishDigest {
     private static final Set<String> NOT_OF_STORAGE = Set.of("name", "replicas", "perNode");
 
     /** What of an engine storage nodes are told; ports only where they are chosen. */
-    private static final Set<String> OF_ENGINE = Set.of(
-            "protocols",
-            "hostNetwork",
-            "timeouts",
-            "memory",
-            "accelerator",
-            "socketDirectory",
-            "rdma",
-            "trustedFabric");
+    private static final Set<String> OF_ENGINE =
+            Set.of("protocols", "hostNetwork", "timeouts", "memory", "accelerator", "socketDirectory", "rdma");
 
     /** What of the pool's engine agents are told. */
     private static final Set<String> OF_AGENTS = Set.of("agents", "hostNetwork", "timeouts", "rdma");
@@ -81,6 +74,9 @@ public final class WishDigest {
         asked.putAll(ProcessIdentity.ofMembers(pool).asked());
         if (pool.payloadsAreAuthenticated()) {
             asked.put("payloads", pool.spec().security().payloads());
+        }
+        if (pool.usesTrustedFabric(set)) {
+            asked.put("trustedFabric", true);
         }
         return text(pool, asked, PoolLabels.ROLE_STORAGE);
     }
