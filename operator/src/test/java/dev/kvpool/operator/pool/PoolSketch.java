@@ -444,7 +444,8 @@ public final class PoolSketch {
                 devices,
                 false,
                 "",
-                false);
+                false,
+                "");
     }
 
     /** A running storage pod that found this of its NPUs. */
@@ -528,7 +529,8 @@ public final class PoolSketch {
                 pod.devices(),
                 pod.ofDirectory(),
                 pod.trustDomain(),
-                pod.notBegun());
+                pod.notBegun(),
+                pod.serviceAccount());
     }
 
     public static PoolReport leader(List<PoolReport.Node> nodes) {

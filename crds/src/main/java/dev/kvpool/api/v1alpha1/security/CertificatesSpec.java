@@ -52,7 +52,9 @@ public record CertificatesSpec(
                 "For Directory: the trust domain of certificates that name ServiceAccounts, spiffe://TRUST-DOMAIN/ns/NAMESPACE/sa/ACCOUNT, as"
                         + " SPIRE and cert-manager's csi-driver-spiffe give them, for example cluster.local. They are good for the pool's masters,"
                         + " storage nodes and engines by the ServiceAccounts of their pods, and do not say which master or storage node a process is."
-                        + " Names of the pool's own are good as well. It can be changed while mode is Off.")
+                        + " Names of the pool's own are good as well. The trust domain and its root must be of this cluster alone: who may make the"
+                        + " pool's namespace and ServiceAccounts in another cluster that has them is a member of the pool. It can be changed while"
+                        + " mode is Off.")
         @ValidationRule(
                 value = "self.matches('^[-a-z0-9._]+$')",
                 message = "trustDomain must be a trust domain of SPIFFE: lower case letters, digits, '.', '-' and '_'")

@@ -77,9 +77,10 @@ public record StorageSetSpec(
                         "the name of a set must consist of lower case letters, digits and '-', and start with a letter")
         @Size(min = 1, max = NAME_LENGTH_MAX)
         @ValidationRule(
-                value = "!(self in ['master', 'storage', 'leader', 'client', 'pool', 'agent'])",
-                message = "master, storage, leader, client, pool and agent are names the operator uses itself:"
-                        + " choose another set name")
+                value = "!(self in ['master', 'storage', 'leader', 'client', 'pool', 'agent', 'admin', 'preflight'])",
+                message =
+                        "master, storage, leader, client, pool, agent, admin and preflight are names the operator uses itself:"
+                                + " choose another set name")
         String name,
 
         @JsonPropertyDescription(

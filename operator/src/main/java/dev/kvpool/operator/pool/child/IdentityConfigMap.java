@@ -34,7 +34,8 @@ public final class IdentityConfigMap {
                         pool.names(),
                         pool.spec(),
                         pool.poolId(),
-                        pool.security().operator())
+                        pool.security().operator(),
+                        pool.security().present())
                 .ifPresent(names -> data.put(NamesOfOthers.FILE, names));
         return new ConfigMapBuilder()
                 .withMetadata(pool.metadata(

@@ -53,7 +53,8 @@ public final class PoolConfigMap {
                                             pool.names(),
                                             pool.spec(),
                                             pool.engine(),
-                                            pool.security().operator()))
+                                            pool.security().operator(),
+                                            pool.security().present()))
                             .text());
         }
         return data;

@@ -54,6 +54,7 @@ import java.util.stream.Stream;
  * @param ofDirectory true for a master whose certificates others make, as it was made
  * @param trustDomain of certificates that name ServiceAccounts, for a master that was made to know them; empty else
  * @param notBegun true while it is on a node and none of its containers has run, nor has said why not: volumes, a network or images are waited for
+ * @param serviceAccount name of its ServiceAccount; empty when nothing is known
  */
 public record ObservedPod(
         String name,
@@ -83,7 +84,8 @@ public record ObservedPod(
         Optional<DeviceCheck> devices,
         boolean ofDirectory,
         String trustDomain,
-        boolean notBegun) {
+        boolean notBegun,
+        String serviceAccount) {
 
     /** How the trouble of a pod begins for which there is no node. */
     private static final String NO_NODE = "cannot be scheduled: ";
@@ -148,7 +150,10 @@ public record ObservedPod(
                                 .get(PoolLabels.CERTIFICATES)),
                 Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
                         .getOrDefault(PoolLabels.TRUST_DOMAIN, ""),
-                notBegun(pod, status));
+                notBegun(pod, status),
+                pod.getSpec() == null
+                        ? ""
+                        : Objects.requireNonNullElse(pod.getSpec().getServiceAccountName(), ""));
     }
 
     /** True when it is being deleted. */

@@ -14,16 +14,22 @@ import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.DirectoryList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.naming.Workloads;
 import dev.kvpool.operator.pool.security.NamesOfOthers;
 import dev.kvpool.operator.pool.security.PoolTrust;
+import dev.kvpool.operator.pool.security.StorageAccount;
 import dev.kvpool.operator.pool.sizing.PoolEngines;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Everything a decision about a pool is made from, seen at one time.
@@ -168,6 +174,32 @@ public record PoolObservation(
                 .filter(kind::isInstance)
                 .map(kind::cast)
                 .filter(set -> set.getMetadata().getLabels().containsKey(PoolLabels.SET))
+                .toList();
+    }
+
+    /**
+     * ServiceAccounts of the storage pods with certificates that are there, and of those that workloads still make as before. Sets that the spec has
+     * no more are drained for hours, and pods are made again one by one.
+     */
+    public List<StorageAccount> storageAccounts() {
+        Stream<StorageAccount> ofPods = pods(PoolLabels.ROLE_STORAGE).stream()
+                .filter(pod -> pod.security().isOn())
+                .map(pod -> new StorageAccount(
+                        pod.serviceAccount(), Optional.of(pod.set()).filter(set -> pod.perNode())));
+        Stream<StorageAccount> ofWorkloads = Stream.concat(
+                        storageWorkloads(StatefulSet.class).stream(), storageWorkloads(DaemonSet.class).stream())
+                .flatMap(workload -> Workloads.template(workload)
+                        .filter(template ->
+                                template.getMetadata().getAnnotations().containsKey(PoolLabels.TLS))
+                        .map(template -> template.getSpec().getServiceAccountName())
+                        .map(account -> new StorageAccount(
+                                account, Optional.of(setName(workload)).filter(set -> workload instanceof DaemonSet)))
+                        .stream());
+        return Stream.concat(ofPods, ofWorkloads)
+                .filter(account -> !account.name().isEmpty())
+                .distinct()
+                .sorted(Comparator.comparing(StorageAccount::name)
+                        .thenComparing(account -> account.perNodeSet().orElse("")))
                 .toList();
     }
 

@@ -45,7 +45,8 @@ public final class SecurityStage {
                 next.isOn() && masters.contains(SecurityMode.OFF) ? SecurityMode.OFF : next,
                 directory.isPresent() ? Optional.empty() : PoolTrust.among(seen.children(), seen.names()),
                 settings.account(),
-                directory);
+                directory,
+                seen.storageAccounts());
     }
 
     /**

@@ -24,6 +24,9 @@ public final class AccountRoles {
     /** Each ServiceAccount of a namespace that has no role of its own. */
     private static final String ANY = "*";
 
+    /** A storage node. */
+    static final String NODE = "node";
+
     private final List<Role> roles = new ArrayList<>();
 
     /**
@@ -40,14 +43,20 @@ public final class AccountRoles {
      * Those of a pool.
      *
      * @param engine the pool's own transfer engine, whose agents there are
+     * @param present accounts of storage pods that are there
      */
     public static AccountRoles of(
-            PoolNames names, KvCachePoolSpec spec, TransferEngineSpec engine, ServiceAccountName operator) {
+            PoolNames names,
+            KvCachePoolSpec spec,
+            TransferEngineSpec engine,
+            ServiceAccountName operator,
+            List<StorageAccount> present) {
         AccountRoles all = new AccountRoles();
         String namespace = names.namespace() + "/";
         for (StorageSetSpec set : spec.storage()) {
-            all.add(namespace + ofSet(names, set), set.perNode() == null ? "node" : "node " + set.name());
+            all.add(namespace + ofSet(names, set), set.perNode() == null ? NODE : NODE + " " + set.name());
         }
+        present.forEach(account -> all.addPresent(namespace + account.name(), account.role()));
         if (engine.agents() != null) {
             all.add(namespace + ofAgents(names, engine), "agent");
         }
@@ -79,13 +88,15 @@ public final class AccountRoles {
     }
 
     /** What certificates of others stand for that name ServiceAccounts. Who shows a token has none of them. */
-    public static AccountRoles ofForeign(PoolNames names, KvCachePoolSpec spec, ServiceAccountName operator) {
+    public static AccountRoles ofForeign(
+            PoolNames names, KvCachePoolSpec spec, ServiceAccountName operator, List<StorageAccount> present) {
         AccountRoles all = new AccountRoles();
         String namespace = names.namespace() + "/";
         all.add(namespace + names.masters(), "master");
         for (StorageSetSpec set : spec.storage()) {
-            all.add(namespace + ofSet(names, set), "node");
+            all.add(namespace + ofSet(names, set), NODE);
         }
+        present.forEach(account -> all.addPresent(namespace + account.name(), NODE));
         all.addNone(namespace + names.preflight(), namespace + names.admins(), operator.text());
         all.addTenants(names, spec);
         return all;
@@ -103,6 +114,16 @@ public final class AccountRoles {
         add(namespace + names.preflight(), "monitor");
         add(namespace + names.admins(), "admin");
         add(operator.text(), "operator");
+    }
+
+    /** Where storage nodes of the spec have the account, pods from before are taken for these: the spec would be refused else. */
+    private void addPresent(String account, String role) {
+        boolean isNode = roles.stream()
+                .anyMatch(
+                        known -> known.account().equals(account) && known.role().startsWith(NODE));
+        if (!isNode) {
+            add(account, role);
+        }
     }
 
     private void add(String account, String role) {

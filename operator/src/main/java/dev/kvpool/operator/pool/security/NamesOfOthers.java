@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.security.CertificatesSpec;
 import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import java.util.List;
 import java.util.Optional;
 
 /** The file by which a pool's processes know certificates of others, which name ServiceAccounts. */
@@ -14,12 +15,20 @@ public final class NamesOfOthers {
 
     private NamesOfOthers() {}
 
-    /** Its text; empty where certificates have names of the pool alone. */
+    /**
+     * Its text; empty where certificates have names of the pool alone.
+     *
+     * @param present accounts of storage pods that are there
+     */
     public static Optional<String> of(
-            PoolNames names, KvCachePoolSpec spec, String poolId, ServiceAccountName operator) {
+            PoolNames names,
+            KvCachePoolSpec spec,
+            String poolId,
+            ServiceAccountName operator,
+            List<StorageAccount> present) {
         return head(spec, poolId)
-                .map(head ->
-                        head + AccountRoles.ofForeign(names, spec, operator).text());
+                .map(head -> head
+                        + AccountRoles.ofForeign(names, spec, operator, present).text());
     }
 
     /** The same of masters alone, for who speaks with these. */

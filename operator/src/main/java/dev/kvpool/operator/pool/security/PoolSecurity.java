@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.security;
 import dev.kvpool.api.v1alpha1.security.CertificatesSpec;
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.security.ServiceAccountName;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -14,13 +15,19 @@ import java.util.Optional;
  * @param trust the certificate authority; empty where there is none
  * @param operator the ServiceAccount of the operator
  * @param directory where pods find certificates that others make; empty where there is a certificate authority, or shall be
+ * @param present ServiceAccounts of storage pods that are there
  */
 public record PoolSecurity(
         SecurityMode masters,
         SecurityMode members,
         Optional<PoolTrust> trust,
         ServiceAccountName operator,
-        Optional<CertificatesSpec> directory) {
+        Optional<CertificatesSpec> directory,
+        List<StorageAccount> present) {
+
+    public PoolSecurity {
+        present = List.copyOf(present);
+    }
 
     /** Whether any process of the pool has a certificate. */
     public boolean isOn() {

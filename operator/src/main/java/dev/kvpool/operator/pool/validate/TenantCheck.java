@@ -37,13 +37,18 @@ final class TenantCheck {
     private static Optional<AccountRoles> roles(PoolObservation seen, OperatorSettings settings) {
         if (seen.spec().security().directory().isEmpty()) {
             return Optional.of(AccountRoles.of(
-                    seen.names(), seen.spec(), seen.engineSpecs().ofPool(), settings.account()));
+                    seen.names(),
+                    seen.spec(),
+                    seen.engineSpecs().ofPool(),
+                    settings.account(),
+                    seen.storageAccounts()));
         }
         return seen.spec()
                 .security()
                 .directory()
                 .map(CertificatesSpec::trustDomain)
-                .map(domain -> AccountRoles.ofForeign(seen.names(), seen.spec(), settings.account()));
+                .map(domain ->
+                        AccountRoles.ofForeign(seen.names(), seen.spec(), settings.account(), seen.storageAccounts()));
     }
 
     private static Optional<Finding> ambiguous(AccountRoles roles) {
@@ -55,7 +60,7 @@ final class TenantCheck {
                 : Optional.of(new Finding(
                         Reason.ACCOUNT_IN_TWO_ROLES,
                         ("ServiceAccount %s: its certificates can have one name only. Give each tenant and each set of storage nodes"
-                                        + " ServiceAccounts of its own.")
+                                        + " ServiceAccounts of its own; storage pods that are there count until they have gone.")
                                 .formatted(NameList.of(sentences))));
     }
 

@@ -315,7 +315,8 @@ final class RandomCluster {
                 Optional.empty(),
                 false,
                 "",
-                false);
+                false,
+                "");
     }
 
     private static String trouble(Pod pod) {

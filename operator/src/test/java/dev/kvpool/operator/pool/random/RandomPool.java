@@ -265,7 +265,8 @@ final class RandomPool {
                 Optional.empty(),
                 false,
                 "",
-                false);
+                false,
+                "");
     }
 
     /** Whether everything is as the spec says, and nothing goes on. */

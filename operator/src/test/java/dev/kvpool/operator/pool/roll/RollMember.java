@@ -273,7 +273,8 @@ final class RollMember {
                 Optional.empty(),
                 false,
                 "",
-                false);
+                false,
+                "");
         return new Member(
                 observed,
                 master,

@@ -408,7 +408,8 @@ final class DrainPool {
                 Optional.empty(),
                 false,
                 "",
-                false);
+                false,
+                "");
     }
 
     private PoolReport report() {
