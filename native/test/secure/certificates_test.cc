@@ -69,6 +69,29 @@ TEST_F(CertificatesTest, OfOthersNeedRulesBesideTheDirectoryAndFollowThem) {
   EXPECT_EQ(kvpool::toString(opened.value()->current()->self().principal), "tenant/u/ro/a.engine") << "what was good";
 }
 
+/// Who may not look at the rules must not go on as if there were none.
+TEST_F(CertificatesTest, OnlyAMissingFileOfRulesMeansThatThereAreNone) {
+  const std::string names = path() + ".names/names";
+  const auto problem = [this] { return Certificates::open(path()).status().text(); };
+  write(authority_.issue("tenant/t/rw/a"));
+  EXPECT_EQ(problem(), "");
+  std::filesystem::create_directories(path() + ".names");
+  EXPECT_EQ(problem(), "");
+  std::filesystem::create_symlink("names", names);  // of itself: not even root can read it
+  EXPECT_NE(problem().find("cannot look at " + names), std::string::npos) << problem();
+  EXPECT_NE(problem().find("or there must be none"), std::string::npos) << problem();
+
+  const auto filled = [&names](size_t bytes) {
+    const std::string head = std::string("pool ") + test::kPool + "\ntrust-domain cluster.local\n#";
+    std::filesystem::remove(names);
+    std::ofstream(names) << head << std::string(bytes - head.size(), 'x');
+  };
+  filled(size_t{1} << 20);
+  EXPECT_EQ(problem(), "");
+  filled((size_t{1} << 20) + 1);
+  EXPECT_NE(problem().find("has more than 1024 KiB"), std::string::npos) << problem();
+}
+
 TEST_F(CertificatesTest, ThatDoNotDoAreRefusedWithFileCauseAndRemedy) {
   const CertificateAuthority other("another root");
   const PemTriple fine = authority_.issue("node/a");

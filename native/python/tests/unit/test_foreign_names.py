@@ -83,6 +83,25 @@ def test_rules_lie_beside_the_directory(tmp_path: Path) -> None:
     assert beside(f"{tmp_path}/tls/").trust_domain == "cluster.local"
 
 
+def test_rules_are_none_only_where_there_is_no_file(tmp_path: Path) -> None:
+    names = tmp_path / "tls.names" / "names"
+    names.parent.mkdir()
+    assert beside(tmp_path / "tls") == ForeignNames()
+    names.symlink_to("names")  # of itself: not even root can read it
+    with pytest.raises(OSError, match="symbolic links"):
+        beside(tmp_path / "tls")
+
+
+def test_rules_that_are_too_long_are_refused_and_not_cut(tmp_path: Path) -> None:
+    names = tmp_path / "tls.names" / "names"
+    names.parent.mkdir()
+    names.write_text(f"{HEAD}#".ljust((1 << 20) - len("\na/b node"), "x") + "\na/b node")
+    assert beside(tmp_path / "tls").accounts == {"a/b": "node"}
+    names.write_text(f"{HEAD}#".ljust(1 << 20, "x") + "\n")
+    with pytest.raises(ValueError, match="has more than 1024 KiB"):
+        beside(tmp_path / "tls")
+
+
 def test_tenant_id_is_the_one_by_the_rules(tmp_path: Path) -> None:
     directory = tmp_path / "tls"
     directory.mkdir()

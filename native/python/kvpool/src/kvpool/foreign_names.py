@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_BYTES_MAX = 256 << 10
+_BYTES_MAX = 1 << 20
 _LABEL = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
 _ACCOUNT = re.compile(rf"{_LABEL}/(?:\*|(?=[^/]{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*)", re.ASCII)
 _POOL = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
@@ -73,7 +73,11 @@ def _is_head(first: str, word: str) -> bool:
 def beside(directory: str | Path) -> ForeignNames:
     """Those of a directory of certificates. Raises OSError and ValueError where there is a file that cannot be used."""
     path = Path(str(directory).rstrip("/") + ".names") / "names"
-    if not path.exists():
+    try:
+        with path.open("rb") as file:
+            content = file.read(_BYTES_MAX + 1)
+    except FileNotFoundError:
         return ForeignNames()
-    with path.open("rb") as file:
-        return parse(file.read(_BYTES_MAX).decode("ascii", "replace"))
+    if len(content) > _BYTES_MAX:
+        raise ValueError(f"{path} has more than {_BYTES_MAX >> 10} KiB; is it what it should be?")
+    return parse(content.decode("ascii", "replace"))

@@ -78,7 +78,20 @@ record CertificateFiles(Path directory, String chain, String key, String roots, 
                 text(directory.resolve(CHAIN_FILE)),
                 text(directory.resolve(KEY_FILE)),
                 text(directory.resolve(ROOTS_FILE)),
-                Files.exists(namesOf(directory)) ? Optional.of(text(namesOf(directory))) : Optional.empty());
+                names(namesOf(directory)));
+    }
+
+    /** Only where there is no file there are no rules: one that cannot be looked at may say who has a part in the pool no more. */
+    private static Optional<String> names(Path file) throws RefusedCertificateException {
+        byte[] bytes;
+        try {
+            bytes = bytes(file);
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        } catch (IOException e) {
+            throw unreadable(file, e);
+        }
+        return Optional.of(text(file, bytes));
     }
 
     private static Path namesOf(Path directory) {
@@ -88,20 +101,35 @@ record CertificateFiles(Path directory, String chain, String key, String roots, 
     }
 
     private static String text(Path file) throws RefusedCertificateException {
-        try (InputStream in = Files.newInputStream(file)) {
-            byte[] bytes = in.readNBytes(BYTES_MAX + 1);
-            if (bytes.length > BYTES_MAX) {
-                throw new RefusedCertificateException(
-                        file + " has more than " + BYTES_MAX + " bytes; it should hold a few certificates only");
-            }
-            // What is no ASCII can only stand outside of the blocks, or is no base64.
-            return new String(bytes, StandardCharsets.ISO_8859_1);
+        byte[] bytes;
+        try {
+            bytes = bytes(file);
         } catch (NoSuchFileException e) {
             throw new RefusedCertificateException(file + " is missing; " + ISSUE, e);
         } catch (IOException e) {
-            throw new RefusedCertificateException(
-                    "cannot read " + file + ": " + e + "; the user of this process must be able to", e);
+            throw unreadable(file, e);
         }
+        return text(file, bytes);
+    }
+
+    private static byte[] bytes(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return in.readNBytes(BYTES_MAX + 1);
+        }
+    }
+
+    private static String text(Path file, byte[] bytes) throws RefusedCertificateException {
+        if (bytes.length > BYTES_MAX) {
+            throw new RefusedCertificateException(
+                    file + " has more than " + BYTES_MAX + " bytes; is it what it should be?");
+        }
+        // What is no ASCII can only stand outside of the blocks, or is no base64.
+        return new String(bytes, StandardCharsets.ISO_8859_1);
+    }
+
+    private static RefusedCertificateException unreadable(Path file, IOException cause) {
+        return new RefusedCertificateException(
+                "cannot read " + file + ": " + cause + "; the user of this process must be able to", cause);
     }
 
     /**

@@ -163,6 +163,24 @@ class MembersWithForeignNamesTest {
                 .hasMessageContaining("its trust domain is no pool id");
     }
 
+    /** Nor is it as if there were none where they cannot be looked at, or are too long. */
+    @Test
+    void rulesThatCannotBeReadAreRefused() throws IOException {
+        Path directory = filled("engine", "team-a/engine", RULES);
+        Path names = folder.resolve("engine.names/names");
+        Files.delete(names);
+        Files.createSymbolicLink(names, Path.of("names")); // of itself: not even root can read it
+        assertThatThrownBy(() -> TlsContext.read(directory, Instant.now()))
+                .isInstanceOf(RefusedCertificateException.class)
+                .hasMessageContaining("cannot read " + names);
+
+        Files.delete(names);
+        Files.writeString(names, RULES + "#" + "x".repeat((1 << 20) - RULES.length()));
+        assertThatThrownBy(() -> TlsContext.read(directory, Instant.now()))
+                .isInstanceOf(RefusedCertificateException.class)
+                .hasMessageContaining(names + " has more than 1048576 bytes");
+    }
+
     /** Who shows a token there must know masters by the rules as well. */
     @Test
     void whoAsksWithATokenKnowsMastersByTheRules() throws IOException {

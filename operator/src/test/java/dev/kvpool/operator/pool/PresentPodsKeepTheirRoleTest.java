@@ -3,8 +3,8 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.pool.validate.PoolValidator;
+import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import java.util.List;
 import java.util.Map;
