@@ -17,6 +17,7 @@ import dev.kvpool.identity.text.Quoted;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
@@ -127,7 +128,9 @@ final class EnrolClient {
     private ForeignNames foreign() throws IOException {
         Path names = roots.resolveSibling(NAMES_FILE);
         try {
-            return Files.exists(names) ? ForeignNames.parse(Files.readString(names)) : ForeignNames.NONE;
+            return ForeignNames.parse(Files.readString(names));
+        } catch (NoSuchFileException e) {
+            return ForeignNames.NONE;
         } catch (IllegalArgumentException e) {
             throw new IOException(names + ": " + e.getMessage(), e);
         }
