@@ -75,6 +75,7 @@ public final class ShortPods extends BeanDeserializerModifier {
         private static PodSpec shortened(PodSpec whole) {
             PodSpec spec = new PodSpec();
             spec.setNodeName(whole.getNodeName());
+            spec.setServiceAccountName(whole.getServiceAccountName());
             spec.setImagePullSecrets(each(whole.getImagePullSecrets(), secret -> secret));
             spec.setContainers(each(whole.getContainers(), Shortening::shortened));
             return spec;
