@@ -556,12 +556,6 @@ public enum Reason {
             "DeviceUnhealthy",
             "Ascend's device plugin says that an NPU of a storage pod is not well. Condition Draining shows how far that storage node is"
                     + " emptied; it takes part again when the NPU is well."),
-    ASCEND_NOT_SERVED(
-            ASCEND_RUNTIME_READY,
-            FALSE,
-            "AscendNotServed",
-            "Storage nodes found CANN and their NPUs, and serve without protocol ascend: their engine of CANN or its memory could not be set"
-                    + " up, or the pod was made without trustedFabric. Clients use the other protocols."),
     DEVICES_NOT_CHECKED(
             ASCEND_RUNTIME_READY,
             UNKNOWN,

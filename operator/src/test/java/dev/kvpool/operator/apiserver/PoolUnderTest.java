@@ -93,7 +93,6 @@ public final class PoolUnderTest {
     private String verdict = "rolling-warm";
     private String neverReady = "";
     private boolean stuck;
-    private List<String> protocols = List.of("shm", "tcp");
     private int leader;
     private int epoch = 1;
 
@@ -376,12 +375,6 @@ public final class PoolUnderTest {
         return this;
     }
 
-    /** What its storage nodes serve. */
-    PoolUnderTest serving(String... protocols) {
-        this.protocols = List.of(protocols);
-        return this;
-    }
-
     /** Runs its masters, of which the first leads, and its numbered sets. */
     public PoolUnderTest run() {
         cluster.runPodsOf(name + "-master");
@@ -650,7 +643,7 @@ public final class PoolUnderTest {
                 0,
                 OBJECTS,
                 "0.1.0",
-                protocols,
+                List.of("shm", "tcp"),
                 "%016x".formatted(life.incarnation()),
                 new PoolReport.Objects(OBJECTS, "00000000000000aa"),
                 new PoolReport.Restored(OBJECTS, "00000000000000aa", 0),

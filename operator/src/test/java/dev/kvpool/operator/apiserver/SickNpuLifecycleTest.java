@@ -46,7 +46,6 @@ class SickNpuLifecycleTest {
                         .build());
         PoolUnderTest pool = OPERATOR.make(
                         "npus", "{transferEngine: npus, replicas: 2, storage: [{name: default, capacity: 1Gi}]}")
-                .serving("ascend", "tcp")
                 .run();
         for (int ordinal = 0; ordinal < 2; ordinal++) {
             cluster.addNode("npus-node-" + ordinal, Map.of());

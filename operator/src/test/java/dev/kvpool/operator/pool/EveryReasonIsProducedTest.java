@@ -263,7 +263,6 @@ class EveryReasonIsProducedTest {
             case RUNTIME_FOUND -> of(found(""));
             case CANN_LIBRARY_NOT_FOUND, SYMBOL_MISSING, DRIVER_TOO_OLD, NO_DEVICE -> of(found(reason.text()));
             case DEVICE_UNHEALTHY -> of(found("").node("worker", sick()));
-            case ASCEND_NOT_SERVED -> of(found("").masters(1, 1, ALL_READY));
             case DEVICES_NOT_CHECKED -> of(withNpus("", "1Gi"));
             case NOT_USED -> of(EngineSketch.status());
             case ENGINE_READY -> of(EngineSketch.status(EngineSketch.pool(1, 1, "shm", "tcp")));

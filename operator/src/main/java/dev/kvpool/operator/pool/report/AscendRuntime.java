@@ -2,7 +2,6 @@
 package dev.kvpool.operator.pool.report;
 
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
-import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.ascend.DeviceNeeds;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -27,8 +26,6 @@ final class AscendRuntime {
     /** In this order one is named where pods have several: what is missing first on the way to a device. */
     private static final List<Reason> MISSING =
             List.of(Reason.CANN_LIBRARY_NOT_FOUND, Reason.SYMBOL_MISSING, Reason.DRIVER_TOO_OLD, Reason.NO_DEVICE);
-
-    private static final String ASCEND = "ascend";
 
     private final PoolObservation seen;
     private final Set<String> sets;
@@ -86,17 +83,6 @@ final class AscendRuntime {
                             : "%s: not looked for NPUs yet.%s"
                                     .formatted(NameList.of(names(unchecked)), PodTroubles.sentences(unchecked)));
         }
-        List<String> without = withoutAscend();
-        if (!without.isEmpty()) {
-            return new Finding(
-                    Reason.ASCEND_NOT_SERVED,
-                    ("%s found CANN and NPUs, and %s without protocol ascend: clients use the others. The log of %s says why, as does GET"
-                                    + " /api/v1/node there.")
-                            .formatted(
-                                    NameList.of(without),
-                                    without.size() == 1 ? "serves" : "serve",
-                                    without.size() == 1 ? "the pod" : "each pod"));
-        }
         String warnings = sentences(
                 pods.stream()
                         .filter(pod -> !pod.devices().orElseThrow().warnings().isEmpty())
@@ -106,18 +92,6 @@ final class AscendRuntime {
                 Reason.RUNTIME_FOUND,
                 "All storage pods of %s found CANN and their NPUs when they started.%s"
                         .formatted(sets(), warnings.isEmpty() ? "" : " But: " + warnings));
-    }
-
-    /** Storage nodes that serve, as the leader sees them, and not by their NPUs. */
-    private List<String> withoutAscend() {
-        List<String> ids = pods.stream().map(ObservedPod::nodeId).toList();
-        return seen.leaderReport().stream()
-                .flatMap(report -> report.nodes().stream())
-                .filter(node -> node.serves() && ids.contains(node.id()))
-                .filter(node -> !node.protocols().contains(ASCEND))
-                .map(PoolReport.Node::id)
-                .sorted()
-                .toList();
     }
 
     private String sets() {

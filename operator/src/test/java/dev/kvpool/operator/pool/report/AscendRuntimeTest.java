@@ -3,8 +3,6 @@ package dev.kvpool.operator.pool.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.operator.master.PoolReport;
-import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.observation.DeviceCheck;
 import dev.kvpool.operator.pool.observation.SickNpus;
@@ -113,48 +111,6 @@ class AscendRuntimeTest {
         assertThat(AscendRuntime.of(pool().observation()))
                 .contains(new Finding(
                         Reason.DEVICES_NOT_CHECKED, "No storage pod of set a is there that could look for its NPUs."));
-    }
-
-    @Test
-    void storageNodesThatServeWithoutTheirNpusAreNamed() {
-        assertThat(served(serving("demo-a-0", "ready", "ascend"), serving("demo-a-1", "ready", "shm")))
-                .isEqualTo(
-                        new Finding(
-                                Reason.ASCEND_NOT_SERVED,
-                                "demo-a-1 found CANN and NPUs, and serves without protocol ascend: clients use the others. The log of the pod says why, as does GET /api/v1/node there."));
-        assertThat(served(serving("demo-a-0", "ready", "ascend"), serving("demo-a-1", "away", "shm"))
-                        .reason())
-                .as("one that does not serve has other worries")
-                .isEqualTo(Reason.RUNTIME_FOUND);
-        assertThat(served(serving("demo-a-0", "ready", "ascend"), serving("demo-b-1", "ready", "shm"))
-                        .reason())
-                .as("another set may have none")
-                .isEqualTo(Reason.RUNTIME_FOUND);
-    }
-
-    private static Finding served(PoolReport.Node... nodes) {
-        PoolSketch pool = pool().masters(1, 1, PoolSketch.leader(List.of(nodes)))
-                .pod(PoolSketch.checked("demo-a-0", "a", WELL))
-                .pod(PoolSketch.checked("demo-a-1", "a", WELL));
-        return AscendRuntime.of(pool.observation()).orElseThrow();
-    }
-
-    private static PoolReport.Node serving(String id, String state, String protocol) {
-        return Reports.node(
-                id,
-                state,
-                "",
-                false,
-                0,
-                0,
-                "0.1.0",
-                List.of(protocol, "tcp"),
-                "00000000000000a1",
-                null,
-                null,
-                null,
-                null,
-                null);
     }
 
     private static PoolSketch pool() {
