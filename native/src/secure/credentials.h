@@ -55,7 +55,7 @@ class Credentials {
 /// malformed.
 Result<PeerName> nameOf(x509_st* certificate, const ForeignNames& foreign);
 
-/// Where the file is that says what names of others are: not in the directory, in which whoever fills it may leave no
+/// Where the file is that says what names of others are: not in the directory, in which those who fill it may leave no
 /// room.
 std::string namesFile(const std::string& directory);
 

@@ -42,7 +42,7 @@ TEST_F(CertificatesTest, AreLoadedWithTheirName) {
   }
 }
 
-/// Beside the directory, which whoever fills it may own.
+/// Beside the directory, which those who fill it may own.
 TEST_F(CertificatesTest, OfOthersNeedRulesBesideTheDirectoryAndFollowThem) {
   const auto rules = [this](const std::string& lines) {
     std::filesystem::create_directories(path() + ".names");

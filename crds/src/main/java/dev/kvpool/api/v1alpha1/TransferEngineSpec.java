@@ -19,6 +19,7 @@ import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
 import java.util.List;
+import java.util.Optional;
 
 /** Settings of a transfer engine. A pool that names no engine runs with the defaults. */
 @JsonClassDescription("Settings of the transfer engine. A pool that names none runs with the defaults.")
@@ -151,5 +152,10 @@ public record TransferEngineSpec(
         return protocols.stream()
                 .filter(protocol -> protocol != Protocol.SHM || socketDirectory != null)
                 .toList();
+    }
+
+    /** The one of its protocols that has no TLS; the schema admits one. */
+    public Optional<Protocol> fabric() {
+        return protocols.stream().filter(Protocol::isOfFabric).findFirst();
     }
 }

@@ -158,7 +158,7 @@ final class EngineStatus {
     private static String unobserved(TransferEngine engine) {
         return engine.getSpec().protocols().stream()
                 .filter(UNOBSERVED::contains)
-                .map(EngineStatus::name)
+                .map(Protocol::word)
                 .map(
                         " Only the nodes know whether they serve %1$s: see kubectl kvpool status POOL, or metric kvpool_node_serves_%1$s."
                                 ::formatted)
@@ -173,17 +173,8 @@ final class EngineStatus {
     private static Set<String> wanted(TransferEngine engine) {
         return engine.getSpec().protocolsOfNodes().stream()
                 .filter(protocol -> !UNOBSERVED.contains(protocol))
-                .map(EngineStatus::name)
+                .map(Protocol::word)
                 .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    private static String name(Protocol protocol) {
-        return switch (protocol) {
-            case SHM -> "shm";
-            case ASCEND -> "ascend";
-            case UCX -> "ucx";
-            case TCP -> "tcp";
-        };
     }
 
     /** Protocols that all pools' storage nodes with this engine offer, as far as they were asked. */

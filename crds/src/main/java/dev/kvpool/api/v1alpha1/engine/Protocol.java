@@ -2,6 +2,7 @@
 package dev.kvpool.api.v1alpha1.engine;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import java.util.Locale;
 
 /** A way to move bytes between a client and a storage node. */
 public enum Protocol {
@@ -16,5 +17,15 @@ public enum Protocol {
     UCX,
     /** TCP, for every client. */
     @JsonProperty("tcp")
-    TCP
+    TCP;
+
+    /** As custom resources, command lines and the environment of clients have it. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Whether it goes by network cards of its own and authenticates no peer, and so has no TLS. */
+    public boolean isOfFabric() {
+        return this == UCX || this == ASCEND;
+    }
 }

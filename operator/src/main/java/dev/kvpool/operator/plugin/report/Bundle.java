@@ -22,7 +22,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -48,11 +47,9 @@ final class Bundle {
     /** Text by file name. */
     Map<String, String> of(PoolObservation seen) {
         List<Pod> pods = on.pods(seen.names().pool());
-        String fabric = seen.engine().stream()
-                .flatMap(engine -> engine.getSpec().protocols().stream())
-                .filter(protocol -> protocol == Protocol.UCX || protocol == Protocol.ASCEND)
-                .map(protocol -> protocol.name().toLowerCase(Locale.ROOT))
-                .findFirst()
+        String fabric = seen.engine()
+                .flatMap(engine -> engine.getSpec().fabric())
+                .map(Protocol::word)
                 .orElse("");
         add("status.txt", () -> StatusText.of(StatusView.of(seen, NodeNotes.of(fabric, pods, on.masters()))));
         add("plan.txt", () -> PlanText.of(PlanCommand.view(on, seen.names().pool(), on.operatorSettings(null))));

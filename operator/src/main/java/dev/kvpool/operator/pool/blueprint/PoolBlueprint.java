@@ -94,8 +94,7 @@ public record PoolBlueprint(
     public boolean usesTrustedFabric(StorageSetSpec set) {
         return security.members() == SecurityMode.REQUIRED
                 && engine(set).trustedFabric()
-                && (engine(set).protocols().contains(Protocol.UCX)
-                        || engine(set).protocols().contains(Protocol.ASCEND));
+                && engine(set).fabric().isPresent();
     }
 
     /** Port of the agents' admin endpoint. */

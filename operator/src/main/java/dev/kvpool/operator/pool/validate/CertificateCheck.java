@@ -15,6 +15,7 @@ import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /** Whether the pods of a pool could know each other by the certificates that its spec gives them. Pure. */
 final class CertificateCheck {
@@ -87,35 +88,33 @@ final class CertificateCheck {
     private static Optional<String> otherNames(PoolObservation seen) {
         Optional<CertificatesSpec> directory = seen.spec().security().directory();
         String trustDomain = directory.map(CertificatesSpec::trustDomain).orElse("");
-        List<String> others = seen.pods(PoolLabels.ROLE_MASTER).stream()
-                .filter(pod -> pod.security().isOn()
-                        && pod.ofDirectory()
+        return changed(
+                seen,
+                pod -> pod.ofDirectory()
                         && directory.isPresent()
-                        && !pod.trustDomain().equals(trustDomain))
-                .map(ObservedPod::name)
-                .sorted()
-                .toList();
-        return others.isEmpty()
-                ? Optional.empty()
-                : Optional.of(
-                        ("spec.security.certificates.trustDomain has changed while %s still knew certificates by the names of before. Set it"
-                                        + " back, wait with mode Off until condition Secured is gone, and change it then.")
-                                .formatted(NameList.of(others)));
+                        && !pod.trustDomain().equals(trustDomain),
+                "trustDomain has changed while %s still knew certificates by the names of before");
+    }
+
+    private static Optional<String> otherSource(PoolObservation seen) {
+        boolean isDirectory = seen.spec().security().directory().isPresent();
+        return changed(
+                seen,
+                pod -> pod.ofDirectory() != isDirectory,
+                "source has changed while %s still had certificates of the other source");
     }
 
     /** Masters are the last to go to mode Off. */
-    private static Optional<String> otherSource(PoolObservation seen) {
-        boolean isDirectory = seen.spec().security().directory().isPresent();
+    private static Optional<String> changed(PoolObservation seen, Predicate<ObservedPod> isOfBefore, String what) {
         List<String> others = seen.pods(PoolLabels.ROLE_MASTER).stream()
-                .filter(pod -> pod.security().isOn() && pod.ofDirectory() != isDirectory)
+                .filter(pod -> pod.security().isOn() && isOfBefore.test(pod))
                 .map(ObservedPod::name)
                 .sorted()
                 .toList();
         return others.isEmpty()
                 ? Optional.empty()
                 : Optional.of(
-                        ("spec.security.certificates.source has changed while %s still had certificates of the other source. Set it back, wait"
-                                        + " with mode Off until condition Secured is gone, and change it then.")
-                                .formatted(NameList.of(others)));
+                        "spec.security.certificates.%s. Set it back, wait with mode Off until condition Secured is gone, and change it then."
+                                .formatted(what.formatted(NameList.of(others))));
     }
 }

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.validate;
 
-import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.api.v1alpha1.engine.Protocol;
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.util.List;
-import java.util.Locale;
 
 /** Whether a pool that requires TLS is given protocols that have none, which its owner must want. Pure. */
 final class FabricCheck {
-    private static final List<Protocol> WITHOUT_TLS = List.of(Protocol.UCX, Protocol.ASCEND);
-
     private FabricCheck() {}
 
     static List<Finding> of(PoolObservation seen) {
@@ -22,18 +18,9 @@ final class FabricCheck {
         }
         return seen.engines().stream()
                 .filter(engine -> !engine.getSpec().trustedFabric())
-                .flatMap(engine -> withoutTls(engine.getSpec()).stream()
+                .flatMap(engine -> engine.getSpec().fabric().stream()
                         .map(protocol -> finding(engine.getMetadata().getName(), protocol)))
                 .toList();
-    }
-
-    /** Those of its protocols that have none. */
-    static List<Protocol> withoutTls(TransferEngineSpec engine) {
-        return engine.protocols().stream().filter(WITHOUT_TLS::contains).toList();
-    }
-
-    static String word(Protocol protocol) {
-        return protocol.name().toLowerCase(Locale.ROOT);
     }
 
     private static Finding finding(String engine, Protocol protocol) {
@@ -41,6 +28,6 @@ final class FabricCheck {
                 Reason.FABRIC_NOT_TRUSTED,
                 ("The pool requires TLS, and protocol %s in TransferEngine %s authenticates no peer and encrypts nothing. Set"
                                 + " trustedFabric: true there if every host on that network is trusted, or remove the protocol.")
-                        .formatted(word(protocol), engine));
+                        .formatted(protocol.word(), engine));
     }
 }

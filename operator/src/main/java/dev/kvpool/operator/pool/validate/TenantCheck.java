@@ -71,9 +71,10 @@ final class TenantCheck {
             if (engine.getSpec().protocolsOfNodes().contains(Protocol.SHM)) {
                 shared.add("protocol shm in TransferEngine %s (remove socketDirectory)".formatted(name));
             }
-            for (Protocol protocol : FabricCheck.withoutTls(engine.getSpec())) {
-                shared.add("protocol %s in TransferEngine %s (remove it)".formatted(FabricCheck.word(protocol), name));
-            }
+            engine.getSpec()
+                    .fabric()
+                    .ifPresent(protocol -> shared.add(
+                            "protocol %s in TransferEngine %s (remove it)".formatted(protocol.word(), name)));
         }
         seen.engine()
                 .filter(engine -> engine.getSpec().agents() != null)

@@ -196,15 +196,6 @@ public final class StoragePod {
 
     /** Protocols as the command line and the clients' environment have them. */
     public static String words(List<Protocol> protocols) {
-        return protocols.stream().map(StoragePod::name).collect(Collectors.joining(","));
-    }
-
-    private static String name(Protocol protocol) {
-        return switch (protocol) {
-            case SHM -> "shm";
-            case ASCEND -> "ascend";
-            case UCX -> "ucx";
-            case TCP -> "tcp";
-        };
+        return protocols.stream().map(Protocol::word).collect(Collectors.joining(","));
     }
 }
