@@ -42,6 +42,7 @@ final class SchemaPolish {
             Map.entry("env", "name"),
             Map.entry("hostFiles", "path"),
             Map.entry("steps", "of,because"),
+            Map.entry("stepFacts", "of,because"),
             Map.entry("pods", "name"),
             Map.entry("volumes", "name"),
             Map.entry("volumeMounts", "mountPath"),

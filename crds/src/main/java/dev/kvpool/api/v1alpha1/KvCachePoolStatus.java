@@ -15,12 +15,14 @@ import dev.kvpool.api.v1alpha1.status.ReadyCount;
 import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.api.v1alpha1.status.ScaleStatus;
 import dev.kvpool.api.v1alpha1.status.SizingStatus;
+import dev.kvpool.api.v1alpha1.status.StepFacts;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.status.VersionStatus;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
+import java.util.Objects;
 
 /** What the operator observed of a pool. Values that change all the time are rounded: a calm pool costs no write. */
 @JsonClassDescription("What the operator observed of the pool. Values that change all the time are rounded.")
@@ -79,6 +81,10 @@ public record KvCachePoolStatus(
         @Size(max = StepStatus.STEPS_MAX)
         List<StepStatus> steps,
 
+        @JsonPropertyDescription("What the operator compares to find out whether steps are done. Not for people.")
+        @Size(max = StepStatus.STEPS_MAX)
+        List<StepFacts> stepFacts,
+
         @JsonPropertyDescription("The set that spec.replicas is for. Absent when there is none.")
         ScaleStatus scale,
 
@@ -98,16 +104,16 @@ public record KvCachePoolStatus(
 
     public static final KvCachePoolStatus EMPTY = new KvCachePoolStatus(
             null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-            null, null, null, null);
+            null, null, null, null, null);
 
     public KvCachePoolStatus {
         conditions = conditions == null
                 ? List.of()
                 : conditions.stream().filter(Condition::isKnown).toList();
         lastFailover = lastFailover == null || lastFailover.cause() == null ? null : lastFailover;
-        steps = steps == null
-                ? List.of()
-                : steps.stream().filter(StepStatus::isKnown).toList();
+        steps = StepStatus.known(steps, stepFacts);
+        stepFacts =
+                steps.stream().map(StepStatus::before).filter(Objects::nonNull).toList();
         protocols = protocols == null ? List.of() : List.copyOf(protocols);
         engines = engines == null ? List.of() : List.copyOf(engines);
     }

@@ -91,6 +91,7 @@ public final class EngineSketch {
                 null,
                 null,
                 null,
+                null,
                 protocols,
                 null,
                 null,

@@ -130,7 +130,7 @@ public final class PoolSketch {
     private static KvCachePoolStatus statusWith(VersionStatus version, RollStatus roll, List<StepStatus> steps) {
         return new KvCachePoolStatus(
                 null, null, null, null, null, null, null, null, null, null, null, null, null, null, version, roll,
-                steps, null, null, null, null, null);
+                steps, null, null, null, null, null, null);
     }
 
     /** A status that says nothing but that an upgrade is being checked. */

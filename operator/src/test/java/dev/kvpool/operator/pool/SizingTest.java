@@ -245,7 +245,7 @@ class SizingTest {
     private static KvCachePoolStatus status(SizingStatus sizing) {
         return new KvCachePoolStatus(
                 null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-                null, null, null, sizing, null);
+                null, null, null, null, sizing, null);
     }
 
     private static ResourceRequirements resources(PoolSketch sketch, String name) {

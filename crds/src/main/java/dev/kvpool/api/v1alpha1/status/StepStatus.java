@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.api.v1alpha1.status;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.List;
 
-/** Something that is done to a master or storage node, or waits: all the operator knows of it, so that another one can go on. */
+/**
+ * Something that is done to a master or storage node, or waits: all the operator knows of it, so that another one can go on.
+ *
+ * @param before what was there when it began; not for people, so that it stands in {@code status.stepFacts}
+ */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record StepStatus(
         @JsonPropertyDescription("The master's pod, or the storage node's id.")
@@ -43,12 +49,7 @@ public record StepStatus(
         @Size(max = 253)
         String machine,
 
-        @JsonPropertyDescription(
-                "Epoch of the leader that hands over, or was told that the storage node takes part again.")
-        Long epoch,
-
-        @JsonPropertyDescription("What was there when it began.")
-        StepFacts before) {
+        @JsonIgnore StepFacts before) {
 
     /** Steps under way at a time; further ones wait. */
     public static final int UNDER_WAY_MAX = 64;
@@ -60,7 +61,7 @@ public record StepStatus(
 
     /** One that begins now. */
     public StepStatus(String of, StepKind kind, StepCause because, StepState state, String since) {
-        this(of, kind, because, state, since, null, null, null, null, null, null, null);
+        this(of, kind, because, state, since, null, null, null, null, null, null);
     }
 
     public StepStatus {
@@ -73,38 +74,63 @@ public record StepStatus(
      * Whether this version knows such steps. One of a newer version is left out: what it stopped is seen to be away, and what is still to
      * be done is planned again.
      */
-    public static boolean isKnown(StepStatus step) {
+    private static boolean isKnown(StepStatus step) {
         return step.kind != null && step.because != null && step.state != null;
     }
 
+    /** Those of a status that this version knows, each with its facts. */
+    public static List<StepStatus> known(List<StepStatus> steps, List<StepFacts> facts) {
+        return steps == null
+                ? List.of()
+                : steps.stream()
+                        .filter(StepStatus::isKnown)
+                        .map(step -> step.among(facts))
+                        .toList();
+    }
+
+    private StepStatus among(List<StepFacts> facts) {
+        return before != null || facts == null
+                ? this
+                : facts.stream()
+                        .filter(it -> of.equals(it.of()) && because == it.because())
+                        .findFirst()
+                        .map(this::with)
+                        .orElse(this);
+    }
+
     public StepStatus in(StepState other, String why) {
-        return new StepStatus(
-                of, kind, because, other, since, why, objectsLeft, bytesLeft, progress, machine, epoch, before);
+        return new StepStatus(of, kind, because, other, since, why, objectsLeft, bytesLeft, progress, machine, before);
     }
 
     public StepStatus left(Long objects, Quantity bytes) {
-        return new StepStatus(
-                of, kind, because, state, since, waitsFor, objects, bytes, progress, machine, epoch, before);
+        return new StepStatus(of, kind, because, state, since, waitsFor, objects, bytes, progress, machine, before);
     }
 
     public StepStatus with(StepProgress other) {
         return new StepStatus(
-                of, kind, because, state, since, waitsFor, objectsLeft, bytesLeft, other, machine, epoch, before);
+                of, kind, because, state, since, waitsFor, objectsLeft, bytesLeft, other, machine, before);
     }
 
     public StepStatus with(StepFacts other) {
         return new StepStatus(
-                of, kind, because, state, since, waitsFor, objectsLeft, bytesLeft, progress, machine, epoch, other);
+                of, kind, because, state, since, waitsFor, objectsLeft, bytesLeft, progress, machine, other);
     }
 
     public StepStatus on(String cordoned) {
         return new StepStatus(
-                of, kind, because, state, since, waitsFor, objectsLeft, bytesLeft, progress, cordoned, epoch, before);
+                of, kind, because, state, since, waitsFor, objectsLeft, bytesLeft, progress, cordoned, before);
     }
 
     /** The same, told to the leader of that epoch at that time; to none for null. */
     public StepStatus told(Long byEpoch, String at) {
+        StepFacts leader =
+                byEpoch == null ? null : new StepFacts(of, because, null, null, null, null, null, null, byEpoch);
         return new StepStatus(
-                of, kind, because, state, at, waitsFor, objectsLeft, bytesLeft, progress, machine, byEpoch, before);
+                of, kind, because, state, at, waitsFor, objectsLeft, bytesLeft, progress, machine, leader);
+    }
+
+    /** Epoch of the leader that was told of it; null when none was. */
+    public Long epoch() {
+        return before == null ? null : before.epoch();
     }
 }

@@ -81,6 +81,7 @@ public final class PoolStatus {
                 version(seen, plan, old),
                 plan.roll().next().orElse(null),
                 plan.transitions().steps(),
+                null, // made from the steps
                 scale(seen).orElse(null),
                 report.map(says -> protocols(says, seen.spec().storage().isEmpty()))
                         .orElse(old.protocols()),

@@ -15,12 +15,14 @@ final class Facts {
             case EMPTY, REMOVE, TAKE_BACK -> step;
             case HAND_OVER ->
                 step.told(view.members().leader().map(PoolReport::epoch).orElse(null), step.since());
-            case RESTART, REPLACE -> step.with(of(member));
+            case RESTART, REPLACE -> step.with(of(step, member));
         };
     }
 
-    private static StepFacts of(Member member) {
+    private static StepFacts of(StepStatus step, Member member) {
         return new StepFacts(
+                step.of(),
+                step.because(),
                 member.uid(),
                 member.observed().restarts(),
                 member.node()
@@ -29,19 +31,23 @@ final class Facts {
                         .orElse(null),
                 member.node().map(PoolReport.Node::objects).orElse(null),
                 member.ran(),
-                member.observed().specImage());
+                member.observed().specImage(),
+                null);
     }
 
     /** The same step, about another pod in the place of the one it began with. */
     static StepStatus about(StepStatus step, Member other) {
         StepFacts before = step.before();
         return step.with(new StepFacts(
+                step.of(),
+                step.because(),
                 other.uid(),
                 other.observed().restarts(),
                 before.incarnation(),
                 before.objects(),
                 other.ran(),
-                other.observed().specImage()));
+                other.observed().specImage(),
+                null));
     }
 
     /** The pod is the one with which the step began. */

@@ -34,6 +34,10 @@ final class PodSteps {
         if (gone) {
             return new Verdict.Under(step);
         }
+        if (step.before() == null) {
+            // A status without its facts was edited by hand, or written by a version that has others.
+            return new Verdict.Done();
+        }
         if (!isTouched(step, member.get()) && !maySpare(member.get())) {
             return new Verdict.Done();
         }

@@ -328,7 +328,7 @@ class PoolPlannerTest {
 
         String since = PoolSketch.NOON.toString();
         StepStatus step = new StepStatus("demo-a-0", StepKind.RESTART, StepCause.UPGRADE, StepState.UNDER_WAY, since)
-                .with(new StepFacts("uid-demo-a-0", 0, null, null, null, null));
+                .with(new StepFacts("demo-a-0", StepCause.UPGRADE, "uid-demo-a-0", 0, null, null, null, null, null));
         RollStatus roll = PoolSketch.asking("new:2", PoolSketch.IMAGE).roll().begun(RollMode.WARM, since);
 
         assertThat(smaller.status(PoolSketch.statusWith(roll, List.of(step)))

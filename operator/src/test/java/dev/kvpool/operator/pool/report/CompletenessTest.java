@@ -108,6 +108,7 @@ class CompletenessTest {
                 null,
                 null,
                 null,
+                null,
                 null);
     }
 

@@ -237,6 +237,22 @@ class SettingsTest {
                 .containsExactly(tuple("demo-a-0", StepState.KEPT));
     }
 
+    /** Of an edited status; what is still to be done about the pod begins again in its turn. */
+    @Test
+    void aStepWithoutFactsIsOver() {
+        sketch("");
+        sketch.ledAllAlong()
+                .status(PoolSketch.statusWith(List.of(new StepStatus(
+                        "demo-b-1",
+                        StepKind.REPLACE,
+                        StepCause.SETTINGS,
+                        StepState.UNDER_WAY,
+                        PoolSketch.NOON.toString()))));
+        sketch.pod(pod("demo-b-1", true, current("b")));
+
+        assertThat(plan().transitions().steps()).extracting(StepStatus::of).doesNotContain("demo-b-1");
+    }
+
     /** It used to be waited for in silence, without an end. */
     @Test
     void aPodThatDoesNotGetReadyInTimeFailsAndNoOtherIsRecreated() {
@@ -247,7 +263,8 @@ class SettingsTest {
                         StepCause.SETTINGS,
                         StepState.UNDER_WAY,
                         PoolSketch.NOON.minusSeconds(3600).toString())
-                .with(new StepFacts("uid-of-the-pod-before", 0, "a0", 5L, null, null));
+                .with(new StepFacts(
+                        "demo-b-1", StepCause.SETTINGS, "uid-of-the-pod-before", 0, "a0", 5L, null, null, null));
         sketch.ledAllAlong().status(PoolSketch.statusWith(List.of(step)));
         sketch.pod(PoolSketch.notReady(pod("demo-b-1", true, current("b"))));
 
