@@ -15,6 +15,7 @@ public final class Limits {
     public static final Duration CLUSTER_START = Duration.ofMinutes(4);
     public static final Duration OPERATOR_READY = Duration.ofMinutes(3);
     public static final Duration POOL_READY = Duration.ofMinutes(4);
+    public static final Duration ROLLOUT = Duration.ofMinutes(10);
     public static final Duration CLIENT_POD = Duration.ofMinutes(2);
     public static final Duration NODE_DRAIN = Duration.ofMinutes(4);
     public static final Duration TAKEOVER = Duration.ofMinutes(2);

@@ -4,17 +4,43 @@ package dev.kvpool.e2e.install;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Command;
 import dev.kvpool.e2e.cluster.Limits;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Helm as people run it: as a program, on the chart of this source tree. */
+/** Helm as people run it: as a program, on the chart of this source tree or a later one. */
 public final class Helm {
 
     private final Cluster cluster;
+    private final Path chart;
 
     public Helm(Cluster cluster) {
+        this(cluster, cluster.settings().repository().resolve("helm/kvpool"));
+    }
+
+    private Helm(Cluster cluster, Path chart) {
         this.cluster = cluster;
+        this.chart = chart;
+    }
+
+    /**
+     * The same of a later release of the chart, as users get it: an archive.
+     *
+     * @param version its own and that of the images it names
+     * @param folder where the archive goes
+     */
+    public Helm later(String version, Path folder) {
+        run(
+                "package",
+                chart.toString(),
+                "--version",
+                version,
+                "--app-version",
+                version,
+                "--destination",
+                folder.toString());
+        return new Helm(cluster, folder.resolve("kvpool-" + version + ".tgz"));
     }
 
     /**
@@ -27,7 +53,7 @@ public final class Helm {
                 "upgrade",
                 "--install",
                 release,
-                cluster.settings().repository().resolve("helm/kvpool").toString(),
+                chart.toString(),
                 "--namespace",
                 namespace,
                 "--create-namespace",
@@ -51,7 +77,7 @@ public final class Helm {
         List<String> words = new ArrayList<>(List.of(
                 "template",
                 release,
-                cluster.settings().repository().resolve("helm/kvpool").toString(),
+                chart.toString(),
                 "--namespace",
                 namespace,
                 // Helm asks no cluster when it only renders.

@@ -44,7 +44,12 @@ public final class Operator {
      * @param values {@code name=value}; the last one of a name counts
      */
     public void install(String... values) {
-        helm.install(
+        install(helm, values);
+    }
+
+    /** The same by another chart. */
+    public void install(Helm chart, String... values) {
+        chart.install(
                 RELEASE,
                 NAMESPACE,
                 Stream.concat(Stream.of("replicas=1", "deviceHealth.enabled=true"), Stream.of(values))
