@@ -88,6 +88,7 @@ class ArchitectureTest {
             "observation",
             "storage",
             "validate",
+            "member",
             "transition",
             "roll",
             "plan",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
+import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.naming.NameList;
-import dev.kvpool.operator.pool.transition.Member;
 import java.util.List;
 import java.util.function.Predicate;
 

@@ -2,8 +2,8 @@
 package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.api.v1alpha1.status.RollStatus;
+import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.transition.Action;
-import dev.kvpool.operator.pool.transition.Member;
 import java.util.List;
 import java.util.Optional;
 

@@ -3,8 +3,8 @@ package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.api.v1alpha1.storage.RollMode;
+import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.naming.NameList;
-import dev.kvpool.operator.pool.transition.Member;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.util.ArrayList;

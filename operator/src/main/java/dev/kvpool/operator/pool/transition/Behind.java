@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.transition;
 
+import dev.kvpool.operator.pool.member.Member;
+import dev.kvpool.operator.pool.member.Members;
 import dev.kvpool.operator.pool.naming.NameList;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.transition;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.member.Member;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.transition;
 
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
+import dev.kvpool.operator.pool.member.Members;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;

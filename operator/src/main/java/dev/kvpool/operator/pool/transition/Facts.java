@@ -5,6 +5,8 @@ import dev.kvpool.api.v1alpha1.status.StepFacts;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.member.Member;
+import dev.kvpool.operator.pool.member.Members;
 
 /** What is written down when a step begins, and must differ when it is done. */
 final class Facts {

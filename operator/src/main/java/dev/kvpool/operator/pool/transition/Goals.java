@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.transition;
 
+import dev.kvpool.operator.pool.member.Cordon;
+import dev.kvpool.operator.pool.member.Cordons;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.Workloads;
 import dev.kvpool.operator.pool.observation.ObservedPod;

@@ -6,6 +6,7 @@ import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
+import dev.kvpool.operator.pool.member.Member;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

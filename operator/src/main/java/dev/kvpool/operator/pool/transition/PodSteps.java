@@ -6,6 +6,9 @@ import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.member.Member;
+import dev.kvpool.operator.pool.member.Members;
+import dev.kvpool.operator.pool.member.WarmMasters;
 import java.util.List;
 import java.util.Optional;
 

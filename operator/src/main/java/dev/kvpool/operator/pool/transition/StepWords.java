@@ -6,6 +6,8 @@ import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.member.Cordon;
+import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.Rounding;

@@ -8,6 +8,8 @@ import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.duration.ApiDuration;
+import dev.kvpool.operator.pool.member.Cordon;
+import dev.kvpool.operator.pool.member.Members;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -7,6 +7,8 @@ import dev.kvpool.api.v1alpha1.status.StepProgress;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
+import dev.kvpool.operator.pool.member.Cordon;
+import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.status.RollPhase;
 import dev.kvpool.api.v1alpha1.status.RollStatus;
-import dev.kvpool.operator.pool.transition.WarmMasters;
+import dev.kvpool.operator.pool.member.WarmMasters;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.pool.transition;
+package dev.kvpool.operator.pool.member;
 
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
@@ -84,7 +84,7 @@ public record Members(
         return pod.isWithoutNode() ? Member.Where.WITHOUT_NODE : Member.Where.PLACED;
     }
 
-    static boolean outlives(ObservedPod pod, PoolObservation seen) {
+    public static boolean outlives(ObservedPod pod, PoolObservation seen) {
         Class<? extends HasMetadata> kind = pod.perNode() ? DaemonSet.class : StatefulSet.class;
         return pod.role().equals(PoolLabels.ROLE_STORAGE)
                 && seen.storageWorkloads(kind).stream()

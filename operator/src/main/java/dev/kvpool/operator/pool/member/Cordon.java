@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.pool.transition;
+package dev.kvpool.operator.pool.member;
 
 /**
  * A storage node is on a Kubernetes node that is cordoned, or has a taint that counts as that, or its NPU there is not well.
@@ -25,7 +25,7 @@ public record Cordon(String host, String taint, String sick, boolean evicts, boo
     }
 
     /** What its Kubernetes node is, or has. */
-    String how() {
+    public String how() {
         if (!sick.isEmpty()) {
             return "has " + sick;
         }
@@ -33,7 +33,7 @@ public record Cordon(String host, String taint, String sick, boolean evicts, boo
     }
 
     /** How to be rid of it. */
-    String remedy() {
+    public String remedy() {
         if (!sick.isEmpty()) {
             return "repair the NPU";
         }

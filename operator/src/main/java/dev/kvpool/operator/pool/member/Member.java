@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.pool.transition;
+package dev.kvpool.operator.pool.member;
 
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.observation.ObservedPod;
@@ -51,7 +51,7 @@ public record Member(
     }
 
     /** What it ran until now, for a step; empty when nothing did, null when the kubelet does not say. */
-    String ran() {
+    public String ran() {
         return observed.running().isEmpty() && started() ? null : observed.running();
     }
 
@@ -80,12 +80,12 @@ public record Member(
     }
 
     /** It gives what it holds, also while it is emptied. */
-    boolean serves() {
+    public boolean serves() {
         return ready() && !leaving() && node.filter(PoolReport.Node::serves).isPresent();
     }
 
     /** Memory is empty before the first process; else the leader must have met the one that is, or was, there. */
-    boolean holdsNothing() {
+    public boolean holdsNothing() {
         return (!started() && !outlives)
                 || node.filter(seen -> !seen.incarnation().isEmpty())
                         .filter(seen -> seen.objects() == 0 && seen.usedBytes() == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.pool.transition;
+package dev.kvpool.operator.pool.member;
 
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedNode;
@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** Which storage nodes are on cordoned Kubernetes nodes, or on NPUs that are not well, and so shall not stay there with what they hold. Pure. */
-final class Cordons {
+public final class Cordons {
     private Cordons() {}
 
     /**
@@ -18,7 +18,7 @@ final class Cordons {
      *
      * @param drainTaints keys of taints that mean the same as a cordon
      */
-    static Map<String, Cordon> of(PoolObservation seen, List<String> drainTaints) {
+    public static Map<String, Cordon> of(PoolObservation seen, List<String> drainTaints) {
         Map<String, String> taints = new TreeMap<>();
         for (ObservedNode node : seen.nodes()) {
             Optional<String> taint = node.taint(drainTaints);
