@@ -35,7 +35,7 @@ class ManyPoolsTest {
         cluster = new SimulatedCluster(
                 operator.client(),
                 List.of(NAMESPACE),
-                (pod, address, report) -> operator.masters().say(pod, report),
+                (master, report) -> operator.masters().say(master.pod(), report),
                 2);
         census = new PoolCensus(operator.client(), List.of(NAMESPACE));
         for (int pool = 0; pool < POOLS; pool++) {

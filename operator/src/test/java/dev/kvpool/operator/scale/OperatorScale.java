@@ -2,7 +2,6 @@
 package dev.kvpool.operator.scale;
 
 import dev.kvpool.operator.apiserver.ApiServer;
-import dev.kvpool.operator.pool.PlainSpec;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
@@ -30,8 +29,6 @@ import picocli.CommandLine.Option;
                 "Many pools of 2 masters and 1 storage node: time until all are ready, durations of reconciliations, writes and"
                         + " processor time at rest, a restart, memory; then one pool of many storage nodes.")
 public final class OperatorScale implements Callable<Integer> {
-    private static final String POOL =
-            "{masters: {replicas: 2}, storage: [{name: default, capacity: 1Gi, replicas: 1}]}";
     private static final String LARGE = "large";
     private static final int SET_MAX = 250;
     private static final Duration LOOK = Duration.ofMillis(500);
@@ -67,12 +64,16 @@ public final class OperatorScale implements Callable<Integer> {
             description = "Seconds any step may take (default ${DEFAULT-VALUE}).")
     private int limitSeconds;
 
+    @Option(names = "--secure", description = "Pools that require TLS, as pools do that say nothing; else without.")
+    private boolean secure;
+
     @Option(names = "--jvm-options", required = true, description = "Flags of the operator's JVM: those of its image.")
     private String jvmOptions;
 
     private KubernetesClient client;
     private SimulatedCluster cluster;
     private SimulatedMasters masters;
+    private SecureMasters secureMasters;
     private PoolCensus census;
     private OperatorProcess operator;
     private Path log;
@@ -99,8 +100,10 @@ public final class OperatorScale implements Callable<Integer> {
         kubeconfig = Files.writeString(Files.createTempFile("operator-scale", ".kubeconfig"), api.kubeconfig());
         client = api.client();
         addServiceAddresses();
+        addAccountOfTheOperator();
         masters = new SimulatedMasters(PoolNames.MASTER_ADMIN_PORT);
-        cluster = new SimulatedCluster(client, all, masters, 4);
+        secureMasters = new SecureMasters(PoolNames.SECURE_ADMIN_PORT, client, masters);
+        cluster = new SimulatedCluster(client, all, secure ? secureMasters : masters, 4);
         census = new PoolCensus(client, all);
         try {
             say("the operator's log", log.toString());
@@ -111,6 +114,7 @@ public final class OperatorScale implements Callable<Integer> {
             }
             census.close();
             cluster.close();
+            secureMasters.close();
             masters.close();
             client.close();
             Files.delete(kubeconfig);
@@ -126,6 +130,20 @@ public final class OperatorScale implements Callable<Integer> {
                 metadata: {name: scale}
                 spec: {cidrs: [10.32.0.0/16]}
                 """).create();
+    }
+
+    /** Its tokens are what it shows to masters. */
+    private void addAccountOfTheOperator() {
+        client.resource("""
+                apiVersion: v1
+                kind: Namespace
+                metadata: {name: kvpool-system}
+                """).serverSideApply();
+        client.resource("""
+                apiVersion: v1
+                kind: ServiceAccount
+                metadata: {name: kvpool, namespace: kvpool-system}
+                """).serverSideApply();
     }
 
     private void measure(List<String> names) throws IOException {
@@ -147,7 +165,13 @@ public final class OperatorScale implements Callable<Integer> {
 
     private void makePools(List<String> names) throws IOException {
         long begin = System.nanoTime();
-        IntStream.range(0, pools).parallel().forEach(n -> apply(names.get(n % namespaces), "pool-" + n, POOL));
+        IntStream.range(0, pools)
+                .parallel()
+                .forEach(n -> apply(
+                        names.get(n % namespaces),
+                        "pool-" + n,
+                        "{security: {mode: %s}, masters: {replicas: 2}, storage: [{name: default, capacity: 1Gi, replicas: 1}]}"
+                                .formatted(mode())));
         say(pools + " pools created in", seconds(begin));
         await("all pools are ready", () -> census.ready() == pools);
         say("all of them Ready after", seconds(begin) + ", with " + cluster.pods() + " pods");
@@ -196,11 +220,15 @@ public final class OperatorScale implements Callable<Integer> {
             sets.append(sets.isEmpty() ? "" : ",")
                     .append("{name: set%d, capacity: 1Gi, replicas: %d}".formatted(set, Math.min(left, SET_MAX)));
         }
-        apply(LARGE, LARGE, "{storage: [" + sets + "]}");
+        apply(LARGE, LARGE, "{security: {mode: %s}, storage: [%s]}".formatted(mode(), sets));
         await("the large pool is ready", () -> census.ready() == pools + 1);
         say("one pool of " + nodes + " nodes", "Ready after " + seconds(begin) + "; " + operator.memory());
         say("meanwhile", operator.latencies().since(before).toString());
         say("largest status", census.largestStatus() + " bytes");
+    }
+
+    private String mode() {
+        return secure ? "Required" : "\"Off\"";
     }
 
     private void apply(String namespace, String name, String spec) {
@@ -209,7 +237,7 @@ public final class OperatorScale implements Callable<Integer> {
                 kind: KvCachePool
                 metadata: {name: %s, namespace: %s}
                 spec: %s
-                """.formatted(name, namespace, PlainSpec.of(spec)))
+                """.formatted(name, namespace, spec))
                 .fieldManager("user")
                 .serverSideApply();
     }

@@ -27,13 +27,16 @@ import java.util.concurrent.atomic.AtomicReference;
 public final class SimulatedCluster implements AutoCloseable {
     /** Where the words of a master go. */
     public interface Voice {
-        /**
-         * From now on the master in this pod says this.
-         *
-         * @param address IP address of the pod
-         */
-        void say(String pod, String address, PoolReport report);
+        /** From now on this master says this. */
+        void say(Master master, PoolReport report);
     }
+
+    /**
+     * A master that runs.
+     *
+     * @param address IP address of the pod
+     */
+    public record Master(String namespace, String pool, String pod, String address) {}
 
     private static final int EPOCH = 1;
     private static final long USED_BYTES = 100L << 20;
@@ -129,7 +132,7 @@ public final class SimulatedCluster implements AutoCloseable {
                 pool.storage.addAll(podsOf(set));
             }
             if (pool.led) {
-                sayWhatIsReady(name, pool);
+                sayWhatIsReady(namespace, name, pool);
             }
         }
     }
@@ -138,14 +141,18 @@ public final class SimulatedCluster implements AutoCloseable {
         new ClusterActor(client, namespace).takeLease(pool + "-master", pool + "-master-0", EPOCH);
         for (int ordinal = 1; ordinal < masters; ordinal++) {
             String standby = pool + "-master-" + ordinal;
-            voice.say(standby, address(standby), ScriptedMasters.standby(standby, EPOCH));
+            voice.say(master(namespace, pool, standby), ScriptedMasters.standby(standby, EPOCH));
         }
     }
 
-    private void sayWhatIsReady(String pool, RunningPool running) {
+    private void sayWhatIsReady(String namespace, String pool, RunningPool running) {
         String leader = pool + "-master-0";
         PoolReport report = ScriptedMasters.leader(leader, EPOCH, USED_BYTES, new ArrayList<>(running.storage));
-        voice.say(leader, address(leader), report);
+        voice.say(master(namespace, pool, leader), report);
+    }
+
+    private Master master(String namespace, String pool, String pod) {
+        return new Master(namespace, pool, pod, address(pod));
     }
 
     /** All addresses of this network are this machine's, so that each pod can have one of its own. */

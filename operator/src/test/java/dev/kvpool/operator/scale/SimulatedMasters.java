@@ -32,9 +32,9 @@ final class SimulatedMasters implements SimulatedCluster.Voice, AutoCloseable {
     }
 
     @Override
-    public void say(String pod, String address, PoolReport report) {
+    public void say(SimulatedCluster.Master master, PoolReport report) {
         try {
-            words.put(address, json.writeValueAsBytes(report));
+            words.put(master.address(), json.writeValueAsBytes(report));
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("a report that cannot be written as JSON", e);
         }
@@ -50,15 +50,22 @@ final class SimulatedMasters implements SimulatedCluster.Voice, AutoCloseable {
         return new HashSet<>(asked).containsAll(words.keySet());
     }
 
+    /** What the master at this address says, which is noted as asked; null when there is none. */
+    byte[] ask(String address) {
+        byte[] body = words.get(address);
+        if (body != null) {
+            asked.add(address);
+        }
+        return body;
+    }
+
     private void answer(HttpExchange exchange) throws IOException {
         try (exchange) {
-            String address = exchange.getLocalAddress().getAddress().getHostAddress();
-            byte[] body = words.get(address);
+            byte[] body = ask(exchange.getLocalAddress().getAddress().getHostAddress());
             if (body == null) {
                 exchange.sendResponseHeaders(404, -1);
                 return;
             }
-            asked.add(address);
             exchange.sendResponseHeaders(200, body.length);
             exchange.getResponseBody().write(body);
         }
