@@ -6,6 +6,7 @@
 #include "ascend/core/statuses.h"
 
 namespace kvpool::ascend {
+
 void Routes::submit(Time now, Wanted wanted) {
   const TransferId id = wanted.id;
   transfers_.emplace(id, Pending{std::move(wanted)});
@@ -17,6 +18,7 @@ void Routes::submit(Time now, Wanted wanted) {
 void Routes::queue(Time now, TransferId id) {
   const Routed route = routes_.try_emplace(transfers_.at(id).wanted.place.endpoint).first;
   route->second.waiting.push_back(id);
+  route->second.forgotten = false;
   advance(now, route);
 }
 
@@ -32,10 +34,10 @@ void Routes::connected(Time now, const std::string& endpoint, TransportStatus st
     route.renewed = true;
     route.state = State::Ending;
   } else {
-    if (status == kResourceExhausted) endLeastUsed();
     route.state = State::None;
     route.renewed = false;
-    for (const TransferId id : std::exchange(route.waiting, {}))
+    const bool waits = status == kResourceExhausted && !closed_ && awaitRoom();
+    for (const TransferId id : waits ? std::deque<TransferId>() : std::exchange(route.waiting, {}))
       if (transfers_.contains(id))
         finish(id, {KV_CONNECT_FAILED, endpoint + " cannot be connected: " + toString(status)});
   }
@@ -47,7 +49,10 @@ void Routes::disconnected(Time now, const std::string& endpoint, TransportStatus
   if (found == routes_.end()) return;
   Route& route = found->second;
   // A peer that cannot be told of the end leaves the channel with CANN; the next connection finds it and ends it again.
-  if (status != kTransportOk && status != kNotConnected) ++counters_.stuckChannels;
+  if (status != kTransportOk && status != kNotConnected) {
+    ++counters_.stuckChannels;
+    if (settings_.connectsByItself && route.waiting.empty()) suspects_.insert(endpoint);
+  }
   route.asked = false;
   route.state = State::None;
   for (const Broken& broken : std::exchange(route.broken, {}))
@@ -59,7 +64,17 @@ void Routes::transferred(Time now, TransferId id, TransportStatus status) {
   Route& route = routes_.at(transfers_.at(id).wanted.place.endpoint);
   --route.underWay;
   --underWay_;
-  if (!breaksChannel(status)) {
+  if (status == kTransportOk) route.reached = true;
+  if (status == kResourceExhausted && settings_.connectsByItself && !route.reached) {
+    // There is no room for the channel that the transfer was to make.
+    route.state = route.underWay == 0 && route.broken.empty() ? State::None : State::Ending;
+    if (!closed_ && awaitRoom()) {
+      transfers_.at(id).underWay = false;
+      route.waiting.push_front(id);
+    } else {
+      conclude(id, status);
+    }
+  } else if (!breaksChannel(status)) {
     conclude(id, status);
     if (settings_.shortConnections && route.state == State::Ready && route.underWay == 0 && route.waiting.empty())
       route.state = State::Ending;
@@ -92,6 +107,13 @@ void Routes::tick(Time now) {
   }
   for (const TransferId id : late)
     finish(id, {KV_TIMEOUT, "the time of the transfer ended before its channel was there"});
+  if (!late.empty()) advanceAll(now);
+}
+
+void Routes::forget(Time now, const std::string& endpoint) {
+  const Routed found = routes_.try_emplace(endpoint).first;
+  found->second.forgotten = true;
+  advance(now, found);
 }
 
 void Routes::hold(Time now) {
@@ -134,35 +156,55 @@ void Routes::shutDown() {
 void Routes::advance(Time now, Routed found) {
   auto& [endpoint, route] = *found;
   std::erase_if(route.waiting, [this](TransferId id) { return !transfers_.contains(id); });
-  if (route.state == State::Ready && !knowsMemory(route)) route.state = State::Ending;
-  if (route.state == State::Ending && route.underWay == 0 && !route.asked) {
-    route.asked = true;
-    actions_.emplace_back(Disconnect{endpoint});
-  }
-  if (route.state == State::None && !route.waiting.empty() && route.underWay == 0 && !held_) connect(found);
+  const bool idle = route.underWay == 0 && route.waiting.empty();
+  if (route.state == State::Ready && (!knowsMemory(route) || (idle && route.forgotten))) route.state = State::Ending;
+  if (route.state == State::Ending && route.underWay == 0 && !route.asked) end(found);
+  if (wantsChannel(route)) connectOrWait(found);
   if (route.state == State::Ready) beginWaiting(now, found);
-  if (route.state == State::None && route.waiting.empty() && route.underWay == 0) routes_.erase(found);
+  if (route.state != State::None || !route.waiting.empty() || route.underWay > 0) return;
+  if (route.forgotten && suspects_.erase(endpoint) > 0) return end(found);
+  routes_.erase(found);
 }
 
 void Routes::advanceAll(Time now) {
   for (Routed route = routes_.begin(); route != routes_.end();)
     advance(now, route++);
+  const bool anyWaits = std::ranges::any_of(routes_, [this](const auto& entry) { return wantsChannel(entry.second); });
+  if (!anyWaits) fitting_ = SIZE_MAX;  // what CANN said may be long ago when the next one is wanted
+}
+
+bool Routes::wantsChannel(const Route& route) const {
+  return route.state == State::None && !route.waiting.empty() && route.underWay == 0 && !held_;
+}
+
+/// Those that wait longer come first, so that none waits for ever beside others that come and go.
+void Routes::connectOrWait(Routed found) {
+  const TransferId first = found->second.waiting.front();
+  size_t needed = channels() + 1;
+  size_t ending = 0;
+  for (const auto& [endpoint, other] : routes_) {
+    if (wantsChannel(other) && other.waiting.front() < first) ++needed;
+    if (other.state == State::Ending && other.waiting.empty()) ++ending;
+  }
+  const size_t fitting = std::min(settings_.channelsMax, fitting_);
+  if (needed <= fitting) return connect(found);
+  if (needed > fitting + ending) (void)endLeastUsed();
 }
 
 void Routes::connect(Routed found) {
   auto& [endpoint, route] = *found;
+  route.reached = false;
   route.peerRegistrations = 0;  // it may have restarted since the channel before, and counts from the beginning again
   for (const TransferId id : route.waiting)
     route.peerRegistrations = std::max(route.peerRegistrations, transfers_.at(id).wanted.place.registrations);
   route.ourRegistrations = registrations_;
+  if (settings_.connectsByItself && suspects_.erase(endpoint) > 0) return end(found);
+  ++counters_.connects;
   if (settings_.connectsByItself) {
-    route.state = suspects_.erase(endpoint) == 0 ? State::Ready : State::Ending;
-    route.asked = route.state == State::Ending;
-    if (route.asked) actions_.emplace_back(Disconnect{endpoint});
+    route.state = State::Ready;
     return;
   }
   route.state = State::Connecting;
-  ++counters_.connects;
   actions_.emplace_back(Connect{endpoint, settings_.connectTimeoutMs});
 }
 
@@ -193,14 +235,36 @@ void Routes::begin(Time now, Routed found, Pending& pending) {
   actions_.emplace_back(Transfer{wanted.id, found->first, wanted.direction, wanted.pieces, static_cast<int32_t>(left)});
 }
 
-void Routes::endLeastUsed() {
+size_t Routes::channels() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(routes_, [](const auto& entry) { return entry.second.state != State::None; }));
+}
+
+bool Routes::awaitRoom() {
+  const bool ends = endLeastUsed() ||
+                    std::ranges::any_of(routes_, [](const auto& entry) { return entry.second.state == State::Ending; });
+  fitting_ = ends ? channels() : SIZE_MAX;
+  return ends;
+}
+
+bool Routes::endLeastUsed() {
   Routed least = routes_.end();
   for (Routed route = routes_.begin(); route != routes_.end(); ++route) {
     const bool unused =
         route->second.state == State::Ready && route->second.underWay == 0 && route->second.waiting.empty();
     if (unused && (least == routes_.end() || route->second.use < least->second.use)) least = route;
   }
-  if (least != routes_.end()) least->second.state = State::Ending;
+  if (least == routes_.end()) return false;
+  ++counters_.roomMade;
+  end(least);
+  return true;
+}
+
+void Routes::end(Routed found) {
+  found->second.state = State::Ending;
+  found->second.asked = true;
+  found->second.forgotten = false;
+  actions_.emplace_back(Disconnect{found->first});
 }
 
 void Routes::finish(TransferId id, Status status) {

@@ -3,6 +3,7 @@
 // answered goes in, actions come out. What CANN does is in docs/internals/ascend.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -21,6 +22,9 @@ struct RouteSettings {
   int32_t transferTimeoutMs = 10000;
   bool connectsByItself = false;  ///< CANN's capability: a transfer makes the channel and ends it after a failure
   size_t underWayMax = 100;       ///< transfers at the same time
+  /// At the same time, whether made here or by CANN, which has room for 512 in its first way to communicate. Where it
+  /// has less room, it says so, and is believed.
+  size_t channelsMax = 512;
   bool shortConnections = false;  ///< a channel ends with the last transfer that it is there for
 };
 
@@ -28,7 +32,8 @@ struct RouteCounters {
   uint64_t transfers = 0;
   uint64_t failures = 0;
   uint64_t timeouts = 0;
-  uint64_t connects = 0;
+  uint64_t connects = 0;       ///< channels that were wanted of CANN, or left to it
+  uint64_t roomMade = 0;       ///< channels that ended because another one needed their room
   uint64_t stuckChannels = 0;  ///< that CANN kept, as their peer could not be told of their end
 };
 
@@ -60,6 +65,9 @@ class Routes {
   void disconnected(Time now, const std::string& endpoint, TransportStatus status);
   void transferred(Time now, TransferId id, TransportStatus status);
   void tick(Time now);
+  /// Nothing is to be moved to or from this peer any more, as far as the caller knows: its channel ends when it is
+  /// idle.
+  void forget(Time now, const std::string& endpoint);
   /// Ends all channels, when what is under way over them has ended, and makes none until resume(): memory that is to be
   /// taken back must be known to none.
   void hold(Time now);
@@ -91,8 +99,10 @@ class Routes {
     uint64_t ourRegistrations = 0;
     bool renewed = false;  // a channel that CANN had kept was ended, to make this one
     bool asked = false;    // Disconnect is not answered yet
-    size_t underWay = 0;   // transfers
-    uint64_t use = 0;      // when it was used last: of all routes the greater the later
+    bool reached = false;  // by a transfer, since the channel was made
+    bool forgotten = false;
+    size_t underWay = 0;  // transfers
+    uint64_t use = 0;     // when it was used last: of all routes the greater the later
     std::deque<TransferId> waiting;
     std::vector<Broken> broken;
   };
@@ -106,12 +116,19 @@ class Routes {
   /// Does what the route can do now. Forgets it when nothing is left of it.
   void advance(Time now, Routed route);
   void advanceAll(Time now);
+  [[nodiscard]] bool wantsChannel(const Route& route) const;
+  /// Makes the channel, or room for it.
+  void connectOrWait(Routed route);
   void connect(Routed route);
   [[nodiscard]] bool knowsMemory(const Route& route) const;
   void beginWaiting(Time now, Routed route);
   void begin(Time now, Routed route, Pending& pending);
-  /// So that CANN has room for another channel.
-  void endLeastUsed();
+  [[nodiscard]] size_t channels() const;
+  /// CANN refused a channel: no more fit than there are, while one is wanted. False when none ends or can be ended.
+  bool awaitRoom();
+  /// The channel that was used longest ago and is idle. False when there is none.
+  bool endLeastUsed();
+  void end(Routed route);
   void conclude(TransferId id, TransportStatus status);
   void finish(TransferId id, Status status);
 
@@ -121,6 +138,7 @@ class Routes {
   bool held_ = false;
   size_t underWay_ = 0;
   uint64_t uses_ = 0;
+  size_t fitting_ = SIZE_MAX;            // channels that CANN had when it refused another one
   std::map<std::string, Route> routes_;  // by endpoint
   std::set<std::string> suspects_;       // endpoints whose channel CANN meant to end by itself, and may have kept
   std::unordered_map<TransferId, Pending> transfers_;

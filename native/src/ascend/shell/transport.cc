@@ -46,6 +46,12 @@ void Transport::registered() {
   routes_.registered();
 }
 
+void Transport::forget(const std::string& endpoint) {
+  std::unique_lock lock(mutex_);
+  routes_.forget(now(), endpoint);
+  settle(lock);
+}
+
 void Transport::withoutChannels(const std::function<void()>& take) {
   std::unique_lock lock(mutex_);
   routes_.hold(now());

@@ -40,6 +40,8 @@ class Transport {
   void submit(const Place& place, Direction direction, std::vector<Piece> pieces, Time timeoutMs, Ended ended);
   /// Memory was registered with the engine.
   void registered();
+  /// Its channel ends when it is idle: the peer is gone, or nothing is to be moved to or from it any more.
+  void forget(const std::string& endpoint);
   /// Runs `take` while no channel knows any memory of ours; transfers wait for that long.
   void withoutChannels(const std::function<void()>& take);
   /// Ends all transfers; those under way when CANN has answered, within their timeouts.

@@ -83,6 +83,10 @@ void AscendLinks::disconnect(ConnectionId connection) {
   if (!link) return;
   for (const Number number : link.mapped().waiting)
     finished_.emplace_back(number, false);
+  const std::string& endpoint = link.mapped().place.endpoint;
+  const bool isUsed =
+      std::ranges::any_of(links_, [&](const auto& other) { return other.second.place.endpoint == endpoint; });
+  if (!isUsed) source_.station->transport().forget(endpoint);
 }
 
 bool AscendLinks::settled() const {

@@ -2,6 +2,7 @@
 // Routes beside a model of CANN and of peers that restart, vanish and register memory, driven at random.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +17,9 @@ namespace {
 
 constexpr uint64_t kPeers = 3;
 constexpr size_t kUnderWayMax = 5;
+constexpr size_t kChannelsMax = 2;
+/// Of CANN, those that it kept included.
+constexpr size_t kLinks = 4;
 
 /// An engine of a peer: a new life has a new generation, and another port now and then.
 struct Engine {
@@ -30,14 +34,17 @@ class Model {
   Model(uint64_t seed, bool connectsByItself)
       : dice_(seed),
         connectsByItself_(connectsByItself),
-        routes_({.connectsByItself = connectsByItself, .underWayMax = kUnderWayMax}) {
+        routes_({.connectsByItself = connectsByItself, .underWayMax = kUnderWayMax, .channelsMax = kChannelsMax}) {
     for (uint64_t i = 0; i < kPeers; ++i)
       engines_[name(i)].endpoint = freshEndpoint();
   }
 
   void step() {
     now_ += static_cast<Time>(dice_.below(20));
-    switch (dice_.below(10)) {
+    switch (dice_.below(11)) {
+      case 10:
+        routes_.forget(now_, engines_[any()].endpoint);
+        break;
       case 0:
         restart();
         break;
@@ -89,6 +96,7 @@ class Model {
     uint64_t generation = 0;
     uint64_t registrations = 0;
     bool usable = true;
+    bool kept = false;  // by CANN, which could not tell the peer of its end
   };
 
   static std::string name(uint64_t number) { return "peer-" + std::to_string(number); }
@@ -177,17 +185,22 @@ class Model {
 
   TransportStatus connectTo(const std::string& endpoint) {
     if (channels_.contains(endpoint)) return kAlreadyConnected;
-    if (dice_.oneIn(20)) return kResourceExhausted;
+    if (channels_.size() >= kLinks || dice_.oneIn(20)) return kResourceExhausted;
     const Engine* engine = at(endpoint);
     if (engine == nullptr) return dice_.oneIn(2) ? kTransportTimeout : kTransportFailed;
-    channels_[endpoint] = {"", engine->generation, engine->registrations, true};
+    channels_[endpoint] = {"", engine->generation, engine->registrations};
+    const auto kept = std::ranges::count_if(channels_, [](const auto& channel) { return channel.second.kept; });
+    EXPECT_LE(channels_.size() - static_cast<size_t>(kept), kChannelsMax);
     return kTransportOk;
   }
 
   TransportStatus disconnectFrom(const std::string& endpoint) {
     std::erase_if(touched_, [&](const auto& touched) { return touched.second == endpoint; });
     if (!channels_.contains(endpoint)) return kNotConnected;
-    if (at(endpoint) == nullptr) return kTransportFailed;
+    if (at(endpoint) == nullptr) {
+      channels_[endpoint].kept = true;
+      return kTransportFailed;
+    }
     channels_.erase(endpoint);
     return kTransportOk;
   }
@@ -197,9 +210,8 @@ class Model {
     auto channel = channels_.find(transfer.endpoint);
     if (channel == channels_.end()) {
       if (!connectsByItself_) return kNotConnected;
-      if (engine == nullptr) return kTransportFailed;
-      channel =
-          channels_.emplace(transfer.endpoint, Channel{"", engine->generation, engine->registrations, true}).first;
+      if (const TransportStatus status = connectTo(transfer.endpoint); status != kTransportOk) return status;
+      channel = channels_.find(transfer.endpoint);
     }
     Channel& used = channel->second;
     const bool lives = engine != nullptr && engine->generation == used.generation;
@@ -210,7 +222,9 @@ class Model {
     EXPECT_NE(status, kParamInvalid) << "memory that was registered before the transfer is unknown to its channel";
     if (status != kTransportOk) {
       used.usable = false;
-      if (connectsByItself_) {
+      if (connectsByItself_ && engine == nullptr) {
+        used.kept = true;
+      } else if (connectsByItself_) {
         channels_.erase(channel);
       } else {
         touched_[transfer.id] = transfer.endpoint;

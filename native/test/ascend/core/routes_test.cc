@@ -20,6 +20,10 @@ class RoutesTest : public testing::Test {
   void make(const RouteSettings& settings) { routes_.emplace(settings); }
   void SetUp() override { make({.connectTimeoutMs = 1500, .transferTimeoutMs = 2500}); }
 
+  void submitTo(const std::string& endpoint, TransferId id, Time deadline = 60000) {
+    routes_->submit(now_, {id, {endpoint, 1}, Direction::Write, {}, deadline});
+    take();
+  }
   void submit(TransferId id, uint64_t registrations = 1, Time deadline = 60000) {
     routes_->submit(now_, {id, {kHere, registrations}, Direction::Read, {{0x1000, 0x2000, 64}}, deadline});
     take();
@@ -334,20 +338,184 @@ TEST_F(RoutesTest, ATransferWhoseTimeEndsWhileItWaitsTimesOut) {
 TEST_F(RoutesTest, WhereChannelsAreExhaustedTheOneUsedLeastRecentlyEnds) {
   underWay(1);
   transferred(1, kTransportOk);
-  routes_->submit(now_, {2, {kThere, 1}, Direction::Write, {}, 60000});
-  take();
+  submitTo(kThere, 2);
   clear();
   connected(kResourceExhausted, kThere);
-  EXPECT_EQ(all<Disconnect>().size(), 1U);
-  EXPECT_EQ(all<Disconnect>()[0].endpoint, kHere);
-  EXPECT_EQ(endOf(2)->code(), KV_CONNECT_FAILED);
+  ASSERT_NE(next<Disconnect>(), nullptr) << "the transfer waits for that";
+  EXPECT_EQ(next<Disconnect>()->endpoint, kHere);
+  clear();
+  disconnected(kTransportOk);
+  ASSERT_NE(next<Connect>(), nullptr);
+  EXPECT_EQ(next<Connect>()->endpoint, kThere);
+  EXPECT_EQ(routes_->counters().roomMade, 1U);
+}
+
+TEST_F(RoutesTest, WhereChannelsAreExhaustedAndNoneCanEndTheTransferFails) {
+  submit(1);
+  clear();
+  connected(kResourceExhausted);
+  ASSERT_NE(next<Finish>(), nullptr);
+  EXPECT_EQ(endOf(1)->code(), KV_CONNECT_FAILED);
+}
+
+TEST_F(RoutesTest, WhereCannThatConnectsByItselfHasNoRoomAnotherChannelEndsAndTheTransferIsMadeAgain) {
+  make({.connectsByItself = true});
+  submit(1);
+  transferred(1, kTransportOk);
+  submitTo(kThere, 2);
+  clear();
+  transferred(2, kResourceExhausted);
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  EXPECT_EQ(next<Disconnect>()->endpoint, kHere);
+  clear();
+  disconnected(kTransportOk);
+  ASSERT_NE(next<Transfer>(), nullptr);
+  EXPECT_EQ(next<Transfer>()->id, 2U);
+  clear();
+  transferred(2, kResourceExhausted);
+  ASSERT_NE(next<Finish>(), nullptr) << "there is nothing left that could end";
+  EXPECT_EQ(endOf(2)->code(), KV_TRANSFER_FAILED);
+}
+
+TEST_F(RoutesTest, ATransferOverAChannelThatIsThereIsNotShortOfOne) {
+  make({.connectsByItself = true});
+  submitTo(kThere, 1);
+  transferred(1, kTransportOk);
+  submit(2);
+  transferred(2, kTransportOk);
+  submit(3);
+  clear();
+  transferred(3, kResourceExhausted);
+  ASSERT_NE(next<Finish>(), nullptr);
+  EXPECT_EQ(endOf(3)->code(), KV_TRANSFER_FAILED);
+}
+
+/// Routes to some peers, in both ways to connect.
+class ChannelsMaxTest : public RoutesTest, public testing::WithParamInterface<bool> {
+ protected:
+  void SetUp() override { make({.connectsByItself = GetParam(), .channelsMax = 2}); }
+  static std::string peer(int number) { return "10.0.0.2:" + std::to_string(20000 + number); }
+  /// From here to the end of what CANN is asked then.
+  void begin(int number, TransferId id) {
+    submitTo(peer(number), id);
+    answerConnects();
+  }
+  void answerConnects() {
+    for (const Connect& connect : all<Connect>())
+      connected(kTransportOk, connect.endpoint);
+  }
+  void move(int number, TransferId id) {
+    begin(number, id);
+    transferred(id, kTransportOk);
+    clear();
+  }
+};
+
+TEST_P(ChannelsMaxTest, TheOneUsedLongestAgoEndsBeforeAnotherIsMade) {
+  move(1, 1);
+  move(2, 2);
+  move(1, 3);
+  begin(3, 4);
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  EXPECT_EQ(next<Disconnect>()->endpoint, peer(2));
+  clear();
+  disconnected(kTransportOk, peer(2));
+  answerConnects();
+  ASSERT_EQ(all<Transfer>().size(), 1U);
+  EXPECT_EQ(all<Transfer>()[0].endpoint, peer(3));
+  EXPECT_EQ(routes_->counters().connects, 3U);
+  EXPECT_EQ(routes_->counters().roomMade, 1U);
+}
+
+TEST_P(ChannelsMaxTest, OneThatMovesBytesStaysAndTheOtherPeerWaits) {
+  begin(1, 1);
+  begin(2, 2);
+  clear();
+  begin(3, 3);
+  EXPECT_TRUE(actions_.empty());
+  transferred(2, kTransportOk);
+  ASSERT_EQ(all<Disconnect>().size(), 1U);
+  EXPECT_EQ(all<Disconnect>()[0].endpoint, peer(2));
+  clear();
+  disconnected(kTransportOk, peer(2));
+  answerConnects();
+  EXPECT_EQ(all<Transfer>().size(), 1U);
+}
+
+TEST_P(ChannelsMaxTest, PeersGetTheRoomInTheOrderInWhichTheyCame) {
+  begin(1, 1);
+  begin(2, 2);
+  submitTo(peer(9), 3);
+  submitTo(peer(3), 4);
+  transferred(1, kTransportOk);
+  clear();
+  disconnected(kTransportOk, peer(1));
+  answerConnects();
+  ASSERT_EQ(all<Transfer>().size(), 1U);
+  EXPECT_EQ(all<Transfer>()[0].endpoint, peer(9));
+}
+
+TEST_P(ChannelsMaxTest, APeerThatStopsWaitingHoldsUpNoOther) {
+  begin(1, 1);
+  begin(2, 2);
+  submitTo(peer(3), 3, now_ + 100);
+  transferred(1, kTransportOk);
+  now_ += 100;
+  routes_->tick(now_);
+  take();
+  clear();
+  submitTo(peer(4), 4);
+  disconnected(kTransportOk, peer(1));
+  answerConnects();
+  ASSERT_EQ(all<Transfer>().size(), 1U);
+  EXPECT_EQ(all<Transfer>()[0].endpoint, peer(4));
+}
+
+TEST_P(ChannelsMaxTest, AForgottenPeersChannelEndsWhenItIsIdle) {
+  begin(1, 1);
+  clear();
+  routes_->forget(now_, peer(1));
+  take();
+  EXPECT_TRUE(actions_.empty()) << "it moves bytes";
+  transferred(1, kTransportOk);
+  ASSERT_EQ(all<Disconnect>().size(), 1U);
+  disconnected(kTransportOk, peer(1));
+  EXPECT_FALSE(routes_->hasChannels());
+  clear();
+  begin(1, 2);
+  EXPECT_EQ(all<Transfer>().size(), 1U);
+  clear();
+  transferred(2, kTransportOk);
+  EXPECT_TRUE(all<Disconnect>().empty()) << "it was wanted again";
+  routes_->forget(now_, peer(7));
+  take();
+  EXPECT_TRUE(all<Disconnect>().empty()) << "there was none";
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, ChannelsMaxTest, testing::Bool(),
+                         [](const auto& way) { return way.param ? "ByCann" : "ByUs"; });
+
+TEST_F(RoutesTest, AForgottenPeersChannelThatCannMayHaveKeptEnds) {
+  make({.connectsByItself = true});
+  submit(1);
+  transferred(1, kTransportFailed);
+  clear();
+  routes_->forget(now_, kHere);
+  take();
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  clear();
+  disconnected(kTransportFailed);
+  EXPECT_EQ(routes_->counters().stuckChannels, 1U);
+  EXPECT_FALSE(routes_->hasChannels());
+  EXPECT_TRUE(actions_.empty()) << "once, whatever comes of it";
+  submit(2);
+  ASSERT_NE(next<Disconnect>(), nullptr) << "it would be used otherwise";
 }
 
 TEST_F(RoutesTest, ShuttingDownEndsWhatWaitsNowAndTheRestWhenItIsAnswered) {
   underWay(1);
   submit(2);
-  routes_->submit(now_, {3, {kThere, 1}, Direction::Write, {}, 60000});
-  take();
+  submitTo(kThere, 3);
   clear();
   routes_->shutDown();
   take();

@@ -118,6 +118,18 @@ class AscendPool : public testing::Test {
   ClientHandle client_;
 };
 
+TEST_F(AscendPool, TheChannelToAClientThatGoesEnds) {
+  for (const char* connectsByItself : {"0", "1"}) {
+    const Environment way("ASCEND_AUTO_CONNECT", connectsByItself);
+    ASSERT_NO_FATAL_FAILURE(start());
+    ASSERT_TRUE(eventually([this] { return roundTrip("key", 65536) > 0; }));
+    const uint64_t before = ascend::calls("Disconnect");
+    client_.reset();
+    EXPECT_TRUE(eventually([before] { return ascend::calls("Disconnect") > before; })) << connectsByItself;
+    node_.reset();
+  }
+}
+
 TEST_F(AscendPool, ValuesOfAllSizesComeBackAsTheyWerePut) {
   ASSERT_NO_FATAL_FAILURE(start());
   EXPECT_EQ(statsOf(node_.get()).protocols, kAscend);

@@ -9,9 +9,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ascend/core/settings.h"
@@ -62,8 +65,10 @@ class HostMemory {
 /// One life of a peer: an engine and its memory.
 class Peer {
  public:
-  Peer(AclContext context, const std::string& endpoint) {
-    auto opened = Engine::open(runtime(), {context, endpoint, optionsOf({}, {}, runtime().adxl.optionPrefix)});
+  Peer(AclContext context, const std::string& endpoint, bool connectsByItself = false) {
+    const Capabilities capabilities{connectsByItself, false};
+    auto opened =
+        Engine::open(runtime(), {context, endpoint, optionsOf({}, capabilities, runtime().adxl.optionPrefix)});
     EXPECT_TRUE(opened.ok()) << opened.status().text();
     engine_ = std::move(opened.value());
     add(memory_);
@@ -75,6 +80,7 @@ class Peer {
   }
   [[nodiscard]] Place place() const { return {engine_->endpoint(), registrations_}; }
   [[nodiscard]] HostMemory& memory() { return memory_; }
+  [[nodiscard]] const HostMemory& memory() const { return memory_; }
   [[nodiscard]] Engine& engine() { return *engine_; }
 
  private:
@@ -82,6 +88,12 @@ class Peer {
   std::unique_ptr<Engine> engine_;
   uint64_t registrations_ = 0;
 };
+
+bool eventually(const std::function<bool()>& condition) {
+  for (int tries = 0; tries < 3000 && !condition(); ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return condition();
+}
 
 class TransportTest : public testing::TestWithParam<bool> {
  protected:
@@ -106,6 +118,13 @@ class TransportTest : public testing::TestWithParam<bool> {
     transport_ = std::make_unique<Transport>(here_->engine(), Transport::Terms{routes, 4, GetParam()});
   }
 
+  /// From the beginning of this machine's memory to that of a peer.
+  Status write(const Peer& peer, Time timeoutMs = 5000) {
+    std::promise<Status> end;
+    transport_->submit(peer.place(), Direction::Write, {{here_->memory().address(), peer.memory().address(), 64}},
+                       timeoutMs, [&end](const Status& status) { end.set_value(status); });
+    return end.get_future().get();
+  }
   std::future<Status> start(Direction direction, std::vector<Piece> pieces, Time timeoutMs = 5000) {
     auto promise = std::make_shared<std::promise<Status>>();
     std::future<Status> end = promise->get_future();
@@ -271,6 +290,58 @@ TEST_P(TransportTest, ManyCallersAreServedAtOnce) {
   for (auto& end : ends)
     EXPECT_TRUE(end.get().ok());
   EXPECT_TRUE(same());
+}
+
+/// CANN has room for two channels; `channelsMax` is what the transport thinks.
+class ChannelRoomTest : public TransportTest {
+ protected:
+  void fill(bool connectsByItself, size_t channelsMax) {
+    SCOPED_TRACE((connectsByItself ? "CANN connects, " : "we connect, ") + std::to_string(channelsMax) + " channels");
+    control("set links 2");
+    transport_.reset();
+    here_ = std::make_unique<Peer>(device_->context(), freeEndpoint(), connectsByItself);
+    begin({.connectTimeoutMs = 1000,
+           .transferTimeoutMs = 5000,
+           .connectsByItself = connectsByItself,
+           .channelsMax = channelsMax});
+    std::vector<std::unique_ptr<Peer>> peers;
+    for (int i = 0; i < 5; ++i)
+      peers.push_back(std::make_unique<Peer>(device_->context(), freeEndpoint(), connectsByItself));
+    for (int round = 0; round < 3; ++round) {
+      for (const auto& peer : peers) {
+        const Status moved = write(*peer);
+        EXPECT_TRUE(moved.ok()) << moved.text();
+        EXPECT_LE(live("channel"), 2U);
+      }
+    }
+    EXPECT_EQ(transport_->counters().roomMade, 13U) << "all but the first two, as each peer had the longest rest";
+    transport_.reset();
+    EXPECT_EQ(live("channel"), 0U);
+    here_.reset();
+  }
+};
+
+TEST_P(ChannelRoomTest, MorePeersAreReachedThanThereIsRoomFor) {
+  for (const bool connectsByItself : {false, true}) {
+    fill(connectsByItself, 2);
+    for (const char* call : {"Connect", "TransferSync", "TransferAsync"})
+      EXPECT_EQ(functionOf<uint64_t (*)(const char*)>("fake_ascend_failures")(call), 0U) << call;
+  }
+}
+
+TEST_P(ChannelRoomTest, CannThatHasLessRoomThanThoughtIsBelieved) {
+  for (const bool connectsByItself : {false, true})
+    fill(connectsByItself, 512);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, ChannelRoomTest, testing::Bool(),
+                         [](const auto& way) { return way.param ? "Asynchronous" : "Synchronous"; });
+
+TEST_P(TransportTest, AForgottenPeersChannelEnds) {
+  EXPECT_TRUE(write(*there_).ok());
+  EXPECT_EQ(live("channel"), 1U);
+  transport_->forget(there_->place().endpoint);
+  EXPECT_TRUE(eventually([] { return live("channel") == 0; }));
 }
 
 TEST_P(TransportTest, ShuttingDownEndsAllThatIsUnderWayAndAllThatWaits) {
