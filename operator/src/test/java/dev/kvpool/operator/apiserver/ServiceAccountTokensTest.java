@@ -4,7 +4,7 @@ package dev.kvpool.operator.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvpool.operator.master.ServiceAccountTokens;
+import dev.kvpool.operator.master.http.ServiceAccountTokens;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;

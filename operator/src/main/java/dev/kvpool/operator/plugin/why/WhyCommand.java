@@ -4,7 +4,7 @@ package dev.kvpool.operator.plugin.why;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.operator.master.MasterEndpoint;
-import dev.kvpool.operator.master.MasterPaths;
+import dev.kvpool.operator.master.http.MasterPaths;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.PluginException;
 import dev.kvpool.operator.plugin.cluster.PoolCommand;

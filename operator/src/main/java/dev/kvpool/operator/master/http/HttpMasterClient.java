@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.master;
+package dev.kvpool.operator.master.http;
 
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.identity.peer.PoolTls;
 import dev.kvpool.identity.peer.ServerTrust;
 import dev.kvpool.identity.text.Quoted;
+import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.master.MasterEndpoint;
+import dev.kvpool.operator.master.PoolReport;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.master;
+package dev.kvpool.operator.master.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,6 +8,8 @@ import com.sun.net.httpserver.HttpsServer;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.CertificateAuthority.Issued;
 import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.MasterEndpoint;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.master;
+package dev.kvpool.operator.master.http;
 
 import java.io.IOException;
 

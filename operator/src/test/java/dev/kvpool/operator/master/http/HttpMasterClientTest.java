@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.master;
+package dev.kvpool.operator.master.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.MasterEndpoint;
+import dev.kvpool.operator.master.PoolReport;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.master;
+package dev.kvpool.operator.master.http;
 
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
@@ -7,6 +7,7 @@ import dev.kvpool.identity.name.ForeignNames;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.peer.PoolTls;
 import dev.kvpool.identity.peer.ServerTrust;
+import dev.kvpool.operator.master.MasterEndpoint;
 import java.net.InetAddress;
 import java.security.GeneralSecurityException;
 import java.security.cert.CertificateException;
