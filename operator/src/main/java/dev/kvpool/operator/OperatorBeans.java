@@ -2,7 +2,7 @@
 package dev.kvpool.operator;
 
 import com.fasterxml.jackson.databind.DeserializationFeature;
-import dev.kvpool.operator.event.EventRecorder;
+import dev.kvpool.operator.event.recorder.EventRecorder;
 import dev.kvpool.operator.health.CountersFromZero;
 import dev.kvpool.operator.health.LostWatchCheck;
 import dev.kvpool.operator.health.ReconciliationWatch;

@@ -3,8 +3,8 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.operator.event.EventRecorder;
 import dev.kvpool.operator.event.ToldOnce;
+import dev.kvpool.operator.event.recorder.EventRecorder;
 import dev.kvpool.operator.master.MasterClient;
 import dev.kvpool.operator.pool.cluster.AuthorityMaker;
 import dev.kvpool.operator.pool.cluster.MatchedChildren;

@@ -4,8 +4,8 @@ package dev.kvpool.operator.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.operator.event.EventReason;
-import dev.kvpool.operator.event.EventRecorder;
 import dev.kvpool.operator.event.Notice;
+import dev.kvpool.operator.event.recorder.EventRecorder;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.events.v1.Event;

@@ -4,7 +4,7 @@ package dev.kvpool.operator.apiserver;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.engine.TransferEngineReconciler;
-import dev.kvpool.operator.event.EventRecorder;
+import dev.kvpool.operator.event.recorder.EventRecorder;
 import dev.kvpool.operator.health.LostWatchCheck;
 import dev.kvpool.operator.health.ReconciliationWatch;
 import dev.kvpool.operator.health.StuckReconcilerCheck;

@@ -3,7 +3,7 @@ package dev.kvpool.operator.pool.gone;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
-import dev.kvpool.operator.event.EventRecorder;
+import dev.kvpool.operator.event.recorder.EventRecorder;
 import dev.kvpool.operator.event.ToldOnce;
 import dev.kvpool.operator.pool.naming.DirectoryList;
 import dev.kvpool.operator.pool.naming.PoolLabels;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.event;
+package dev.kvpool.operator.event.recorder;
 
+import dev.kvpool.operator.event.Notice;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.MicroTime;
 import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
