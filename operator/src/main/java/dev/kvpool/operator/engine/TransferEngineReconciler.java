@@ -2,12 +2,10 @@
 package dev.kvpool.operator.engine;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
-import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineStatus;
-import dev.kvpool.api.v1alpha1.status.Condition;
+import dev.kvpool.operator.engine.status.EngineStatus;
 import dev.kvpool.operator.pool.naming.PoolLabels;
-import dev.kvpool.operator.status.ConditionType;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.javaoperatorsdk.operator.api.config.informer.Informer;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
@@ -25,8 +23,6 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -56,7 +52,7 @@ public class TransferEngineReconciler implements Reconciler<TransferEngine> {
                 InformerEventSourceConfiguration.from(KvCachePool.class, TransferEngine.class)
                         .withComparableResourceVersion(false)
                         .withSecondaryToPrimaryMapper(pool -> enginesBeside(pool, context))
-                        .withOnUpdateFilter(TransferEngineReconciler::concernsEngine)
+                        .withOnUpdateFilter(EngineStatus::mayDiffer)
                         .build(),
                 context));
     }
@@ -102,24 +98,5 @@ public class TransferEngineReconciler implements Reconciler<TransferEngine> {
                 .list(pool.getMetadata().getNamespace())
                 .map(ResourceID::fromResource)
                 .collect(Collectors.toSet());
-    }
-
-    private static Optional<String> progress(KvCachePoolStatus status) {
-        return status.conditions().stream()
-                .filter(condition -> condition.type().equals(ConditionType.PROGRESSING.text()))
-                .map(Condition::reason)
-                .findFirst();
-    }
-
-    /** Whether what an engine says of its pools may have changed. */
-    static boolean concernsEngine(KvCachePool now, KvCachePool before) {
-        KvCachePoolStatus status = Objects.requireNonNullElse(now.getStatus(), KvCachePoolStatus.EMPTY);
-        KvCachePoolStatus old = Objects.requireNonNullElse(before.getStatus(), KvCachePoolStatus.EMPTY);
-        return !now.getSpec().transferEngines().equals(before.getSpec().transferEngines())
-                || !Objects.equals(status.storage(), old.storage())
-                || !Objects.equals(status.agents(), old.agents())
-                || !Objects.equals(status.protocols(), old.protocols())
-                || !status.engines().equals(old.engines())
-                || !progress(status).equals(progress(old));
     }
 }

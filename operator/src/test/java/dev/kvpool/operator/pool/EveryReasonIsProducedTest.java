@@ -18,7 +18,7 @@ import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.storage.RollMode;
 import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.identity.certificate.CertificateAuthority;
-import dev.kvpool.operator.engine.EngineSketch;
+import dev.kvpool.operator.engine.status.EngineSketch;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
 import dev.kvpool.operator.master.PoolReport;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.engine;
+package dev.kvpool.operator.engine.status;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineStatus;
 import dev.kvpool.api.v1alpha1.engine.Protocol;
+import dev.kvpool.api.v1alpha1.status.Condition;
 import dev.kvpool.api.v1alpha1.status.EngineUse;
 import dev.kvpool.api.v1alpha1.status.ReadyCount;
 import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Conditions;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
@@ -16,13 +18,14 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Makes the next status of a transfer engine from the pools that use it. Pure. */
-final class EngineStatus {
+public final class EngineStatus {
     /** Masters know of none of these, so that they can be neither offered nor missing here. */
     private static final Set<Protocol> UNOBSERVED = Set.of(Protocol.ASCEND, Protocol.UCX);
 
@@ -32,9 +35,11 @@ final class EngineStatus {
     private EngineStatus() {}
 
     /**
+     * Makes it.
+     *
      * @param pools the pools that use this engine, for all or some of their storage sets, in order of their names
      */
-    static TransferEngineStatus next(TransferEngine engine, List<KvCachePool> pools, InstantSource clock) {
+    public static TransferEngineStatus next(TransferEngine engine, List<KvCachePool> pools, InstantSource clock) {
         TransferEngineStatus old = Objects.requireNonNullElse(engine.getStatus(), TransferEngineStatus.EMPTY);
         String name = engine.getMetadata().getName();
         List<EngineUse> uses = pools.stream().map(pool -> use(pool, name)).toList();
@@ -63,6 +68,25 @@ final class EngineStatus {
                         .map(pool -> pool.getMetadata().getName())
                         .limit(TransferEngineStatus.POOLS_MAX)
                         .toList());
+    }
+
+    /** Whether what an engine says of a pool may have changed with it. */
+    public static boolean mayDiffer(KvCachePool now, KvCachePool before) {
+        KvCachePoolStatus status = Objects.requireNonNullElse(now.getStatus(), KvCachePoolStatus.EMPTY);
+        KvCachePoolStatus old = Objects.requireNonNullElse(before.getStatus(), KvCachePoolStatus.EMPTY);
+        return !now.getSpec().transferEngines().equals(before.getSpec().transferEngines())
+                || !Objects.equals(status.storage(), old.storage())
+                || !Objects.equals(status.agents(), old.agents())
+                || !Objects.equals(status.protocols(), old.protocols())
+                || !status.engines().equals(old.engines())
+                || !progress(status).equals(progress(old));
+    }
+
+    private static Optional<String> progress(KvCachePoolStatus status) {
+        return status.conditions().stream()
+                .filter(condition -> condition.type().equals(ConditionType.PROGRESSING.text()))
+                .map(Condition::reason)
+                .findFirst();
     }
 
     private static KvCachePoolStatus status(KvCachePool pool) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.engine;
+package dev.kvpool.operator.engine.status;
 
-import static dev.kvpool.operator.engine.EngineSketch.pool;
-import static dev.kvpool.operator.engine.EngineSketch.poolWithAgents;
+import static dev.kvpool.operator.engine.status.EngineSketch.pool;
+import static dev.kvpool.operator.engine.status.EngineSketch.poolWithAgents;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
@@ -151,15 +151,13 @@ class EngineStatusTest {
     void whatItCountsWakesIt() {
         KvCachePool before = named(poolWithAgents(0, 1));
 
-        assertThat(TransferEngineReconciler.concernsEngine(named(poolWithAgents(0, 1)), before))
-                .isFalse();
-        assertThat(TransferEngineReconciler.concernsEngine(named(poolWithAgents(1, 1)), before))
+        assertThat(EngineStatus.mayDiffer(named(poolWithAgents(0, 1)), before)).isFalse();
+        assertThat(EngineStatus.mayDiffer(named(poolWithAgents(1, 1)), before)).isTrue();
+        assertThat(EngineStatus.mayDiffer(named(pool(0, 1, "shm", "tcp")), before))
                 .isTrue();
-        assertThat(TransferEngineReconciler.concernsEngine(named(pool(0, 1, "shm", "tcp")), before))
+        assertThat(EngineStatus.mayDiffer(named(pool(1, 1, "tcp")), named(pool(1, 1, "shm", "tcp"))))
                 .isTrue();
-        assertThat(TransferEngineReconciler.concernsEngine(named(pool(1, 1, "tcp")), named(pool(1, 1, "shm", "tcp"))))
-                .isTrue();
-        assertThat(TransferEngineReconciler.concernsEngine(
+        assertThat(EngineStatus.mayDiffer(
                         named(EngineSketch.progressing("demo", "CarryingOut")),
                         named(EngineSketch.progressing("demo", "UpToDate"))))
                 .isTrue();
