@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.prepare;
 
-import dev.kvpool.operator.HealthCheck;
+import dev.kvpool.operator.probe.HealthCheck;
 import io.quarkus.runtime.Quarkus;
 import java.io.IOException;
 import java.net.ServerSocket;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator;
+package dev.kvpool.operator.probe;
 
 import java.io.IOException;
 import java.net.URI;
