@@ -27,7 +27,7 @@ import java.util.Optional;
  * @param jobs that are to be made
  * @param notices what is worth an event
  */
-record GonePlan(List<NodeDirectory> remaining, List<Job> jobs, List<Notice> notices) {
+public record GonePlan(List<NodeDirectory> remaining, List<Job> jobs, List<Notice> notices) {
     /** Jobs that may be under way at once for one pool, on nodes that are ready: each is a pod, and a pool may have been on every node. */
     private static final int JOBS_MAX = 32;
 
@@ -36,7 +36,7 @@ record GonePlan(List<NodeDirectory> remaining, List<Job> jobs, List<Notice> noti
      *
      * @param image what the Jobs run: the operator's, because whoever can write a ConfigMap could name another one
      */
-    static GonePlan of(GonePool seen, String image) {
+    public static GonePlan of(GonePool seen, String image) {
         Map<String, Job> known = new HashMap<>();
         seen.jobs().forEach(job -> known.put(job.getMetadata().getName(), job));
         PoolNames names =
@@ -67,7 +67,8 @@ record GonePlan(List<NodeDirectory> remaining, List<Job> jobs, List<Notice> noti
         return new GonePlan(remaining, jobs, notices);
     }
 
-    boolean isFinished() {
+    /** Whether no directory is left that may still be there. */
+    public boolean isFinished() {
         return remaining.isEmpty();
     }
 

@@ -22,7 +22,7 @@ import java.util.Set;
  * @param nodes names of all nodes of the cluster
  * @param ready names of those whose kubelet starts pods
  */
-record GonePool(
+public record GonePool(
         ConfigMap written,
         DirectoryList list,
         List<DaemonSet> daemonSets,

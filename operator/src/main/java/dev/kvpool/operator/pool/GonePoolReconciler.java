@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.pool.gone;
+package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
-import dev.kvpool.operator.event.recorder.EventRecorder;
 import dev.kvpool.operator.event.ToldOnce;
+import dev.kvpool.operator.event.recorder.EventRecorder;
+import dev.kvpool.operator.pool.gone.GonePlan;
+import dev.kvpool.operator.pool.gone.GonePool;
 import dev.kvpool.operator.pool.naming.DirectoryList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedNode;
