@@ -3,149 +3,167 @@ package dev.kvpool.operator;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.syntax.elements.GivenClassesConjunction;
 import dev.kvpool.operator.pool.plan.PlannedChildren;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** The module rules of the design, and what keeps planning apart from doing. */
 @AnalyzeClasses(packages = "dev.kvpool", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
-    private static final String OPERATOR = "dev.kvpool.operator..";
-    private static final String POOL = "dev.kvpool.operator.pool";
+    private static final String OPERATOR = "dev.kvpool.operator";
+    private static final String ALL_OF_THE_OPERATOR = OPERATOR + "..";
+    private static final int CLASSES_OF_A_PACKAGE_MAX = 25;
 
-    /** Classes that look at the world or change it. All others decide, and decide only. */
+    /** The rooms of each house in the one direction: each may use those before it. A dot is the house itself, without its rooms. */
+    private static final Map<String, List<String>> ROOMS = Map.of(
+            OPERATOR,
+            List.of(
+                    "duration",
+                    "status",
+                    "event",
+                    "master",
+                    "pool",
+                    "engine",
+                    "memory",
+                    "health",
+                    "probe",
+                    "prepare",
+                    "plugin",
+                    "."),
+            OPERATOR + ".event",
+            List.of(".", "recorder"),
+            OPERATOR + ".master",
+            List.of(".", "http"),
+            OPERATOR + ".engine",
+            List.of("status", "."),
+            OPERATOR + ".pool",
+            List.of(
+                    "naming",
+                    "ascend",
+                    "sizing",
+                    "security",
+                    "blueprint",
+                    "child.certificate",
+                    "child.part",
+                    "child",
+                    "observation",
+                    "storage",
+                    "validate",
+                    "member",
+                    "transition",
+                    "roll",
+                    "plan",
+                    "report",
+                    "gone",
+                    "cluster",
+                    "."),
+            OPERATOR + ".plugin",
+            List.of(
+                    "output",
+                    "failure",
+                    "observation",
+                    "status",
+                    "plan",
+                    "why",
+                    "forget",
+                    "client",
+                    "report",
+                    "http",
+                    "cluster",
+                    "command",
+                    ".",
+                    "rehearsal"));
+
+    /** Packages that look at the world or change it. All others decide, and decide only: what they decide on is handed to them. */
     private static final Set<String> DOERS = Set.of(
-            "HealthCheck",
-            "KvpoolOperator",
-            "Rehearsal",
-            "EchoingApi",
-            "ThrowawayKey",
-            "OperatorBeans",
-            "OperatorConfig",
-            "HttpMasterClient",
-            "MasterTrust",
-            "PoolTokens",
-            "ServiceAccountTokens",
-            "MasterPaths",
-            "EventRecorder",
-            "CountersFromZero",
-            "ReconciliationWatch",
-            "LostWatchCheck",
-            "StuckReconcilerCheck",
-            "SharedFields",
-            "ShortPods",
-            "GonePoolReconciler",
-            "TransferEngineReconciler");
-
-    /** The plugin's commands, and what they reach the cluster with. */
-    private static final Set<String> PLUGIN_DOERS = Set.of(
-            "KubectlKvpool",
-            "PoolCommand",
-            "StatusCommand",
-            "PlanCommand",
-            "DrainCommand",
-            "ForgetCommand",
-            "FailoverCommand",
-            "RestartCommand",
-            "RetryCommand",
-            "RotateCaCommand",
-            "WhyCommand",
-            "PauseCommand",
-            "ResumeCommand",
-            "ReportCommand",
-            "ClientConfigCommand",
-            "OutputOptions",
-            "Cluster",
-            "PodProxyMasters",
-            "EndingHttpClients",
-            "Pausing",
-            "DryRun",
-            "SpecFile",
-            "Bundle",
-            "Completion",
-            "Rehearsal",
-            "PretendedApi");
-
-    /** The rooms of a pool's reconciliation, in the one direction: each may use those before it. */
-    private static final List<String> ROOMS = List.of(
-            "naming",
-            "ascend",
-            "sizing",
-            "security",
-            "blueprint",
-            "child.certificate",
-            "child.part",
-            "child",
-            "observation",
-            "storage",
-            "validate",
-            "member",
-            "transition",
-            "roll",
-            "plan",
-            "report",
-            "cluster",
-            "gone");
-
-    private static final DescribedPredicate<JavaClass> DECIDES = DescribedPredicate.describe(
-            "decide only",
-            type -> type.getPackageName().startsWith("dev.kvpool.operator")
-                    && !type.getPackageName().equals(POOL)
-                    && !type.getPackageName().equals(POOL + ".cluster")
-                    && !DOERS.contains(outer(type))
-                    && !PLUGIN_DOERS.contains(outer(type)));
+            OPERATOR,
+            OPERATOR + ".engine",
+            OPERATOR + ".event.recorder",
+            OPERATOR + ".health",
+            OPERATOR + ".master.http",
+            OPERATOR + ".memory",
+            OPERATOR + ".plugin",
+            OPERATOR + ".plugin.cluster",
+            OPERATOR + ".plugin.command",
+            OPERATOR + ".plugin.http",
+            OPERATOR + ".plugin.rehearsal",
+            OPERATOR + ".pool",
+            OPERATOR + ".pool.cluster",
+            OPERATOR + ".prepare",
+            OPERATOR + ".probe");
 
     @ArchTest
-    static final ArchRule decisionsUseNoClockNoInputNoOutputNoLog = noClasses()
-            .that(DECIDES)
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage(
-                    "java.io..",
-                    "java.nio.channels..",
-                    "java.nio.file..",
-                    "java.net..",
-                    "java.util.concurrent..",
-                    "java.util.logging..",
-                    "org.jboss.logging..",
-                    "org.slf4j..",
-                    "io.javaoperatorsdk..",
-                    "io.fabric8.kubernetes.client.dsl..",
-                    "io.fabric8.kubernetes.client.http..",
-                    "io.fabric8.kubernetes.client.informers..",
-                    "io.quarkus..",
-                    "jakarta..")
-            .orShould()
-            .dependOnClassesThat()
-            .areAssignableTo(io.fabric8.kubernetes.client.Client.class)
-            .orShould()
-            .callMethod(System.class, "currentTimeMillis")
-            .orShould()
-            .callMethod(System.class, "nanoTime")
-            .orShould()
-            .callMethod(java.time.Instant.class, "now")
-            .orShould()
-            .dependOnClassesThat()
-            .areAssignableTo(java.util.Random.class);
+    static void decisionsUseNoClockNoInputNoOutputNoLog(JavaClasses classes) {
+        decidesOnly(deciders()).check(classes);
+    }
 
     @ArchTest
-    static void roomsOfAPoolUseThoseBeforeThemOnly(JavaClasses classes) {
-        roomsInOrder(POOL, ROOMS, classes);
+    static final ArchRule decisionsUseNothingThatDoes =
+            deciders().should().dependOnClassesThat().resideInAnyPackage(DOERS.toArray(String[]::new));
+
+    /** So that a package which has become one of decisions is held to it. */
+    @ArchTest
+    static void whatMayDoDoes(JavaClasses classes) {
+        assertThat(DOERS)
+                .allSatisfy(name -> assertThat(decidesOnly(noClasses().that().resideInAPackage(name))
+                                .evaluate(classes)
+                                .hasViolation())
+                        .as("%s looks at the world or changes it", name)
+                        .isTrue());
+    }
+
+    @ArchTest
+    static void roomsUseThoseBeforeThemOnly(JavaClasses classes) {
+        ROOMS.forEach((house, rooms) -> {
+            for (int room = 0; room < rooms.size() - 1; room++) {
+                String[] later = rooms.stream()
+                        .skip(room + 1)
+                        .map(name -> packageOf(house, name))
+                        .toArray(String[]::new);
+                noClasses()
+                        .that()
+                        .resideInAPackage(packageOf(house, rooms.get(room)))
+                        .should()
+                        .dependOnClassesThat()
+                        .resideInAnyPackage(later)
+                        .check(classes);
+            }
+        });
+    }
+
+    @ArchTest
+    static void eachRoomHasItsPlace(JavaClasses classes) {
+        Set<String> placed = new TreeSet<>();
+        ROOMS.forEach((house, rooms) -> rooms.stream()
+                .map(room -> room.equals(".") ? house : house + "." + room)
+                .forEach(placed::add));
+        assertThat(packages(classes).keySet()).isEqualTo(placed);
+    }
+
+    @ArchTest
+    static void aPackageHoldsOneIdea(JavaClasses classes) {
+        assertThat(packages(classes))
+                .allSatisfy((name, count) ->
+                        assertThat(count).as("classes of %s", name).isLessThanOrEqualTo(CLASSES_OF_A_PACKAGE_MAX));
     }
 
     @ArchTest
     static final ArchRule theDataPlaneIsReachedByHttpOnly = noClasses()
             .that()
-            .resideInAPackage(OPERATOR)
+            .resideInAPackage(ALL_OF_THE_OPERATOR)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(
@@ -157,7 +175,7 @@ class ArchitectureTest {
             .resideInAPackage("dev.kvpool.api..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage(OPERATOR, "io.quarkus..", "io.javaoperatorsdk..");
+            .resideInAnyPackage(ALL_OF_THE_OPERATOR, "io.quarkus..", "io.javaoperatorsdk..");
 
     @ArchTest
     static final ArchRule roomsOfTheApiKnowNoKind = noClasses()
@@ -172,20 +190,16 @@ class ArchitectureTest {
             slices().matching("dev.kvpool.api.v1alpha1.(*)..").should().beFreeOfCycles();
 
     @ArchTest
-    static final ArchRule httpIsBehindTheMasterClient = noClasses()
+    static final ArchRule httpIsBehindTheRoomsForIt = noClasses()
             .that()
-            .resideInAPackage(OPERATOR)
+            .resideInAPackage(ALL_OF_THE_OPERATOR)
             .and()
-            .doNotHaveSimpleName("HttpMasterClient")
-            .and()
-            .doNotHaveSimpleName("HealthCheck")
-            .and()
-            .haveNameNotMatching(".*[.]EndingHttpClients([$].*)?")
+            .resideOutsideOfPackages(OPERATOR + ".master.http", OPERATOR + ".plugin.http", OPERATOR + ".probe")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("java.net.http");
 
-    /** It costs more than all else of a look at a pool, and most looks find that there is nothing to make. */
+    /** By name: it costs more than all else of a look at a pool, and this one class knows which of them differ. */
     @ArchTest
     static final ArchRule childrenAreMadeOnlyWhereTheyAreFoundToDiffer =
             noClasses().that().doNotHaveSimpleName("ChildApplier").should().callMethod(PlannedChildren.class, "make");
@@ -197,31 +211,57 @@ class ArchitectureTest {
             .orShould()
             .resideInAnyPackage("..util..", "..utils..", "..common..", "..helper..", "..manager..");
 
-    /** Rooms of the plugin, in the one direction. */
-    private static final List<String> PLUGIN_ROOMS =
-            List.of("output", "cluster", "status", "plan", "why", "act", "report", "client", "complete");
-
-    @ArchTest
-    static void roomsOfThePluginUseThoseBeforeThemOnly(JavaClasses classes) {
-        roomsInOrder("dev.kvpool.operator.plugin", PLUGIN_ROOMS, classes);
+    private static GivenClassesConjunction deciders() {
+        return noClasses()
+                .that()
+                .resideInAPackage(ALL_OF_THE_OPERATOR)
+                .and()
+                .resideOutsideOfPackages(DOERS.toArray(String[]::new));
     }
 
-    private static void roomsInOrder(String house, List<String> rooms, JavaClasses classes) {
-        for (int room = 0; room < rooms.size(); room++) {
-            String[] later = Stream.concat(
-                            rooms.stream().skip(room + 1).map(name -> house + "." + name), Stream.of(house))
-                    .toArray(String[]::new);
-            noClasses()
-                    .that()
-                    .resideInAPackage(house + "." + rooms.get(room))
-                    .should()
-                    .dependOnClassesThat()
-                    .resideInAnyPackage(later)
-                    .check(classes);
-        }
+    private static ArchRule decidesOnly(GivenClassesConjunction those) {
+        return those.should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "java.io..",
+                        "java.nio.channels..",
+                        "java.nio.file..",
+                        "java.net..",
+                        "java.util.concurrent..",
+                        "java.util.logging..",
+                        "org.jboss.logging..",
+                        "org.slf4j..",
+                        "io.javaoperatorsdk..",
+                        "io.fabric8.kubernetes.client.dsl..",
+                        "io.fabric8.kubernetes.client.http..",
+                        "io.fabric8.kubernetes.client.informers..",
+                        "io.quarkus..",
+                        "jakarta..")
+                .orShould()
+                .dependOnClassesThat()
+                .areAssignableTo(io.fabric8.kubernetes.client.Client.class)
+                .orShould()
+                .callMethod(System.class, "currentTimeMillis")
+                .orShould()
+                .callMethod(System.class, "nanoTime")
+                .orShould()
+                .callMethod(java.time.Instant.class, "now")
+                .orShould()
+                .dependOnClassesThat()
+                .areAssignableTo(java.util.Random.class);
     }
 
-    private static String outer(JavaClass type) {
-        return type.getEnclosingClass().map(ArchitectureTest::outer).orElse(type.getSimpleName());
+    /** Of the operator's own rooms with all rooms in them: those have an order of their own. */
+    private static String packageOf(String house, String room) {
+        return room.equals(".") ? house : house + "." + room + (house.equals(OPERATOR) ? ".." : "");
+    }
+
+    /** The operator's packages, and how many classes each has. */
+    private static Map<String, Long> packages(JavaClasses classes) {
+        return classes.stream()
+                .filter(type -> type.isTopLevelClass()
+                        && type.getPackageName().startsWith(OPERATOR)
+                        && !type.getSimpleName().equals("package-info"))
+                .collect(Collectors.groupingBy(JavaClass::getPackageName, TreeMap::new, Collectors.counting()));
     }
 }

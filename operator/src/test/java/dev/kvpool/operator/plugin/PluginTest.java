@@ -15,7 +15,7 @@ import dev.kvpool.operator.apiserver.ScriptedMasters;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.plugin.cluster.Cluster;
-import dev.kvpool.operator.plugin.plan.DryRun;
+import dev.kvpool.operator.plugin.cluster.DryRun;
 import dev.kvpool.operator.pool.cluster.PoolReader;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.OperatorSettings;

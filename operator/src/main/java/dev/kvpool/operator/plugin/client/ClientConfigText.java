@@ -12,7 +12,7 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
 
 /** What engines need to use a secure pool, as text that kubectl can apply. Pure. */
-final class ClientConfigText {
+public final class ClientConfigText {
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
 
     private ClientConfigText() {}
@@ -23,7 +23,7 @@ final class ClientConfigText {
      * @param client what engines know of the pool
      * @param identity by what they get certificates
      */
-    static String of(
+    public static String of(
             PoolNames names,
             ServiceAccountName account,
             List<TenantSpec> tenants,

@@ -10,6 +10,8 @@ import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.http.MasterPaths;
 import dev.kvpool.operator.master.http.PoolTokens;
 import dev.kvpool.operator.master.http.ServiceAccountTokens;
+import dev.kvpool.operator.plugin.failure.RefusedByPodException;
+import dev.kvpool.operator.plugin.failure.Sentences;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.client.KubernetesClient;

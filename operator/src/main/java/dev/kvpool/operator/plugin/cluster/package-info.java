@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The cluster a command is about: who is asked and how, the options that name it, and what its refusals mean. It knows no command. */
+/** All that commands ask of the cluster and change in it: objects, masters through the API server, dry runs. */
 package dev.kvpool.operator.plugin.cluster;

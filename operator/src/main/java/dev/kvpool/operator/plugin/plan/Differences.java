@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /** Which fields of an object differ, as paths such as {@code spec.template.spec.containers[0].args[3]}. Pure. */
-final class Differences {
+public final class Differences {
     /** More say no more. */
     private static final int PATHS_MAX = 8;
 
@@ -25,7 +25,8 @@ final class Differences {
 
     private Differences() {}
 
-    static List<String> between(JsonNode before, JsonNode after) {
+    /** Those of two versions of an object; of many, how many there are more. */
+    public static List<String> between(JsonNode before, JsonNode after) {
         Differences differences = new Differences();
         differences.compare("", before, after);
         List<String> found = differences.paths;

@@ -13,7 +13,7 @@ public final class PlanText {
     }
 
     /** What it would do when a file was applied. */
-    static String ofChange(PlanView view) {
+    public static String ofChange(PlanView view) {
         return of(view, "\nWith that file the operator would change nothing of this pool.\n");
     }
 

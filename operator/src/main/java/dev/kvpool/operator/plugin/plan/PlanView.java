@@ -25,7 +25,7 @@ import java.util.stream.Collectors;
  * @param steps empty when the pool is as its spec wants it, or when the operator may not or cannot act
  * @param because conditions of the next status, by which the plan explains itself
  */
-record PlanView(
+public record PlanView(
         String pool, String namespace, String phase, String message, List<Step> steps, List<Condition> because) {
     private static final String RECREATE = "recreate";
     private static final String HOLD_BACK = "hold back";
@@ -38,14 +38,14 @@ record PlanView(
      * @param to what, as KIND NAME
      * @param fields which fields would differ, or why it is done
      */
-    record Step(String does, String to, List<String> fields) {}
+    public record Step(String does, String to, List<String> fields) {}
 
     /**
      * Makes a view.
      *
      * @param changes what applying the planned objects would change
      */
-    static PlanView of(PoolObservation seen, PoolPlan plan, List<Step> changes, KvCachePoolStatus next) {
+    public static PlanView of(PoolObservation seen, PoolPlan plan, List<Step> changes, KvCachePoolStatus next) {
         List<Step> steps = new ArrayList<>();
         plan.deadLeader()
                 .ifPresent(dead -> dead.others(seen)
@@ -76,7 +76,7 @@ record PlanView(
      *
      * @param changes what applying the planned objects would change
      */
-    static PlanView ofChange(Foresight foresight, List<Step> changes, KvCachePoolStatus next) {
+    public static PlanView ofChange(Foresight foresight, List<Step> changes, KvCachePoolStatus next) {
         PlanView now = of(foresight.seen(), foresight.second(), changes, next);
         List<Step> steps = new ArrayList<>(now.steps());
         Set<String> outdated = foresight.pods().keySet().stream()

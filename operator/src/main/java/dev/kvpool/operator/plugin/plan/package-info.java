@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/** {@code plan}: what the operator would do, by its own planning. It may use {@code cluster} and {@code output}. */
+/** What the operator would do ({@code plan}), of its own planning. */
 package dev.kvpool.operator.plugin.plan;

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /** Takes out of a support bundle what nobody who helps needs to see. Pure. */
-final class Redaction {
+public final class Redaction {
     private static final String REPLACED = "REDACTED";
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
 
@@ -33,7 +33,7 @@ final class Redaction {
     private Redaction() {}
 
     /** Objects of Kubernetes, without what only their history needs, and without the values of foreign variables. */
-    static String yaml(List<? extends HasMetadata> objects) {
+    public static String yaml(List<? extends HasMetadata> objects) {
         StringBuilder text = new StringBuilder();
         for (HasMetadata object : objects) {
             if (object.getKind().equals("Secret")) {
@@ -54,7 +54,7 @@ final class Redaction {
     }
 
     /** Any text. */
-    static String text(String text) {
+    public static String text(String text) {
         String redacted = PRIVATE_KEY.matcher(text).replaceAll(REPLACED);
         redacted = JSON_WEB_TOKEN.matcher(redacted).replaceAll(REPLACED);
         redacted = BEARER.matcher(redacted).replaceAll("$1 " + REPLACED);

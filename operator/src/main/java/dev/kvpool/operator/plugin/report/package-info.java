@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/** {@code report}: a support bundle, without secrets. It may use {@code status}, {@code plan} and what is below them. */
+/** What is taken out of a support bundle ({@code report}). */
 package dev.kvpool.operator.plugin.report;

@@ -10,9 +10,13 @@ import java.util.List;
  *
  * @param phase empty when no operator has looked at it yet
  */
-record PoolLine(String pool, String phase, String masters, String storage, String leader, String message) {
-    /** @param pool as the API server writes it */
-    static PoolLine of(JsonNode pool) {
+public record PoolLine(String pool, String phase, String masters, String storage, String leader, String message) {
+    /**
+     * That of one pool.
+     *
+     * @param pool as the API server writes it
+     */
+    public static PoolLine of(JsonNode pool) {
         JsonNode status = pool.path("status");
         return new PoolLine(
                 pool.at("/metadata/name").asText(),
@@ -23,7 +27,8 @@ record PoolLine(String pool, String phase, String masters, String storage, Strin
                 status.path("message").asText("no operator has looked at it yet"));
     }
 
-    static String table(List<PoolLine> lines, String namespace) {
+    /** All pools of a namespace, one a line. */
+    public static String table(List<PoolLine> lines, String namespace) {
         if (lines.isEmpty()) {
             return "There is no KvCachePool in namespace %s.%n".formatted(namespace);
         }

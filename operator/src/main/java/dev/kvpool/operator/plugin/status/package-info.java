@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/** {@code status}: what a pool is like now. It may use {@code cluster} and {@code output}. */
+/** What a pool is like now ({@code status}). */
 package dev.kvpool.operator.plugin.status;

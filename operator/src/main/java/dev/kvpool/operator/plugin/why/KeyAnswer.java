@@ -23,7 +23,7 @@ import java.util.Objects;
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
-record KeyAnswer(
+public record KeyAnswer(
         String key,
         String master,
         String state,
@@ -44,9 +44,9 @@ record KeyAnswer(
      * @param draining whether the node is being emptied
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
-    record Replica(String node, String medium, boolean reachable, boolean behind, boolean draining) {}
+    public record Replica(String node, String medium, boolean reachable, boolean behind, boolean draining) {}
 
-    KeyAnswer {
+    public KeyAnswer {
         replicas = replicas == null ? List.of() : List.copyOf(replicas);
         unheard = unheard == null ? List.of() : List.copyOf(unheard);
         cause = Objects.requireNonNullElse(cause, "");

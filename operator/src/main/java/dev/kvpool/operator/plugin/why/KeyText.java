@@ -5,10 +5,11 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** What the leader says of a key, in sentences. Pure. */
-final class KeyText {
+public final class KeyText {
     private KeyText() {}
 
-    static String of(KeyAnswer answer, String pool) {
+    /** Says it to the person who asked for the key of a pool. */
+    public static String of(KeyAnswer answer, String pool) {
         return switch (answer.state()) {
             case "readable" -> readable(answer, pool);
             case "being-put" -> "The key is not in pool %s yet: a client is putting it now.%n".formatted(pool);
