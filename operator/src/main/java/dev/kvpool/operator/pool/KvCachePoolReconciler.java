@@ -108,10 +108,11 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
     /** Pods cannot be made before there is one. Later it is followed by the next one in time. */
     private AuthorityMaker.Done authority(PoolObservation seen, List<Finding> problems, Context<KvCachePool> context) {
         Duration life = settings.rotation().life();
-        if (SecurityStage.makesAuthority(seen, settings, problems)) {
+        boolean rests = seen.rests(problems);
+        if (!rests && SecurityStage.of(seen, settings).awaitsAuthority()) {
             return AuthorityMaker.make(seen, context.getClient(), life);
         }
-        AuthorityRotation.Step step = Rotations.step(seen, settings, problems);
+        AuthorityRotation.Step step = rests ? AuthorityRotation.Step.WAIT : Rotations.step(seen, settings);
         return step == AuthorityRotation.Step.WAIT
                 ? new AuthorityMaker.Done(seen, List.of(), Optional.empty())
                 : AuthorityMaker.rotate(seen, context.getClient(), life, step);

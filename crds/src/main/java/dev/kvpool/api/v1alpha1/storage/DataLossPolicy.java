@@ -13,5 +13,15 @@ public enum DataLossPolicy {
     MOVE,
     /** Carry it out. */
     @JsonProperty("Replace")
-    REPLACE
+    REPLACE;
+
+    /** What becomes of one pod: the change is carried out where nothing would be lost with it. */
+    public DataLossPolicy unless(boolean nothingIsLost) {
+        return nothingIsLost ? REPLACE : this;
+    }
+
+    /** Whether bytes that have no other place may be lost. */
+    public boolean mayLoseBytes() {
+        return this == REPLACE;
+    }
 }

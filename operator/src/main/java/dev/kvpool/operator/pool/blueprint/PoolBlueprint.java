@@ -167,6 +167,15 @@ public record PoolBlueprint(
                 .build();
     }
 
+    /** When nodes pull images, in the words of a pod. */
+    public String pullPolicy() {
+        return switch (spec().imagePullPolicy()) {
+            case ALWAYS -> "Always";
+            case IF_NOT_PRESENT -> "IfNotPresent";
+            case NEVER -> "Never";
+        };
+    }
+
     /** Secrets with credentials for the registry, for every pod of the pool. */
     public List<LocalObjectReference> pullSecrets() {
         return spec().imagePullSecrets().stream()

@@ -12,7 +12,6 @@ import dev.kvpool.operator.pool.child.part.HostNetwork;
 import dev.kvpool.operator.pool.child.part.NodeSockets;
 import dev.kvpool.operator.pool.child.part.PodSecurity;
 import dev.kvpool.operator.pool.child.part.Probes;
-import dev.kvpool.operator.pool.child.part.PullPolicy;
 import dev.kvpool.operator.pool.child.part.RdmaDevices;
 import dev.kvpool.operator.pool.child.part.ScratchVolume;
 import dev.kvpool.operator.pool.child.part.StoragePod;
@@ -116,7 +115,7 @@ public final class AgentDaemonSet {
         var container = new ContainerBuilder()
                 .withName("agent")
                 .withImage(pool.storageImage())
-                .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
+                .withImagePullPolicy(pool.pullPolicy())
                 .withArgs(arguments(pool, staging))
                 .addNewPort()
                 .withName(PoolNames.ADMIN)

@@ -2,7 +2,6 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
-import dev.kvpool.operator.pool.child.part.PullPolicy;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
@@ -22,7 +21,7 @@ public record JobTerms(ObjectMeta metadata, String image, String pullPolicy, Lis
         return new JobTerms(
                 pool.metadata(name, PoolLabels.ofRole(pool.names().pool(), role)),
                 image,
-                PullPolicy.name(pool.spec().imagePullPolicy()),
+                pool.pullPolicy(),
                 pool.pullSecrets());
     }
 }

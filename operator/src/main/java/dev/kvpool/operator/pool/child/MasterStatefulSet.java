@@ -7,7 +7,6 @@ import dev.kvpool.operator.pool.child.part.ContainerResources;
 import dev.kvpool.operator.pool.child.part.PodIdentity;
 import dev.kvpool.operator.pool.child.part.PodSecurity;
 import dev.kvpool.operator.pool.child.part.Probes;
-import dev.kvpool.operator.pool.child.part.PullPolicy;
 import dev.kvpool.operator.pool.child.part.ScratchVolume;
 import dev.kvpool.operator.pool.child.part.TemplatedPod;
 import dev.kvpool.operator.pool.child.part.WishDigest;
@@ -93,7 +92,7 @@ public final class MasterStatefulSet {
         ContainerBuilder container = new ContainerBuilder()
                 .withName("master")
                 .withImage(pool.mastersImage())
-                .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
+                .withImagePullPolicy(pool.pullPolicy())
                 .withArgs(arguments(pool))
                 .withEnv(PodIdentity.environment())
                 .addAllToEnv(PoolConfigMap.environment(pool))

@@ -4,7 +4,6 @@ package dev.kvpool.operator.pool.member;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.PoolLabels;
-import dev.kvpool.operator.pool.observation.ObservedNode;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.storage.StoragePlan;
@@ -48,10 +47,7 @@ public record Members(
     }
 
     public static Members of(PoolObservation seen) {
-        Set<String> lost = seen.nodes().stream()
-                .filter(node -> !node.ready())
-                .map(ObservedNode::name)
-                .collect(Collectors.toSet());
+        Set<String> lost = seen.lostNodes();
         List<Member> masters = members(seen, PoolLabels.ROLE_MASTER, lost);
         return new Members(
                 masters,
@@ -124,6 +120,11 @@ public record Members(
 
     public boolean leads(String pod) {
         return leader.filter(report -> report.name().equals(pod)).isPresent();
+    }
+
+    /** It leads, and another master could. */
+    public boolean handsOver(Member master) {
+        return leads(master.pod()) && masters.size() > 1;
     }
 
     /** A storage node as the leader sees it, also one without a pod. */

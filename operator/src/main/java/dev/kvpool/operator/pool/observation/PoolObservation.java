@@ -19,6 +19,7 @@ import dev.kvpool.operator.pool.security.NamesOfOthers;
 import dev.kvpool.operator.pool.security.PoolTrust;
 import dev.kvpool.operator.pool.security.StorageAccount;
 import dev.kvpool.operator.pool.sizing.PoolEngines;
+import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
@@ -29,6 +30,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -201,6 +204,23 @@ public record PoolObservation(
                 .sorted(Comparator.comparing(StorageAccount::name)
                         .thenComparing(account -> account.perNodeSet().orElse("")))
                 .toList();
+    }
+
+    /** Names of Kubernetes nodes that are not ready. */
+    public Set<String> lostNodes() {
+        return nodes.stream()
+                .filter(node -> !node.ready())
+                .map(ObservedNode::name)
+                .collect(Collectors.toSet());
+    }
+
+    /**
+     * Whether nothing is changed, as the spec cannot be carried out or a user has paused the pool.
+     *
+     * @param problems why the spec cannot be carried out; empty when it can
+     */
+    public boolean rests(List<Finding> problems) {
+        return !problems.isEmpty() || spec().paused();
     }
 
     /** Name of the storage set that a workload is of. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.plan;
 
-import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -84,10 +83,11 @@ public record Foresight(
 
     private static Fate fate(ObservedPod pod, PoolObservation seen) {
         boolean holdsNothing = pod.role().equals(PoolLabels.ROLE_MASTER) || !pod.started();
-        if (holdsNothing || outlives(pod, seen) || seen.spec().onDataLoss() == DataLossPolicy.REPLACE) {
-            return Fate.MADE_ANEW;
-        }
-        return seen.spec().onDataLoss() == DataLossPolicy.MOVE ? Fate.EMPTIED_BEFORE : Fate.HELD_BACK;
+        return switch (seen.spec().onDataLoss().unless(holdsNothing || outlives(pod, seen))) {
+            case REPLACE -> Fate.MADE_ANEW;
+            case MOVE -> Fate.EMPTIED_BEFORE;
+            case WAIT -> Fate.HELD_BACK;
+        };
     }
 
     /** A set that the spec no longer has keeps the volume it had, which says nothing here: its nodes go anyway. */

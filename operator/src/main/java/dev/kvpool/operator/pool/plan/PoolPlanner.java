@@ -73,12 +73,10 @@ public final class PoolPlanner {
     public PoolPlan plan(PoolObservation seen, List<Finding> problems, boolean turn) {
         StoragePlan wish = StoragePlan.of(seen, Set.of());
         Goals goals = Goals.of(seen, wish, settings, turn);
-        boolean rests = !problems.isEmpty()
-                || seen.spec().paused()
-                || SecurityStage.of(seen, settings).awaitsAuthority();
+        boolean rests = seen.rests(problems) || SecurityStage.of(seen, settings).awaitsAuthority();
         TransitionView view = view(seen, goals, rests ? paused(seen) : Set.of());
         StepJudge.Judged judged = StepJudge.look(view);
-        RollView upgrade = RollViews.of(seen, goals, view.members(), judged, settings);
+        RollView upgrade = RollViews.of(seen, view, judged, settings);
         if (rests) {
             TransitionPlan transitions = Transitions.plan(view.towards(Optional.empty()), judged);
             return new PoolPlan(
@@ -99,7 +97,7 @@ public final class PoolPlanner {
         RollPlan roll = Roll.plan(upgrade);
         TransitionPlan transitions = Transitions.plan(view.towards(roll.goal()), judged);
         StoragePlan storage = StoragePlan.of(seen, transitions.released());
-        PoolBlueprint blueprint = blueprint(seen, storage, roll, masters(seen, transitions.released()));
+        PoolBlueprint blueprint = blueprint(seen, storage, roll, masters(seen, goals, transitions.released()));
         HostDirectories directories = HostDirectories.of(seen, storage);
         PlannedChildren wanted = PlannedChildren.of(seen, blueprint, storage, directories, roll);
         KeptTemplates kept = KeptTemplates.of(seen, goals, made.of(wanted), settings.rollout(), turn);
@@ -194,14 +192,12 @@ public final class PoolPlanner {
     }
 
     /** Kubernetes takes away the last one first. */
-    private static int masters(PoolObservation seen, Set<String> released) {
-        int wanted = seen.spec().masters().replicas();
+    private static int masters(PoolObservation seen, Goals goals, Set<String> released) {
         return seen.pods(PoolLabels.ROLE_MASTER).stream()
-                .filter(pod -> !pod.leaving() && !released.contains(pod.name()))
+                .filter(pod -> goals.surplus().contains(pod.name()) && !released.contains(pod.name()))
                 .mapToInt(pod -> pod.ordinal() + 1)
-                .filter(replicas -> replicas > wanted)
                 .max()
-                .orElse(wanted);
+                .orElse(seen.spec().masters().replicas());
     }
 
     private PoolBlueprint blueprint(PoolObservation seen, StoragePlan storage, RollPlan roll, int masters) {

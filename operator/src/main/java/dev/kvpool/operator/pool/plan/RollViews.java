@@ -2,10 +2,8 @@
 package dev.kvpool.operator.pool.plan;
 
 import dev.kvpool.api.v1alpha1.status.VersionStatus;
-import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.blueprint.Requests;
-import dev.kvpool.operator.pool.member.Members;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.Leadership;
@@ -17,8 +15,8 @@ import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.observation.PreflightAnswer;
 import dev.kvpool.operator.pool.observation.PreflightSeen;
 import dev.kvpool.operator.pool.roll.RollView;
-import dev.kvpool.operator.pool.transition.Goals;
 import dev.kvpool.operator.pool.transition.StepJudge;
+import dev.kvpool.operator.pool.transition.TransitionView;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.List;
@@ -32,7 +30,7 @@ public final class RollViews {
     private RollViews() {}
 
     static RollView of(
-            PoolObservation seen, Goals goals, Members members, StepJudge.Judged steps, OperatorSettings settings) {
+            PoolObservation seen, TransitionView transitions, StepJudge.Judged steps, OperatorSettings settings) {
         Optional<String> stable = stableImage(seen);
         String wanted = PoolImage.reference(seen.spec(), settings, stable);
         return new RollView(
@@ -43,10 +41,8 @@ public final class RollViews {
                 PoolImage.offered(seen.spec(), settings, stable),
                 seen.spec().upgrade(),
                 Requests.of(seen.pool().getMetadata().getAnnotations()).retry(),
-                seen.spec().onDataLoss() == DataLossPolicy.REPLACE,
                 everLed(seen),
-                members,
-                goals.unwanted().keySet(),
+                transitions,
                 steps,
                 PullSecrets.lacking(seen, wanted),
                 preflight(seen),
@@ -54,8 +50,7 @@ public final class RollViews {
                 ObservedPull.jobs(seen).stream()
                         .map(job -> ObservedPull.of(job, seen))
                         .toList(),
-                seen.watchedSince(),
-                seen.now());
+                seen.watchedSince());
     }
 
     /** Who leads is written down in the Lease, and what a leader said is kept in the status. */

@@ -14,9 +14,7 @@ import dev.kvpool.operator.pool.security.PoolTrust;
 import dev.kvpool.operator.pool.security.RotationView;
 import dev.kvpool.operator.pool.security.RotationView.Member;
 import dev.kvpool.operator.pool.security.RotationView.Said;
-import dev.kvpool.operator.status.Finding;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -31,15 +29,8 @@ public final class Rotations {
         return next.masters().isOn() ? next.trust().map(trust -> view(seen, settings, trust)) : Optional.empty();
     }
 
-    /**
-     * What is to be done now.
-     *
-     * @param problems why the spec cannot be carried out; empty when it can
-     */
-    public static AuthorityRotation.Step step(PoolObservation seen, OperatorSettings settings, List<Finding> problems) {
-        if (!problems.isEmpty() || seen.spec().paused()) {
-            return AuthorityRotation.Step.WAIT;
-        }
+    /** What is to be done now, unless the pool rests. */
+    public static AuthorityRotation.Step step(PoolObservation seen, OperatorSettings settings) {
         return view(seen, settings)
                 .map(view -> AuthorityRotation.decide(view).step())
                 .orElse(AuthorityRotation.Step.WAIT);

@@ -9,9 +9,7 @@ import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.security.PoolSecurity;
 import dev.kvpool.operator.pool.security.PoolTrust;
-import dev.kvpool.operator.status.Finding;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -47,15 +45,6 @@ public final class SecurityStage {
                 settings.account(),
                 directory,
                 seen.storageAccounts());
-    }
-
-    /**
-     * Whether the pool's certificate authority is made, or what was begun of it is ended.
-     *
-     * @param problems why the spec cannot be carried out; empty when it can
-     */
-    public static boolean makesAuthority(PoolObservation seen, OperatorSettings settings, List<Finding> problems) {
-        return problems.isEmpty() && !seen.spec().paused() && of(seen, settings).awaitsAuthority();
     }
 
     private static Set<SecurityMode> modes(PoolObservation seen, String role) {

@@ -2,7 +2,6 @@
 package dev.kvpool.operator.pool.report;
 
 import dev.kvpool.operator.pool.naming.NameList;
-import dev.kvpool.operator.pool.observation.ObservedNode;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import java.util.Comparator;
@@ -23,10 +22,7 @@ final class PodsOfDeadNodes {
      * @param pods of the pool
      */
     static String sentences(List<ObservedPod> pods, PoolObservation seen) {
-        Set<String> dead = seen.nodes().stream()
-                .filter(node -> !node.ready())
-                .map(ObservedNode::name)
-                .collect(Collectors.toSet());
+        Set<String> dead = seen.lostNodes();
         return pods.stream()
                 .filter(pod -> dead.contains(pod.node()) && isOverdue(pod, seen))
                 .collect(Collectors.groupingBy(ObservedPod::node))

@@ -13,11 +13,11 @@ import dev.kvpool.operator.pool.observation.PreflightSeen;
 import dev.kvpool.operator.pool.transition.Behind;
 import dev.kvpool.operator.pool.transition.ImageGoal;
 import dev.kvpool.operator.pool.transition.StepJudge;
+import dev.kvpool.operator.pool.transition.TransitionView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -30,17 +30,14 @@ import java.util.stream.Stream;
  * @param offered the operator's own image, where the spec names none and the pool keeps another one
  * @param options how the spec wants it done
  * @param retry text by which a person asks to try a failed or refused upgrade again; empty without such a request
- * @param mayLoseBytes whether the spec allows to lose what a storage node could not hand over
  * @param everLed false while no master has ever led the pool, so that nobody has ever put anything there
- * @param members masters and storage nodes
- * @param unwanted ids of storage nodes that the spec does not want: they go with the image they have
+ * @param transitions what the steps are decided from
  * @param steps how the steps stand that are under way
  * @param unpullable pods that could not pull another image as the spec says, as a part of a sentence; empty when there are none
  * @param preflight the preflight Job; empty when there is none
  * @param machines nodes of the cluster on which the pool has pods, those left out that nobody hears of, by name
  * @param pulls Jobs that bring images to them
  * @param watchedSince since when the operator that decides looks at the pool
- * @param now the time
  */
 public record RollView(
         Optional<RollStatus> status,
@@ -50,20 +47,16 @@ public record RollView(
         Optional<String> offered,
         UpgradeSpec options,
         Optional<String> retry,
-        boolean mayLoseBytes,
         boolean everLed,
-        Members members,
-        Set<String> unwanted,
+        TransitionView transitions,
         StepJudge.Judged steps,
         Optional<String> unpullable,
         Optional<PreflightSeen> preflight,
         List<String> machines,
         List<ImagePull> pulls,
-        Instant watchedSince,
-        Instant now) {
+        Instant watchedSince) {
 
     public RollView {
-        unwanted = Set.copyOf(unwanted);
         machines = List.copyOf(machines);
         pulls = List.copyOf(pulls);
     }
@@ -73,15 +66,7 @@ public record RollView(
      * while the one before it was gone, nobody did what the step waits for.
      */
     boolean isOverdue(String since) {
-        return isOver(since, stepTimeout());
-    }
-
-    private Duration stepTimeout() {
-        return ApiDuration.of(options.stepTimeout());
-    }
-
-    private boolean isOver(String since, Duration time) {
-        return Duration.between(counted(since), now).compareTo(time) > 0;
+        return Duration.between(counted(since), now()).compareTo(transitions.stepTimeout()) > 0;
     }
 
     /** A time that was written down, or when this operator came where that was later. */
@@ -95,29 +80,41 @@ public record RollView(
         return counted(next.since()).plus(ApiDuration.of(options.finaliseAfter()));
     }
 
+    Instant now() {
+        return transitions.now();
+    }
+
+    Members members() {
+        return transitions.members();
+    }
+
+    boolean mayLoseBytes() {
+        return transitions.terms().mayLoseBytes();
+    }
+
     List<Member> masters() {
-        return members.masters();
+        return members().masters();
     }
 
     List<Member> storage() {
-        return members.storage();
+        return members().storage();
     }
 
     List<PoolReport> reports() {
-        return members.reports();
+        return members().reports();
     }
 
     Optional<PoolReport> leader() {
-        return members.leader();
+        return members().leader();
     }
 
     Stream<Member> all() {
-        return members.all();
+        return members().all();
     }
 
     /** Those that do not run an image yet. */
     Behind behind(ImageGoal goal) {
-        return new Behind(members, goal, unwanted, mayLoseBytes);
+        return new Behind(transitions, goal);
     }
 
     /** A storage node as the leader sees it. */

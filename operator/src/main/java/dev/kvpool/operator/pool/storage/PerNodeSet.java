@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.storage;
 
-import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.pool.child.part.NodePlacement;
 import dev.kvpool.operator.pool.child.part.SegmentMemory;
@@ -79,12 +78,8 @@ record PerNodeSet(
             this.set = set;
             this.written = written;
             this.released = released;
-            this.fit = new NodeFit(
-                    set,
-                    seen.engine(set)
-                            .map(engine -> engine.getSpec().hostNetwork())
-                            .orElse(false));
-            this.mayLoseBytes = seen.spec().onDataLoss() == DataLossPolicy.REPLACE;
+            this.fit = new NodeFit(set, seen.engineSpecs().of(set).hostNetwork());
+            this.mayLoseBytes = seen.spec().onDataLoss().mayLoseBytes();
             this.pods = seen.podsOfSet(set.name(), true);
             this.running = pods.stream()
                     .filter(pod -> pod.started() && !pod.node().isEmpty())

@@ -3,14 +3,12 @@ package dev.kvpool.operator.pool.transition;
 
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.naming.PoolLabels;
-import dev.kvpool.operator.pool.observation.ObservedNode;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /** Agents, which Kubernetes replaces by itself, a few at a time, when their template changes. Pure. */
 public final class AgentPods {
@@ -21,10 +19,7 @@ public final class AgentPods {
      * the earlier template. Where no agent can run now, none is waited for.
      */
     public static boolean areReplaced(PoolObservation seen) {
-        Set<String> lost = seen.nodes().stream()
-                .filter(node -> !node.ready())
-                .map(ObservedNode::name)
-                .collect(Collectors.toSet());
+        Set<String> lost = seen.lostNodes();
         List<ObservedPod> pods = seen.pods(PoolLabels.ROLE_AGENT);
         return seen.children().stream()
                 .filter(AgentDaemonSet::is)

@@ -2,11 +2,9 @@
 package dev.kvpool.operator.pool.transition;
 
 import dev.kvpool.operator.pool.member.Member;
-import dev.kvpool.operator.pool.member.Members;
 import dev.kvpool.operator.pool.naming.NameList;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 
 /**
  * Members that do not run the image yet, by what is done about them. One that never ran takes the image at once: there is nothing to
@@ -22,13 +20,13 @@ public final class Behind {
     private final List<Member> leftOut = new ArrayList<>();
     private final boolean keepsSome;
 
-    public Behind(Members members, ImageGoal goal, Set<String> unwanted, boolean mayLoseBytes) {
+    public Behind(TransitionView view, ImageGoal goal) {
         this.goal = goal;
-        this.mayLoseBytes = mayLoseBytes;
-        List<Member> storage = members.storage().stream()
-                .filter(node -> !unwanted.contains(node.id()))
+        this.mayLoseBytes = view.terms().mayLoseBytes();
+        List<Member> storage = view.members().storage().stream()
+                .filter(node -> !view.goals().unwanted().containsKey(node.id()))
                 .toList();
-        members.masters().stream()
+        view.members().masters().stream()
                 .filter(master -> !master.runs(goal.masters()))
                 .forEach(this::sort);
         storage.stream()

@@ -3,7 +3,6 @@ package dev.kvpool.operator.pool.transition;
 
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.pool.member.Members;
-import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
@@ -97,17 +96,14 @@ public record Deferred(List<ObservedPod> untilTurn, List<ObservedPod> untilAsked
         List<String> sentences = new ArrayList<>();
         if (!untilTurn.isEmpty()) {
             sentences.add("An earlier operator made %s, to be replaced when the turn comes to this pool: %s at a time."
-                    .formatted(names(untilTurn), terms.pools() == 1 ? "one pool" : terms.pools() + " pools"));
+                    .formatted(
+                            BytesAtStake.names(untilTurn), terms.pools() == 1 ? "one pool" : terms.pools() + " pools"));
         }
         if (!untilAsked.isEmpty()) {
             sentences.add(
                     "An earlier operator made %s, to be replaced when a user asks for a restart: kubectl kvpool restart %s --role storage."
-                            .formatted(names(untilAsked), pool));
+                            .formatted(BytesAtStake.names(untilAsked), pool));
         }
         return sentences;
-    }
-
-    private static String names(List<ObservedPod> pods) {
-        return NameList.of(pods.stream().map(ObservedPod::name).sorted().toList());
     }
 }

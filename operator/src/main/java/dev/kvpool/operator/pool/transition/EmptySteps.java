@@ -60,8 +60,8 @@ final class EmptySteps {
     }
 
     private Verdict replaced(StepStatus step, StepState state) {
-        StepStatus next = view.begin(new Transition(step.of(), StepKind.REPLACE, step.because(), false, false, 0));
-        return new Verdict.Under(next.in(state, null));
+        return new Verdict.Under(
+                view.begin(step.of(), StepKind.REPLACE, step.because()).in(state, null));
     }
 
     /** One that is replaced once it is empty. */

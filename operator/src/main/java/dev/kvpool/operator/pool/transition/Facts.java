@@ -17,21 +17,26 @@ final class Facts {
             case EMPTY, REMOVE, TAKE_BACK -> step;
             case HAND_OVER ->
                 step.told(view.members().leader().map(PoolReport::epoch).orElse(null), step.since());
-            case RESTART, REPLACE -> step.with(of(step, member));
+            case RESTART, REPLACE ->
+                step.with(of(
+                        step,
+                        member,
+                        member.node()
+                                .map(PoolReport.Node::incarnation)
+                                .filter(text -> !text.isEmpty())
+                                .orElse(null),
+                        member.node().map(PoolReport.Node::objects).orElse(null)));
         };
     }
 
-    private static StepFacts of(StepStatus step, Member member) {
+    private static StepFacts of(StepStatus step, Member member, String incarnation, Long objects) {
         return new StepFacts(
                 step.of(),
                 step.because(),
                 member.uid(),
                 member.observed().restarts(),
-                member.node()
-                        .map(PoolReport.Node::incarnation)
-                        .filter(text -> !text.isEmpty())
-                        .orElse(null),
-                member.node().map(PoolReport.Node::objects).orElse(null),
+                incarnation,
+                objects,
                 member.ran(),
                 member.observed().specImage(),
                 null);
@@ -39,17 +44,8 @@ final class Facts {
 
     /** The same step, about another pod in the place of the one it began with. */
     static StepStatus about(StepStatus step, Member other) {
-        StepFacts before = step.before();
-        return step.with(new StepFacts(
-                step.of(),
-                step.because(),
-                other.uid(),
-                other.observed().restarts(),
-                before.incarnation(),
-                before.objects(),
-                other.ran(),
-                other.observed().specImage(),
-                null));
+        return step.with(
+                of(step, other, step.before().incarnation(), step.before().objects()));
     }
 
     /** The pod is the one with which the step began. */

@@ -66,11 +66,11 @@ public record Goals(
         }
         Set<String> wanted = new HashSet<>(wish.expectedNodes());
         wanted.removeAll(unwanted.keySet());
+        List<String> surplus = surplus(seen);
         List<ObservedPod> outdated = outdated(seen);
         Deferred deferred = Deferred.among(
                 outdated.stream()
-                        .filter(pod ->
-                                !unwanted.containsKey(id(pod)) && !surplus(seen).contains(id(pod)))
+                        .filter(pod -> !unwanted.containsKey(id(pod)) && !surplus.contains(id(pod)))
                         .toList(),
                 seen,
                 settings.rollout(),
@@ -78,7 +78,7 @@ public record Goals(
         return new Goals(
                 wanted,
                 unwanted,
-                surplus(seen),
+                surplus,
                 Cordons.of(seen, settings.drainTaints()),
                 outdated.stream()
                         .filter(pod -> !deferred.contains(pod))

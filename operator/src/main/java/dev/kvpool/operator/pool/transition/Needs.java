@@ -5,7 +5,6 @@ import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
-import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.pool.member.Member;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -65,7 +64,7 @@ final class Needs {
     private void surplus(String pod) {
         Optional<Member> member = view.members().get(pod).filter(Member::started);
         if (member.isPresent() && step(pod).filter(step -> !isPassed(step)).isEmpty()) {
-            boolean leads = handsOver(member.get());
+            boolean leads = view.members().handsOver(member.get());
             boolean first = view.goals().surplus().getFirst().equals(pod);
             add(
                     pod,
@@ -140,24 +139,21 @@ final class Needs {
             kind = emptied && those.isFull(member) ? StepKind.REPLACE : StepKind.RESTART;
         } else if (emptied) {
             kind = StepKind.EMPTY;
-        } else if (handsOver(member)) {
+        } else if (view.members().handsOver(member)) {
             kind = StepKind.HAND_OVER;
         }
         add(member.id(), kind, because, member.master(), mends);
     }
 
-    private boolean handsOver(Member member) {
-        return view.members().leads(member.pod()) && view.members().masters().size() > 1;
-    }
-
     private void settings(Member member) {
-        boolean anew = member.master() || member.outlives() || view.terms().mayLoseBytes();
-        if (anew) {
-            boolean mends = !member.ready();
-            StepKind kind = !mends && handsOver(member) ? StepKind.HAND_OVER : StepKind.REPLACE;
-            add(member.id(), kind, StepCause.SETTINGS, member.master(), mends);
-        } else if (view.terms().onDataLoss() == DataLossPolicy.MOVE) {
-            add(member.id(), StepKind.EMPTY, StepCause.SETTINGS, false, false);
+        switch (view.terms().forSettings(member)) {
+            case REPLACE -> {
+                boolean mends = !member.ready();
+                StepKind kind = !mends && view.members().handsOver(member) ? StepKind.HAND_OVER : StepKind.REPLACE;
+                add(member.id(), kind, StepCause.SETTINGS, member.master(), mends);
+            }
+            case MOVE -> add(member.id(), StepKind.EMPTY, StepCause.SETTINGS, false, false);
+            case WAIT -> {}
         }
     }
 }

@@ -32,7 +32,8 @@ final class PodSteps {
         Optional<Member> member = members.get(step.of());
         boolean gone = member.isEmpty() || member.get().leaving();
         if (step.kind() == StepKind.REMOVE) {
-            return gone || leads(member.get()) ? new Verdict.Done() : new Verdict.Under(step);
+            // One that has come to lead since the step began hands over before.
+            return gone || members.handsOver(member.get()) ? new Verdict.Done() : new Verdict.Under(step);
         }
         if (gone) {
             return new Verdict.Under(step);
@@ -45,11 +46,6 @@ final class PodSteps {
             return new Verdict.Done();
         }
         return step.kind() == StepKind.RESTART ? restart(step, member.get()) : replace(step, member.get());
-    }
-
-    /** It has come to lead since the step began, and hands over before. */
-    private boolean leads(Member member) {
-        return members.leads(member.pod()) && members.masters().size() > 1;
     }
 
     /** What was so when the step began may be otherwise now: it begins again in its turn. */
@@ -142,8 +138,7 @@ final class PodSteps {
         }
         return members.leader().isEmpty()
                 ? new Verdict.Under(step)
-                : new Verdict.Under(view.begin(
-                        new Transition(step.of(), StepKind.EMPTY, step.because(), member.master(), false, 0)));
+                : new Verdict.Under(view.begin(step.of(), StepKind.EMPTY, step.because()));
     }
 
     private boolean isWarm(Member master) {

@@ -241,7 +241,6 @@ public final class StepJudge {
                 .isPresent();
         return restarted || step.kind() == StepKind.HAND_OVER || member.isEmpty()
                 ? new Verdict.Done()
-                : new Verdict.Under(view.begin(new Transition(
-                        step.of(), step.kind(), step.because(), member.get().master(), false, 0)));
+                : new Verdict.Under(view.begin(step.of(), step.kind(), step.because()));
     }
 }

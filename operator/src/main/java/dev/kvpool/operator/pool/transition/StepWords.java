@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
+import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
@@ -137,8 +138,7 @@ final class StepWords {
     private boolean isEmptied(String id) {
         return view.members()
                 .get(id)
-                .filter(member ->
-                        !member.master() && !member.outlives() && !view.terms().mayLoseBytes())
+                .filter(member -> view.terms().forSettings(member) == DataLossPolicy.MOVE)
                 .isPresent();
     }
 

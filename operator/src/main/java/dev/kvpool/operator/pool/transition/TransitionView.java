@@ -3,12 +3,14 @@ package dev.kvpool.operator.pool.transition;
 
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.status.StepCause;
+import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.member.Cordon;
+import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.member.Members;
 import java.time.Duration;
 import java.time.Instant;
@@ -67,8 +69,13 @@ public record TransitionView(
                     paused);
         }
 
-        boolean mayLoseBytes() {
-            return onDataLoss == DataLossPolicy.REPLACE;
+        public boolean mayLoseBytes() {
+            return onDataLoss.mayLoseBytes();
+        }
+
+        /** How a member comes to other settings. */
+        DataLossPolicy forSettings(Member member) {
+            return onDataLoss.unless(member.master() || member.outlives());
         }
     }
 
@@ -89,7 +96,7 @@ public record TransitionView(
         return Duration.between(since.isBefore(watchedSince) ? watchedSince : since, now);
     }
 
-    Duration stepTimeout() {
+    public Duration stepTimeout() {
         return ApiDuration.of(terms.stepTimeout());
     }
 
@@ -100,12 +107,9 @@ public record TransitionView(
     }
 
     /** A step as it begins, with what must differ when it is done. */
-    StepStatus begin(Transition transition) {
-        StepStatus step = new StepStatus(
-                transition.of(), transition.kind(), transition.because(), StepState.UNDER_WAY, now.toString());
-        return members.get(transition.of())
-                .map(member -> Facts.noted(step, member, this))
-                .orElse(step);
+    StepStatus begin(String of, StepKind kind, StepCause because) {
+        StepStatus step = new StepStatus(of, kind, because, StepState.UNDER_WAY, now.toString());
+        return members.get(of).map(member -> Facts.noted(step, member, this)).orElse(step);
     }
 
     Optional<Cordon> cordon(String id) {

@@ -35,13 +35,7 @@ public final class Transitions {
     private Transitions(TransitionView view, StepJudge.Judged judged) {
         this.view = view;
         this.judged = judged;
-        this.behind = view.goals()
-                .image()
-                .map(goal -> new Behind(
-                        view.members(),
-                        goal,
-                        view.goals().unwanted().keySet(),
-                        view.terms().mayLoseBytes()));
+        this.behind = view.goals().image().map(goal -> new Behind(view, goal));
         this.outdated = view.members().storage().stream()
                 .filter(member -> view.goals().outdated().contains(member.id()))
                 .filter(member -> view.goals().wanted().contains(member.id()))
@@ -69,7 +63,7 @@ public final class Transitions {
                 .ifPresent(those -> actions.addAll(those.unasked()));
         fresh();
         List<Transition> needs = Needs.of(view, List.copyOf(steps), judged.waiting(), behind);
-        Waits waits = new Waits(view, steps, waiting, behind, replaced());
+        Waits waits = new Waits(view, steps, waiting, behind, outdated(DataLossPolicy.REPLACE));
         needs.forEach(need -> begin(need, waits));
         behind.ifPresent(those -> waiting.addAll(waits.of(those)));
         List<StepStatus> next = new ArrayList<>(steps);
@@ -121,7 +115,7 @@ public final class Transitions {
             steps.add(before.get().in(keeps ? StepState.KEPT : StepState.DROPPED, null));
             return;
         }
-        StepStatus begun = view.begin(need).on(host);
+        StepStatus begun = view.begin(need.of(), need.kind(), need.because()).on(host);
         if (before.isPresent() && !need.stops()) {
             begun = begun.told(null, before.get().since()).with(before.get().progress());
         }
@@ -143,14 +137,7 @@ public final class Transitions {
         boolean known =
                 steps.stream().anyMatch(step -> step.of().equals(need.of()) && step.because() == need.because());
         if (!known && !view.isPaused(need.of(), need.because())) {
-            listed.add(new StepStatus(
-                            need.of(),
-                            need.kind(),
-                            need.because(),
-                            StepState.WAITING,
-                            before.map(StepStatus::since).orElse(begun.since()))
-                    .with(begun.progress())
-                    .on(host)
+            listed.add(begun.told(null, before.map(StepStatus::since).orElse(begun.since()))
                     .in(StepState.WAITING, why.get()));
         }
     }
@@ -219,41 +206,37 @@ public final class Transitions {
         return concerned && (!holds || mayGo(member.id(), StepCause.CORDON, next));
     }
 
-    /** Storage nodes to replace with what they hold. */
-    private List<Member> replaced() {
+    /** Storage nodes that come to other settings in this way. */
+    private List<Member> outdated(DataLossPolicy how) {
         return outdated.stream()
-                .filter(member -> member.outlives() || view.terms().mayLoseBytes())
-                .toList();
-    }
-
-    private List<Member> emptied() {
-        return outdated.stream()
-                .filter(member -> !member.outlives() && !view.terms().mayLoseBytes())
+                .filter(member -> view.terms().forSettings(member) == how)
                 .toList();
     }
 
     private List<String> heldBack() {
         List<String> heldBack = new ArrayList<>();
-        if (view.terms().onDataLoss() == DataLossPolicy.WAIT && !emptied().isEmpty()) {
-            heldBack.add(new BytesAtStake(view.members().leader()).earlierSettings(pods(emptied())));
+        List<ObservedPod> waiting = pods(outdated(DataLossPolicy.WAIT));
+        if (!waiting.isEmpty()) {
+            heldBack.add(new BytesAtStake(view.members().leader()).earlierSettings(waiting));
         }
-        Waits.lossy(replaced(), view)
-                .map(node -> SettingsWords.lossy(node, pods(replaced())))
+        List<Member> replaced = outdated(DataLossPolicy.REPLACE);
+        Waits.lossy(replaced, view)
+                .map(node -> SettingsWords.lossy(node, pods(replaced)))
                 .ifPresent(heldBack::add);
         return heldBack;
     }
 
     private List<String> moved() {
-        return view.terms().onDataLoss() == DataLossPolicy.MOVE && !emptied().isEmpty()
-                ? List.of(BytesAtStake.untilEmptied(pods(emptied())))
-                : List.of();
+        List<ObservedPod> pods = pods(outdated(DataLossPolicy.MOVE));
+        return pods.isEmpty() ? List.of() : List.of(BytesAtStake.untilEmptied(pods));
     }
 
     private List<String> replacing() {
         List<ObservedPod> pods = view.members()
                 .all()
                 .filter(member -> view.goals().outdated().contains(member.id()) && !member.leaving())
-                .filter(member -> member.master() || replaced().contains(member))
+                .filter(member ->
+                        member.master() || outdated(DataLossPolicy.REPLACE).contains(member))
                 .map(Member::observed)
                 .toList();
         return SettingsWords.replacing(pods, steps, waiting);

@@ -5,7 +5,6 @@ import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
-import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
@@ -128,7 +127,7 @@ final class Waits {
      * for: a loss in a set that is left alone says nothing about the settings of others.
      */
     static Optional<PoolReport.Node> lossy(List<Member> outdated, TransitionView view) {
-        if (outdated.isEmpty() || view.terms().onDataLoss() == DataLossPolicy.REPLACE) {
+        if (outdated.isEmpty() || view.terms().mayLoseBytes()) {
             return Optional.empty();
         }
         Set<String> ids = outdated.stream().map(Member::id).collect(Collectors.toSet());

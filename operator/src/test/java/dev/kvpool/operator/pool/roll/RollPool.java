@@ -273,12 +273,13 @@ public final class RollPool {
     private Look look(Optional<RollStatus> known, List<StepStatus> knownSteps) {
         TransitionView view = transitions(known, knownSteps);
         StepJudge.Judged judged = StepJudge.look(view);
-        RollPlan roll = Roll.plan(view(known, judged));
+        RollPlan roll = Roll.plan(view(known, view, judged));
         return new Look(roll, Transitions.plan(view.towards(roll.goal()), judged));
     }
 
     RollView view() {
-        return view(status, StepJudge.look(transitions(status, steps)));
+        TransitionView transitions = transitions(status, steps);
+        return view(status, transitions, StepJudge.look(transitions));
     }
 
     private Members members() {
@@ -326,7 +327,7 @@ public final class RollPool {
                 now);
     }
 
-    private RollView view(Optional<RollStatus> known, StepJudge.Judged judged) {
+    private RollView view(Optional<RollStatus> known, TransitionView transitions, StepJudge.Judged judged) {
         return new RollView(
                 known,
                 pending,
@@ -335,17 +336,14 @@ public final class RollPool {
                 Optional.empty(),
                 options,
                 retry,
-                mayLoseBytes,
                 everLed,
-                members(),
-                Set.of(),
+                transitions,
                 judged,
                 unpullable,
                 preflight,
                 machines.names(),
                 machines.pulls(),
-                operatorSince,
-                now);
+                operatorSince);
     }
 
     /** Rounds in which all goes well. */

@@ -70,7 +70,7 @@ public final class HostDirectory {
         return new ContainerBuilder()
                 .withName(container)
                 .withImage(pool.storageImage())
-                .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
+                .withImagePullPolicy(pool.pullPolicy())
                 .withArgs(arguments)
                 .withResources(new ContainerResources()
                         .request("cpu", new Quantity("10m"))

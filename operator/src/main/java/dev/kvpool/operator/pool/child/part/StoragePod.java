@@ -109,7 +109,7 @@ public final class StoragePod {
         var container = new ContainerBuilder()
                 .withName("node")
                 .withImage(pool.storageImage())
-                .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
+                .withImagePullPolicy(pool.pullPolicy())
                 .withArgs(arguments(nodeId))
                 .withEnv(environment(more))
                 .addNewPort()
