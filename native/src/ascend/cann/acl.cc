@@ -28,7 +28,21 @@ Acl Acl::of(Symbols& library) {
   library.takeIfThere(acl.memcpyBatch, "aclrtMemcpyBatch");
   library.takeIfThere(acl.hostRegister, "aclrtHostRegister");
   library.takeIfThere(acl.hostUnregister, "aclrtHostUnregister");
+  library.takeIfThere(acl.mallocPhysical, "aclrtMallocPhysical");
+  library.takeIfThere(acl.freePhysical, "aclrtFreePhysical");
+  library.takeIfThere(acl.reserveAddresses, "aclrtReserveMemAddress");
+  library.takeIfThere(acl.releaseAddresses, "aclrtReleaseMemAddress");
+  library.takeIfThere(acl.mapMemory, "aclrtMapMem");
+  library.takeIfThere(acl.unmapMemory, "aclrtUnmapMem");
+  library.takeIfThere(acl.setAccess, "aclrtMemSetAccess");
   return acl;
+}
+
+AclContext Acl::currentContext() const {
+  AclContext current = nullptr;
+  if (getCurrentContext(&current) == kAclOk) return current;
+  (void)recentError();  // it is none, and would be told with a later one
+  return nullptr;
 }
 
 std::string Acl::problem(const std::string& what, AclError error) const {

@@ -37,8 +37,18 @@ struct Acl {
                           size_t* failed) = nullptr;
   AclError (*hostRegister)(void* memory, uint64_t bytes, int32_t type, void** device) = nullptr;
   AclError (*hostUnregister)(void* memory) = nullptr;
+  AclError (*mallocPhysical)(AclPhysicalMemory* memory, size_t bytes, const PhysicalMemoryProperties* properties,
+                             uint64_t flags) = nullptr;
+  AclError (*freePhysical)(AclPhysicalMemory memory) = nullptr;
+  AclError (*reserveAddresses)(void** first, size_t bytes, size_t alignment, void* wanted, uint64_t flags) = nullptr;
+  AclError (*releaseAddresses)(void* first) = nullptr;
+  AclError (*mapMemory)(void* first, size_t bytes, size_t offset, AclPhysicalMemory memory, uint64_t flags) = nullptr;
+  AclError (*unmapMemory)(void* first) = nullptr;
+  AclError (*setAccess)(void* first, size_t bytes, MemoryAccess* access, size_t count) = nullptr;
 
   static Acl of(Symbols& library);
+  /// Of this thread; null when it has none.
+  [[nodiscard]] AclContext currentContext() const;
   /// "WHAT: ACL's number and words".
   [[nodiscard]] std::string problem(const std::string& what, AclError error) const;
   /// What CANN says of the latest failure in this thread, behind ", "; empty when it says nothing.

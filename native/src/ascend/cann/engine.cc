@@ -5,9 +5,7 @@
 
 namespace kvpool::ascend {
 
-ContextScope::ContextScope(const Acl& acl, AclContext context) : acl_(acl) {
-  // A thread that has none yet says so by an error.
-  if (acl_.getCurrentContext(&before_) != kAclOk) before_ = nullptr;
+ContextScope::ContextScope(const Acl& acl, AclContext context) : acl_(acl), before_(acl.currentContext()) {
   if (before_ != context) (void)acl_.setCurrentContext(context);
 }
 

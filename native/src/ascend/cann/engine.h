@@ -21,7 +21,7 @@ class ContextScope {
 
  private:
   const Acl& acl_;
-  AclContext before_ = nullptr;
+  const AclContext before_;
 };
 
 /// An engine of CANN on one device, which listens at its endpoint. Any thread may call it, at the same time.

@@ -23,6 +23,7 @@ inline constexpr AclError kAclStreamSyncTimeout = 507046;
 
 using AclContext = void*;
 using AclStream = void*;
+using AclPhysicalMemory = void*;
 
 enum class CopyKind : int32_t { HostToHost = 0, HostToDevice = 1, DeviceToHost = 2, DeviceToDevice = 3, Default = 4 };
 enum class Location : int32_t { Host = 0, Device = 1, Unregistered = 2, Managed = 3, HostNuma = 4 };
@@ -41,6 +42,21 @@ struct CopyBatchAttributes {
   MemoryLocation source;
   std::array<uint8_t, 16> reserved{};
 };
+/// Pages that NPUs of other machines may map.
+enum class Pages : uint32_t { SharedHuge2M = 16, SharedHuge1G = 17 };
+struct PhysicalMemoryProperties {
+  uint32_t handleType = 0;      // none
+  uint32_t allocationType = 0;  // pinned
+  Pages pages = Pages::SharedHuge1G;
+  MemoryLocation location;
+  uint64_t reserved = 0;
+};
+struct MemoryAccess {
+  uint32_t flags = 3;  // reading and writing
+  MemoryLocation location;
+  std::array<uint8_t, 12> reserved{};
+};
+static_assert(sizeof(PhysicalMemoryProperties) == 32 && sizeof(MemoryAccess) == 24);
 static_assert(sizeof(MemoryLocation) == 8 && sizeof(PointerAttributes) == 28 && sizeof(CopyBatchAttributes) == 32);
 
 /// What ADXL and HIXL answer.

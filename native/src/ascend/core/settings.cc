@@ -85,6 +85,10 @@ Status judge(const Settings& settings) {
     return {KV_INVALID_ARGUMENT,
             "ASCEND_BUFFER_POOL=" + settings.bufferPool +
                 " and ASCEND_ENABLE_USE_FABRIC_MEM=1 exclude each other: set ASCEND_BUFFER_POOL=0:0"};
+  if (settings.async && settings.fabric)
+    return {KV_INVALID_ARGUMENT,
+            "ASCEND_USE_ASYNC_TRANSFER and ASCEND_ENABLE_USE_FABRIC_MEM=1 exclude each other: unset "
+            "ASCEND_USE_ASYNC_TRANSFER"};
   return {};
 }
 

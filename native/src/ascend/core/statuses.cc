@@ -24,6 +24,11 @@ const char* words(TransportStatus status) {
       return "resources exhausted";
     case kTransportFailed:
       return "failed";
+    // Of ACL, handed through.
+    case kAclFeatureNotSupported:
+      return "not supported by the driver";
+    case kAclMemoryAllocation:
+      return "no memory";
     default:
       return "unknown";
   }

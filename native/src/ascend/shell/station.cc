@@ -60,8 +60,8 @@ Result<std::unique_ptr<Station>> Station::open(const Terms& terms) {
 
 Status Station::useDevice() {
   const Acl& acl = runtime_.acl;
-  AclContext current = nullptr;
-  if (acl.getCurrentContext(&current) == kAclOk && current != nullptr && !OwnContexts::instance().has(current)) {
+  const AclContext current = acl.currentContext();
+  if (current != nullptr && !OwnContexts::instance().has(current)) {
     context_ = current;
     return {};
   }
@@ -97,6 +97,7 @@ Status Station::listen(const Terms& terms) {
     const std::string endpoint = toString(HostPort{terms.host, port});
     auto opened =
         Engine::open(runtime_, {context_, endpoint, optionsOf(settings_, capabilities, runtime_.adxl.optionPrefix)});
+    if (!opened.ok() && settings_.fabric) return {KV_IO, opened.status().text() + ". " + kFabricRemedy};
     if (!opened.ok()) return opened.status();
     engine_ = std::move(opened.value());
   }
@@ -106,6 +107,7 @@ Status Station::listen(const Terms& terms) {
                        std::to_string(physical) + ", is free at " + terms.host +
                        "; end processes that listen there, or set ASCEND_BASE_PORT"};
   }
+  memory_ = std::make_unique<StagingMemory>(runtime_, context_, settings_.fabric);
   Transport::Terms transport;
   transport.routes.connectTimeoutMs = settings_.connectTimeoutMs;
   transport.routes.transferTimeoutMs = settings_.transferTimeoutMs;
@@ -120,13 +122,7 @@ Status Station::listen(const Terms& terms) {
 Station::~Station() {
   transport_.reset();
   engine_.reset();
-  if (context_ != nullptr && !(memory_.empty() && unregistered_.empty())) {
-    const ContextScope scope(runtime_.acl, context_);
-    for (void* memory : memory_)
-      (void)runtime_.acl.freeHost(memory);
-    for (const auto& [memory, bytes] : unregistered_)
-      (void)runtime_.acl.freeHost(memory);
-  }
+  memory_.reset();
   if (!ownsContext_) return;
   OwnContexts::instance().remove(context_);
   (void)runtime_.acl.destroyContext(context_);
@@ -143,35 +139,18 @@ Status Station::copy(std::span<const Copy> copies) {
   return Copier(runtime_.acl, settings_.transferTimeoutMs).copy(copies);
 }
 
-void* Station::takeUnregistered(uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find(unregistered_, bytes, &std::pair<void*, uint64_t>::second);
-  if (found == unregistered_.end()) return nullptr;
-  void* memory = found->first;
-  unregistered_.erase(found);
-  return memory;
-}
-
-Result<uint8_t*> Station::hostMemory(uint64_t bytes) {
-  void* memory = takeUnregistered(bytes);
-  if (memory == nullptr) {
-    const ContextScope scope(runtime_.acl, context_);
-    const AclError error = runtime_.acl.mallocHost(&memory, bytes);
-    if (error != kAclOk) {
-      return {KV_NO_SPACE,
-              runtime_.acl.problem(std::to_string(bytes) + " bytes of host memory, aclrtMallocHost", error)};
-    }
+Result<MemoryHandle> Station::registerMemory(uintptr_t address, uint64_t bytes) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a number of the caller, which CANN looks up
+  const bool ofDevice = isOfDevice(reinterpret_cast<const void*>(address));
+  const bool whole = address % FabricMemory::kPieceBytes == 0 && bytes % FabricMemory::kPieceBytes == 0;
+  if (settings_.fabric && !ofDevice && !whole) {
+    return {KV_INVALID_ARGUMENT, std::to_string(bytes) +
+                                     " bytes of host memory are no fabric memory, which is mapped by whole GiB. Link "
+                                     "Fabric reaches no other memory of hosts: register memory of the NPU, or use "
+                                     "link RoCE: unset ASCEND_ENABLE_USE_FABRIC_MEM and set HCCL_INTRA_ROCE_ENABLE=1"};
   }
-  const auto address = reinterpret_cast<uintptr_t>(memory);
-  const auto registered = engine_->registerMemory(address, bytes, MemoryType::Host);
-  const std::lock_guard lock(mutex_);
-  if (!registered.ok()) {
-    unregistered_.emplace_back(memory, bytes);
-    return registered.status();
-  }
-  memory_.push_back(memory);
-  transport_->registered();
-  return static_cast<uint8_t*>(memory);
+  const MemoryType type = ofDevice || settings_.fabric ? MemoryType::Device : MemoryType::Host;
+  return engine_->registerMemory(address, bytes, type);
 }
 
 }  // namespace kvpool::ascend

@@ -6,11 +6,10 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "ascend/core/copy_plan.h"
 #include "ascend/core/settings.h"
+#include "ascend/shell/staging_memory.h"
 #include "ascend/shell/transport.h"
 
 namespace kvpool::ascend {
@@ -42,27 +41,26 @@ class Station {
   /// Within which a transfer ends, with the channel that it may need first.
   [[nodiscard]] Time patienceMs() const { return Time{settings_.connectTimeoutMs} + settings_.transferTimeoutMs; }
 
-  /// Memory of the host, registered with the engine, until the station ends. KV_NO_SPACE when there is none, KV_IO when
-  /// CANN does not register it.
-  Result<uint8_t*> hostMemory(uint64_t bytes);
+  /// Memory of the host, registered with the engine, until the station ends; of the fabric where the engine moves by
+  /// that. KV_NO_SPACE when there is none, KV_IO when CANN does not register it or has no fabric memory.
+  Result<uint8_t*> hostMemory(uint64_t bytes) { return memory_->take(*engine_, *transport_, bytes); }
+  /// What so many bytes of that take of the machine in any case.
+  [[nodiscard]] uint64_t wholeHostMemory(uint64_t bytes) const { return memory_->whole(bytes); }
+  /// Memory of the caller's, of the host or of an NPU. KV_INVALID_ARGUMENT where it must be fabric memory and is not.
+  Result<MemoryHandle> registerMemory(uintptr_t address, uint64_t bytes);
 
  private:
   explicit Station(const Runtime& runtime) : runtime_(runtime) {}
   Status useDevice();
-  /// Memory that CANN did not register, which it may know in part all the same: it is tried again, and given back at
-  /// the end.
-  void* takeUnregistered(uint64_t bytes);
   Status listen(const Terms& terms);
 
   const Runtime& runtime_;
   Settings settings_;
   AclContext context_ = nullptr;
   bool ownsContext_ = false;
+  std::unique_ptr<StagingMemory> memory_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Transport> transport_;
-  std::mutex mutex_;
-  std::vector<void*> memory_;
-  std::vector<std::pair<void*, uint64_t>> unregistered_;
 };
 
 }  // namespace kvpool::ascend

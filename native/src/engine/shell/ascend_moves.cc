@@ -19,8 +19,7 @@ bool AscendMoves::isOfDevice(uint64_t address) const {
 Status AscendMoves::add(std::span<const kv_region> regions) {
   std::vector<std::pair<uint64_t, ascend::MemoryHandle>> added;
   for (const kv_region& region : regions) {
-    const auto type = isOfDevice(region.address) ? ascend::MemoryType::Device : ascend::MemoryType::Host;
-    const auto handle = station_->engine().registerMemory(region.address, region.length, type);
+    const auto handle = station_->registerMemory(region.address, region.length);
     if (handle.ok()) {
       added.emplace_back(region.address, handle.value());
       continue;

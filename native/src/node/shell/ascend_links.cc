@@ -21,9 +21,10 @@ uint64_t roomFor(uint64_t bytes) {
 Result<AscendSource> openAscend(const ascend::Station::Terms& terms) {
   auto station = ascend::Station::open(terms);
   if (!station.ok()) return station.status();
-  const auto staging = station.value()->hostMemory(AscendLinks::kStagingBytes);
+  const uint64_t bytes = station.value()->wholeHostMemory(AscendLinks::kStagingBytes);
+  const auto staging = station.value()->hostMemory(bytes);
   if (!staging.ok()) return staging.status();
-  return AscendSource{std::move(station.value()), {staging.value(), AscendLinks::kStagingBytes}};
+  return AscendSource{std::move(station.value()), {staging.value(), bytes}};
 }
 
 AscendLinks::AscendLinks(AscendSource source, std::span<uint8_t> segment, RemoteEvents& events,

@@ -33,7 +33,7 @@ Result<AscendSource> openAscend(const ascend::Station::Terms& terms);
 /// still touch after a failure is never part of an object.
 class AscendLinks final : public RemoteLinks {
  public:
-  /// The staging memory.
+  /// The staging memory, at least.
   static constexpr uint64_t kStagingBytes = uint64_t{256} << 20;
   /// Of it, what transfers of one connection hold, at most: a client that hangs leaves room for others. No larger
   /// payload is moved.

@@ -45,8 +45,7 @@ TEST(Settings, EachVariableIsObeyed) {
                                   {"ASCEND_RDMA_SL", "7"},
                                   {"HCCL_RDMA_SL", "2"},
                                   {"ASCEND_LOCAL_COMM_RES", "{}"},
-                                  {"ASCEND_GLOBAL_RESOURCE_CONFIG", R"({"max_active_channels":1})"},
-                                  {"ASCEND_ENABLE_USE_FABRIC_MEM", "1"}})
+                                  {"ASCEND_GLOBAL_RESOURCE_CONFIG", R"({"max_active_channels":1})"}})
                                 .value();
   EXPECT_EQ(settings.connectTimeoutMs, 3000);
   EXPECT_EQ(settings.transferTimeoutMs, 4000);
@@ -59,11 +58,19 @@ TEST(Settings, EachVariableIsObeyed) {
   EXPECT_EQ(optionsOf(settings, {.autoConnect = true, .clientServerComm = true}, ""),
             (std::map<std::string, std::string>{{"AutoConnect", "0"},
                                                 {"BufferPool", "0:0"},
-                                                {"EnableUseFabricMem", "1"},
                                                 {"GlobalResourceConfig", R"({"max_active_channels":1})"},
                                                 {"LocalCommRes", "{}"},
                                                 {"RdmaServiceLevel", "7"},
                                                 {"RdmaTrafficClass", "64"}}));
+}
+
+TEST(Settings, FabricMemoryIsAnOptionOfTheEngine) {
+  const Settings settings = read({{"ASCEND_ENABLE_USE_FABRIC_MEM", "1"}, {"ASCEND_BUFFER_POOL", "0:0"}}).value();
+  EXPECT_TRUE(settings.fabric);
+  const auto options = optionsOf(settings, {}, "adxl.");
+  EXPECT_EQ(options.at("EnableUseFabricMem"), "1");
+  EXPECT_EQ(options.at("adxl.BufferPool"), "0:0");
+  EXPECT_FALSE(optionsOf(read({{"ASCEND_ENABLE_USE_FABRIC_MEM", "0"}}).value(), {}, "").contains("EnableUseFabricMem"));
 }
 
 TEST(Settings, WhatCannotBeIsRefusedWithItsNameAndWhatMayBe) {
@@ -96,6 +103,10 @@ TEST(Settings, WhatCannotBeIsRefusedWithItsNameAndWhatMayBe) {
       {"buffers and fabric",
        {{{"ASCEND_BUFFER_POOL", "4:8"}, {"ASCEND_ENABLE_USE_FABRIC_MEM", "1"}},
         "ASCEND_BUFFER_POOL=4:8 and ASCEND_ENABLE_USE_FABRIC_MEM=1 exclude each other: set ASCEND_BUFFER_POOL=0:0"}},
+      {"async and fabric",
+       {{{"ASCEND_USE_ASYNC_TRANSFER", "1"}, {"ASCEND_ENABLE_USE_FABRIC_MEM", "1"}},
+        "ASCEND_USE_ASYNC_TRANSFER and ASCEND_ENABLE_USE_FABRIC_MEM=1 exclude each other: unset "
+        "ASCEND_USE_ASYNC_TRANSFER"}},
   };
   for (const auto& [name, one] : cases) {
     const auto result = read(one.first);

@@ -74,7 +74,11 @@ struct aclrtPhysicalMemProp {
   uint64_t reserve;
 };
 
-struct aclrtMemAccessDesc;
+struct aclrtMemAccessDesc {
+  uint32_t flags;
+  aclrtMemLocation location;
+  uint8_t rsv[12];
+};
 
 FAKE_ASCEND_EXPORT aclError aclInit(const char* configPath);
 FAKE_ASCEND_EXPORT aclError aclFinalize();
@@ -158,6 +162,6 @@ constexpr aclError kStreamSyncTimeout = 507046;
 
 static_assert(sizeof(aclrtMemLocation) == 8 && sizeof(aclrtPtrAttributes) == 28);
 static_assert(sizeof(aclrtMemcpyBatchAttr) == 32 && sizeof(aclrtMemFabricHandle) == 128);
-static_assert(sizeof(aclrtPhysicalMemProp) == 32);
+static_assert(sizeof(aclrtPhysicalMemProp) == 32 && sizeof(aclrtMemAccessDesc) == 24);
 
 }  // namespace fake_ascend::acl

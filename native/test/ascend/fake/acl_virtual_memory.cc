@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl_virtual_memory.h"
 
+#include <algorithm>
+
 #include "acl_call.h"
 #include "control.h"
 #include "ledger.h"
@@ -38,7 +40,9 @@ aclrtDrvMemHandle VirtualMemory::import(std::shared_ptr<Backing> backing) {
 bool VirtualMemory::free(aclrtDrvMemHandle handle) {
   const std::lock_guard lock(mutex_);
   const auto found = physical_.find(handle);
-  if (found == physical_.end()) return false;
+  const bool isMapped = std::any_of(mappings_.begin(), mappings_.end(),
+                                    [handle](const auto& mapping) { return mapping.second == handle; });
+  if (found == physical_.end() || isMapped) return false;
   Ledger::instance().count(found->second->imported ? "import" : "physical", -1);
   physical_.erase(found);
   return true;
@@ -132,6 +136,8 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size, const aclrt
                                                        std::to_string(properties->location.id);
   return callInContext("aclrtMallocPhysical", text, [&]() -> aclError {
     if (handle == nullptr || properties == nullptr || size == 0) return refuse(acl::kInvalidParam, "null, or no bytes");
+    if (properties->handleType != 0 || properties->allocationType != 0)
+      return refuse(acl::kInvalidParam, "other memory than pinned one without a handle");
     const size_t page = fake_ascend::isGiga(properties->memAttr) ? fake_ascend::k1Giga : fake_ascend::k2Mega;
     if (size % page != 0) return refuse(acl::kRtParamInvalid, "the size is not a multiple of the pages");
     *handle = VirtualMemory::instance().allocate(size, page, properties->location);
@@ -141,7 +147,9 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size, const aclrt
 
 aclError aclrtFreePhysical(aclrtDrvMemHandle handle) {
   return callInContext("aclrtFreePhysical", "", [&] {
-    return VirtualMemory::instance().free(handle) ? acl::kSuccess : refuse(acl::kRtParamInvalid, "not physical memory");
+    return VirtualMemory::instance().free(handle)
+               ? acl::kSuccess
+               : refuse(acl::kRtParamInvalid, "not physical memory, or mapped still");
   });
 }
 
@@ -171,7 +179,12 @@ aclError aclrtUnmapMem(void* pointer) {
 
 aclError aclrtMemSetAccess(void* pointer, size_t size, aclrtMemAccessDesc* access, size_t count) {
   return callInContext("aclrtMemSetAccess", std::to_string(size), [&]() -> aclError {
+    constexpr uint32_t kReadAndWrite = 3;
     if (access == nullptr || count == 0) return refuse(acl::kInvalidParam, "no access described");
+    for (size_t i = 0; i < count; ++i) {
+      if (access[i].flags > kReadAndWrite || access[i].location.type != ACL_MEM_LOCATION_TYPE_DEVICE)
+        return refuse(acl::kInvalidParam, "access of something else than a device");
+    }
     if (!fake_ascend::Registry::instance().locate(pointer, size).mapped)
       return refuse(acl::kRtParamInvalid, "no memory is mapped there");
     return acl::kSuccess;

@@ -25,6 +25,7 @@ class VirtualMemory {
   /// Null when the pages of that size are used up.
   aclrtDrvMemHandle allocate(size_t size, size_t page, aclrtMemLocation location);
   aclrtDrvMemHandle import(std::shared_ptr<Backing> backing);
+  /// False when there is none, or it is mapped.
   bool free(aclrtDrvMemHandle handle);
   std::shared_ptr<const Physical> find(aclrtDrvMemHandle handle);
 

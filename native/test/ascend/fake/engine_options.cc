@@ -58,6 +58,7 @@ std::optional<EngineOptions> EngineOptions::parse(const std::map<std::string, st
       !isFlag(fabric) || !isObject(resources) || !isObject(communication) ||
       !parseBufferPool(optionOf(options, prefix + "BufferPool"), parsed.bufferPool))
     return std::nullopt;
+  if (fabric == "1" && parsed.bufferPool) return std::nullopt;
   parsed.autoConnect = autoConnect == "1";
   const bool chosenProtocol = resources.find("protocol_desc") != std::string::npos;
   if (fabric == "1")

@@ -58,7 +58,10 @@
 // - An asynchronous transfer of an engine with a buffer pool: UNSUPPORTED (103905). One that failed: GetTransferStatus
 //   returns the status of the transfer, with FAILED, or with TIMEOUT for 103901.
 // - A device that is not visible: 107000. Every ACL function that takes memory or a stream needs a context.
-// - Alignment: by HCCS the address of device memory to 2 MiB; by fabric address and size of host memory to 1 GiB.
+// - Alignment: by HCCS the address of device memory to 2 MiB; by fabric address and size of host memory to 1 GiB, and
+// it
+//   must have been mapped (aclrtMapMem or MallocMem). An engine with a buffer pool and fabric: PARAM_INVALID.
+// - Physical memory is not freed, and addresses are not released, while they are mapped: 107000.
 // Not there: SendNotify and GetNotifies, the further methods of Hixl, the C interface of libcann_hixl.so. Which process
 // may import a key is not enforced, and handles of fabric memory reach processes of the same machine only.
 #pragma once

@@ -42,10 +42,13 @@ Status checkPlace(uint64_t start, uint64_t size, Home home) {
   return place.unknown && start % (uint64_t{64} << 10) != 0 ? kFailed : kSuccess;
 }
 
-Status checkAlignment(uint64_t start, uint64_t size, Home home, Link link) {
+/// By the fabric memory of the host is reached only if it is mapped in whole GiB.
+Status checkLink(uint64_t start, uint64_t size, Home home, Link link) {
   if (link == Link::kHccs && home == Home::kDevice && start % (uint64_t{2} << 20) != 0) return kParamInvalid;
-  if (link == Link::kFabric && home == Home::kHost && (start % kGiga != 0 || size % kGiga != 0)) return kParamInvalid;
-  return kSuccess;
+  if (link != Link::kFabric) return kSuccess;
+  const AclPlace place = placeOf(start, size);
+  if (place.device) return kSuccess;
+  return place.mapped && start % kGiga == 0 && size % kGiga == 0 ? kSuccess : kParamInvalid;
 }
 
 /// A copy that fails where there is no memory, instead of ending the process.
@@ -74,7 +77,7 @@ Status RegisteredMemory::add(uint64_t start, uint64_t size, Home home, Link link
     }
   }
   if (link == Link::kFabric && !driverIsAtLeast(25, 5)) return kDriverRefusesFabric;
-  if (const Status status = checkAlignment(start, size, home, link)) return status;
+  if (const Status status = checkLink(start, size, home, link)) return status;
   if (const Status status = checkPlace(start, size, home)) return status;
   const uint64_t hostLimit = driverIsAtLeast(25, 5) ? kHostBytes : kHostBytesOfOldDriver;
   const uint64_t limit = home == Home::kHost ? fake_ascend_number("host_bytes", hostLimit)

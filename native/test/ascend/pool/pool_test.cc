@@ -118,6 +118,33 @@ class AscendPool : public testing::Test {
   ClientHandle client_;
 };
 
+TEST_F(AscendPool, LinkFabricMovesValuesThroughFabricMemoryOfBothSides) {
+  const Environment fabric("ASCEND_ENABLE_USE_FABRIC_MEM", "1");
+  ASSERT_NO_FATAL_FAILURE(start());
+  EXPECT_EQ(ascend::live("physical"), 1U) << "of the node";
+  ASSERT_TRUE(eventually([this] { return roundTrip("first", 65536) > 0; }));
+  for (const size_t length : {4097u, 65536u, 5000001u})
+    EXPECT_EQ(roundTrip("moved-" + std::to_string(length), length), 2 * length);
+  EXPECT_EQ(ascend::live("physical"), 2U);
+  EXPECT_EQ(ascend::live("host_memory"), 0U) << "no other memory is registered";
+  client_.reset();
+  node_.reset();
+  EXPECT_EQ(ascend::live("physical"), 0U);
+}
+
+TEST_F(AscendPool, ADriverWithoutFabricMemoryIsToldAndTcpIsUsed) {
+  const Environment fabric("ASCEND_ENABLE_USE_FABRIC_MEM", "1");
+  ascend::control("set hdk 25.2");
+  std::string why;
+  EXPECT_EQ(startAscendNode(master_.address(), directory_.path(), KV_PROTOCOL_ASCEND, node_, &why), KV_IO);
+  EXPECT_NE(why.find("103905 (unsupported). Link Fabric needs chip A3, CANN 9.0, HDK 26.0 and LingQu 1.5"),
+            std::string::npos)
+      << why;
+  ASSERT_NO_FATAL_FAILURE(start());
+  EXPECT_EQ(roundTrip("key", 65536), 0u);
+  EXPECT_EQ(statsOf(node_.get()).protocols & KV_PROTOCOL_ASCEND, 0u);
+}
+
 TEST_F(AscendPool, TheChannelToAClientThatGoesEnds) {
   for (const char* connectsByItself : {"0", "1"}) {
     const Environment way("ASCEND_AUTO_CONNECT", connectsByItself);

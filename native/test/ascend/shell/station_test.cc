@@ -4,6 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <future>
+#include <span>
+#include <vector>
+
 #include "ascend/fake_cann.h"
 
 namespace kvpool::ascend {
@@ -41,6 +47,96 @@ TEST(Stations, TryMemoryAgainThatCannDidNotRegister) {
   EXPECT_EQ(live("host_memory") - before, 1U);
   station.value().reset();
   EXPECT_EQ(live("host_memory"), before);
+}
+
+/// With ASCEND_ENABLE_USE_FABRIC_MEM=1.
+class FabricStations : public testing::Test {
+ protected:
+  FabricStations() {
+    (void)runtime();
+    functionOf<void (*)()>("fake_ascend_reset")();
+    ::setenv("ASCEND_ENABLE_USE_FABRIC_MEM", "1", 1);
+  }
+  ~FabricStations() override { ::unsetenv("ASCEND_ENABLE_USE_FABRIC_MEM"); }
+  void TearDown() override {
+    for (const char* kind : {"physical", "mapping", "reservation", "region", "host_memory"})
+      EXPECT_EQ(live(kind), 0U) << kind;
+  }
+  static std::unique_ptr<Station> open(const std::string& name) {
+    auto station = Station::open({"127.0.0.1", name});
+    EXPECT_TRUE(station.ok()) << station.status().text();
+    return std::move(station.value());
+  }
+  static std::span<uint8_t> take(Station& station, uint64_t bytes) {
+    const Result<uint8_t*> memory = station.hostMemory(bytes);
+    EXPECT_TRUE(memory.ok()) << memory.status().text();
+    return {memory.ok() ? memory.value() : nullptr, bytes};
+  }
+};
+
+TEST_F(FabricStations, MemoryIsCutFromFabricMemoryThatIsRegisteredOnce) {
+  auto station = open("first");
+  EXPECT_EQ(station->wholeHostMemory(1), uint64_t{1} << 30);
+  std::vector<uint8_t*> firsts;
+  for (int i = 0; i < 16; ++i) {
+    firsts.push_back(take(*station, 64 << 20).data());
+    EXPECT_EQ(firsts.back(), firsts.front() + i * (64 << 20));
+  }
+  EXPECT_EQ(live("region"), 1U);
+  EXPECT_EQ(live("host_memory"), 0U);
+  take(*station, 64 << 20);
+  EXPECT_EQ(live("region"), 2U);
+  EXPECT_EQ(live("physical"), 2U);
+}
+
+TEST_F(FabricStations, BytesGoFromOneToTheOther) {
+  auto here = open("here");
+  auto there = open("there");
+  const auto from = take(*here, 1 << 20);
+  const auto to = take(*there, 1 << 20);
+  for (size_t i = 0; i < from.size(); ++i)
+    from[i] = static_cast<uint8_t>(i * 2654435761U >> 13);
+  std::promise<Status> end;
+  here->transport().submit(
+      {there->endpoint(), 1}, Direction::Write,
+      {{reinterpret_cast<uintptr_t>(from.data()), reinterpret_cast<uintptr_t>(to.data()), from.size()}},
+      here->patienceMs(), [&end](const Status& status) { end.set_value(status); });
+  const Status moved = end.get_future().get();
+  EXPECT_TRUE(moved.ok()) << moved.text();
+  EXPECT_TRUE(std::equal(from.begin(), from.end(), to.begin()));
+}
+
+TEST_F(FabricStations, MemoryThatCannDidNotRegisterIsTriedAgain) {
+  auto station = open("first");
+  control("fail RegisterMem * 207000");
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const Result<uint8_t*> refused = station->hostMemory(1 << 20);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.status().code(), KV_IO);
+    EXPECT_NE(refused.status().text().find("207000 (not supported by the driver). Link Fabric needs chip A3"),
+              std::string::npos)
+        << refused.status().text();
+  }
+  EXPECT_EQ(live("physical"), 1U);
+  control("");
+  take(*station, 1 << 20);
+  EXPECT_EQ(live("physical"), 1U);
+}
+
+TEST_F(FabricStations, HostMemoryOfACallerThatIsNotOfTheFabricIsRefused) {
+  auto station = open("first");
+  void* plain = nullptr;
+  ASSERT_EQ(runtime().acl.mallocHost(&plain, 1 << 20), kAclOk);
+  const auto refused = station->registerMemory(reinterpret_cast<uintptr_t>(plain), 1 << 20);
+  EXPECT_EQ(refused.status().code(), KV_INVALID_ARGUMENT);
+  EXPECT_NE(refused.status().text().find("unset ASCEND_ENABLE_USE_FABRIC_MEM"), std::string::npos);
+  EXPECT_EQ(runtime().acl.freeHost(plain), kAclOk);
+  auto own = FabricMemory::allocate(runtime(), FabricMemory::kPieceBytes);
+  ASSERT_TRUE(own.ok()) << own.status().text();
+  const auto taken = station->registerMemory(reinterpret_cast<uintptr_t>(own.value()->at()), own.value()->bytes());
+  ASSERT_TRUE(taken.ok()) << taken.status().text();
+  EXPECT_TRUE(station->engine().deregisterMemory(taken.value()).ok());
+  own.value().reset();
 }
 
 }  // namespace

@@ -108,7 +108,21 @@ TEST_F(FakeEngine, AlignmentDependsOnTheLink) {
   void* memory = nullptr;
   ASSERT_EQ(adxl::AdxlEngine::MallocMem(adxl::MEM_HOST, kGiga1, &memory), kOk);
   EXPECT_EQ(fabric.add(memory, kMega2, adxl::MEM_HOST), kParamInvalidStatus) << "1 GiB";
+  EXPECT_EQ(fabric.add(memory, kMega2, adxl::MEM_DEVICE), kParamInvalidStatus) << "1 GiB, whatever the type";
   EXPECT_EQ(fabric.add(memory, kGiga1, adxl::MEM_HOST), kOk);
+  fabric.engine.Finalize();
+  EXPECT_EQ(adxl::AdxlEngine::FreeMem(memory), kOk);
+}
+
+TEST_F(FakeEngine, OnlyFabricMemoryOfTheHostIsReachedByTheFabric) {
+  Node fabric(plain({{"EnableUseFabricMem", "1"}}));
+  const char* host = fabric.allocateHost(4096);
+  EXPECT_EQ(fabric.add(host, 4096, adxl::MEM_HOST), kParamInvalidStatus);
+  EXPECT_EQ(fabric.add(host, 4096, adxl::MEM_DEVICE), kParamInvalidStatus);
+  EXPECT_EQ(fabric.add(fabric.allocateDevice(kMega2), kMega2, adxl::MEM_DEVICE), kOk);
+  void* memory = nullptr;
+  ASSERT_EQ(adxl::AdxlEngine::MallocMem(adxl::MEM_HOST, kGiga1, &memory), kOk);
+  EXPECT_EQ(fabric.add(memory, kGiga1, adxl::MEM_DEVICE), kOk);
   fabric.engine.Finalize();
   EXPECT_EQ(adxl::AdxlEngine::FreeMem(memory), kOk);
 }

@@ -31,6 +31,11 @@ TEST_F(FakeVirtualMemory, PhysicalMemoryIsMappedAtReservedAddresses) {
   EXPECT_EQ(aclrtMemRetainAllocationHandle(static_cast<char*>(pointer) + 5, &retained), 0);
   EXPECT_EQ(retained, handle);
   EXPECT_EQ(aclrtReleaseMemAddress(pointer), 107000) << "memory is mapped there";
+  EXPECT_EQ(aclrtFreePhysical(handle), 107000) << "it is mapped";
+  aclrtMemAccessDesc access{3, {0, ACL_MEM_LOCATION_TYPE_DEVICE}, {}};
+  EXPECT_EQ(aclrtMemSetAccess(pointer, kGiga1, &access, 1), 0);
+  access.location.type = ACL_MEM_LOCATION_TYPE_HOST;
+  EXPECT_EQ(aclrtMemSetAccess(pointer, kGiga1, &access, 1), 100000) << "of no device";
   EXPECT_EQ(aclrtUnmapMem(pointer), 0);
   EXPECT_EQ(aclrtUnmapMem(pointer), 107000);
   EXPECT_EQ(aclrtReleaseMemAddress(pointer), 0);

@@ -145,8 +145,7 @@ public enum Reason {
             SPEC_VALID,
             FALSE,
             "CapacityNotInPages",
-            "A storage set's capacity is not a multiple of the huge page size of its transfer engine, or of the 1Gi that"
-                    + " link Fabric of NPUs maps at a time."),
+            "A storage set's capacity is not a multiple of the huge page size of its transfer engine."),
     PROTOCOLS_DO_NOT_MIX(
             SPEC_VALID,
             FALSE,

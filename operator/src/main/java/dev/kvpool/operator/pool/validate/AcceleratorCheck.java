@@ -10,7 +10,6 @@ import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.ascend.AscendEnvironment;
 import dev.kvpool.operator.pool.ascend.DevicePorts;
-import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.NodePorts;
 import dev.kvpool.operator.pool.observation.PoolObservation;
@@ -30,9 +29,6 @@ import java.util.stream.Stream;
  * words: transfers that fail, processes that do not start. Pure.
  */
 final class AcceleratorCheck {
-    /** Fabric memory is mapped in pieces of this. */
-    private static final long FABRIC_PIECE_BYTES = 1L << 30;
-
     private final PoolObservation seen;
     private final TransferEngine engine;
     private final AcceleratorSpec accelerator;
@@ -54,7 +50,6 @@ final class AcceleratorCheck {
         for (AcceleratorCheck check : checks(seen)) {
             check.embedded().ifPresent(problems::add);
             check.reach().ifPresent(problems::add);
-            problems.addAll(check.pieces());
             check.lease().ifPresent(problems::add);
             check.environment().ifPresent(problems::add);
             check.ports().ifPresent(problems::add);
@@ -118,27 +113,6 @@ final class AcceleratorCheck {
                         ("TransferEngine %s has accelerator.transfer.link HCCS, which does not reach memory of other hosts, and the"
                                         + " segments of %s are there. Set the link to RoCE, or to Fabric with chip A3.")
                                 .formatted(name(), String.join(" and of ", where))));
-    }
-
-    private List<Finding> pieces() {
-        List<Finding> problems = new ArrayList<>();
-        if (accelerator.transfer().link() == AcceleratorLink.FABRIC) {
-            sets.forEach(set -> whole("Storage set %s has a capacity".formatted(set.name()), set.capacity())
-                    .ifPresent(problems::add));
-            engineSegment()
-                    .flatMap(size -> whole("The pool has an engineSegmentSize", size))
-                    .ifPresent(problems::add);
-        }
-        return problems;
-    }
-
-    private static Optional<Finding> whole(String what, Quantity size) {
-        return ByteAmount.bytes(size) % FABRIC_PIECE_BYTES == 0
-                ? Optional.empty()
-                : Optional.of(new Finding(
-                        Reason.CAPACITY_NOT_IN_PAGES,
-                        "%s of %s, which is not a multiple of the 1Gi that link Fabric maps at a time. Round it."
-                                .formatted(what, size)));
     }
 
     /** A reader may be in the middle of a transfer, from an address it was told, for as long. */

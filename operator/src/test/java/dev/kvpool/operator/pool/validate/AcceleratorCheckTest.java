@@ -20,8 +20,6 @@ class AcceleratorCheckTest {
             storage: [{name: a, capacity: 2Gi}] | mode: Embedded | Set the mode to Dedicated or Shared, or name a transferEngine without ascend in the set
             storage: [{name: a, capacity: 2Gi}] | transfer: {link: HCCS} | does not reach memory of other hosts, and the segments of storage set a are there. Set the link to RoCE, or to Fabric with chip A3.
             storage: [] | mode: Embedded, transfer: {link: HCCS} | the segments of engines (engineSegmentSize 4Gi) are there.
-            storage: [{name: a, capacity: 1536Mi}] | transfer: {link: Fabric} | Storage set a has a capacity of 1536Mi, which is not a multiple of the 1Gi that link Fabric maps at a time. Round it.
-            storage: [], engineSegmentSize: 1536Mi | mode: Embedded, transfer: {link: Fabric} | The pool has an engineSegmentSize of 1536Mi, which is not a multiple of the 1Gi
             storage: [{name: a, capacity: 2Gi}], cache: {objectLease: 8s} | transfer: {} | spec.cache.objectLease is 8s, and a read by NPUs may take 3s (connectTimeout) and 5s (transferTimeout of TransferEngine demo)
             storage: [{name: a, capacity: 2Gi, podTemplate: {env: [{name: HCCL_INTRA_ROCE_ENABLE, value: "0"}]}}] | transfer: {} | Storage set a sets HCCL_INTRA_ROCE_ENABLE in its podTemplate, which accelerator.transfer of TransferEngine demo decides
             """)
@@ -36,7 +34,7 @@ class AcceleratorCheckTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
             storage: [{name: a, capacity: 2Gi}] | transfer: {link: RoCE}
-            storage: [{name: a, capacity: 2Gi}] | transfer: {link: Fabric}
+            storage: [{name: a, capacity: 1536Mi}], engineSegmentSize: 1536Mi | transfer: {link: Fabric}
             storage: [{name: a, capacity: 1536Mi}] | transfer: {link: RoCE}
             storage: [] | mode: Embedded
             storage: [{name: a, capacity: 2Gi}], cache: {objectLease: 8001ms} | transfer: {}

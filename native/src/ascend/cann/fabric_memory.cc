@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ascend/cann/fabric_memory.h"
+
+#include <string>
+
+#include "ascend/core/statuses.h"
+
+namespace kvpool::ascend {
+namespace {
+
+/// Of the device: four devices have their memory at every second NUMA node, as CANN itself counts.
+constexpr int32_t kDevicesOfNode = 4;
+constexpr int32_t kNodesApart = 2;
+/// Addresses for huge pages.
+constexpr uint64_t kHugePages = 1;
+
+bool isLackOfMemory(uint32_t error) {
+  return error == kAclMemoryAllocation || error == kResourceExhausted;
+}
+
+/// The first of the functions for virtual memory that CANN lacks; null when it has all.
+const char* lacking(const Acl& acl) {
+  if (acl.mallocPhysical == nullptr) return "aclrtMallocPhysical";
+  if (acl.freePhysical == nullptr) return "aclrtFreePhysical";
+  if (acl.reserveAddresses == nullptr) return "aclrtReserveMemAddress";
+  if (acl.releaseAddresses == nullptr) return "aclrtReleaseMemAddress";
+  if (acl.mapMemory == nullptr) return "aclrtMapMem";
+  if (acl.unmapMemory == nullptr) return "aclrtUnmapMem";
+  return nullptr;
+}
+
+Status refusal(uint32_t error, const std::string& text) {
+  if (isLackOfMemory(error))
+    return {KV_NO_SPACE, text + ". Reserve huge pages on the host: sysctl vm.nr_hugepages=PAGES"};
+  return {KV_IO, text + ". " + kFabricRemedy};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FabricMemory>> FabricMemory::allocate(const Runtime& runtime, uint64_t bytes) {
+  if (bytes == 0 || bytes % kPieceBytes != 0)
+    return {KV_INVALID_ARGUMENT, std::to_string(bytes) + " bytes are not a multiple of 1 GiB, as fabric memory is"};
+  std::unique_ptr<FabricMemory> memory(new FabricMemory(runtime, bytes));
+  const bool byEngine = runtime.adxl.mallocMemory != nullptr && runtime.adxl.freeMemory != nullptr;
+  if (Status taken = byEngine ? memory->takeOfEngine() : memory->takeOfAcl(); !taken.ok()) return taken;
+  if (reinterpret_cast<uintptr_t>(memory->first_) % kPieceBytes != 0)
+    return {KV_IO, "CANN gave fabric memory that does not begin at a multiple of 1 GiB, which it would not register"};
+  return memory;
+}
+
+FabricMemory::~FabricMemory() {
+  if (first_ != nullptr && physical_ == nullptr) {
+    (void)runtime_.adxl.freeMemory(first_);
+    return;
+  }
+  const Acl& acl = runtime_.acl;
+  if (mapped_) (void)acl.unmapMemory(first_);
+  if (first_ != nullptr) (void)acl.releaseAddresses(first_);
+  if (physical_ != nullptr) (void)acl.freePhysical(physical_);
+}
+
+Status FabricMemory::takeOfEngine() {
+  const TransportStatus status = runtime_.adxl.mallocMemory(MemoryType::Host, bytes_, &first_);
+  if (status == kTransportOk && first_ != nullptr) return {};
+  first_ = nullptr;
+  return refusal(status, std::to_string(bytes_) + " bytes of fabric memory, MallocMem of " + runtime_.adxl.name + ": " +
+                             toString(status) + runtime_.acl.recentWords());
+}
+
+Status FabricMemory::takeOfAcl() {
+  const Acl& acl = runtime_.acl;
+  if (const char* name = lacking(acl); name != nullptr) {
+    return {KV_IO, "CANN has neither MallocMem of " + runtime_.adxl.name + " nor " + name + ": it is too old. " +
+                       kFabricRemedy};
+  }
+  int32_t device = 0;
+  if (const AclError error = acl.getDevice(&device); error != kAclOk) return refused("aclrtGetDevice", error);
+  if (const AclError error = takePhysical(device); error != kAclOk) return refused("aclrtMallocPhysical", error);
+  if (const AclError error = acl.reserveAddresses(&first_, bytes_, 0, nullptr, kHugePages); error != kAclOk) {
+    first_ = nullptr;
+    return refused("aclrtReserveMemAddress", error);
+  }
+  if (const AclError error = acl.mapMemory(first_, bytes_, 0, physical_, 0); error != kAclOk)
+    return refused("aclrtMapMem", error);
+  mapped_ = true;
+  if (acl.setAccess == nullptr) return {};
+  MemoryAccess access;
+  access.location = {static_cast<uint32_t>(device), Location::Device};
+  const AclError error = acl.setAccess(first_, bytes_, &access, 1);
+  // Drivers that do not know it need none.
+  return error == kAclOk || error == kAclFeatureNotSupported ? Status() : refused("aclrtMemSetAccess", error);
+}
+
+AclError FabricMemory::takePhysical(int32_t device) {
+  const Acl& acl = runtime_.acl;
+  int32_t physical = device;
+  if (acl.physicalDevice(device, &physical) != kAclOk) physical = device;
+  const auto node = static_cast<uint32_t>(physical / kDevicesOfNode * kNodesApart);
+  PhysicalMemoryProperties properties;
+  properties.location = {node, Location::HostNuma};
+  AclError error = acl.mallocPhysical(&physical_, bytes_, &properties, 0);
+  if (error == kAclOk) return error;
+  properties.location = {0, Location::Host};
+  error = acl.mallocPhysical(&physical_, bytes_, &properties, 0);
+  if (error == kAclOk) return error;
+  properties.pages = Pages::SharedHuge2M;
+  error = acl.mallocPhysical(&physical_, bytes_, &properties, 0);
+  if (error != kAclOk) physical_ = nullptr;
+  return error;
+}
+
+Status FabricMemory::refused(const std::string& what, AclError error) const {
+  return refusal(static_cast<uint32_t>(error),
+                 runtime_.acl.problem(std::to_string(bytes_) + " bytes of fabric memory, " + what, error));
+}
+
+}  // namespace kvpool::ascend

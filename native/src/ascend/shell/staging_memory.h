@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "ascend/cann/engine.h"
+#include "ascend/cann/fabric_memory.h"
+#include "ascend/shell/transport.h"
+
+namespace kvpool::ascend {
+
+/// Memory of this machine that is registered with one engine of CANN, until the engine and then this end: made by ACL,
+/// or where the engine moves by the fabric, cut from fabric memory.
+class StagingMemory {
+ public:
+  StagingMemory(const Runtime& runtime, AclContext context, bool ofFabric)
+      : runtime_(runtime), context_(context), ofFabric_(ofFabric) {}
+  /// Gives the memory back. The engine has ended.
+  ~StagingMemory();
+  StagingMemory(const StagingMemory&) = delete;
+  StagingMemory& operator=(const StagingMemory&) = delete;
+
+  /// What so many bytes take of the machine in any case.
+  [[nodiscard]] uint64_t whole(uint64_t bytes) const;
+  /// KV_NO_SPACE when there is none, KV_IO when CANN does not register it or has no fabric memory. What CANN did not
+  /// register it may know in part all the same: it is kept, and registered at the next call. Any thread may call it.
+  Result<uint8_t*> take(Engine& engine, Transport& transport, uint64_t bytes);
+
+ private:
+  struct Piece {
+    std::unique_ptr<FabricMemory> memory;
+    uint64_t used = 0;
+    bool registered = false;
+  };
+
+  Result<uint8_t*> takeOfHost(Engine& engine, Transport& transport, uint64_t bytes);
+  Result<uint8_t*> takeOfFabric(Engine& engine, Transport& transport, uint64_t bytes);
+  void* takeUnregistered(uint64_t bytes);
+
+  const Runtime& runtime_;
+  const AclContext context_;
+  const bool ofFabric_;
+  std::mutex mutex_;
+  std::vector<void*> memory_;
+  std::vector<std::pair<void*, uint64_t>> unregistered_;
+  std::vector<Piece> pieces_;  // of the fabric; the last one has room
+};
+
+}  // namespace kvpool::ascend

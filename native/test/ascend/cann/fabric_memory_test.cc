@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of the fabric as CANN's functions give it. CANN is the fake of test/ascend/fake.
+#include "ascend/cann/fabric_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "ascend/fake_cann.h"
+
+namespace kvpool::ascend {
+namespace {
+
+constexpr uint64_t kGiga = FabricMemory::kPieceBytes;
+
+std::vector<PhysicalMemoryProperties> wanted;
+decltype(Acl::mallocPhysical) mallocPhysical = nullptr;
+
+class FabricMemoryTest : public testing::Test {
+ protected:
+  FabricMemoryTest() {
+    functionOf<void (*)()>("fake_ascend_reset")();
+    wanted.clear();
+    mallocPhysical = runtime().acl.mallocPhysical;
+    byAcl_ = runtime();
+    byAcl_.adxl.mallocMemory = nullptr;
+    byAcl_.acl.mallocPhysical = [](AclPhysicalMemory* memory, size_t bytes, const PhysicalMemoryProperties* properties,
+                                   uint64_t flags) {
+      wanted.push_back(*properties);
+      return mallocPhysical(memory, bytes, properties, flags);
+    };
+  }
+  void TearDown() override {
+    for (const char* kind : {"physical", "reservation", "mapping"})
+      EXPECT_EQ(live(kind), 0U) << kind;
+  }
+
+  /// Its first and last byte can be written, and it begins where CANN registers it.
+  static void use(const Runtime& runtime, uint64_t bytes = kGiga) {
+    const auto memory = FabricMemory::allocate(runtime, bytes);
+    ASSERT_TRUE(memory.ok()) << memory.status().text();
+    EXPECT_EQ(memory.value()->bytes(), bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.value()->at()) % kGiga, 0U);
+    memory.value()->at()[0] = 1;
+    memory.value()->at()[bytes - 1] = 2;
+    EXPECT_EQ(live("mapping"), 1U);
+  }
+  static Status refusal(const Runtime& runtime) {
+    const auto memory = FabricMemory::allocate(runtime, kGiga);
+    EXPECT_FALSE(memory.ok());
+    return memory.ok() ? Status() : memory.status();
+  }
+
+  Device device_;
+  Runtime byAcl_;
+};
+
+TEST_F(FabricMemoryTest, TheEngineOfCannGivesItAndTakesItBack) {
+  use(runtime());
+  EXPECT_EQ(calls("MallocMem"), 1U);
+  EXPECT_EQ(calls("FreeMem"), 1U);
+  EXPECT_EQ(calls("aclrtMemSetAccess"), 0U);
+}
+
+TEST_F(FabricMemoryTest, WithoutThatFunctionAclMapsItNearTheDeviceInPagesOf1GiB) {
+  control("set physical_ids 6");
+  use(byAcl_, 2 * kGiga);
+  EXPECT_EQ(calls("MallocMem"), 0U);
+  ASSERT_EQ(wanted.size(), 1U);
+  EXPECT_EQ(wanted[0].pages, Pages::SharedHuge1G);
+  EXPECT_EQ(wanted[0].location.type, Location::HostNuma);
+  EXPECT_EQ(wanted[0].location.id, 2U) << "of the second four devices";
+  EXPECT_EQ(calls("aclrtMemSetAccess"), 1U);
+  for (const char* undone : {"aclrtUnmapMem", "aclrtReleaseMemAddress", "aclrtFreePhysical"}) {
+    EXPECT_EQ(calls(undone), 1U) << undone;
+    EXPECT_EQ(functionOf<uint64_t (*)(const char*)>("fake_ascend_failures")(undone), 0U) << undone;
+  }
+}
+
+TEST_F(FabricMemoryTest, ElseItIsAnywhereOnTheHost) {
+  control("fail aclrtMallocPhysical 1 207001");
+  use(byAcl_);
+  ASSERT_EQ(wanted.size(), 2U);
+  EXPECT_EQ(wanted[1].pages, Pages::SharedHuge1G);
+  EXPECT_EQ(wanted[1].location.type, Location::Host);
+}
+
+TEST_F(FabricMemoryTest, ElseInPagesOf2MiB) {
+  control("set free_1g 0");
+  use(byAcl_);
+  ASSERT_EQ(wanted.size(), 3U);
+  EXPECT_EQ(wanted[2].pages, Pages::SharedHuge2M);
+  EXPECT_EQ(wanted[2].location.type, Location::Host);
+}
+
+TEST_F(FabricMemoryTest, WithoutPagesItSaysHowToReserveSome) {
+  for (const char* pages : {"set free_1g 0\nset free_2m 0", "fail MallocMem * 207001"}) {
+    control(pages);
+    const Status refused = refusal(std::string(pages).starts_with("set") ? byAcl_ : runtime());
+    EXPECT_EQ(refused.code(), KV_NO_SPACE);
+    EXPECT_NE(refused.text().find("207001"), std::string::npos) << refused.text();
+    EXPECT_NE(refused.text().find("sysctl vm.nr_hugepages"), std::string::npos) << refused.text();
+  }
+}
+
+TEST_F(FabricMemoryTest, EachStepThatFailsIsTakenBack) {
+  for (const char* step : {"aclrtMallocPhysical", "aclrtReserveMemAddress", "aclrtMapMem", "aclrtMemSetAccess"}) {
+    control("fail " + std::string(step) + " * 500001");
+    const Status refused = refusal(byAcl_);
+    EXPECT_EQ(refused.code(), KV_IO) << step;
+    EXPECT_NE(refused.text().find(std::string(step) + ": ACL error 500001"), std::string::npos) << refused.text();
+    TearDown();
+  }
+}
+
+TEST_F(FabricMemoryTest, AnOldDriverIsNamedWithWhatIsNeeded) {
+  control("fail aclrtMallocPhysical * 207000");
+  const Status byAcl = refusal(byAcl_);
+  control("set hdk 25.2");
+  const Status byEngine = refusal(runtime());
+  EXPECT_EQ(byEngine.text(),
+            "1073741824 bytes of fabric memory, MallocMem of adxl::AdxlEngine: 103905 (unsupported). " +
+                std::string(kFabricRemedy));
+  control("fail MallocMem * 207000");
+  EXPECT_NE(refusal(runtime()).text().find("207000 (not supported by the driver)"), std::string::npos);
+  EXPECT_EQ(byAcl.code(), KV_IO);
+  EXPECT_NE(byAcl.text().find("ACL error 207000"), std::string::npos) << byAcl.text();
+  EXPECT_NE(byAcl.text().find(kFabricRemedy), std::string::npos) << byAcl.text();
+}
+
+TEST_F(FabricMemoryTest, ADriverThatKnowsNoAccessNeedsNone) {
+  control("fail aclrtMemSetAccess * 207000");
+  use(byAcl_);
+  control("");
+  byAcl_.acl.setAccess = nullptr;
+  use(byAcl_);
+}
+
+TEST_F(FabricMemoryTest, AnOldCannIsNamedByWhatItLacks) {
+  byAcl_.acl.mapMemory = nullptr;
+  const Status refused = refusal(byAcl_);
+  EXPECT_EQ(refused.code(), KV_IO);
+  EXPECT_EQ(refused.text(), "CANN has neither MallocMem of adxl::AdxlEngine nor aclrtMapMem: it is too old. " +
+                                std::string(kFabricRemedy));
+}
+
+TEST_F(FabricMemoryTest, ItConsistsOfWholeGiB) {
+  EXPECT_EQ(FabricMemory::allocate(runtime(), kGiga + 1).status().code(), KV_INVALID_ARGUMENT);
+  EXPECT_EQ(FabricMemory::allocate(runtime(), 0).status().code(), KV_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace kvpool::ascend
