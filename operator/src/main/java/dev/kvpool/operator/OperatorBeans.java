@@ -40,6 +40,9 @@ import org.eclipse.microprofile.health.Liveness;
 public class OperatorBeans {
     private static final String LEADER_ELECTION_LEASE = "kvpool-operator";
 
+    /** Each of its pools needs another one in less than this time, also while nothing changes. */
+    private static final Duration LIFE_OF_TOKENS = Duration.ofHours(1);
+
     /** Finer than the SDK's own where reconciliations of a calm pool are. */
     private static final Duration[] RECONCILIATION_BOUNDS = IntStream.of(
                     1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000)
@@ -84,7 +87,8 @@ public class OperatorBeans {
         return new HttpMasterClient(
                 PoolNames.MASTER_ADMIN_PORT,
                 PoolNames.SECURE_ADMIN_PORT,
-                new ServiceAccountTokens(client, config.leaderElectionNamespace(), config.serviceAccount(), clock));
+                new ServiceAccountTokens(
+                        client, config.leaderElectionNamespace(), config.serviceAccount(), LIFE_OF_TOKENS, clock));
     }
 
     @Produces

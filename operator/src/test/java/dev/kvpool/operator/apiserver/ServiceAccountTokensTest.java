@@ -12,20 +12,28 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Tokens of a real API server, with the rights of the chart. */
 class ServiceAccountTokensTest {
     private static final String NAMESPACE = "kvpool-system";
     private static final String OWN = "kvpool";
+    private static final int ASKERS = 8;
 
     @Test
     void aTokenIsForOneAudienceAndUsedUntilItIsOld() throws IOException {
         account(OWN);
         try (KubernetesClient operator = ApiServer.shared().operatorClient()) {
             AtomicReference<Instant> now = new AtomicReference<>(Instant.now());
-            ServiceAccountTokens tokens = new ServiceAccountTokens(operator, NAMESPACE, OWN, now::get);
+            ServiceAccountTokens tokens =
+                    new ServiceAccountTokens(operator, NAMESPACE, OWN, ServiceAccountTokens.SHORTEST_LIFE, now::get);
 
             String first = tokens.token("one");
             assertThat(claims(first))
@@ -40,10 +48,32 @@ class ServiceAccountTokensTest {
     }
 
     @Test
+    void allWhoAskAtOnceGetTheSame() {
+        account(OWN);
+        try (KubernetesClient operator = ApiServer.shared().operatorClient()) {
+            ServiceAccountTokens tokens = new ServiceAccountTokens(
+                    operator, NAMESPACE, OWN, ServiceAccountTokens.SHORTEST_LIFE, Instant::now);
+            CyclicBarrier all = new CyclicBarrier(ASKERS);
+            List<Future<String>> got;
+            try (ExecutorService threads = Executors.newFixedThreadPool(ASKERS)) {
+                got = IntStream.range(0, ASKERS)
+                        .mapToObj(asker -> threads.submit(() -> {
+                            all.await();
+                            return tokens.token("shared");
+                        }))
+                        .toList();
+            }
+
+            assertThat(got.stream().map(Future::resultNow).distinct()).hasSize(1);
+        }
+    }
+
+    @Test
     void theChartGivesNoTokensOfOthers() {
         account("another");
         try (KubernetesClient operator = ApiServer.shared().operatorClient()) {
-            ServiceAccountTokens tokens = new ServiceAccountTokens(operator, NAMESPACE, "another", Instant::now);
+            ServiceAccountTokens tokens = new ServiceAccountTokens(
+                    operator, NAMESPACE, "another", ServiceAccountTokens.SHORTEST_LIFE, Instant::now);
 
             assertThatThrownBy(() -> tokens.token("one"))
                     .isInstanceOf(IOException.class)
@@ -55,7 +85,8 @@ class ServiceAccountTokensTest {
     @Test
     void anAccountThatIsNotThereIsNamed() {
         try (KubernetesClient admin = ApiServer.shared().client()) {
-            ServiceAccountTokens tokens = new ServiceAccountTokens(admin, NAMESPACE, "missing", Instant::now);
+            ServiceAccountTokens tokens = new ServiceAccountTokens(
+                    admin, NAMESPACE, "missing", ServiceAccountTokens.SHORTEST_LIFE, Instant::now);
 
             assertThatThrownBy(() -> tokens.token("one"))
                     .isInstanceOf(IOException.class)

@@ -17,43 +17,68 @@ import java.util.concurrent.ConcurrentHashMap;
  * {@code serviceaccounts/token} of that account.
  */
 public final class ServiceAccountTokens implements PoolTokens {
-    /** The shortest that the API server gives: with the plugin, the token goes through it to a pod that it does not verify. */
-    private static final long LIFE_S = 600;
+    /** The shortest that the API server gives. */
+    public static final Duration SHORTEST_LIFE = Duration.ofMinutes(10);
 
     /** Of pools that are gone nothing says that they are, so what has ended is dropped with the next token that is made. */
-    private final Map<String, Token> byAudience = new ConcurrentHashMap<>();
+    private final Map<String, Audience> audiences = new ConcurrentHashMap<>();
 
     private final KubernetesClient client;
     private final String namespace;
     private final String account;
+    private final Duration life;
     private final InstantSource clock;
 
     private record Token(String text, Instant useUntil) {}
+
+    /** Who asks while a token is made waits for it: all masters of a pool are asked at once. */
+    private final class Audience {
+        private final String name;
+        private volatile Token token;
+
+        private Audience(String name) {
+            this.name = name;
+        }
+
+        private synchronized String token(Instant now) throws IOException {
+            if (token == null || hasEnded(now)) {
+                token = ask(name, now);
+            }
+            return token.text();
+        }
+
+        /** Not so before it began. */
+        private boolean hasEnded(Instant now) {
+            Token last = token;
+            return last != null && !now.isBefore(last.useUntil());
+        }
+    }
 
     /**
      * Makes a source.
      *
      * @param namespace of the ServiceAccount
      * @param account its name
+     * @param life of a token, at least {@link #SHORTEST_LIFE}
      */
-    public ServiceAccountTokens(KubernetesClient client, String namespace, String account, InstantSource clock) {
+    public ServiceAccountTokens(
+            KubernetesClient client, String namespace, String account, Duration life, InstantSource clock) {
         this.client = client;
         this.namespace = namespace;
         this.account = account;
+        this.life = life;
         this.clock = clock;
     }
 
     @Override
     public String token(String audience) throws IOException {
         Instant now = clock.instant();
-        Token known = byAudience.get(audience);
-        if (known != null && now.isBefore(known.useUntil())) {
-            return known.text();
+        Audience known = audiences.get(audience);
+        if (known == null) {
+            audiences.values().removeIf(other -> other.hasEnded(now));
+            known = audiences.computeIfAbsent(audience, Audience::new);
         }
-        byAudience.values().removeIf(token -> !now.isBefore(token.useUntil()));
-        Token token = ask(audience, now);
-        byAudience.put(audience, token);
-        return token.text();
+        return known.token(now);
     }
 
     private Token ask(String audience, Instant now) throws IOException {
@@ -65,7 +90,7 @@ public final class ServiceAccountTokens implements PoolTokens {
                     .tokenRequest(new TokenRequestBuilder()
                             .withNewSpec()
                             .withAudiences(audience)
-                            .withExpirationSeconds(LIFE_S)
+                            .withExpirationSeconds(life.toSeconds())
                             .endSpec()
                             .build());
         } catch (KubernetesClientException e) {
@@ -83,8 +108,8 @@ public final class ServiceAccountTokens implements PoolTokens {
             throw new IOException("there is no ServiceAccount %s/%s to have a token of".formatted(namespace, account));
         }
         // The API server may give another life than was asked for.
-        Duration life = Duration.between(now, Instant.parse(answer.getStatus().getExpirationTimestamp()));
+        Duration given = Duration.between(now, Instant.parse(answer.getStatus().getExpirationTimestamp()));
         return new Token(
-                answer.getStatus().getToken(), now.plus(life.multipliedBy(4).dividedBy(5)));
+                answer.getStatus().getToken(), now.plus(given.multipliedBy(4).dividedBy(5)));
     }
 }

@@ -219,9 +219,16 @@ public final class PodProxyMasters implements MasterClient {
 
     private String token(MasterEndpoint.Identity identity) {
         String account = new PoolNames(identity.pool(), namespace).admins();
+        // The shortest: it goes through the API server to a pod that is not verified.
         try {
             return admins.computeIfAbsent(
-                            account, name -> new ServiceAccountTokens(client, namespace, name, InstantSource.system()))
+                            account,
+                            name -> new ServiceAccountTokens(
+                                    client,
+                                    namespace,
+                                    name,
+                                    ServiceAccountTokens.SHORTEST_LIFE,
+                                    InstantSource.system()))
                     .token(PoolTokens.ofPool(identity.poolId()));
         } catch (IOException e) {
             throw new KubernetesClientException(
