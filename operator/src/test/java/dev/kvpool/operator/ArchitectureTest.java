@@ -170,7 +170,7 @@ class ArchitectureTest {
                     "dev.kvpool.dataplane..", "dev.kvpool.nativelib..", "dev.kvpool.wire..", "com.sun.jna..");
 
     @ArchTest
-    static final ArchRule theApiKnowsNobody = noClasses()
+    static final ArchRule theApiKnowsNeitherOperatorNorFramework = noClasses()
             .that()
             .resideInAPackage("dev.kvpool.api..")
             .should()

@@ -41,7 +41,7 @@ import java.util.stream.Collectors;
 
 /**
  * Removes directories of nodes for pools that were deleted with deletionPolicy Delete, also while no operator ran. It starts from
- * the list that a pool leaves behind, and looks at all else by asking anew: what it does cannot be taken back.
+ * the list that a pool leaves behind, and reads all else from the API server again: what it does cannot be taken back.
  */
 @ApplicationScoped
 @ControllerConfiguration(

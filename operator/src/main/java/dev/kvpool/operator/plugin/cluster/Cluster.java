@@ -37,7 +37,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** The cluster a command is about, with the rights of whoever typed it. */
+/** The cluster a command is about, with the rights of the user who typed it. */
 public final class Cluster implements AutoCloseable {
     private static final String OPERATOR = "app.kubernetes.io/part-of=kvpool,app.kubernetes.io/component=operator";
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]*[a-z0-9])?");

@@ -27,7 +27,7 @@ public final class DryRun {
             .withDryRun(List.of("All"))
             .build();
 
-    /** A Lease is renewed every other second; whoever meets that five times in a row is told. */
+    /** A Lease is renewed every other second; a command that meets that five times in a row says so. */
     private static final int TRIES = 5;
 
     private final KubernetesClient client;

@@ -3,7 +3,7 @@ package dev.kvpool.operator.plugin.failure;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
 
-/** What an API server's refusal means for whoever typed the command. */
+/** What an API server's refusal means for the user who typed the command. */
 public final class Sentences {
     /** The least code that comes from a server. */
     private static final int ANSWERED = 100;

@@ -72,7 +72,7 @@ public record PlanView(
     }
 
     /**
-     * Makes a view of a change that nobody has applied.
+     * Makes a view of a change that is not applied yet.
      *
      * @param changes what applying the planned objects would change
      */

@@ -8,7 +8,7 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Takes out of a support bundle what nobody who helps needs to see. Pure. */
+/** Takes out of a support bundle what is not needed to help. Pure. */
 public final class Redaction {
     private static final String REPLACED = "REDACTED";
     private static final KubernetesSerialization YAML = new KubernetesSerialization();

@@ -34,7 +34,7 @@ public record GonePlan(List<NodeDirectory> remaining, List<Job> jobs, List<Notic
     /**
      * Decides.
      *
-     * @param image what the Jobs run: the operator's, because whoever can write a ConfigMap could name another one
+     * @param image what the Jobs run: the operator's, because a user who can write a ConfigMap could name another one
      */
     public static GonePlan of(GonePool seen, String image) {
         Map<String, Job> known = new HashMap<>();
@@ -56,7 +56,7 @@ public record GonePlan(List<NodeDirectory> remaining, List<Job> jobs, List<Notic
             if (job.filter(it -> ObservedJob.is(it, ObservedJob.FAILED)).isPresent()) {
                 notices.add(failed(directory, name));
             } else if (job.isPresent()) {
-                // On a machine that is dead nobody ends it: it keeps no other node waiting.
+                // On a machine that is dead it does not end: it keeps no other node waiting.
                 underWay += seen.isReady(directory) ? 1 : 0;
             } else if (underWay < JOBS_MAX && seen.isReady(directory) && !seen.uses(directory)) {
                 underWay++;

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import org.junit.jupiter.api.Test;
 
-/** What whoever typed a command is told when the API server does not do it. */
+/** What the user who typed a command is told when the API server does not do it. */
 class SentencesTest {
     @Test
     void aClusterThatIsNotThere() {
