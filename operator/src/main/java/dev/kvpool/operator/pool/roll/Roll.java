@@ -289,7 +289,7 @@ public final class Roll {
                     roll.in(RollPhase.GOING_BACK, now, view.steps().failure().get());
             return still(Optional.of(next), roll.from(), RollWords.goingBack(next));
         }
-        ImageGoal goal = goal(roll, view.options());
+        ImageGoal goal = view.goal();
         Behind behind = view.behind(goal);
         boolean over = behind.isEmpty() && !view.steps().upgrades();
         boolean paused = goal.paused() && !over;
@@ -314,27 +314,19 @@ public final class Roll {
 
     /** The images to which the steps of an upgrade bring the pool; empty in phases that take none. */
     public static Optional<ImageGoal> goalOf(RollStatus roll, UpgradeSpec options) {
+        boolean emptied = roll.mode() == RollMode.DRAINED;
+        boolean careful = RollWords.isAboutStragglers(roll);
         return switch (roll.phase()) {
-            case ROLLING, GOING_BACK -> Optional.of(goal(roll, options));
+            case ROLLING ->
+                Optional.of(ImageGoal.upgrade(roll.image(), options.partition(), emptied, careful, options.paused()));
+            case GOING_BACK -> Optional.of(ImageGoal.back(roll.wayBackOfMasters(), roll.from(), emptied, careful));
             default -> Optional.empty();
         };
     }
 
-    private static ImageGoal goal(RollStatus roll, UpgradeSpec options) {
-        boolean emptied = roll.mode() == RollMode.DRAINED;
-        return roll.phase() == RollPhase.GOING_BACK
-                ? ImageGoal.back(roll.wayBackOfMasters(), roll.from(), emptied, RollWords.isAboutStragglers(roll))
-                : ImageGoal.upgrade(
-                        roll.image(),
-                        options.partition(),
-                        emptied,
-                        RollWords.isAboutStragglers(roll),
-                        options.paused());
-    }
-
     /** Everything that went over goes back by the same steps. It does not give up: there is nothing else to go to. */
     private RollPlan goingBack(RollStatus roll) {
-        ImageGoal goal = goal(roll, view.options());
+        ImageGoal goal = view.goal();
         Behind behind = view.behind(goal);
         boolean over = behind.isEmpty() && !view.steps().upgrades();
         Optional<RollStatus> next = !over

@@ -88,6 +88,11 @@ public record RollView(
         return transitions.members();
     }
 
+    /** In a phase with steps. */
+    ImageGoal goal() {
+        return transitions.goals().image().orElseThrow();
+    }
+
     boolean mayLoseBytes() {
         return transitions.terms().mayLoseBytes();
     }
