@@ -9,6 +9,7 @@ import dev.kvpool.operator.health.ReconciliationWatch;
 import dev.kvpool.operator.health.StuckReconcilerCheck;
 import dev.kvpool.operator.master.MasterClient;
 import dev.kvpool.operator.master.http.HttpMasterClient;
+import dev.kvpool.operator.master.http.KeptTokens;
 import dev.kvpool.operator.master.http.ServiceAccountTokens;
 import dev.kvpool.operator.memory.SharedFields;
 import dev.kvpool.operator.memory.ShortPods;
@@ -87,8 +88,10 @@ public class OperatorBeans {
         return new HttpMasterClient(
                 PoolNames.MASTER_ADMIN_PORT,
                 PoolNames.SECURE_ADMIN_PORT,
-                new ServiceAccountTokens(
-                        client, config.leaderElectionNamespace(), config.serviceAccount(), LIFE_OF_TOKENS, clock));
+                new KeptTokens(
+                        new ServiceAccountTokens(
+                                client, config.leaderElectionNamespace(), config.serviceAccount(), LIFE_OF_TOKENS),
+                        clock));
     }
 
     @Produces

@@ -44,6 +44,7 @@ public final class HttpMasterClient implements MasterClient {
     /** A leader lets clients that wait have their answers before it hands over. */
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(8);
 
+    private static final int UNAUTHORIZED = 401;
     private static final int NOT_FOUND = 404;
 
     private static final int SENTENCE_BYTES_MAX = 1 << 10;
@@ -166,9 +167,7 @@ public final class HttpMasterClient implements MasterClient {
                     .build();
             HttpResponse<InputStream> response = http.send(request, HttpResponse.BodyHandlers.ofInputStream());
             try (InputStream body = response.body()) {
-                return done.test(response.statusCode())
-                        ? Optional.empty()
-                        : Optional.of(refusal(response.statusCode(), body));
+                return done.test(response.statusCode()) ? Optional.empty() : Optional.of(refusal(response, body));
             }
         } catch (IOException e) {
             return Optional.of(sentence(e));
@@ -211,7 +210,11 @@ public final class HttpMasterClient implements MasterClient {
     }
 
     /** With what the master says of it: which right is missing, what is wrong with the token. */
-    private static String refusal(int status, InputStream body) throws IOException {
+    private String refusal(HttpResponse<?> response, InputStream body) throws IOException {
+        int status = response.statusCode();
+        if (status == UNAUTHORIZED) {
+            response.request().headers().firstValue(TOKEN).ifPresent(tokens::refused);
+        }
         String said = new String(body.readNBytes(SENTENCE_BYTES_MAX), StandardCharsets.UTF_8).strip();
         return "it answered with HTTP status " + status + (said.isEmpty() ? "" : ": " + Quoted.cut(said));
     }
@@ -229,7 +232,7 @@ public final class HttpMasterClient implements MasterClient {
     private MasterAnswer read(HttpResponse<InputStream> response) {
         try (InputStream body = response.body()) {
             if (response.statusCode() != 200) {
-                return new MasterAnswer.Silent(refusal(response.statusCode(), body));
+                return new MasterAnswer.Silent(refusal(response, body));
             }
             byte[] bytes = body.readNBytes(ANSWER_BYTES_MAX + 1);
             if (bytes.length > ANSWER_BYTES_MAX) {

@@ -13,6 +13,9 @@ public interface PoolTokens {
      */
     String token(String audience) throws IOException;
 
+    /** A master did not take this one, though it may not have ended: the API server's keys may be others now. */
+    default void refused(String token) {}
+
     /** Masters of a pool, for all roles but the operator's. */
     static String ofPool(String poolId) {
         return "kvpool.dev/" + poolId;

@@ -8,80 +8,35 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Tokens of one ServiceAccount, each for one pool. A token is used until four fifths of its life have passed. Needs the right to {@code create}
- * {@code serviceaccounts/token} of that account.
+ * Has the API server make tokens of one ServiceAccount. Needs the right to {@code create} {@code serviceaccounts/token} of that account.
  */
-public final class ServiceAccountTokens implements PoolTokens {
+public final class ServiceAccountTokens implements TokenIssuer {
     /** The shortest that the API server gives. */
     public static final Duration SHORTEST_LIFE = Duration.ofMinutes(10);
-
-    /** Of pools that are gone nothing says that they are, so what has ended is dropped with the next token that is made. */
-    private final Map<String, Audience> audiences = new ConcurrentHashMap<>();
 
     private final KubernetesClient client;
     private final String namespace;
     private final String account;
     private final Duration life;
-    private final InstantSource clock;
-
-    private record Token(String text, Instant useUntil) {}
-
-    /** Who asks while a token is made waits for it: all masters of a pool are asked at once. */
-    private final class Audience {
-        private final String name;
-        private volatile Token token;
-
-        private Audience(String name) {
-            this.name = name;
-        }
-
-        private synchronized String token(Instant now) throws IOException {
-            if (token == null || hasEnded(now)) {
-                token = ask(name, now);
-            }
-            return token.text();
-        }
-
-        /** Not so before it began. */
-        private boolean hasEnded(Instant now) {
-            Token last = token;
-            return last != null && !now.isBefore(last.useUntil());
-        }
-    }
 
     /**
-     * Makes a source.
+     * Makes an issuer.
      *
      * @param namespace of the ServiceAccount
      * @param account its name
-     * @param life of a token, at least {@link #SHORTEST_LIFE}
+     * @param life of a token, at least {@link #SHORTEST_LIFE}; the API server may give another one
      */
-    public ServiceAccountTokens(
-            KubernetesClient client, String namespace, String account, Duration life, InstantSource clock) {
+    public ServiceAccountTokens(KubernetesClient client, String namespace, String account, Duration life) {
         this.client = client;
         this.namespace = namespace;
         this.account = account;
         this.life = life;
-        this.clock = clock;
     }
 
     @Override
-    public String token(String audience) throws IOException {
-        Instant now = clock.instant();
-        Audience known = audiences.get(audience);
-        if (known == null) {
-            audiences.values().removeIf(other -> other.hasEnded(now));
-            known = audiences.computeIfAbsent(audience, Audience::new);
-        }
-        return known.token(now);
-    }
-
-    private Token ask(String audience, Instant now) throws IOException {
+    public Issued issue(String audience) throws IOException {
         TokenRequest answer;
         try {
             answer = client.serviceAccounts()
@@ -107,9 +62,7 @@ public final class ServiceAccountTokens implements PoolTokens {
         if (answer == null || answer.getStatus() == null) {
             throw new IOException("there is no ServiceAccount %s/%s to have a token of".formatted(namespace, account));
         }
-        // The API server may give another life than was asked for.
-        Duration given = Duration.between(now, Instant.parse(answer.getStatus().getExpirationTimestamp()));
-        return new Token(
-                answer.getStatus().getToken(), now.plus(given.multipliedBy(4).dividedBy(5)));
+        return new Issued(
+                answer.getStatus().getToken(), Instant.parse(answer.getStatus().getExpirationTimestamp()));
     }
 }

@@ -7,6 +7,7 @@ import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterClient;
 import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.http.KeptTokens;
 import dev.kvpool.operator.master.http.MasterPaths;
 import dev.kvpool.operator.master.http.PoolTokens;
 import dev.kvpool.operator.master.http.ServiceAccountTokens;
@@ -223,11 +224,9 @@ public final class PodProxyMasters implements MasterClient {
         try {
             return admins.computeIfAbsent(
                             account,
-                            name -> new ServiceAccountTokens(
-                                    client,
-                                    namespace,
-                                    name,
-                                    ServiceAccountTokens.SHORTEST_LIFE,
+                            name -> new KeptTokens(
+                                    new ServiceAccountTokens(
+                                            client, namespace, name, ServiceAccountTokens.SHORTEST_LIFE),
                                     InstantSource.system()))
                     .token(PoolTokens.ofPool(identity.poolId()));
         } catch (IOException e) {

@@ -208,6 +208,31 @@ class SecureMastersTest {
                 .hasValueSatisfying(why -> assertThat(why).startsWith(sentence).hasSizeLessThan(300));
     }
 
+    @ParameterizedTest
+    @CsvSource({"401, 2", "403, 0"})
+    void aTokenThatAMasterDoesNotKnowIsNotKept(int refusal, int dropped) throws Exception {
+        status = refusal;
+        serve("127.0.0.1", authority.issue(PeerName.ofPath(POOL, "master/demo-master-0"), List.of(), now, DAY));
+        List<String> refused = new CopyOnWriteArrayList<>();
+        PoolTokens kept = new PoolTokens() {
+            @Override
+            public String token(String audience) {
+                return "kept";
+            }
+
+            @Override
+            public void refused(String token) {
+                refused.add(token);
+            }
+        };
+        HttpMasterClient asking = new HttpMasterClient(1, server.getAddress().getPort(), kept, LONG, LONG);
+
+        asking.ask(Map.of("m", endpoint("127.0.0.1", authority.roots())));
+        asking.handOver(endpoint("127.0.0.1", authority.roots()));
+
+        assertThat(refused).hasSize(dropped).allMatch("kept"::equals);
+    }
+
     private void serve(String host, Issued issued) throws IOException, GeneralSecurityException {
         KeyStore keys = KeyStore.getInstance("PKCS12");
         keys.load(null, null);
