@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Durations as resources spell them. */
+package dev.kvpool.operator.duration;

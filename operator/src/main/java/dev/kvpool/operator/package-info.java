@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The program: what it is made of, and its settings. */
+package dev.kvpool.operator;
