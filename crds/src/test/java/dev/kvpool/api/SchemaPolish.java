@@ -42,13 +42,15 @@ final class SchemaPolish {
             Map.entry("env", "name"),
             Map.entry("hostFiles", "path"),
             Map.entry("steps", "of,because"),
-            Map.entry("stepFacts", "of,because"),
             Map.entry("pods", "name"),
             Map.entry("volumes", "name"),
             Map.entry("volumeMounts", "mountPath"),
             Map.entry("tenants", "name"),
             Map.entry("serviceAccounts", "namespace,name"),
             Map.entry("secrets", "name"));
+
+    /** Lists that only the operator writes, and always whole: a list that is a map has each field of each entry in {@code managedFields}. */
+    private static final Set<String> ATOMIC = Set.of("stepFacts");
 
     private final Class<?> kind;
 
@@ -85,6 +87,9 @@ final class SchemaPolish {
         if ("array".equals(schema.getType()) && LIST_MAP_KEYS.containsKey(name)) {
             schema.setXKubernetesListType("map");
             schema.setXKubernetesListMapKeys(List.of(LIST_MAP_KEYS.get(name).split(",")));
+        }
+        if ("array".equals(schema.getType()) && ATOMIC.contains(name)) {
+            schema.setXKubernetesListType("atomic");
         }
         if ("lastTransitionTime".equals(name)) {
             schema.setFormat("date-time");

@@ -2,6 +2,7 @@
 package dev.kvpool.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -25,7 +26,7 @@ class StepFactsTest {
             .with(new StepFacts("demo-a-0", StepCause.UPGRADE, "uid", 2, "a1", 7L, "sha256:1", "image:1", null));
     private static final StepStatus HAND_OVER = new StepStatus(
                     "demo-master-0", StepKind.HAND_OVER, StepCause.UPGRADE, StepState.UNDER_WAY, SINCE)
-            .told(5L, SINCE);
+            .told(5, SINCE);
 
     /** It is about the same storage node as another step. */
     private static final StepStatus WAITING = step(StepKind.EMPTY, StepCause.CORDON, StepState.WAITING);
@@ -68,6 +69,28 @@ class StepFactsTest {
                 .singleElement()
                 .extracting(StepStatus::before)
                 .isNull();
+    }
+
+    /** The API server lets an edited status through that an earlier CRD had accepted. */
+    @Test
+    void aStepOfNothingIsLeftOut() throws JsonProcessingException {
+        ObjectNode written = MAPPER.valueToTree(status(RESTART, HAND_OVER));
+        ((ObjectNode) written.get("steps").get(0)).remove("of");
+        ((ObjectNode) written.get("stepFacts").get(1)).remove("of");
+
+        assertThat(read(written).steps()).singleElement().satisfies(step -> {
+            assertThat(step.kind()).isEqualTo(StepKind.HAND_OVER);
+            assertThat(step.before()).isNull();
+        });
+    }
+
+    @Test
+    void factsAboutAPodDoNotGetLostByWhatIsToldToALeader() {
+        assertThatThrownBy(() -> RESTART.told(5, SINCE))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("RESTART");
+        assertThat(RESTART.begun("later").before()).isEqualTo(RESTART.before());
+        assertThat(RESTART.withoutFacts().before()).isNull();
     }
 
     private static StepStatus step(StepKind kind, StepCause because, StepState state) {

@@ -9,6 +9,7 @@ import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Something that is done to a master or storage node, or waits: all the operator knows of it, so that another one can go on.
@@ -75,7 +76,7 @@ public record StepStatus(
      * be done is planned again.
      */
     private static boolean isKnown(StepStatus step) {
-        return step.kind != null && step.because != null && step.state != null;
+        return step.of != null && step.kind != null && step.because != null && step.state != null;
     }
 
     /** Those of a status that this version knows, each with its facts. */
@@ -92,7 +93,7 @@ public record StepStatus(
         return before != null || facts == null
                 ? this
                 : facts.stream()
-                        .filter(it -> of.equals(it.of()) && because == it.because())
+                        .filter(it -> Objects.equals(of, it.of()) && because == it.because())
                         .findFirst()
                         .map(this::with)
                         .orElse(this);
@@ -121,12 +122,24 @@ public record StepStatus(
                 of, kind, because, state, since, waitsFor, objectsLeft, bytesLeft, progress, cordoned, before);
     }
 
-    /** The same, told to the leader of that epoch at that time; to none for null. */
-    public StepStatus told(Long byEpoch, String at) {
-        StepFacts leader =
-                byEpoch == null ? null : new StepFacts(of, because, null, null, null, null, null, null, byEpoch);
+    /** The same, begun, or waiting, since that time. */
+    public StepStatus begun(String at) {
         return new StepStatus(
-                of, kind, because, state, at, waitsFor, objectsLeft, bytesLeft, progress, machine, leader);
+                of, kind, because, state, at, waitsFor, objectsLeft, bytesLeft, progress, machine, before);
+    }
+
+    /** The same, with nothing to compare. */
+    public StepStatus withoutFacts() {
+        return with((StepFacts) null);
+    }
+
+    /** One about which a leader is told, told to that of this epoch at that time. Others have facts about a pod, which this would lose. */
+    public StepStatus told(long byEpoch, String at) {
+        if (kind != StepKind.HAND_OVER && kind != StepKind.TAKE_BACK) {
+            throw new IllegalStateException("a step " + kind + " has no epoch of a leader");
+        }
+        return with(new StepFacts(of, because, null, null, null, null, null, null, byEpoch))
+                .begun(at);
     }
 
     /** Epoch of the leader that was told of it; null when none was. */

@@ -151,7 +151,8 @@ final class EmptySteps {
     Verdict takeBack(StepStatus step) {
         String now = view.now().toString();
         if (members.leader().isEmpty()) {
-            return new Verdict.Under(step.epoch() == null ? step : step.told(null, now));
+            return new Verdict.Under(
+                    step.epoch() == null ? step : step.withoutFacts().begun(now));
         }
         if (step.epoch() == null) {
             return new Verdict.Under(step.told(members.leader().get().epoch(), now), new Action.Cancel(step.of()));

@@ -16,7 +16,10 @@ final class Facts {
         return switch (step.kind()) {
             case EMPTY, REMOVE, TAKE_BACK -> step;
             case HAND_OVER ->
-                step.told(view.members().leader().map(PoolReport::epoch).orElse(null), step.since());
+                view.members()
+                        .leader()
+                        .map(leader -> step.told(leader.epoch(), step.since()))
+                        .orElse(step);
             case RESTART, REPLACE ->
                 step.with(of(
                         step,

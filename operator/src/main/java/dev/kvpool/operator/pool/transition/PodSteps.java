@@ -39,13 +39,30 @@ final class PodSteps {
             return new Verdict.Under(step);
         }
         if (step.before() == null) {
-            // A status without its facts was edited by hand, or written by a version that has others.
-            return new Verdict.Done();
+            return withoutFacts(step, member.get());
         }
         if (!isTouched(step, member.get()) && !maySpare(member.get())) {
             return new Verdict.Done();
         }
         return step.kind() == StepKind.RESTART ? restart(step, member.get()) : replace(step, member.get());
+    }
+
+    /**
+     * Its status was edited by hand, or written by a version that has other facts. A pod that is as it was before is planned again, with
+     * facts. Of one that has come to what the step is for, all is awaited that can be seen without them, or the upgrade would not notice
+     * that it does not come up.
+     */
+    private Verdict withoutFacts(StepStatus step, Member member) {
+        boolean asBefore = step.because().isImage()
+                ? !member.runs(target(member))
+                : view.goals().outdated().contains(member.id());
+        if (asBefore) {
+            return StepJudge.rest(step, view).<Verdict>map(Verdict.Under::new).orElseGet(Verdict.Done::new);
+        }
+        if (step.kind() == StepKind.REPLACE) {
+            return back(step, member, member.serves());
+        }
+        return member.ready() && view.isNoticed(step) ? caughtUp(step, member) : new Verdict.Under(step);
     }
 
     /** What was so when the step began may be otherwise now: it begins again in its turn. */
@@ -113,6 +130,11 @@ final class PodSteps {
         boolean another = member.node()
                 .filter(node -> !node.incarnation().equals(step.before().incarnation()))
                 .isPresent();
+        return back(step, member, another);
+    }
+
+    /** Whether a pod that was made again takes part as the one before did. */
+    private Verdict back(StepStatus step, Member member, boolean another) {
         if (another
                 && member.node()
                         .filter(node -> node.draining() || node.drained())
@@ -152,7 +174,8 @@ final class PodSteps {
         }
         return member.node()
                 .filter(PoolReport.Node::serves)
-                .filter(node -> !node.incarnation().equals(step.before().incarnation()))
+                .filter(node -> step.before() == null
+                        || !node.incarnation().equals(step.before().incarnation()))
                 .map(node -> complete(step, node))
                 .orElseGet(() -> new Verdict.Under(step));
     }
@@ -165,7 +188,7 @@ final class PodSteps {
                     : new Verdict.Failed("%s came back without %d of its objects (%d records dropped)"
                             .formatted(node.id(), node.lostAtReturn(), dropped(node)));
         }
-        Long before = step.before().objects();
+        Long before = step.before() == null ? null : step.before().objects();
         boolean had = before != null && before > 0;
         boolean has = node.restored() != null && node.restored().objects() > 0;
         boolean lost = dropped(node) > 0 || (had && !has);
@@ -191,7 +214,11 @@ final class PodSteps {
         if (!leader.get().name().equals(step.of())) {
             return new Verdict.Done();
         }
-        return step.epoch() != null && leader.get().epoch() > step.epoch()
+        if (step.epoch() == null) {
+            // Written before it is asked: a later epoch of the same master tells that it was, for nothing.
+            return new Verdict.Under(step.told(leader.get().epoch(), step.since()));
+        }
+        return leader.get().epoch() > step.epoch()
                 ? new Verdict.Failed("no other master took the leadership that %s gave away".formatted(step.of()))
                 : new Verdict.Under(step, new Action.HandOver(step.of()));
     }

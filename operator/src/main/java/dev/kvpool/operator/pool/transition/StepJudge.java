@@ -150,8 +150,7 @@ public final class StepJudge {
                         || (wanted
                                 && goals.outdated().contains(step.of())
                                 && (step.kind() == StepKind.REPLACE
-                                        || (view.cordon(step.of()).isEmpty()
-                                                && view.terms().onDataLoss() == DataLossPolicy.MOVE)));
+                                        || (view.cordon(step.of()).isEmpty() && isMoved(step.of()))));
             case UPGRADE, ROLLBACK ->
                 goals.image()
                         .filter(image -> image.because() == step.because())
@@ -165,6 +164,13 @@ public final class StepJudge {
         };
     }
 
+    private boolean isMoved(String id) {
+        return view.members()
+                .get(id)
+                .filter(member -> view.terms().forSettings(member) == DataLossPolicy.MOVE)
+                .isPresent();
+    }
+
     /** Its time counts from the moment in which it was seen why it is to be emptied. */
     private boolean isOnAnother(StepStatus step) {
         boolean cordon = step.because() == StepCause.CORDON || step.because() == StepCause.SCALE_DOWN;
@@ -173,14 +179,18 @@ public final class StepJudge {
     }
 
     /** What remains of a step that is not needed: a storage node that was being emptied takes part again. */
-    private static Optional<StepStatus> rest(StepStatus step, TransitionView view) {
+    static Optional<StepStatus> rest(StepStatus step, TransitionView view) {
         boolean emptied = step.kind() == StepKind.EMPTY && step.state() != StepState.KEPT;
         Optional<Member> member = view.members().get(step.of());
-        boolean deleted = Facts.isToBeDeleted(step, view.members())
-                && (step.because().isImage() || !member.orElseThrow().outlives());
+        // Without facts it is not known whether its pod is the one that was emptied.
+        boolean maybe =
+                step.kind() == StepKind.REPLACE && (step.before() == null || Facts.isToBeDeleted(step, view.members()));
+        boolean replaced = maybe
+                && member.filter(it -> !it.master() && (step.because().isImage() || !it.outlives()))
+                        .isPresent();
         boolean stays =
                 member.filter(it -> it.observed().node().equals(step.machine())).isPresent();
-        return emptied || deleted
+        return emptied || replaced
                 ? Optional.of(new StepStatus(
                                 step.of(),
                                 StepKind.TAKE_BACK,

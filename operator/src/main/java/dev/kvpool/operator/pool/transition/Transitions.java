@@ -117,7 +117,9 @@ public final class Transitions {
         }
         StepStatus begun = view.begin(need.of(), need.kind(), need.because()).on(host);
         if (before.isPresent() && !need.stops()) {
-            begun = begun.told(null, before.get().since()).with(before.get().progress());
+            begun = begun.withoutFacts()
+                    .begun(before.get().since())
+                    .with(before.get().progress());
         }
         Optional<String> why = waits.of(need);
         if (why.isEmpty()) {
@@ -137,7 +139,8 @@ public final class Transitions {
         boolean known =
                 steps.stream().anyMatch(step -> step.of().equals(need.of()) && step.because() == need.because());
         if (!known && !view.isPaused(need.of(), need.because())) {
-            listed.add(begun.told(null, before.map(StepStatus::since).orElse(begun.since()))
+            listed.add(begun.withoutFacts()
+                    .begun(before.map(StepStatus::since).orElse(begun.since()))
                     .in(StepState.WAITING, why.get()));
         }
     }

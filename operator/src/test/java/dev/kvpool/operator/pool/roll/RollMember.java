@@ -56,6 +56,7 @@ final class RollMember {
     private int restarts;
     private int incarnation = 1;
     int roundsToNotice = 1;
+    boolean neverReady;
     private boolean stopping;
     private boolean leaving;
     private String template;
@@ -216,7 +217,7 @@ final class RollMember {
                 stopping = true;
             }
         }
-        ready = started && !stopping && !badImages.contains(running);
+        ready = started && !stopping && !neverReady && !badImages.contains(running);
     }
 
     private void comeBack() {

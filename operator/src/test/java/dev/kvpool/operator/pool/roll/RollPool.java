@@ -214,6 +214,12 @@ public final class RollPool {
         return steps.stream().filter(step -> step.state() != StepState.WAITING).toList();
     }
 
+    /** Somebody edits the status, or an operator wrote it that compares something else. */
+    RollPool losesFacts() {
+        steps = steps.stream().map(StepStatus::withoutFacts).toList();
+        return this;
+    }
+
     Optional<PendingVersions> pending() {
         return pending;
     }

@@ -237,17 +237,34 @@ class SettingsTest {
                 .containsExactly(tuple("demo-a-0", StepState.KEPT));
     }
 
-    /** Of an edited status; what is still to be done about the pod begins again in its turn. */
+    /** Its pod is made anew at once, as what it holds outlives it. */
     @Test
-    void aStepWithoutFactsIsOver() {
+    void aStorageNodeThatIsMovedNoMoreTakesPartAgain() {
+        sketch("onDataLoss: Move, ");
+        sketch.ledAllAlong().status(PoolSketch.statusWith(List.of(stepOf("demo-b-1", StepKind.EMPTY))));
+
+        assertThat(begun(plan())).startsWith("TAKE_BACK demo-b-1");
+    }
+
+    /** The gate used to be skipped. */
+    @Test
+    void aMasterMadeAnewIsAwaitedWithoutFacts() {
+        sketch.ledAllAlong().status(PoolSketch.statusWith(List.of(stepOf("demo-master-1", StepKind.REPLACE))));
+        sketch.pod(PoolSketch.notReady(
+                PoolSketch.pod("demo-master-1", PoolLabels.ROLE_MASTER, "", true, currentOfMasters())));
+
+        assertThat(begun(plan())).containsExactly("REPLACE demo-master-1");
+    }
+
+    private static StepStatus stepOf(String of, StepKind kind) {
+        return new StepStatus(of, kind, StepCause.SETTINGS, StepState.UNDER_WAY, PoolSketch.NOON.toString());
+    }
+
+    /** Of an edited status. */
+    @Test
+    void aStepWithoutFactsIsOverWhenItsPodTakesPart() {
         sketch("");
-        sketch.ledAllAlong()
-                .status(PoolSketch.statusWith(List.of(new StepStatus(
-                        "demo-b-1",
-                        StepKind.REPLACE,
-                        StepCause.SETTINGS,
-                        StepState.UNDER_WAY,
-                        PoolSketch.NOON.toString()))));
+        sketch.ledAllAlong().status(PoolSketch.statusWith(List.of(stepOf("demo-b-1", StepKind.REPLACE))));
         sketch.pod(pod("demo-b-1", true, current("b")));
 
         assertThat(plan().transitions().steps()).extracting(StepStatus::of).doesNotContain("demo-b-1");
