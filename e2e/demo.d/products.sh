@@ -37,7 +37,7 @@ products_are_of() {
 
 # Maven alone takes half a minute to find that there is nothing to do.
 sources_hash() {
-  find pom.xml .ci/dist crds native data-plane operator \
+  find pom.xml .ci/dist crds identity native data-plane operator \
     \( -name target -o -name build -o -name __pycache__ \) -prune -o -type f -print0 |
     LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16
 }

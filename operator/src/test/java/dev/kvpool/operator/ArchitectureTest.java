@@ -5,14 +5,19 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.properties.HasName;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.syntax.elements.GivenClassesConjunction;
 import dev.kvpool.operator.pool.plan.PlannedChildren;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -241,14 +246,23 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .areAssignableTo(io.fabric8.kubernetes.client.Client.class)
                 .orShould()
-                .callMethod(System.class, "currentTimeMillis")
+                .dependOnClassesThat()
+                .areAssignableTo(InstantSource.class)
+                // Called, or referred to as a method.
                 .orShould()
-                .callMethod(System.class, "nanoTime")
+                .accessTargetWhere(ofClock(System.class, "currentTimeMillis"))
                 .orShould()
-                .callMethod(java.time.Instant.class, "now")
+                .accessTargetWhere(ofClock(System.class, "nanoTime"))
+                .orShould()
+                .accessTargetWhere(ofClock(Instant.class, "now"))
                 .orShould()
                 .dependOnClassesThat()
                 .areAssignableTo(java.util.Random.class);
+    }
+
+    private static DescribedPredicate<JavaAccess<?>> ofClock(Class<?> owner, String method) {
+        return JavaAccess.Predicates.targetOwner(JavaClass.Predicates.equivalentTo(owner))
+                .and(JavaAccess.Predicates.target(HasName.Predicates.name(method)));
     }
 
     /** Of the operator's own rooms with all rooms in them: those have an order of their own. */

@@ -60,7 +60,7 @@ public class TransferEngineReconciler implements Reconciler<TransferEngine> {
     @Override
     public UpdateControl<TransferEngine> reconcile(TransferEngine engine, Context<TransferEngine> context) {
         String name = engine.getMetadata().getName();
-        TransferEngineStatus next = EngineStatus.next(engine, poolsThatUse(engine, context), clock);
+        TransferEngineStatus next = EngineStatus.next(engine, poolsThatUse(engine, context), clock.instant());
         if (!poolsOf(context).isRunning()) {
             // The operator stops, and has emptied the cache of pools maybe before they were counted.
             return UpdateControl.noUpdate();

@@ -78,7 +78,7 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
         this.settings = settings;
         this.planner = new PoolPlanner(settings);
         this.rollout = new Rollout(settings.rollout().pools(), clock);
-        this.status = new PoolStatus(settings, clock);
+        this.status = new PoolStatus(settings);
         this.events = events;
         this.interval = interval;
     }

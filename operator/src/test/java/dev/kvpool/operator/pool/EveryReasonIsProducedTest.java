@@ -41,7 +41,6 @@ import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -509,7 +508,7 @@ class EveryReasonIsProducedTest {
 
     private static KvCachePoolStatus next(PoolSketch sketch, Outcome outcome) {
         PoolObservation seen = sketch.observation();
-        return new PoolStatus(PoolSketch.SETTINGS, InstantSource.fixed(PoolSketch.NOON))
+        return new PoolStatus(PoolSketch.SETTINGS)
                 .next(seen, PoolValidator.validate(seen, PoolSketch.SETTINGS), sketch.plan(), outcome);
     }
 

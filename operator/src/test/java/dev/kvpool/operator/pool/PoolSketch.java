@@ -90,6 +90,7 @@ public final class PoolSketch {
     private final List<TransferEngine> engines = new ArrayList<>();
     private Optional<Leadership> leadership = Optional.empty();
     private Optional<String> podSecurity = Optional.empty();
+    private Instant now = NOON;
 
     public PoolSketch(String spec) {
         pool = resource("KvCachePool", PlainSpec.of(spec), KvCachePool.class);
@@ -166,6 +167,12 @@ public final class PoolSketch {
     /** Its leader has led for as long as the operator has watched. */
     public PoolSketch ledAllAlong() {
         return lease("demo-master-0", 1, WATCHED_SINCE);
+    }
+
+    /** Seen at this time instead of at noon. */
+    public PoolSketch at(Instant time) {
+        now = time;
+        return this;
     }
 
     private PoolSketch lease(String pod, long epoch, Instant since) {
@@ -289,17 +296,7 @@ public final class PoolSketch {
             children.addAll(ActiveTrust.of(pool));
         }
         return new PoolObservation(
-                pool,
-                engines,
-                children,
-                pods,
-                nodes,
-                portClaims,
-                leadership,
-                podSecurity,
-                answers,
-                WATCHED_SINCE,
-                NOON);
+                pool, engines, children, pods, nodes, portClaims, leadership, podSecurity, answers, WATCHED_SINCE, now);
     }
 
     public PoolPlan plan() {

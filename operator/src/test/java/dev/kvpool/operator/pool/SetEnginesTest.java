@@ -15,7 +15,6 @@ import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
-import java.time.InstantSource;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -111,7 +110,7 @@ class SetEnginesTest {
     }
 
     private static List<EngineUse> uses(PoolSketch sketch) {
-        return new PoolStatus(PoolSketch.SETTINGS, InstantSource.fixed(PoolSketch.NOON))
+        return new PoolStatus(PoolSketch.SETTINGS)
                 .next(sketch.observation(), List.of(), sketch.plan(), new Outcome(List.of(), List.of()))
                 .engines();
     }

@@ -18,7 +18,6 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -233,7 +232,7 @@ class SizingTest {
     }
 
     private static KvCachePoolStatus next(PoolSketch sketch) {
-        return new PoolStatus(PoolSketch.SETTINGS, InstantSource.fixed(PoolSketch.NOON))
+        return new PoolStatus(PoolSketch.SETTINGS)
                 .next(sketch.observation(), problems(sketch), sketch.plan(), NOTHING_DONE);
     }
 

@@ -15,7 +15,6 @@ import dev.kvpool.operator.pool.report.PoolStatus;
 import dev.kvpool.operator.pool.validate.PoolValidator;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.nio.charset.StandardCharsets;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -85,9 +84,8 @@ class StatusSizeTest {
     private static KvCachePoolStatus next(PoolSketch sketch, KvCachePoolStatus before) {
         sketch.status(before);
         PoolObservation seen = sketch.observation();
-        InstantSource clock = InstantSource.fixed(PoolSketch.NOON);
         Outcome outcome = new Outcome(List.of(), List.of());
-        return new PoolStatus(PoolSketch.SETTINGS, clock)
+        return new PoolStatus(PoolSketch.SETTINGS)
                 .next(seen, PoolValidator.validate(seen, PoolSketch.SETTINGS), sketch.plan(), outcome);
     }
 

@@ -6,13 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.api.v1alpha1.status.Condition;
 import dev.kvpool.api.v1alpha1.status.ConditionStatus;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ConditionsTest {
-    private static final InstantSource NOON = InstantSource.fixed(Instant.parse("2026-01-01T12:00:00.9Z"));
-    private static final InstantSource LATER = InstantSource.fixed(Instant.parse("2026-01-01T13:00:00Z"));
+    private static final Instant NOON = Instant.parse("2026-01-01T12:00:00.9Z");
+    private static final Instant LATER = Instant.parse("2026-01-01T13:00:00Z");
 
     @Test
     void aFindingBecomesACondition() {

@@ -14,7 +14,7 @@ import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Conditions;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
-import java.time.InstantSource;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -39,7 +39,7 @@ public final class EngineStatus {
      *
      * @param pools the pools that use this engine, for all or some of their storage sets, in order of their names
      */
-    public static TransferEngineStatus next(TransferEngine engine, List<KvCachePool> pools, InstantSource clock) {
+    public static TransferEngineStatus next(TransferEngine engine, List<KvCachePool> pools, Instant now) {
         TransferEngineStatus old = Objects.requireNonNullElse(engine.getStatus(), TransferEngineStatus.EMPTY);
         String name = engine.getMetadata().getName();
         List<EngineUse> uses = pools.stream().map(pool -> use(pool, name)).toList();
@@ -56,10 +56,7 @@ public final class EngineStatus {
                 generation,
                 ready.message(),
                 Conditions.merge(
-                        old.conditions(),
-                        List.of(ready, progressing(pools)),
-                        generation == null ? 0 : generation,
-                        clock),
+                        old.conditions(), List.of(ready, progressing(pools)), generation == null ? 0 : generation, now),
                 nodes,
                 agents,
                 List.copyOf(offered),

@@ -21,7 +21,6 @@ import dev.kvpool.operator.pool.validate.PoolValidator;
 import dev.kvpool.operator.status.Finding;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -129,7 +128,6 @@ public final class PlanCommand extends PoolCommand {
 
     private static KvCachePoolStatus status(
             PoolObservation seen, List<Finding> problems, PoolPlan plan, OperatorSettings settings) {
-        return new PoolStatus(settings, InstantSource.system())
-                .next(seen, problems, plan, new Outcome(List.of(), List.of()));
+        return new PoolStatus(settings).next(seen, problems, plan, new Outcome(List.of(), List.of()));
     }
 }

@@ -28,7 +28,6 @@ import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -38,16 +37,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Makes the next status of a pool. Pure: the same observation, plan, outcome and time give the same status, and a
+ * Makes the next status of a pool. Pure: the same observation, plan and outcome give the same status, and a
  * pool in which nothing of interest changed gets an equal one, which is not written.
  */
 public final class PoolStatus {
     private final OperatorSettings settings;
-    private final InstantSource clock;
 
-    public PoolStatus(OperatorSettings settings, InstantSource clock) {
+    public PoolStatus(OperatorSettings settings) {
         this.settings = settings;
-        this.clock = clock;
     }
 
     public KvCachePoolStatus next(PoolObservation seen, List<Finding> problems, PoolPlan plan, Outcome outcome) {
@@ -55,7 +52,7 @@ public final class PoolStatus {
         List<Finding> findings = new PoolFindings(seen, plan, settings).all(problems, outcome);
         Long generation = seen.pool().getMetadata().getGeneration();
         List<Condition> conditions =
-                Conditions.merge(old.conditions(), findings, generation == null ? 0 : generation, clock);
+                Conditions.merge(old.conditions(), findings, generation == null ? 0 : generation, seen.now());
         PoolPhase phase = phase(findings);
         Optional<PoolReport> report = seen.leaderReport();
         ObjectCounts objects = ObjectCounts.next(old, report);

@@ -13,12 +13,11 @@ import dev.kvpool.api.v1alpha1.status.ReadyCount;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.List;
 
 /** Draws a transfer engine and the pools that name it in a few words. */
 public final class EngineSketch {
-    private static final InstantSource NOON = InstantSource.fixed(Instant.parse("2026-01-01T12:00:00Z"));
+    private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
 
     private EngineSketch() {}
 

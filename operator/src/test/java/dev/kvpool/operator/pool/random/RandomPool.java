@@ -34,7 +34,6 @@ import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -160,7 +159,7 @@ final class RandomPool {
         execute(plan);
         if (written) {
             before = status;
-            status = new PoolStatus(SETTINGS, InstantSource.fixed(now)).next(seen, problems, plan, DONE);
+            status = new PoolStatus(SETTINGS).next(seen, problems, plan, DONE);
         }
     }
 

@@ -10,7 +10,6 @@ import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.Outcome;
-import java.time.InstantSource;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -95,7 +94,7 @@ class ObjectCountsTest {
 
     private static KvCachePoolStatus status(PoolSketch sketch) {
         PoolObservation seen = sketch.observation();
-        return new PoolStatus(PoolSketch.SETTINGS, InstantSource.fixed(PoolSketch.NOON))
+        return new PoolStatus(PoolSketch.SETTINGS)
                 .next(seen, List.of(), sketch.plan(), new Outcome(List.of(), List.of()));
     }
 

@@ -19,14 +19,13 @@ import dev.kvpool.operator.pool.validate.PoolValidator;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The status that follows from an observation, and the events a step is worth. */
 class PoolStatusTest {
-    private static final InstantSource NOON = InstantSource.fixed(Instant.parse("2026-01-01T12:00:00Z"));
-    private static final InstantSource LATER = InstantSource.fixed(Instant.parse("2026-01-01T13:00:00Z"));
+    private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
+    private static final Instant LATER = Instant.parse("2026-01-01T13:00:00Z");
     private static final Outcome NOTHING_DONE = new Outcome(List.of(), List.of());
     private static final String SPEC = "{storage: [{name: a, capacity: 1Gi, replicas: 2}]}";
     private static final PoolReport ALL_READY = PoolSketch.leader(List.of(
@@ -309,7 +308,7 @@ class PoolStatusTest {
                 new Outcome(List.of(), List.of(new Finding(Reason.APPLY_FAILED, "Service demo-leader: refused")));
 
         KvCachePoolStatus status =
-                new PoolStatus(PoolSketch.SETTINGS, NOON).next(sketch.observation(), List.of(), sketch.plan(), failed);
+                new PoolStatus(PoolSketch.SETTINGS).next(sketch.observation(), List.of(), sketch.plan(), failed);
 
         assertThat(message(status, Reason.APPLY_FAILED)).isEqualTo("Service demo-leader: refused");
     }
@@ -356,9 +355,9 @@ class PoolStatusTest {
         return new PoolSketch(SPEC).set("a", 2).masters(2, 1, report);
     }
 
-    private static KvCachePoolStatus next(PoolSketch sketch, InstantSource clock) {
-        PoolObservation seen = sketch.observation();
-        return new PoolStatus(PoolSketch.SETTINGS, clock)
+    private static KvCachePoolStatus next(PoolSketch sketch, Instant now) {
+        PoolObservation seen = sketch.at(now).observation();
+        return new PoolStatus(PoolSketch.SETTINGS)
                 .next(seen, PoolValidator.validate(seen, PoolSketch.SETTINGS), sketch.plan(), NOTHING_DONE);
     }
 
