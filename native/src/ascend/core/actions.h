@@ -23,14 +23,17 @@ struct Connect {
 /// Ends the channel. Answered by disconnected().
 struct Disconnect {
   std::string endpoint;
+  /// Nothing waits for it when it is wanted: it had better not keep a thread from transfers. There is one at a time.
+  bool yields = false;
 };
-/// Moves all pieces or fails. Answered by transferred().
+/// Moves all pieces or fails. Answered by transferred(), or by expired() when its time ended before CANN was asked.
 struct Transfer {
   TransferId id = 0;
   std::string endpoint;
   Direction direction = Direction::Read;
   std::vector<Piece> pieces;
-  int32_t timeoutMs = 0;
+  int32_t timeoutMs = 0;  ///< that CANN is given, at most
+  Time deadline = 0;      ///< CANN is not asked for it after that, as the memory may be another's then
 };
 /// The end of a transfer: nothing touches its memory any more.
 struct Finish {

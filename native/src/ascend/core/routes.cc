@@ -27,7 +27,7 @@ void Routes::connected(Time now, const std::string& endpoint, TransportStatus st
   if (found == routes_.end()) return;
   Route& route = found->second;
   if (status == kTransportOk) {
-    route.state = held_ ? State::Ending : State::Ready;
+    route.state = holds_ > 0 || closed_ ? State::Ending : State::Ready;
     route.renewed = false;
   } else if (status == kAlreadyConnected && !route.renewed) {
     // A channel to an earlier life of the peer, or one that could not be ended: it knows that life's memory.
@@ -53,17 +53,17 @@ void Routes::disconnected(Time now, const std::string& endpoint, TransportStatus
     ++counters_.stuckChannels;
     if (settings_.connectsByItself && route.waiting.empty()) suspects_.insert(endpoint);
   }
+  if (std::exchange(route.yields, false)) --yielding_;
   route.asked = false;
   route.state = State::None;
+  if (route.waiting.empty()) route.forgotten = false;
   for (const Broken& broken : std::exchange(route.broken, {}))
     conclude(broken.id, broken.status);
   advanceAll(now);
 }
 
 void Routes::transferred(Time now, TransferId id, TransportStatus status) {
-  Route& route = routes_.at(transfers_.at(id).wanted.place.endpoint);
-  --route.underWay;
-  --underWay_;
+  Route& route = ended(id);
   if (status == kTransportOk) route.reached = true;
   if (status == kResourceExhausted && settings_.connectsByItself && !route.reached) {
     // There is no room for the channel that the transfer was to make.
@@ -76,8 +76,7 @@ void Routes::transferred(Time now, TransferId id, TransportStatus status) {
     }
   } else if (!breaksChannel(status)) {
     conclude(id, status);
-    if (settings_.shortConnections && route.state == State::Ready && route.underWay == 0 && route.waiting.empty())
-      route.state = State::Ending;
+    endIfShort(route);
   } else if (settings_.connectsByItself && status != kTransportTimeout) {
     // CANN has ended the channel. Others that are under way may have it made again, without memory that comes later.
     // Where the peer could not be told, CANN has kept it: no transfer by it succeeds any more.
@@ -90,6 +89,25 @@ void Routes::transferred(Time now, TransferId id, TransportStatus status) {
     route.state = State::Ending;
   }
   advanceAll(now);
+}
+
+void Routes::expired(Time now, TransferId id) {
+  Route& route = ended(id);
+  finish(id, {KV_TIMEOUT, "the time of the transfer ended while it waited for a thread of the transport"});
+  endIfShort(route);
+  advanceAll(now);
+}
+
+Routes::Route& Routes::ended(TransferId id) {
+  Route& route = routes_.at(transfers_.at(id).wanted.place.endpoint);
+  --route.underWay;
+  --underWay_;
+  return route;
+}
+
+void Routes::endIfShort(Route& route) {
+  if (settings_.shortConnections && route.state == State::Ready && route.underWay == 0 && route.waiting.empty())
+    route.state = State::Ending;
 }
 
 void Routes::conclude(TransferId id, TransportStatus status) {
@@ -117,7 +135,7 @@ void Routes::forget(Time now, const std::string& endpoint) {
 }
 
 void Routes::hold(Time now) {
-  held_ = true;
+  ++holds_;
   for (auto& [endpoint, route] : routes_) {
     if (route.state == State::Ready) route.state = State::Ending;
   }
@@ -125,7 +143,7 @@ void Routes::hold(Time now) {
 }
 
 void Routes::resume(Time now) {
-  held_ = false;
+  --holds_;
   advanceAll(now);
 }
 
@@ -136,6 +154,12 @@ bool Routes::hasChannels() const {
 bool Routes::isLost(const std::string& endpoint) const {
   const auto found = routes_.find(endpoint);
   return closed_ || (found != routes_.end() && !found->second.broken.empty());
+}
+
+bool Routes::isAwaited(const std::string& endpoint) const {
+  const auto found = routes_.find(endpoint);
+  return closed_ || holds_ > 0 || (found != routes_.end() && !found->second.waiting.empty()) ||
+         std::ranges::any_of(routes_, [this](const auto& entry) { return wantsChannel(entry.second); });
 }
 
 void Routes::shutDown() {
@@ -157,12 +181,16 @@ void Routes::advance(Time now, Routed found) {
   auto& [endpoint, route] = *found;
   std::erase_if(route.waiting, [this](TransferId id) { return !transfers_.contains(id); });
   const bool idle = route.underWay == 0 && route.waiting.empty();
-  if (route.state == State::Ready && (!knowsMemory(route) || (idle && route.forgotten))) route.state = State::Ending;
+  if (route.state == State::Ready && !knowsMemory(route)) route.state = State::Ending;
+  if (route.state == State::Ready && idle && route.forgotten) (void)endInTurn(found);
   if (route.state == State::Ending && route.underWay == 0 && !route.asked) end(found);
   if (wantsChannel(route)) connectOrWait(found);
   if (route.state == State::Ready) beginWaiting(now, found);
   if (route.state != State::None || !route.waiting.empty() || route.underWay > 0) return;
-  if (route.forgotten && suspects_.erase(endpoint) > 0) return end(found);
+  if (route.forgotten && suspects_.contains(endpoint)) {
+    if (endInTurn(found)) suspects_.erase(endpoint);
+    return;
+  }
   routes_.erase(found);
 }
 
@@ -174,7 +202,7 @@ void Routes::advanceAll(Time now) {
 }
 
 bool Routes::wantsChannel(const Route& route) const {
-  return route.state == State::None && !route.waiting.empty() && route.underWay == 0 && !held_;
+  return route.state == State::None && !route.waiting.empty() && route.underWay == 0 && holds_ == 0;
 }
 
 /// Those that wait longer come first, so that none waits for ever beside others that come and go.
@@ -232,7 +260,8 @@ void Routes::begin(Time now, Routed found, Pending& pending) {
   ++underWay_;
   ++found->second.underWay;
   found->second.use = ++uses_;
-  actions_.emplace_back(Transfer{wanted.id, found->first, wanted.direction, wanted.pieces, static_cast<int32_t>(left)});
+  actions_.emplace_back(
+      Transfer{wanted.id, found->first, wanted.direction, wanted.pieces, static_cast<int32_t>(left), wanted.deadline});
 }
 
 size_t Routes::channels() const {
@@ -252,7 +281,8 @@ bool Routes::endLeastUsed() {
   for (Routed route = routes_.begin(); route != routes_.end(); ++route) {
     const bool unused =
         route->second.state == State::Ready && route->second.underWay == 0 && route->second.waiting.empty();
-    if (unused && (least == routes_.end() || route->second.use < least->second.use)) least = route;
+    const auto worth = [](const Route& one) { return std::pair(!one.forgotten, one.use); };
+    if (unused && (least == routes_.end() || worth(route->second) < worth(least->second))) least = route;
   }
   if (least == routes_.end()) return false;
   ++counters_.roomMade;
@@ -263,8 +293,15 @@ bool Routes::endLeastUsed() {
 void Routes::end(Routed found) {
   found->second.state = State::Ending;
   found->second.asked = true;
-  found->second.forgotten = false;
-  actions_.emplace_back(Disconnect{found->first});
+  actions_.emplace_back(Disconnect{found->first, found->second.yields});
+}
+
+bool Routes::endInTurn(Routed found) {
+  if (yielding_ > 0) return false;
+  ++yielding_;
+  found->second.yields = true;
+  end(found);
+  return true;
 }
 
 void Routes::finish(TransferId id, Status status) {

@@ -64,12 +64,14 @@ class Routes {
   void connected(Time now, const std::string& endpoint, TransportStatus status);
   void disconnected(Time now, const std::string& endpoint, TransportStatus status);
   void transferred(Time now, TransferId id, TransportStatus status);
+  /// The deadline of a transfer that was begun passed before CANN was asked for it: its channel is as it was.
+  void expired(Time now, TransferId id);
   void tick(Time now);
   /// Nothing is to be moved to or from this peer any more, as far as the caller knows: its channel ends when it is
   /// idle.
   void forget(Time now, const std::string& endpoint);
   /// Ends all channels, when what is under way over them has ended, and makes none until resume(): memory that is to be
-  /// taken back must be known to none.
+  /// taken back must be known to none. Several may hold them at a time, each until its own resume().
   void hold(Time now);
   void resume(Time now);
   /// Whether there is a channel, or one is about to be made or ended.
@@ -77,6 +79,8 @@ class Routes {
   /// Whether a transfer that was begun, and that CANN was not asked for yet, had better not be: its channel is about to
   /// end, or all is.
   [[nodiscard]] bool isLost(const std::string& endpoint) const;
+  /// Whether something waits for the end of this channel, which yielded to transfers when it was wanted.
+  [[nodiscard]] bool isAwaited(const std::string& endpoint) const;
   /// Ends all that waits with KV_CLOSED; what is under way ends so when it is answered. Nothing begins any more.
   void shutDown();
 
@@ -99,6 +103,7 @@ class Routes {
     uint64_t ourRegistrations = 0;
     bool renewed = false;  // a channel that CANN had kept was ended, to make this one
     bool asked = false;    // Disconnect is not answered yet
+    bool yields = false;   // that Disconnect
     bool reached = false;  // by a transfer, since the channel was made
     bool forgotten = false;
     size_t underWay = 0;  // transfers
@@ -129,14 +134,20 @@ class Routes {
   /// The channel that was used longest ago and is idle. False when there is none.
   bool endLeastUsed();
   void end(Routed route);
+  /// As end(), when none that yields is under way: a rack of clients that goes must not keep all threads for its ends.
+  bool endInTurn(Routed route);
+  /// One of what was under way is over.
+  Route& ended(TransferId id);
+  void endIfShort(Route& route);
   void conclude(TransferId id, TransportStatus status);
   void finish(TransferId id, Status status);
 
   const RouteSettings settings_;
   uint64_t registrations_ = 0;
   bool closed_ = false;
-  bool held_ = false;
+  size_t holds_ = 0;
   size_t underWay_ = 0;
+  size_t yielding_ = 0;  // Disconnects
   uint64_t uses_ = 0;
   size_t fitting_ = SIZE_MAX;            // channels that CANN had when it refused another one
   std::map<std::string, Route> routes_;  // by endpoint

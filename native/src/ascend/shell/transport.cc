@@ -82,18 +82,25 @@ RouteCounters Transport::counters() const {
 void Transport::work() {
   std::unique_lock lock(mutex_);
   while (!over()) {
-    if (todo_.empty()) {
+    const std::optional<Action> action = nextAction();
+    if (!action) {
       due_.wait_for(lock, kTick);
       routes_.tick(now());
       settle(lock);
       continue;
     }
-    const Action action = std::move(todo_.front());
-    todo_.pop_front();
-    perform(lock, action);
+    perform(lock, *action);
     settle(lock);
   }
   due_.notify_all();
+}
+
+std::optional<Action> Transport::nextAction() {
+  std::deque<Action>& actions = todo_.empty() ? yielding_ : todo_;
+  if (actions.empty()) return std::nullopt;
+  std::optional<Action> next = std::move(actions.front());
+  actions.pop_front();
+  return next;
 }
 
 void Transport::perform(std::unique_lock<std::mutex>& lock, const Action& action) {
@@ -111,22 +118,27 @@ void Transport::perform(std::unique_lock<std::mutex>& lock, const Action& action
     routes_.disconnected(now(), disconnect->endpoint, status);
   } else if (const auto* wanted = std::get_if<Transfer>(&action)) {
     // One that waited for a thread behind others that hang would hang as they do, and keep the threads from other
-    // peers.
-    if (!routes_.isLost(wanted->endpoint)) return transfer(lock, *wanted);
+    // peers. One whose time is over would touch memory that is another's by now.
+    const bool isLost = routes_.isLost(wanted->endpoint);
+    if (!isLost && wanted->deadline > now()) return transfer(lock, *wanted);
     --open_;
-    routes_.transferred(now(), wanted->id, kTransportFailed);
+    if (isLost) {
+      routes_.transferred(now(), wanted->id, kTransportFailed);
+    } else {
+      routes_.expired(now(), wanted->id);
+    }
   }
 }
 
 void Transport::transfer(std::unique_lock<std::mutex>& lock, const Transfer& wanted) {
+  const auto timeoutMs = static_cast<int32_t>(std::clamp<Time>(wanted.deadline - now(), 1, wanted.timeoutMs));
   lock.unlock();
   TransferRequest request = nullptr;
-  const TransportStatus status =
-      async_ ? engine_.begin(wanted.endpoint, wanted.direction, wanted.pieces, request)
-             : engine_.transfer(wanted.endpoint, wanted.direction, wanted.pieces, wanted.timeoutMs);
+  const TransportStatus status = async_ ? engine_.begin(wanted.endpoint, wanted.direction, wanted.pieces, request)
+                                        : engine_.transfer(wanted.endpoint, wanted.direction, wanted.pieces, timeoutMs);
   lock.lock();
   if (async_ && status == kTransportOk) {
-    underWay_.push_back({wanted.id, request, now() + wanted.timeoutMs});
+    underWay_.push_back({wanted.id, request, now() + timeoutMs});
     return;
   }
   --open_;
@@ -173,10 +185,15 @@ void Transport::settle(std::unique_lock<std::mutex>& lock) {
     if (auto* finish = std::get_if<Finish>(&action)) {
       ends.emplace_back(std::move(ended_.extract(finish->id).mapped()), std::move(finish->status));
     } else {
-      todo_.push_back(std::move(action));
+      const auto* disconnect = std::get_if<Disconnect>(&action);
+      (disconnect != nullptr && disconnect->yields ? yielding_ : todo_).push_back(std::move(action));
       ++open_;
       due_.notify_one();
     }
+  }
+  if (!yielding_.empty() && routes_.isAwaited(std::get<Disconnect>(yielding_.front()).endpoint)) {
+    todo_.push_back(std::move(yielding_.front()));
+    yielding_.pop_front();
   }
   if (ends.empty()) return;
   lock.unlock();

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -58,6 +59,8 @@ class Transport {
 
   void work();
   void watch();
+  /// Nothing when there is none.
+  std::optional<Action> nextAction();
   void perform(std::unique_lock<std::mutex>& lock, const Action& action);
   void transfer(std::unique_lock<std::mutex>& lock, const Transfer& wanted);
   /// Hands out what the core wants now. Ends are told by the thread that calls this, without the mutex.
@@ -71,7 +74,8 @@ class Transport {
   std::condition_variable changed_;
   Routes routes_;
   std::deque<Action> todo_;
-  size_t open_ = 0;  // actions that are not answered yet
+  std::deque<Action> yielding_;  // to all of those
+  size_t open_ = 0;              // actions that are not answered yet
   std::map<TransferId, Ended> ended_;
   std::vector<UnderWay> underWay_;  // asynchronous ones
   TransferId lastId_ = 0;

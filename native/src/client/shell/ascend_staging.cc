@@ -34,7 +34,7 @@ class AscendStaging::Lent final : public OfferedMemory {
  public:
   Lent(AscendStaging& owner, const Block& block, uint64_t registrations)
       : owner_(owner), block_(block), registrations_(registrations) {}
-  ~Lent() override { owner_.free_.push_back({block_.at, block_.bytes, net::steadyMs() + kRestMs}); }
+  ~Lent() override { owner_.free_.push_back({block_.at, block_.bytes, net::steadyMs() + owner_.restMs()}); }
 
   [[nodiscard]] uint8_t* at(uint64_t offset) const override { return block_.at + offset; }
   [[nodiscard]] StagingOffer offer() const override {

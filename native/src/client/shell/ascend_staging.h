@@ -20,9 +20,8 @@ class AscendStaging {
  public:
   /// Connections to nodes at the same time, each with memory of its own; CANN registers at most 256 regions.
   static constexpr size_t kBlocksMax = 64;
-  /// A connection may have ended before its node learns of it, or while CANN moves bytes for it: its memory is lent
-  /// again after more time than a node gives a transfer and the end of its channel.
-  static constexpr Time kRestMs = 30000;
+  /// How long a node may take to learn that a connection has ended, and then for the end of a channel.
+  static constexpr Time kLearnMs = 10000;
 
   /// On the device of this thread's context, or on the first device where it has none. `masters` (HOST:PORT) tell which
   /// address of this machine nodes reach, unless HCCL_IF_IP does.
@@ -31,6 +30,10 @@ class AscendStaging {
   /// KV_NO_SPACE when there is none. It goes back when it ends, before this does.
   Result<std::unique_ptr<OfferedMemory>> lend(uint64_t bytes, Time now);
 
+  /// A connection may have ended before its node learns of it, or while CANN moves bytes for it: its memory is lent
+  /// again after more time than a node, whose timeouts are taken to be ours, gives a transfer and the end of its
+  /// channel.
+  [[nodiscard]] Time restMs() const { return station_->patienceMs() + kLearnMs; }
   [[nodiscard]] ascend::Station& station() { return *station_; }
 
  private:

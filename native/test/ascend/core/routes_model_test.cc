@@ -143,6 +143,8 @@ class Model {
     } else if (const auto* disconnect = std::get_if<Disconnect>(&action)) {
       EXPECT_TRUE(changing_.insert(disconnect->endpoint).second) << "two changes of a channel at once";
       EXPECT_EQ(moving_[disconnect->endpoint], 0U) << "a channel ends while it moves bytes";
+      yielding_ += disconnect->yields ? 1 : 0;
+      EXPECT_LE(yielding_, 1U) << "two ends that nothing waited for";
     } else if (const auto* transfer = std::get_if<Transfer>(&action)) {
       EXPECT_FALSE(changing_.contains(transfer->endpoint)) << "bytes move over a channel that is made or ended";
       EXPECT_GT(transfer->timeoutMs, 0);
@@ -166,10 +168,12 @@ class Model {
       routes_.connected(now_, connect->endpoint, connectTo(connect->endpoint));
     } else if (const auto* disconnect = std::get_if<Disconnect>(&action)) {
       changing_.erase(disconnect->endpoint);
+      if (disconnect->yields) --yielding_;
       routes_.disconnected(now_, disconnect->endpoint, disconnectFrom(disconnect->endpoint));
     } else if (const auto* transfer = std::get_if<Transfer>(&action)) {
       --moving_[transfer->endpoint];
       --underWay_;
+      if (transfer->deadline <= now_ && dice_.oneIn(2)) return routes_.expired(now_, transfer->id);
       const TransportStatus status = move(*transfer);
       if (status == kTransportOk) moved_.insert(transfer->id);
       routes_.transferred(now_, transfer->id, status);
@@ -237,6 +241,7 @@ class Model {
   const bool connectsByItself_;
   Routes routes_;
   Time now_ = 0;
+  size_t yielding_ = 0;  // Disconnects
   uint64_t lastPort_ = 0;
   TransferId lastId_ = 0;
   std::map<std::string, Engine> engines_;

@@ -91,6 +91,7 @@ TEST_F(RoutesTest, AChannelIsMadeOnceAndThenUsed) {
   ASSERT_EQ(transfers.size(), 3U);
   EXPECT_EQ(transfers[0].id, 1U);
   EXPECT_EQ(transfers[0].timeoutMs, 2500);
+  EXPECT_EQ(transfers[0].deadline, 60000);
   EXPECT_EQ(transfers[0].pieces.size(), 1U);
   EXPECT_EQ(transfers[2].id, 3U);
   clear();
@@ -294,6 +295,18 @@ TEST_F(RoutesTest, WhileChannelsAreHeldAllEndAndNoneIsMade) {
   ASSERT_NE(next<Connect>(), nullptr);
 }
 
+TEST_F(RoutesTest, ChannelsAreMadeAgainWhenTheLastOfThoseThatHoldThemResumes) {
+  routes_->hold(now_);
+  routes_->hold(now_);
+  submit(1);
+  routes_->resume(now_);
+  take();
+  EXPECT_TRUE(actions_.empty());
+  routes_->resume(now_);
+  take();
+  EXPECT_NE(next<Connect>(), nullptr);
+}
+
 TEST_F(RoutesTest, AChannelThatIsMadeWhileTheyAreHeldIsEnded) {
   submit(1);
   clear();
@@ -492,6 +505,99 @@ TEST_P(ChannelsMaxTest, AForgottenPeersChannelEndsWhenItIsIdle) {
   EXPECT_TRUE(all<Disconnect>().empty()) << "there was none";
 }
 
+TEST_P(ChannelsMaxTest, EndsThatNothingWaitsForComeOneAtATime) {
+  move(1, 1);
+  move(2, 2);
+  for (const int number : {1, 2})
+    routes_->forget(now_, peer(number));
+  take();
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  EXPECT_TRUE(next<Disconnect>()->yields);
+  EXPECT_EQ(next<Disconnect>()->endpoint, peer(1));
+  EXPECT_FALSE(routes_->isAwaited(peer(1)));
+  clear();
+  disconnected(kTransportOk, peer(1));
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  EXPECT_EQ(next<Disconnect>()->endpoint, peer(2));
+  disconnected(kTransportOk, peer(2));
+  EXPECT_FALSE(routes_->hasChannels());
+}
+
+TEST_P(ChannelsMaxTest, AChannelWhoseTurnToEndHasNotComeIsUsedAgain) {
+  move(1, 1);
+  move(2, 2);
+  for (const int number : {1, 2})
+    routes_->forget(now_, peer(number));
+  submitTo(peer(2), 3);
+  ASSERT_EQ(all<Transfer>().size(), 1U);
+  transferred(3, kTransportOk);
+  clear();
+  disconnected(kTransportOk, peer(1));
+  EXPECT_TRUE(all<Disconnect>().empty()) << "it was wanted again";
+}
+
+TEST_P(ChannelsMaxTest, AnEndThatSomethingBeginsToWaitForIsAwaited) {
+  move(1, 1);
+  move(2, 2);
+  routes_->forget(now_, peer(1));
+  EXPECT_FALSE(routes_->isAwaited(peer(1)));
+  submitTo(peer(3), 3);
+  EXPECT_TRUE(routes_->isAwaited(peer(1))) << "for its room";
+  routes_->tick(60000);
+  EXPECT_FALSE(routes_->isAwaited(peer(1)));
+  submitTo(peer(1), 4, 120000);
+  EXPECT_TRUE(routes_->isAwaited(peer(1))) << "for another channel";
+}
+
+TEST_P(ChannelsMaxTest, WhereRoomIsNeededForgottenChannelsEndFirst) {
+  make({.connectsByItself = GetParam(), .channelsMax = 3});
+  for (const int number : {3, 1, 2})
+    move(number, static_cast<TransferId>(number));
+  for (const int number : {1, 2})
+    routes_->forget(now_, peer(number));
+  take();
+  clear();
+  submitTo(peer(4), 4);
+  submitTo(peer(5), 5);
+  ASSERT_EQ(all<Disconnect>().size(), 1U);
+  EXPECT_EQ(all<Disconnect>()[0].endpoint, peer(2)) << "peer 3 was used longer ago, and may be used again";
+}
+
+/// The client is gone before what waits for its channel is over.
+TEST_P(ChannelsMaxTest, AForgottenPeersChannelEndsThoughItIsMadeAgain) {
+  begin(1, 1);
+  routes_->registered();
+  submitTo(peer(1), 2);
+  routes_->forget(now_, peer(1));
+  take();
+  clear();
+  transferred(1, kTransportOk);
+  ASSERT_EQ(all<Disconnect>().size(), 1U);
+  clear();
+  disconnected(kTransportOk, peer(1));
+  answerConnects();
+  ASSERT_EQ(all<Transfer>().size(), 1U);
+  clear();
+  transferred(2, kTransportOk);
+  EXPECT_EQ(all<Disconnect>().size(), 1U);
+}
+
+TEST_P(ChannelsMaxTest, ATransferWhoseTimeEndsBeforeCannIsAskedLeavesItsChannelAlone) {
+  begin(1, 1);
+  begin(1, 2);
+  clear();
+  now_ = 60000;
+  routes_->expired(now_, 1);
+  take();
+  ASSERT_NE(next<Finish>(), nullptr);
+  EXPECT_EQ(endOf(1)->code(), KV_TIMEOUT);
+  transferred(2, kTransportOk);
+  EXPECT_TRUE(endOf(2)->ok());
+  clear();
+  submitTo(peer(1), 3, 120000);
+  EXPECT_NE(next<Transfer>(), nullptr);
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, ChannelsMaxTest, testing::Bool(),
                          [](const auto& way) { return way.param ? "ByCann" : "ByUs"; });
 
@@ -510,6 +616,17 @@ TEST_F(RoutesTest, AForgottenPeersChannelThatCannMayHaveKeptEnds) {
   EXPECT_TRUE(actions_.empty()) << "once, whatever comes of it";
   submit(2);
   ASSERT_NE(next<Disconnect>(), nullptr) << "it would be used otherwise";
+}
+
+TEST_F(RoutesTest, AChannelThatIsMadeAfterTheShutdownIsEnded) {
+  submit(1);
+  routes_->shutDown();
+  take();
+  clear();
+  connected(kTransportOk);
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  disconnected(kTransportOk);
+  EXPECT_FALSE(routes_->hasChannels());
 }
 
 TEST_F(RoutesTest, ShuttingDownEndsWhatWaitsNowAndTheRestWhenItIsAnswered) {

@@ -344,6 +344,56 @@ TEST_P(TransportTest, AForgottenPeersChannelEnds) {
   EXPECT_TRUE(eventually([] { return live("channel") == 0; }));
 }
 
+TEST_P(TransportTest, PeersThatGoTogetherKeepNoThreadsFromTransfers) {
+  std::vector<std::unique_ptr<Peer>> peers;
+  for (int i = 0; i < 12; ++i) {
+    peers.push_back(std::make_unique<Peer>(device_->context(), freeEndpoint()));
+    EXPECT_TRUE(write(*peers.back()).ok());
+  }
+  EXPECT_TRUE(write(*there_).ok());
+  control("hang Disconnect *");
+  for (const auto& peer : peers)
+    transport_->forget(peer->place().endpoint);
+  EXPECT_TRUE(write(*there_).ok());
+  EXPECT_LT(calls("Disconnect"), 9U) << "of four threads each had to end its share before the transfer";
+  control("");
+  EXPECT_TRUE(eventually([] { return live("channel") == 1; }));
+}
+
+TEST_P(TransportTest, CannIsNotAskedForATransferWhoseTimeEndedWhileItWaitedForAThread) {
+  transport_ = std::make_unique<Transport>(
+      here_->engine(), Transport::Terms{{.connectTimeoutMs = 300, .transferTimeoutMs = 5000}, 1, GetParam()});
+  EXPECT_TRUE(write(*there_).ok());
+  const uint64_t before = calls("TransferSync") + calls("TransferAsync");
+  control("hang Connect *");
+  std::promise<Status> lost;
+  transport_->submit({freeEndpoint(), 1}, Direction::Read, {piece(0, 64)}, 5000,
+                     [&](const Status& status) { lost.set_value(status); });
+  EXPECT_EQ(write(*there_, 50).code(), KV_TIMEOUT);
+  EXPECT_EQ(lost.get_future().get().code(), KV_CONNECT_FAILED);
+  EXPECT_EQ(calls("TransferSync") + calls("TransferAsync"), before);
+  EXPECT_TRUE(write(*there_).ok()) << "by the channel that is there, as none can be made";
+}
+
+TEST_P(TransportTest, MemoryIsTakenBackByTwoAtATimeWhileTransfersWait) {
+  std::atomic<bool> ending = false;
+  std::thread others([&] {
+    while (!ending)
+      EXPECT_TRUE(move(Direction::Write, {piece(0, 4096)}, 30000).ok());
+  });
+  std::vector<std::thread> takers;
+  for (int i = 0; i < 2; ++i) {
+    takers.emplace_back([&] {
+      for (int round = 0; round < 30; ++round)
+        transport_->withoutChannels([] { EXPECT_EQ(live("channel"), 0U); });
+    });
+  }
+  for (std::thread& taker : takers)
+    taker.join();
+  ending = true;
+  others.join();
+}
+
 TEST_P(TransportTest, ShuttingDownEndsAllThatIsUnderWayAndAllThatWaits) {
   begin({.connectTimeoutMs = 1000, .transferTimeoutMs = 300, .underWayMax = 2});
   control("hang transfer *");
