@@ -6,6 +6,15 @@
 #include "ascend/core/statuses.h"
 
 namespace kvpool::ascend {
+namespace {
+
+/// Between two attempts to end a channel that CANN keeps, each twice the one before. One takes a thread for a second.
+constexpr Time kRestMinMs = 1000;
+constexpr Time kRestMaxMs = 300000;
+/// After that time one channel more than CANN had when it refused another one is tried.
+constexpr Time kBelievedMs = 1000;
+
+}  // namespace
 
 void Routes::submit(Time now, Wanted wanted) {
   const TransferId id = wanted.id;
@@ -16,10 +25,35 @@ void Routes::submit(Time now, Wanted wanted) {
 }
 
 void Routes::queue(Time now, TransferId id) {
-  const Routed route = routes_.try_emplace(transfers_.at(id).wanted.place.endpoint).first;
+  const Routed route = routeTo(transfers_.at(id).wanted.place.endpoint);
   route->second.waiting.push_back(id);
   route->second.forgotten = false;
   advance(now, route);
+}
+
+Routes::Routed Routes::routeTo(const std::string& endpoint) {
+  const auto [route, isNew] = routes_.try_emplace(endpoint);
+  if (const auto kept = kept_.extract(endpoint); isNew && kept) {
+    route->second.kept = true;
+    route->second.rest = kept.mapped().rest;
+  }
+  return route;
+}
+
+void Routes::drop(Time now, Routed found) {
+  if (found->second.kept && !closed_)
+    kept_.insert_or_assign(found->first, Kept{now + found->second.rest, found->second.rest});
+  routes_.erase(found);
+  if (kept_.size() <= std::max<size_t>(settings_.channelsMax / 2, 1)) return;
+  kept_.erase(std::ranges::max_element(kept_, {}, [](const auto& entry) { return entry.second.rest; }));
+}
+
+void Routes::askForKept(Time now) {
+  if (yielding_ > 0 || holds_ > 0 || closed_ || kept_.empty()) return;
+  const auto first = std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.next; });
+  if (first->second.next > now) return;
+  const std::string endpoint = first->first;
+  (void)endInTurn(routeTo(endpoint));
 }
 
 void Routes::connected(Time now, const std::string& endpoint, TransportStatus status) {
@@ -29,6 +63,9 @@ void Routes::connected(Time now, const std::string& endpoint, TransportStatus st
   if (status == kTransportOk) {
     route.state = holds_ > 0 || closed_ ? State::Ending : State::Ready;
     route.renewed = false;
+    route.kept = false;
+    route.rest = 0;
+    fits();
   } else if (status == kAlreadyConnected && !route.renewed) {
     // A channel to an earlier life of the peer, or one that could not be ended: it knows that life's memory.
     route.renewed = true;
@@ -36,10 +73,21 @@ void Routes::connected(Time now, const std::string& endpoint, TransportStatus st
   } else {
     route.state = State::None;
     route.renewed = false;
-    const bool waits = status == kResourceExhausted && !closed_ && awaitRoom();
-    for (const TransferId id : waits ? std::deque<TransferId>() : std::exchange(route.waiting, {}))
-      if (transfers_.contains(id))
-        finish(id, {KV_CONNECT_FAILED, endpoint + " cannot be connected: " + toString(status)});
+    route.kept = route.kept || status == kAlreadyConnected;
+    const bool isFull = status == kResourceExhausted && !closed_;
+    std::deque<TransferId> fail;
+    for (const TransferId id : std::exchange(route.waiting, {})) {
+      const auto pending = transfers_.find(id);
+      if (pending == transfers_.end()) continue;
+      const bool mayWait = isFull && !std::exchange(pending->second.refused, true);
+      (mayWait ? route.waiting : fail).push_back(id);
+    }
+    if (!route.waiting.empty() && !awaitRoom(now, route)) {
+      fail.insert(fail.end(), route.waiting.begin(), route.waiting.end());
+      route.waiting.clear();
+    }
+    for (const TransferId id : fail)
+      finish(id, {KV_CONNECT_FAILED, endpoint + " cannot be connected: " + toString(status)});
   }
   advanceAll(now);
 }
@@ -48,11 +96,10 @@ void Routes::disconnected(Time now, const std::string& endpoint, TransportStatus
   const Routed found = routes_.find(endpoint);
   if (found == routes_.end()) return;
   Route& route = found->second;
-  // A peer that cannot be told of the end leaves the channel with CANN; the next connection finds it and ends it again.
-  if (status != kTransportOk && status != kNotConnected) {
-    ++counters_.stuckChannels;
-    if (settings_.connectsByItself && route.waiting.empty()) suspects_.insert(endpoint);
-  }
+  // A peer that cannot be told of the end leaves the channel with CANN, which is asked again later.
+  route.kept = status != kTransportOk && status != kNotConnected;
+  route.rest = route.kept ? std::clamp(2 * route.rest, kRestMinMs, kRestMaxMs) : 0;
+  if (route.kept) ++counters_.stuckChannels;
   if (std::exchange(route.yields, false)) --yielding_;
   route.asked = false;
   route.state = State::None;
@@ -64,12 +111,17 @@ void Routes::disconnected(Time now, const std::string& endpoint, TransportStatus
 
 void Routes::transferred(Time now, TransferId id, TransportStatus status) {
   Route& route = ended(id);
-  if (status == kTransportOk) route.reached = true;
+  if (status == kTransportOk && !std::exchange(route.reached, true) && settings_.connectsByItself) {
+    route.kept = false;
+    route.rest = 0;
+    fits();
+  }
   if (status == kResourceExhausted && settings_.connectsByItself && !route.reached) {
     // There is no room for the channel that the transfer was to make.
     route.state = route.underWay == 0 && route.broken.empty() ? State::None : State::Ending;
-    if (!closed_ && awaitRoom()) {
-      transfers_.at(id).underWay = false;
+    Pending& pending = transfers_.at(id);
+    if (!closed_ && !std::exchange(pending.refused, true) && awaitRoom(now, route)) {
+      pending.underWay = false;
       route.waiting.push_front(id);
     } else {
       conclude(id, status);
@@ -80,7 +132,7 @@ void Routes::transferred(Time now, TransferId id, TransportStatus status) {
   } else if (settings_.connectsByItself && status != kTransportTimeout) {
     // CANN has ended the channel. Others that are under way may have it made again, without memory that comes later.
     // Where the peer could not be told, CANN has kept it: no transfer by it succeeds any more.
-    suspects_.insert(transfers_.at(id).wanted.place.endpoint);
+    route.kept = true;
     route.state = route.underWay == 0 && route.broken.empty() ? State::None : State::Ending;
     conclude(id, status);
   } else {
@@ -125,11 +177,13 @@ void Routes::tick(Time now) {
   }
   for (const TransferId id : late)
     finish(id, {KV_TIMEOUT, "the time of the transfer ended before its channel was there"});
-  if (!late.empty()) advanceAll(now);
+  if (!late.empty() || fitting_ != SIZE_MAX) advanceAll(now);
+  askForKept(now);
 }
 
 void Routes::forget(Time now, const std::string& endpoint) {
-  const Routed found = routes_.try_emplace(endpoint).first;
+  const Routed found = routes_.find(endpoint);
+  if (found == routes_.end()) return;
   found->second.forgotten = true;
   advance(now, found);
 }
@@ -178,25 +232,30 @@ void Routes::shutDown() {
 }
 
 void Routes::advance(Time now, Routed found) {
-  auto& [endpoint, route] = *found;
-  std::erase_if(route.waiting, [this](TransferId id) { return !transfers_.contains(id); });
+  Route& route = found->second;
+  forgetEnded(route);
   const bool idle = route.underWay == 0 && route.waiting.empty();
   if (route.state == State::Ready && !knowsMemory(route)) route.state = State::Ending;
   if (route.state == State::Ready && idle && route.forgotten) (void)endInTurn(found);
   if (route.state == State::Ending && route.underWay == 0 && !route.asked) end(found);
-  if (wantsChannel(route)) connectOrWait(found);
+  if (wantsChannel(route)) connectOrWait(now, found);
   if (route.state == State::Ready) beginWaiting(now, found);
-  if (route.state != State::None || !route.waiting.empty() || route.underWay > 0) return;
-  if (route.forgotten && suspects_.contains(endpoint)) {
-    if (endInTurn(found)) suspects_.erase(endpoint);
-    return;
-  }
-  routes_.erase(found);
+  if (route.state == State::None && idle) drop(now, found);
+}
+
+void Routes::forgetEnded(Route& route) const {
+  std::erase_if(route.waiting, [this](TransferId id) { return !transfers_.contains(id); });
 }
 
 void Routes::advanceAll(Time now) {
-  for (Routed route = routes_.begin(); route != routes_.end();)
-    advance(now, route++);
+  for (auto& [endpoint, route] : routes_)
+    forgetEnded(route);
+  // What one route does may be what another one that came before it waits for.
+  for (size_t before = SIZE_MAX; before != actions_.size();) {
+    before = actions_.size();
+    for (Routed route = routes_.begin(); route != routes_.end();)
+      advance(now, route++);
+  }
   const bool anyWaits = std::ranges::any_of(routes_, [this](const auto& entry) { return wantsChannel(entry.second); });
   if (!anyWaits) fitting_ = SIZE_MAX;  // what CANN said may be long ago when the next one is wanted
 }
@@ -206,17 +265,43 @@ bool Routes::wantsChannel(const Route& route) const {
 }
 
 /// Those that wait longer come first, so that none waits for ever beside others that come and go.
-void Routes::connectOrWait(Routed found) {
-  const TransferId first = found->second.waiting.front();
-  size_t needed = channels() + 1;
+void Routes::connectOrWait(Time now, Routed found) {
+  Route& route = found->second;
+  // Once, whatever comes of it.
+  if (route.kept && !std::exchange(route.renewed, true)) return end(found);
+  const TransferId first = route.waiting.front();
+  size_t needed = channels() + (route.kept ? 0 : 1);
   size_t ending = 0;
+  bool isAlone = true;
   for (const auto& [endpoint, other] : routes_) {
     if (wantsChannel(other) && other.waiting.front() < first) ++needed;
-    if (other.state == State::Ending && other.waiting.empty()) ++ending;
+    if (givesRoom(other)) ++ending;
+    if (other.state != State::None || (wantsChannel(other) && other.waiting.front() < first)) isAlone = false;
   }
-  const size_t fitting = std::min(settings_.channelsMax, fitting_);
-  if (needed <= fitting) return connect(found);
-  if (needed > fitting + ending) (void)endLeastUsed();
+  const size_t fit = fitting(now, transfers_.at(first).refused);
+  // What CANN keeps may stay for ever.
+  if (needed <= fit || isAlone) return connect(found);
+  if (needed <= fit + ending) return;
+  askForKept(now);
+  (void)endLeastUsed();
+}
+
+bool Routes::givesRoom(const Route& route) {
+  return route.state == State::Ending && route.waiting.empty() && !route.kept;
+}
+
+size_t Routes::fitting(Time now, bool refused) const {
+  if (fitting_ == SIZE_MAX) return settings_.channelsMax;
+  const auto more = static_cast<size_t>(refused ? 0 : std::max<Time>(now - refusedAt_, 0) / kBelievedMs);
+  return std::min(settings_.channelsMax, fitting_ + more);
+}
+
+void Routes::fits() {
+  if (fitting_ == SIZE_MAX) return;
+  const auto made = std::ranges::count_if(routes_, [this](const auto& entry) {
+    return entry.second.state == State::Ready && (entry.second.reached || !settings_.connectsByItself);
+  });
+  fitting_ = std::max(fitting_, static_cast<size_t>(made));
 }
 
 void Routes::connect(Routed found) {
@@ -226,9 +311,9 @@ void Routes::connect(Routed found) {
   for (const TransferId id : route.waiting)
     route.peerRegistrations = std::max(route.peerRegistrations, transfers_.at(id).wanted.place.registrations);
   route.ourRegistrations = registrations_;
-  if (settings_.connectsByItself && suspects_.erase(endpoint) > 0) return end(found);
   ++counters_.connects;
   if (settings_.connectsByItself) {
+    route.renewed = false;
     route.state = State::Ready;
     return;
   }
@@ -265,15 +350,21 @@ void Routes::begin(Time now, Routed found, Pending& pending) {
 }
 
 size_t Routes::channels() const {
-  return static_cast<size_t>(
-      std::ranges::count_if(routes_, [](const auto& entry) { return entry.second.state != State::None; }));
+  return kept_.size() + static_cast<size_t>(std::ranges::count_if(routes_, [](const auto& entry) {
+           return entry.second.state != State::None || entry.second.kept;
+         }));
 }
 
-bool Routes::awaitRoom() {
-  const bool ends = endLeastUsed() ||
-                    std::ranges::any_of(routes_, [](const auto& entry) { return entry.second.state == State::Ending; });
-  fitting_ = ends ? channels() : SIZE_MAX;
-  return ends;
+bool Routes::awaitRoom(Time now, const Route& refused) {
+  const size_t had = channels() - (refused.state == State::None ? 0 : 1);
+  const bool ends =
+      std::ranges::any_of(routes_,
+                          [&](const auto& entry) { return &entry.second != &refused && givesRoom(entry.second); }) ||
+      endLeastUsed();
+  if (!ends) return false;
+  fitting_ = had;
+  refusedAt_ = now;
+  return true;
 }
 
 bool Routes::endLeastUsed() {

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -102,6 +101,8 @@ class Routes {
     uint64_t peerRegistrations = 0;  // that the channel knows
     uint64_t ourRegistrations = 0;
     bool renewed = false;  // a channel that CANN had kept was ended, to make this one
+    bool kept = false;     // CANN may still have a channel from before
+    Time rest = 0;         // before CANN is asked again to end that
     bool asked = false;    // Disconnect is not answered yet
     bool yields = false;   // that Disconnect
     bool reached = false;  // by a transfer, since the channel was made
@@ -111,26 +112,48 @@ class Routes {
     std::deque<TransferId> waiting;
     std::vector<Broken> broken;
   };
+  /// A channel that CANN kept when it was to be ended, as its peer could not be told: it takes room for as long as CANN
+  /// has it, and there may be no other transfer to that peer ever.
+  struct Kept {
+    Time next = 0;  // CANN is asked again then
+    Time rest = 0;  // and after that time once more
+  };
   struct Pending {
     Wanted wanted;
     bool underWay = false;
+    bool refused = false;  // there was no room for its channel
   };
   using Routed = std::map<std::string, Route>::iterator;
 
   void queue(Time now, TransferId id);
+  Routed routeTo(const std::string& endpoint);
+  /// Nothing is left of it but what CANN keeps.
+  void drop(Time now, Routed route);
+  /// Asks CANN again to end the channel that has waited longest for that, if its time has come.
+  void askForKept(Time now);
   /// Does what the route can do now. Forgets it when nothing is left of it.
   void advance(Time now, Routed route);
   void advanceAll(Time now);
+  /// Those whose time ended while they waited.
+  void forgetEnded(Route& route) const;
   [[nodiscard]] bool wantsChannel(const Route& route) const;
   /// Makes the channel, or room for it.
-  void connectOrWait(Routed route);
+  void connectOrWait(Time now, Routed route);
   void connect(Routed route);
   [[nodiscard]] bool knowsMemory(const Route& route) const;
   void beginWaiting(Time now, Routed route);
   void begin(Time now, Routed route, Pending& pending);
+  /// Those that CANN may have kept are among them.
   [[nodiscard]] size_t channels() const;
-  /// CANN refused a channel: no more fit than there are, while one is wanted. False when none ends or can be ended.
-  bool awaitRoom();
+  /// For a transfer that was refused before, only what was seen to fit; for another one more as time goes by, as the
+  /// refusal may have been the peer's, or be out of date.
+  [[nodiscard]] size_t fitting(Time now, bool refused) const;
+  /// A channel was made: so many do fit.
+  void fits();
+  /// CANN refused a channel to that peer: no more fit than there are, while one is wanted. A transfer waits for room
+  /// once. False when no other channel ends or can be ended.
+  bool awaitRoom(Time now, const Route& refused);
+  [[nodiscard]] static bool givesRoom(const Route& route);
   /// The channel that was used longest ago and is idle. False when there is none.
   bool endLeastUsed();
   void end(Routed route);
@@ -150,8 +173,9 @@ class Routes {
   size_t yielding_ = 0;  // Disconnects
   uint64_t uses_ = 0;
   size_t fitting_ = SIZE_MAX;            // channels that CANN had when it refused another one
+  Time refusedAt_ = 0;                   // then
   std::map<std::string, Route> routes_;  // by endpoint
-  std::set<std::string> suspects_;       // endpoints whose channel CANN meant to end by itself, and may have kept
+  std::map<std::string, Kept> kept_;     // by endpoints that have no route
   std::unordered_map<TransferId, Pending> transfers_;
   RouteCounters counters_;
   std::vector<Action> actions_;

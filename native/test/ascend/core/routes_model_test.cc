@@ -68,15 +68,32 @@ class Model {
     take();
   }
 
-  /// All ends: peers stay as they are, and what was asked is answered.
+  /// All ends without the help of time: peers stay as they are, and what was asked is answered.
   void settle() {
-    for (int round = 0; round < 5000 && !open_.empty(); ++round) {
-      answer();
-      take();
-    }
+    answerAll();
+    EXPECT_EQ(routes_.pending(), 0U) << "a transfer waits for nothing";
     now_ += 1000000;
     routes_.tick(now_);
     take();
+    answerAll();
+  }
+  /// Where no peer changes and CANN has room, transfers succeed at the second attempt.
+  void checkThatPeersAreReachedAgain() {
+    for (auto& [peer, engine] : engines_) {
+      engine.up = true;
+      ++engine.generation;
+    }
+    isCalm_ = true;
+    // What CANN kept ends one after the other, as its peers are there again or CANN is told that there are none.
+    channels_.clear();
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      const size_t before = succeeded_;
+      for (uint64_t i = 0; i < kPeers; ++i)
+        submitTo(name(i), 100000);
+      answerAll();
+      EXPECT_EQ(routes_.pending(), 0U);
+      EXPECT_TRUE(attempt == 0 || succeeded_ - before == kPeers) << succeeded_ - before;
+    }
   }
   void shutDown() {
     routes_.shutDown();
@@ -100,6 +117,12 @@ class Model {
   };
 
   static std::string name(uint64_t number) { return "peer-" + std::to_string(number); }
+  void answerAll() {
+    for (int round = 0; round < 5000 && !open_.empty(); ++round) {
+      answer();
+      take();
+    }
+  }
   std::string any() { return name(dice_.below(kPeers)); }
   std::string freshEndpoint() { return "10.0.0.1:" + std::to_string(20000 + ++lastPort_); }
 
@@ -115,17 +138,15 @@ class Model {
     if (dice_.oneIn(2)) engine.endpoint = freshEndpoint();
   }
 
-  void submit() {
-    const std::string peer = any();
+  void submit() { submitTo(any(), 1 + static_cast<Time>(dice_.below(2000))); }
+
+  void submitTo(const std::string& peer, Time patience) {
     const Engine& engine = engines_[peer];
     // What the caller knows may be a life old.
     const uint64_t known = 1 + dice_.below(engine.registrations);
     wanted_[++lastId_] = known;
-    routes_.submit(now_, {lastId_,
-                          {engine.endpoint, known},
-                          Direction::Read,
-                          {{1, 2, 3}},
-                          now_ + 1 + static_cast<Time>(dice_.below(2000))});
+    routes_.submit(now_, {lastId_, {engine.endpoint, known}, Direction::Read, {{1, 2, 3}}, now_ + patience});
+    take();
   }
 
   void take() {
@@ -189,7 +210,7 @@ class Model {
 
   TransportStatus connectTo(const std::string& endpoint) {
     if (channels_.contains(endpoint)) return kAlreadyConnected;
-    if (channels_.size() >= kLinks || dice_.oneIn(20)) return kResourceExhausted;
+    if (channels_.size() >= kLinks || (!isCalm_ && dice_.oneIn(20))) return kResourceExhausted;
     const Engine* engine = at(endpoint);
     if (engine == nullptr) return dice_.oneIn(2) ? kTransportTimeout : kTransportFailed;
     channels_[endpoint] = {"", engine->generation, engine->registrations};
@@ -219,7 +240,7 @@ class Model {
     }
     Channel& used = channel->second;
     const bool lives = engine != nullptr && engine->generation == used.generation;
-    const TransportStatus status = dice_.oneIn(25)                             ? kTransportTimeout
+    const TransportStatus status = !isCalm_ && dice_.oneIn(25)                 ? kTransportTimeout
                                    : !used.usable || !lives                    ? kTransportFailed
                                    : wanted_[transfer.id] > used.registrations ? kParamInvalid
                                                                                : kTransportOk;
@@ -255,6 +276,7 @@ class Model {
   std::map<TransferId, std::string> touched_;  // by what is left of a transfer that broke its channel, and which
   std::set<TransferId> ended_;
   size_t succeeded_ = 0;
+  bool isCalm_ = false;
 };
 
 void play(bool connectsByItself, bool shutsDown) {
@@ -268,6 +290,7 @@ void play(bool connectsByItself, bool shutsDown) {
     if (shutsDown) model.shutDown();
     model.settle();
     model.checkThatAllEnded();
+    if (!shutsDown) model.checkThatPeersAreReachedAgain();
     succeeded += model.succeeded();
     if (testing::Test::HasFailure()) return;
   }

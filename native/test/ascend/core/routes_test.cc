@@ -243,12 +243,11 @@ TEST_F(RoutesTest, AChannelWhosePeerCannotBeToldOfItsEndIsCounted) {
   EXPECT_EQ(routes_->counters().stuckChannels, 1U);
   clear();
   submit(2);
-  ASSERT_NE(next<Connect>(), nullptr);
-  clear();
-  connected(kAlreadyConnected);
   ASSERT_NE(next<Disconnect>(), nullptr);
+  clear();
   disconnected(kNotConnected);
   EXPECT_EQ(routes_->counters().stuckChannels, 1U);
+  ASSERT_NE(next<Connect>(), nullptr);
 }
 
 TEST_F(RoutesTest, MemoryThatThePeerRegisteredAfterwardsRenewsTheChannel) {
@@ -412,6 +411,14 @@ class ChannelsMaxTest : public RoutesTest, public testing::WithParamInterface<bo
   void begin(int number, TransferId id) {
     submitTo(peer(number), id);
     answerConnects();
+  }
+  /// Where CANN has no room for its channel.
+  void refused(TransferId id) {
+    const std::vector<Connect> connects = all<Connect>();
+    clear();
+    for (const Connect& connect : connects)
+      connected(kResourceExhausted, connect.endpoint);
+    if (GetParam()) transferred(id, kResourceExhausted);
   }
   void answerConnects() {
     for (const Connect& connect : all<Connect>())
@@ -601,21 +608,132 @@ TEST_P(ChannelsMaxTest, ATransferWhoseTimeEndsBeforeCannIsAskedLeavesItsChannelA
 INSTANTIATE_TEST_SUITE_P(Ways, ChannelsMaxTest, testing::Bool(),
                          [](const auto& way) { return way.param ? "ByCann" : "ByUs"; });
 
-TEST_F(RoutesTest, AForgottenPeersChannelThatCannMayHaveKeptEnds) {
-  make({.connectsByItself = true});
-  submit(1);
-  transferred(1, kTransportFailed);
-  clear();
-  routes_->forget(now_, kHere);
+/// Peers come with new addresses, so no transfer to that endpoint finds the channel again.
+TEST_P(ChannelsMaxTest, AChannelThatCannKeepsIsAskedForAgainLessAndLessOften) {
+  move(1, 1);
+  routes_->forget(now_, peer(1));
+  Time rest = 500;
+  for (int attempt = 0; attempt < 12; ++attempt) {
+    take();
+    ASSERT_NE(next<Disconnect>(), nullptr) << attempt;
+    EXPECT_TRUE(next<Disconnect>()->yields);
+    clear();
+    disconnected(kTransportFailed, peer(1));
+    EXPECT_FALSE(routes_->hasChannels());
+    rest = std::min<Time>(2 * rest, 300000);
+    routes_->tick(now_ += rest - 1);
+    take();
+    EXPECT_TRUE(actions_.empty()) << attempt;
+    routes_->tick(now_ += 1);
+  }
   take();
-  ASSERT_NE(next<Disconnect>(), nullptr);
   clear();
-  disconnected(kTransportFailed);
-  EXPECT_EQ(routes_->counters().stuckChannels, 1U);
-  EXPECT_FALSE(routes_->hasChannels());
-  EXPECT_TRUE(actions_.empty()) << "once, whatever comes of it";
-  submit(2);
-  ASSERT_NE(next<Disconnect>(), nullptr) << "it would be used otherwise";
+  disconnected(kNotConnected, peer(1));
+  routes_->tick(now_ += 1000000);
+  take();
+  EXPECT_TRUE(actions_.empty());
+}
+
+TEST_P(ChannelsMaxTest, AChannelThatCannKeepsTakesRoomAndIsAskedForWhenThatIsNeeded) {
+  move(1, 1);
+  move(2, 2);
+  routes_->forget(now_, peer(1));
+  disconnected(kTransportFailed, peer(1));
+  clear();
+  submitTo(peer(3), 3);
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  EXPECT_EQ(next<Disconnect>()->endpoint, peer(2));
+  disconnected(kTransportOk, peer(2));
+  answerConnects();
+  clear();
+  now_ += 1000;
+  submitTo(peer(4), 4);
+  ASSERT_NE(next<Disconnect>(), nullptr) << "the one to peer 3 moves bytes";
+  EXPECT_EQ(next<Disconnect>()->endpoint, peer(1));
+  EXPECT_TRUE(routes_->isAwaited(peer(1)));
+  clear();
+  disconnected(kNotConnected, peer(1));
+  answerConnects();
+  ASSERT_EQ(all<Transfer>().size(), 1U);
+  EXPECT_EQ(all<Transfer>()[0].endpoint, peer(4));
+}
+
+TEST_P(ChannelsMaxTest, ChannelsThatCannKeepsLeaveRoomForOthers) {
+  make({.connectsByItself = GetParam(), .channelsMax = 4});
+  begin(100, 100);
+  clear();
+  for (int number = 1; number <= 50; ++number) {
+    move(number, static_cast<TransferId>(number));
+    routes_->forget(now_, peer(number));
+    take();
+    disconnected(kTransportFailed, peer(number));
+  }
+  clear();
+  begin(99, 101);
+  EXPECT_EQ(all<Transfer>().size(), 1U);
+}
+
+TEST_P(ChannelsMaxTest, AChannelThatIsIdleAsNothingWaitsInTimeGivesItsRoomAtOnce) {
+  make({.connectsByItself = GetParam(), .underWayMax = 1, .channelsMax = 2});
+  move(2, 1);
+  begin(3, 2);
+  submitTo(peer(3), 3);
+  submitTo(peer(2), 4, now_ + 100);
+  submitTo(peer(1), 5);
+  clear();
+  now_ += 100;
+  transferred(2, kTransportOk);
+  EXPECT_EQ(endOf(4)->code(), KV_TIMEOUT);
+  ASSERT_EQ(all<Disconnect>().size(), 1U);
+  EXPECT_EQ(all<Disconnect>()[0].endpoint, peer(2));
+}
+
+TEST_P(ChannelsMaxTest, ATransferIsRefusedForLackOfRoomTwiceAtMost) {
+  make({.connectsByItself = GetParam()});
+  for (const int number : {1, 2, 3})
+    move(number, static_cast<TransferId>(number));
+  submitTo(peer(9), 9);
+  refused(9);
+  ASSERT_NE(next<Disconnect>(), nullptr);
+  disconnected(kTransportOk, next<Disconnect>()->endpoint);
+  refused(9);
+  ASSERT_TRUE(endOf(9)) << "it is the peer that has no room";
+  EXPECT_EQ(all<Disconnect>().size(), 0U);
+  EXPECT_EQ(routes_->counters().roomMade, 1U);
+}
+
+TEST_P(ChannelsMaxTest, ARefusalIsBelievedLessAndLess) {
+  make({.connectsByItself = GetParam()});
+  begin(1, 1);
+  move(2, 2);
+  submitTo(peer(9), 9);
+  refused(9);
+  ASSERT_EQ(all<Disconnect>().size(), 1U);
+  clear();
+  submitTo(peer(5), 10);
+  EXPECT_TRUE(actions_.empty()) << "two fit, and one of them ends for another peer";
+  disconnected(kTransportOk, peer(2));
+  answerConnects();
+  EXPECT_EQ(all<Transfer>().size(), 1U);
+  clear();
+  routes_->tick(now_ += 999);
+  take();
+  EXPECT_TRUE(actions_.empty());
+  routes_->tick(now_ += 1);
+  take();
+  answerConnects();
+  ASSERT_EQ(all<Transfer>().size(), 1U);
+  EXPECT_EQ(all<Transfer>()[0].endpoint, peer(5));
+}
+
+TEST_P(ChannelsMaxTest, AChannelThatEndsToBeMadeAgainGivesNoRoom) {
+  make({.connectsByItself = GetParam()});
+  begin(1, 1);
+  routes_->registered();
+  submitTo(peer(1), 2);
+  submitTo(peer(9), 9);
+  refused(9);
+  EXPECT_TRUE(endOf(9));
 }
 
 TEST_F(RoutesTest, AChannelThatIsMadeAfterTheShutdownIsEnded) {

@@ -382,6 +382,7 @@ TEST_P(TransportTest, MemoryIsTakenBackByTwoAtATimeWhileTransfersWait) {
       EXPECT_TRUE(move(Direction::Write, {piece(0, 4096)}, 30000).ok());
   });
   std::vector<std::thread> takers;
+  takers.reserve(2);
   for (int i = 0; i < 2; ++i) {
     takers.emplace_back([&] {
       for (int round = 0; round < 30; ++round)
