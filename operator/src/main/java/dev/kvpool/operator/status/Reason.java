@@ -411,6 +411,12 @@ public enum Reason {
             "DrainCancelled",
             "Storage nodes that were being emptied stay, or have left a cordoned Kubernetes node, and take objects"
                     + " again."),
+    EMPTIED_BY_HAND(
+            DRAINING,
+            TRUE,
+            "EmptiedByHand",
+            "The leader empties storage nodes, or has emptied them, that neither the spec nor a cordoned Kubernetes node"
+                    + " asks for: a user told it to. They take no objects meanwhile."),
     EMPTYING(
             DRAINING,
             TRUE,

@@ -256,6 +256,7 @@ class EveryReasonIsProducedTest {
                         .ledAllAlong()
                         .says("demo-master-0", report("ready", "draining"))
                         .status(PoolSketch.statusWith(List.of(drain(StepState.UNDER_WAY, 20)))));
+            case EMPTIED_BY_HAND -> of(whole(report("ready", "draining")));
             case MAY_BE_EVICTED -> of(evictable());
             case DRAIN_CANCELLED ->
                 of(whole(ALL_READY).status(PoolSketch.statusWith(List.of(drain(StepState.UNDER_WAY, 1)))));

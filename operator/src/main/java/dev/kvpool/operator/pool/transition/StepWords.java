@@ -113,8 +113,26 @@ final class StepWords {
                 .filter(step -> step.kind() == StepKind.TAKE_BACK)
                 .toList();
         return back.isEmpty()
-                ? new Finding(Reason.NO_DRAIN, "No storage node is to go.")
+                ? byHand(steps).orElseGet(() -> new Finding(Reason.NO_DRAIN, "No storage node is to go."))
                 : new Finding(Reason.DRAIN_CANCELLED, "%s.".formatted(list(back)));
+    }
+
+    /** Storage nodes that take nothing though no step is about them. */
+    private Optional<Finding> byHand(List<StepStatus> steps) {
+        List<PoolReport.Node> nodes = view.members().storage().stream()
+                .filter(member -> !member.leaving())
+                .filter(member -> steps.stream().noneMatch(step -> step.of().equals(member.id())))
+                .flatMap(member -> member.node().stream())
+                .filter(node -> node.draining() || node.drained())
+                .toList();
+        return nodes.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        Reason.EMPTIED_BY_HAND,
+                        "%s, as a user told the leader. They take no objects until kubectl kvpool drain with --cancel."
+                                .formatted(NameList.of(nodes.stream()
+                                        .map(node -> node.id() + (node.drained() ? " is empty" : " is being emptied"))
+                                        .toList()))));
     }
 
     /** Storage nodes that are to be emptied and wait. */

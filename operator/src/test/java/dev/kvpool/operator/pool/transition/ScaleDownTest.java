@@ -27,6 +27,22 @@ class ScaleDownTest {
     }
 
     @Test
+    void aNodeThatAUserHasEmptiedIsNamed() {
+        DrainPool pool = new DrainPool(3).rounds(3);
+        pool.node("s-0").state = "draining";
+        pool.node("s-0").left = 7L;
+        pool.node("s-2").state = "drained";
+        pool.node("s-2").left = 0L;
+
+        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.EMPTIED_BY_HAND);
+        assertThat(pool.plan().draining().message())
+                .isEqualTo("s-0 is being emptied, s-2 is empty, as a user told the leader. They take no objects until"
+                        + " kubectl kvpool drain with --cancel.");
+        pool.rounds(3);
+        assertThat(pool.told).as("it stays so").isEmpty();
+    }
+
+    @Test
     void aNodeIsEmptiedAndThenGoes() {
         DrainPool pool = new DrainPool(3).unwanted("s-2").rounds(ENOUGH);
 
