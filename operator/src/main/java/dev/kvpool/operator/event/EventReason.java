@@ -37,7 +37,7 @@ public enum EventReason {
     AUTHORITY_ROTATION_FINISHED(
             "AuthorityRotationFinished",
             false,
-            "The pool has its next certificate authority, and the previous one is trusted no more."),
+            "The pool has its next certificate authority, and no longer trusts the previous one."),
     SETTINGS_STEP(
             "SettingsStep",
             false,
@@ -47,7 +47,9 @@ public enum EventReason {
             false,
             "A master that the spec does not want any more is removed, or hands its leadership over before."),
     STEP_FAILED(
-            "StepFailed", true, "A step did not succeed in its time; no other one of its kind begins before it does."),
+            "StepFailed",
+            true,
+            "A step did not succeed in its time; no other step of its kind begins before it has succeeded."),
     DRAIN_STARTED(
             "DrainStarted",
             false,

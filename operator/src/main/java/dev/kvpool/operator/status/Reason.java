@@ -389,7 +389,7 @@ public enum Reason {
             TRUE,
             "UpgradeFailed",
             "A step of the upgrade failed. The pool was rolled back, except masters that never ran the old image. The"
-                    + " upgrade is retried when annotation kvpool.dev/retry says another text, or when the spec names another"
+                    + " upgrade is retried when annotation kvpool.dev/retry gets another value, or when the spec names another"
                     + " image."),
 
     NO_DRAIN(DRAINING, FALSE, "NoDrain", "No storage node is being removed or emptied."),

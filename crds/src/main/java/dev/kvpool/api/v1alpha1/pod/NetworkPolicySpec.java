@@ -21,7 +21,7 @@ public record NetworkPolicySpec(
 
         @JsonPropertyDescription(
                 "Labels a namespace must have for its pods to reach the pool; monitoring needs them too. Empty:"
-                        + " everybody may, since engines can be in any namespace and on the network of their nodes.")
+                        + " all may, since engines can be in any namespace and on the network of their nodes.")
         Map<String, String> clientNamespaces) {
 
     public NetworkPolicySpec {

@@ -50,7 +50,7 @@ public record UpgradeSpec(
         Boolean ignoreClients,
 
         @JsonPropertyDescription(
-                "How long everybody connected must have known a higher wire version or segment layout before the pool"
+                "How long all connected processes must have known a higher wire version or segment layout before the pool"
                         + " changes to it, for example 10m. That cannot be taken back: until then spec.version can be set back warm,"
                         + " and clients that know less can still connect and hold it up.")
         @Default(FINALISE_AFTER_DEFAULT)
