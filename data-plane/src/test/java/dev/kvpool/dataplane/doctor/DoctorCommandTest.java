@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpServer;
+import dev.kvpool.dataplane.FreePort;
 import dev.kvpool.dataplane.cli.CommandRunner;
 import dev.kvpool.dataplane.cli.Console;
 import dev.kvpool.dataplane.cli.ExitCode;
@@ -27,7 +28,7 @@ class DoctorCommandTest {
 
     @Test
     void whatCannotWorkIsAProblemAndTheExitCodeSaysSo() throws Exception {
-        int code = doctor("--segment-size", "32TiB", "--ports", String.valueOf(freePort()));
+        int code = doctor("--segment-size", "32TiB", "--ports", String.valueOf(FreePort.next()));
 
         assertThat(code).isEqualTo(ExitCode.FAILURE);
         assertThat(text()).contains("problem  shared memory: ", "32.0 TiB", "  -> make the segment smaller");
@@ -44,7 +45,12 @@ class DoctorCommandTest {
 
     @Test
     void programsGetJson() throws Exception {
-        assertThat(doctor("--json", "--masters", "127.0.0.1:" + freePort(), "--ports", String.valueOf(freePort())))
+        assertThat(doctor(
+                        "--json",
+                        "--masters",
+                        "127.0.0.1:" + FreePort.next(),
+                        "--ports",
+                        String.valueOf(FreePort.next())))
                 .isEqualTo(ExitCode.FAILURE);
 
         JsonNode findings = new ObjectMapper().readTree(text());
@@ -64,7 +70,7 @@ class DoctorCommandTest {
         admin.start();
         try {
             String address = "127.0.0.1:" + admin.getAddress().getPort();
-            assertThat(doctor("--admins", address, "--ports", String.valueOf(freePort())))
+            assertThat(doctor("--admins", address, "--ports", String.valueOf(FreePort.next())))
                     .isEqualTo(ExitCode.OK);
             assertThat(text()).contains("ok       clock of " + address + ": within 2 s of ours");
         } finally {
@@ -83,11 +89,5 @@ class DoctorCommandTest {
 
     private String text() {
         return out.toString(StandardCharsets.UTF_8);
-    }
-
-    private static int freePort() throws Exception {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 }

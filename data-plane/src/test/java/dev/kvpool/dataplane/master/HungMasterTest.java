@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.dataplane.ChildJvm;
+import dev.kvpool.dataplane.FreePort;
 import dev.kvpool.dataplane.Kvpool;
 import dev.kvpool.dataplane.cli.ExitCode;
 import dev.kvpool.dataplane.config.HostPort;
@@ -13,8 +14,7 @@ import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.dataplane.wire.PeerSocket;
 import dev.kvpool.wire.Role;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -52,15 +52,18 @@ class HungMasterTest {
     @Test
     void itIsFollowedSaysThatItIsIllAndEndsByItself() throws Exception {
         Files.writeString(directory.resolve("nodes"), "");
-        int hungPort = freePort();
-        HostPort hungAdmin = new HostPort("127.0.0.1", freePort());
+        int hungPort = FreePort.next();
+        HostPort hungAdmin = new HostPort("127.0.0.1", FreePort.next());
         Process hung = start("m-0", hungPort, hungAdmin.port(), ProcessBuilder.Redirect.PIPE);
-        await().atMost(PATIENCE).until(() -> role(hungAdmin).equals("leader"));
+        await().atMost(PATIENCE).until(() -> !hung.isAlive() || role(hungAdmin).equals("leader"));
+        assertThat(hung.isAlive())
+                .as(() -> "it runs, and did not say: " + saidBy(hung))
+                .isTrue();
         assertThat(get(hungAdmin, "/healthz").status()).isEqualTo(200);
-        HostPort standby = new HostPort("127.0.0.1", freePort());
+        HostPort standby = new HostPort("127.0.0.1", FreePort.next());
         start(
                 "m-1",
-                freePort(),
+                FreePort.next(),
                 standby.port(),
                 ProcessBuilder.Redirect.appendTo(directory.resolve("m-1.log").toFile()));
         await().atMost(PATIENCE).until(() -> role(standby).equals("standby"));
@@ -75,6 +78,14 @@ class HungMasterTest {
         assertThat(hung.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(hung.exitValue()).isEqualTo(ExitCode.DEFECT);
         assertThat(role(standby)).isEqualTo("leader");
+    }
+
+    private static String saidBy(Process ended) {
+        try {
+            return new String(ended.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            return e.toString();
+        }
     }
 
     /** Nodes that come and go, until the master answers no more. */
@@ -126,12 +137,6 @@ class HungMasterTest {
             return AdminCaller.PLAIN.get(admin, path, ANSWER_MAX, ANSWER_MAX);
         } catch (IOException e) {
             return new AdminAnswer(0, e.toString(), Optional.empty());
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
         }
     }
 }

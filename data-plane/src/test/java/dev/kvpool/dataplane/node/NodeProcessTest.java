@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.kvpool.dataplane.FreePort;
 import dev.kvpool.dataplane.cli.Console;
 import dev.kvpool.dataplane.cli.ExitCode;
 import dev.kvpool.dataplane.cli.FailureException;
@@ -87,7 +88,7 @@ class NodeProcessTest {
 
     @Test
     void aNodeThatFailsEndsItsProcessWithACodeOfItsOwn() throws Exception {
-        int port = freePort();
+        int port = FreePort.next();
         Settings settings = settings(Map.of("admin-port", Integer.toString(port)));
         Console console = new Console(System.in, System.out, System.err, new StopSignal());
         FutureTask<Integer> code = new FutureTask<>(() -> new NodeCommand().run(settings, console));
@@ -111,7 +112,7 @@ class NodeProcessTest {
 
     @Test
     void aPortInUseIsToldAndTheAdminServerDoesNotStayBehind() throws Exception {
-        int adminPort = freePort();
+        int adminPort = FreePort.next();
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String port = Integer.toString(taken.getLocalPort());
 
@@ -138,12 +139,6 @@ class NodeProcessTest {
     private void cutSegment() throws IOException {
         try (FileChannel file = FileChannel.open(dir.resolve("segment-0.kvs"), StandardOpenOption.WRITE)) {
             file.truncate(4096);
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
         }
     }
 
