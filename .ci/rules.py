@@ -28,7 +28,8 @@ LINES_OF_MODULE_README = 100
 SENTENCES = ("operator/src/main/", "crds/src/main/")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 PRIVATE_WORDS = re.compile(
-    r"\b(anew|go(?:es)? over|going over|nobody|somebody|everybody|whoever|the way out|nodes? of the cluster)\b", re.IGNORECASE
+    r"\b(anew|go(?:es)? over|going over|nobody|somebody|everybody|whoever|the way out|nodes? of the cluster)\b",
+    re.IGNORECASE,
 )
 LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|@Disabled\b|GTEST_SKIP")
 

@@ -137,6 +137,7 @@ def test_what_cannot_be_stored() -> None:
         *(b"I" + encode(("L", 0, 1 << 30)) + encode(b""), b"I" + encode(("L", 1 << 70, 0)) + encode(b"")),
         *(b"a" + encode(["|S0", 5]) + encode(b""), b"a" + encode(["<U0", 1 << 40]) + encode(b"")),
         *(b"g" + encode(["<U0"]) + encode(b""), b"a" + encode(["<U00", 5]) + encode(b"")),
+        *(b"a" + encode({"<i4": 5}) + encode(b""), b"I" + encode({}) + encode(b"")),
         *(b"a" + encode(["<i4", 0, 1 << 70]) + encode(b""), b"a" + encode(["<i4", *[0] * 70]) + encode(b"")),
     ],
 )

@@ -43,7 +43,7 @@ def decode(data: bytes | memoryview) -> Any:
     reader = _Reader(memoryview(data).cast("B"))
     try:
         value = reader.value(0)
-    except (TypeError, AttributeError, IndexError, OverflowError, struct.error) as problem:
+    except (TypeError, AttributeError, LookupError, OverflowError, struct.error) as problem:
         raise ValueError(f"{len(data)} bytes are no value: {problem}") from problem
     if reader.at != len(reader.data):
         raise ValueError(f"{len(reader.data) - reader.at} bytes are left over after a value")
