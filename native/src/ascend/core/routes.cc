@@ -86,8 +86,10 @@ void Routes::connected(Time now, const std::string& endpoint, TransportStatus st
       fail.insert(fail.end(), route.waiting.begin(), route.waiting.end());
       route.waiting.clear();
     }
+    const std::string why =
+        endpoint + " cannot be connected: " + toString(status) + (isFull ? ", " + lackOfRoom() : "");
     for (const TransferId id : fail)
-      finish(id, {KV_CONNECT_FAILED, endpoint + " cannot be connected: " + toString(status)});
+      finish(id, {KV_CONNECT_FAILED, why});
   }
   advanceAll(now);
 }
@@ -99,7 +101,6 @@ void Routes::disconnected(Time now, const std::string& endpoint, TransportStatus
   // A peer that cannot be told of the end leaves the channel with CANN, which is asked again later.
   route.kept = status != kTransportOk && status != kNotConnected;
   route.rest = route.kept ? std::clamp(2 * route.rest, kRestMinMs, kRestMaxMs) : 0;
-  if (route.kept) ++counters_.stuckChannels;
   if (std::exchange(route.yields, false)) --yielding_;
   route.asked = false;
   route.state = State::None;
@@ -164,7 +165,8 @@ void Routes::endIfShort(Route& route) {
 
 void Routes::conclude(TransferId id, TransportStatus status) {
   const Pending& pending = transfers_.at(id);
-  const std::string why = "a transfer with " + pending.wanted.place.endpoint + " ended with " + toString(status);
+  const std::string why = "a transfer with " + pending.wanted.place.endpoint + " ended with " + toString(status) +
+                          (pending.refused && status == kResourceExhausted ? ", " + lackOfRoom() : "");
   if (status == kTransportOk) return finish(id, {});
   const int32_t code = status == kTransportTimeout ? KV_TIMEOUT : closed_ ? KV_CLOSED : KV_TRANSFER_FAILED;
   finish(id, {code, why});
@@ -175,8 +177,12 @@ void Routes::tick(Time now) {
   for (const auto& [id, pending] : transfers_) {
     if (!pending.underWay && pending.wanted.deadline <= now) late.push_back(id);
   }
-  for (const TransferId id : late)
-    finish(id, {KV_TIMEOUT, "the time of the transfer ended before its channel was there"});
+  for (const TransferId id : late) {
+    const Route& route = routes_.at(transfers_.at(id).wanted.place.endpoint);
+    const bool lacksRoom = wantsChannel(route);
+    finish(id, {KV_TIMEOUT, lacksRoom ? "the time of the transfer ended while it waited for a channel, " + lackOfRoom()
+                                      : "the time of the transfer ended before its channel was there"});
+  }
   if (!late.empty() || fitting_ != SIZE_MAX) advanceAll(now);
   askForKept(now);
 }
@@ -365,6 +371,18 @@ bool Routes::awaitRoom(Time now, const Route& refused) {
   fitting_ = had;
   refusedAt_ = now;
   return true;
+}
+
+std::string Routes::lackOfRoom() const {
+  const auto kept = kept_.size() + static_cast<size_t>(std::ranges::count_if(
+                                       routes_, [](const auto& entry) { return entry.second.kept; }));
+  return "as there are " + std::to_string(channels()) + " of at most " + std::to_string(settings_.channelsMax) +
+         " channels, " + std::to_string(kept) +
+         " of them to peers that are gone. Let fewer processes transfer with this one at a time" +
+         (settings_.channelsMax < RouteSettings().channelsMax
+              ? ", or raise max_active_channels in ASCEND_GLOBAL_RESOURCE_CONFIG"
+              : "") +
+         (kept > 0 ? "; a restart of this process gives the room of those that are gone back" : "");
 }
 
 bool Routes::endLeastUsed() {

@@ -31,9 +31,8 @@ struct RouteCounters {
   uint64_t transfers = 0;
   uint64_t failures = 0;
   uint64_t timeouts = 0;
-  uint64_t connects = 0;       ///< channels that were wanted of CANN, or left to it
-  uint64_t roomMade = 0;       ///< channels that ended because another one needed their room
-  uint64_t stuckChannels = 0;  ///< that CANN kept, as their peer could not be told of their end
+  uint64_t connects = 0;  ///< channels that were wanted of CANN, or left to it
+  uint64_t roomMade = 0;  ///< channels that ended because another one needed their room
 };
 
 /// Where an engine of a peer is.
@@ -154,6 +153,8 @@ class Routes {
   /// once. False when no other channel ends or can be ended.
   bool awaitRoom(Time now, const Route& refused);
   [[nodiscard]] static bool givesRoom(const Route& route);
+  /// For people: how many channels there are, and how to have room for more. The end of a sentence.
+  [[nodiscard]] std::string lackOfRoom() const;
   /// The channel that was used longest ago and is idle. False when there is none.
   bool endLeastUsed();
   void end(Routed route);

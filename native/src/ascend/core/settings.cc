@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ascend/core/settings.h"
 
+#include <algorithm>
 #include <charconv>
+#include <string_view>
 
 #include "base/crc32c.h"
 
@@ -117,6 +119,19 @@ Result<Settings> Settings::of(const Environment& environment) {
   // CANN's buffers are used by one transfer after the other.
   if (settings.hasBufferPool()) settings.threads = 1;
   return settings;
+}
+
+size_t channelsMax(const Settings& settings, size_t otherwise) {
+  const std::string& json = settings.globalResources;
+  constexpr std::string_view kName = "\"max_active_channels\"";
+  const size_t name = json.find(kName);
+  if (name == std::string::npos) return otherwise;
+  // CANN judges the text: what is no number to us is left to it. A number may stand in quotation marks.
+  const size_t first = json.find_first_not_of(" \t\r\n:\"", name + kName.size());
+  if (first == std::string::npos) return otherwise;
+  const size_t end = std::min(json.find_first_not_of("0123456789", first), json.size());
+  const auto number = numberIn<size_t>(json.substr(first, end - first));
+  return number && *number > 0 ? std::min(*number, otherwise) : otherwise;
 }
 
 Result<bool> connectsByItself(const Settings& settings, const Capabilities& capabilities) {

@@ -3,6 +3,7 @@
 // know. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -43,6 +44,10 @@ struct Capabilities {
   bool autoConnect = false;
   bool clientServerComm = false;
 };
+
+/// For how many channels CANN has room: `otherwise`, or less where ASCEND_GLOBAL_RESOURCE_CONFIG has another
+/// max_active_channels.
+size_t channelsMax(const Settings& settings, size_t otherwise);
 
 /// Whether CANN makes and ends channels by itself. KV_INVALID_ARGUMENT when that is wanted and CANN cannot.
 Result<bool> connectsByItself(const Settings& settings, const Capabilities& capabilities);

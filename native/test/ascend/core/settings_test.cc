@@ -136,6 +136,19 @@ TEST(Settings, VersionOneThreeOfResourcesIsTakenWhereCannCan) {
   EXPECT_EQ(optionsOf({}, {.clientServerComm = true}, "adxl.").at("adxl.LocalCommRes"), R"({"version":"1.3"})");
 }
 
+TEST(Settings, RoomForChannelsIsCannsUnlessItIsToldToHaveLess) {
+  const auto channels = [](const char* json) {
+    return channelsMax(read({{"ASCEND_GLOBAL_RESOURCE_CONFIG", json}}).value(), 512);
+  };
+  EXPECT_EQ(channelsMax({}, 512), 512U);
+  EXPECT_EQ(channels(R"({"max_active_channels":128})"), 128U);
+  EXPECT_EQ(channels("{\n  \"max_active_channels\" : \"64\"\n}"), 64U);
+  EXPECT_EQ(channels(R"({"store":{"max_active_channels":4096}})"), 512U);
+  for (const char* none : {"{}", R"({"max_active_channels":0})", R"({"max_active_channels":-1})",
+                           R"({"max_active_channels":)", R"({"max_active_channels":null})"})
+    EXPECT_EQ(channels(none), 512U) << none;
+}
+
 TEST(Ports, EachDeviceHasAHundred) {
   EXPECT_EQ(portSlot(20000, 0).value().first, 20000);
   EXPECT_EQ(portSlot(20000, 0).value().last, 20099);
