@@ -5,8 +5,10 @@
 
 #include <cstdlib>
 
+#include "ascend/cann/engine.h"
 #include "ascend/fake_cann.h"
 #include "certificate_authority.h"
+#include "net/socket.h"
 
 namespace kvpool::test {
 namespace {
@@ -145,14 +147,36 @@ TEST_F(AscendPool, ADriverWithoutFabricMemoryIsToldAndTcpIsUsed) {
   EXPECT_EQ(statsOf(node_.get()).protocols & KV_PROTOCOL_ASCEND, 0u);
 }
 
-TEST_F(AscendPool, TheChannelToAClientThatGoesEnds) {
+/// The endpoint of the one engine whose ports begin at `base`.
+std::string engineAt(uint16_t base) {
+  for (uint16_t port = base; port < base + 100; ++port) {
+    const Result<Fd> taken = net::listenTcp("127.0.0.1", port);
+    if (!taken.ok()) return "127.0.0.1:" + std::to_string(port);
+  }
+  return "";
+}
+
+/// As where its machine is lost: CANN cannot tell it of the end, and keeps the channel until it can.
+TEST_F(AscendPool, TheChannelToAClientThatGoesEndsAsSoonAsCannCanEndIt) {
+  constexpr uint16_t kClients = 30500;
+  const auto failures = ascend::functionOf<uint64_t (*)(const char*)>("fake_ascend_failures");
   for (const char* connectsByItself : {"0", "1"}) {
     const Environment way("ASCEND_AUTO_CONNECT", connectsByItself);
-    ASSERT_NO_FATAL_FAILURE(start());
+    ASSERT_NO_FATAL_FAILURE(startNode());
+    const Environment ports("ASCEND_BASE_PORT", std::to_string(kClients).c_str());
+    ASSERT_EQ(connectAscend(master_.address(), kAscend, client_), KV_OK);
     ASSERT_TRUE(eventually([this] { return roundTrip("key", 65536) > 0; }));
-    const uint64_t before = ascend::calls("Disconnect");
+    const std::string client = engineAt(kClients);
+    ascend::control("set unreachable " + client);
+    const uint64_t before = failures("Disconnect");
     client_.reset();
-    EXPECT_TRUE(eventually([before] { return ascend::calls("Disconnect") > before; })) << connectsByItself;
+    EXPECT_TRUE(eventually([&] { return failures("Disconnect") > before; })) << connectsByItself;
+    EXPECT_EQ(ascend::live("channel"), 1U);
+    ascend::Device device;
+    const auto again = ascend::Engine::open(ascend::runtime(), {device.context(), client, {}});
+    ASSERT_TRUE(again.ok()) << again.status().text();
+    ascend::control("");
+    EXPECT_TRUE(eventually([] { return ascend::live("channel") == 0; })) << connectsByItself;
     node_.reset();
   }
 }

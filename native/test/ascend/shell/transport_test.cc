@@ -362,17 +362,22 @@ TEST_P(TransportTest, PeersThatGoTogetherKeepNoThreadsFromTransfers) {
 
 TEST_P(TransportTest, CannIsNotAskedForATransferWhoseTimeEndedWhileItWaitedForAThread) {
   transport_ = std::make_unique<Transport>(
-      here_->engine(), Transport::Terms{{.connectTimeoutMs = 300, .transferTimeoutMs = 5000}, 1, GetParam()});
+      here_->engine(), Transport::Terms{{.connectTimeoutMs = 60000, .transferTimeoutMs = 5000}, 1, GetParam()});
   EXPECT_TRUE(write(*there_).ok());
   const uint64_t before = calls("TransferSync") + calls("TransferAsync");
   control("hang Connect *");
   std::promise<Status> lost;
-  transport_->submit({freeEndpoint(), 1}, Direction::Read, {piece(0, 64)}, 5000,
+  transport_->submit({freeEndpoint(), 1}, Direction::Read, {piece(0, 64)}, 60000,
                      [&](const Status& status) { lost.set_value(status); });
-  EXPECT_EQ(write(*there_, 50).code(), KV_TIMEOUT);
+  std::future<Status> late = start(Direction::Write, {piece(0, 64)}, 20);
+  std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  control("");
+  EXPECT_EQ(late.get().code(), KV_TIMEOUT);
   EXPECT_EQ(lost.get_future().get().code(), KV_CONNECT_FAILED);
   EXPECT_EQ(calls("TransferSync") + calls("TransferAsync"), before);
-  EXPECT_TRUE(write(*there_).ok()) << "by the channel that is there, as none can be made";
+  const uint64_t connects = calls("Connect");
+  EXPECT_TRUE(write(*there_).ok());
+  EXPECT_EQ(calls("Connect"), connects) << "its channel is as it was";
 }
 
 TEST_P(TransportTest, MemoryIsTakenBackByTwoAtATimeWhileTransfersWait) {
