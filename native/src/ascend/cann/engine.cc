@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ascend/cann/engine.h"
 
+#include "ascend/cann/fabric_memory.h"
 #include "ascend/core/statuses.h"
 
 namespace kvpool::ascend {
@@ -24,8 +25,10 @@ Result<std::unique_ptr<Engine>> Engine::open(const Runtime& runtime, const Wante
   const TransportStatus status = adxl.initialize(&engine->room_, Text(adxl, wanted.endpoint), options);
   if (status != kTransportOk) {
     adxl.destroy(&engine->room_);
-    return {KV_IO,
-            adxl.name + " does not start at " + wanted.endpoint + ": " + toString(status) + runtime.acl.recentWords()};
+    const bool lacksFabric = wanted.options.contains("EnableUseFabricMem") &&
+                             (isRefusal(status) || status == uint32_t{kAclFeatureNotSupported});
+    return {KV_IO, adxl.name + " does not start at " + wanted.endpoint + ": " + toString(status) +
+                       runtime.acl.recentWords() + (lacksFabric ? std::string(". ") + kFabricRemedy : "")};
   }
   engine->initialized_ = true;
   return engine;

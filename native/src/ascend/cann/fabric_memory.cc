@@ -2,6 +2,7 @@
 #include "ascend/cann/fabric_memory.h"
 
 #include <string>
+#include <utility>
 
 #include "ascend/core/statuses.h"
 
@@ -11,6 +12,7 @@ namespace {
 /// Of the device: four devices have their memory at every second NUMA node, as CANN itself counts.
 constexpr int32_t kDevicesOfNode = 4;
 constexpr int32_t kNodesApart = 2;
+constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
 /// Addresses for huge pages.
 constexpr uint64_t kHugePages = 1;
 
@@ -29,9 +31,11 @@ const char* lacking(const Acl& acl) {
   return nullptr;
 }
 
-Status refusal(uint32_t error, const std::string& text) {
-  if (isLackOfMemory(error))
-    return {KV_NO_SPACE, text + ". Reserve huge pages on the host: sysctl vm.nr_hugepages=PAGES"};
+Status refusal(uint32_t error, uint64_t bytes, const std::string& text) {
+  if (isLackOfMemory(error)) {
+    return {KV_NO_SPACE, text + ". Reserve more huge pages on the host: raise vm.nr_hugepages (sysctl) by " +
+                             std::to_string(bytes / kHugePageBytes) + ", where they have 2 MiB"};
+  }
   return {KV_IO, text + ". " + kFabricRemedy};
 }
 
@@ -63,8 +67,9 @@ Status FabricMemory::takeOfEngine() {
   const TransportStatus status = runtime_.adxl.mallocMemory(MemoryType::Host, bytes_, &first_);
   if (status == kTransportOk && first_ != nullptr) return {};
   first_ = nullptr;
-  return refusal(status, std::to_string(bytes_) + " bytes of fabric memory, MallocMem of " + runtime_.adxl.name + ": " +
-                             toString(status) + runtime_.acl.recentWords());
+  return refusal(status, bytes_,
+                 std::to_string(bytes_) + " bytes of fabric memory, MallocMem of " + runtime_.adxl.name + ": " +
+                     toString(status) + runtime_.acl.recentWords());
 }
 
 Status FabricMemory::takeOfAcl() {
@@ -97,20 +102,23 @@ AclError FabricMemory::takePhysical(int32_t device) {
   if (acl.physicalDevice(device, &physical) != kAclOk) physical = device;
   const auto node = static_cast<uint32_t>(physical / kDevicesOfNode * kNodesApart);
   PhysicalMemoryProperties properties;
-  properties.location = {node, Location::HostNuma};
-  AclError error = acl.mallocPhysical(&physical_, bytes_, &properties, 0);
-  if (error == kAclOk) return error;
-  properties.location = {0, Location::Host};
-  error = acl.mallocPhysical(&physical_, bytes_, &properties, 0);
-  if (error == kAclOk) return error;
-  properties.pages = Pages::SharedHuge2M;
-  error = acl.mallocPhysical(&physical_, bytes_, &properties, 0);
-  if (error != kAclOk) physical_ = nullptr;
-  return error;
+  AclError told = kAclOk;
+  for (const auto& [location, pages] : {std::pair(MemoryLocation{node, Location::HostNuma}, Pages::SharedHuge1G),
+                                        std::pair(MemoryLocation{0, Location::Host}, Pages::SharedHuge1G),
+                                        std::pair(MemoryLocation{0, Location::Host}, Pages::SharedHuge2M)}) {
+    properties.location = location;
+    properties.pages = pages;
+    const AclError error = acl.mallocPhysical(&physical_, bytes_, &properties, 0);
+    if (error == kAclOk) return error;
+    // A driver that refuses one of these ways has the others: it is pages that lack.
+    if (!isLackOfMemory(static_cast<uint32_t>(told))) told = error;
+  }
+  physical_ = nullptr;
+  return told;
 }
 
 Status FabricMemory::refused(const std::string& what, AclError error) const {
-  return refusal(static_cast<uint32_t>(error),
+  return refusal(static_cast<uint32_t>(error), bytes_,
                  runtime_.acl.problem(std::to_string(bytes_) + " bytes of fabric memory, " + what, error));
 }
 

@@ -97,7 +97,6 @@ Status Station::listen(const Terms& terms) {
     const std::string endpoint = toString(HostPort{terms.host, port});
     auto opened =
         Engine::open(runtime_, {context_, endpoint, optionsOf(settings_, capabilities, runtime_.adxl.optionPrefix)});
-    if (!opened.ok() && settings_.fabric) return {KV_IO, opened.status().text() + ". " + kFabricRemedy};
     if (!opened.ok()) return opened.status();
     engine_ = std::move(opened.value());
   }

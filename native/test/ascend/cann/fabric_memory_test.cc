@@ -101,7 +101,17 @@ TEST_F(FabricMemoryTest, WithoutPagesItSaysHowToReserveSome) {
     const Status refused = refusal(std::string(pages).starts_with("set") ? byAcl_ : runtime());
     EXPECT_EQ(refused.code(), KV_NO_SPACE);
     EXPECT_NE(refused.text().find("207001"), std::string::npos) << refused.text();
-    EXPECT_NE(refused.text().find("sysctl vm.nr_hugepages"), std::string::npos) << refused.text();
+    EXPECT_NE(refused.text().find("raise vm.nr_hugepages (sysctl) by 512, "), std::string::npos) << refused.text();
+  }
+}
+
+TEST_F(FabricMemoryTest, PagesThatLackAreToldThoughTheDriverRefusesAnotherWayToHaveThem) {
+  for (const char* rules : {"fail aclrtMallocPhysical 1 207000\nset free_1g 0\nset free_2m 0",
+                            "set free_1g 0\nfail aclrtMallocPhysical 3 207000"}) {
+    control(rules);
+    const Status refused = refusal(byAcl_);
+    EXPECT_EQ(refused.code(), KV_NO_SPACE) << rules;
+    EXPECT_NE(refused.text().find("aclrtMallocPhysical: ACL error 207001"), std::string::npos) << refused.text();
   }
 }
 

@@ -123,6 +123,18 @@ TEST_F(FabricStations, MemoryThatCannDidNotRegisterIsTriedAgain) {
   EXPECT_EQ(live("physical"), 1U);
 }
 
+TEST_F(FabricStations, VersionsAreNamedWhereTheEngineIsRefusedForLackOfThemOnly) {
+  for (const auto& [status, lacksVersions] :
+       {std::pair("103900", true), std::pair("103905", true), std::pair("207000", true), std::pair("503900", false)}) {
+    control(std::string("fail Initialize * ") + status);
+    const auto station = Station::open({"127.0.0.1", "first"});
+    ASSERT_FALSE(station.ok()) << status;
+    const std::string& text = station.status().text();
+    EXPECT_NE(text.find(status), std::string::npos) << text;
+    EXPECT_EQ(text.find(kFabricRemedy) != std::string::npos, lacksVersions) << text;
+  }
+}
+
 TEST_F(FabricStations, HostMemoryOfACallerThatIsNotOfTheFabricIsRefused) {
   auto station = open("first");
   void* plain = nullptr;
