@@ -2,6 +2,7 @@
 #include "ascend/shell/staging_memory.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace kvpool::ascend {
@@ -52,6 +53,7 @@ Result<uint8_t*> StagingMemory::takeOfHost(Engine& engine, Transport& transport,
     return registered.status();
   }
   memory_.push_back(memory);
+  ++regions_;
   transport.registered();
   return static_cast<uint8_t*>(memory);
 }
@@ -68,24 +70,39 @@ void* StagingMemory::takeUnregistered(uint64_t bytes) {
 Result<uint8_t*> StagingMemory::takeOfFabric(Engine& engine, Transport& transport, uint64_t bytes) {
   const uint64_t wanted = roundUp(bytes, kAlignment);
   const std::lock_guard lock(mutex_);
-  if (pieces_.empty() || pieces_.back().memory->bytes() - pieces_.back().used < wanted) {
-    const ContextScope scope(runtime_.acl, context_);
-    auto made = FabricMemory::allocate(runtime_, whole(wanted));
-    if (!made.ok()) return made.status();
-    pieces_.push_back({std::move(made.value())});
+  auto piece = std::ranges::find_if(pieces_, [wanted](const Piece& one) { return one.left() >= wanted; });
+  if (piece == pieces_.end()) {
+    if (Status made = addPiece(engine, transport, whole(wanted)); !made.ok()) return made;
+    piece = std::prev(pieces_.end());
   }
-  Piece& piece = pieces_.back();
-  if (!piece.registered) {
-    // Addresses of the fabric are a device's to CANN, wherever the memory is.
-    const auto address = reinterpret_cast<uintptr_t>(piece.memory->at());
-    const auto registered = engine.registerMemory(address, piece.memory->bytes(), MemoryType::Device);
-    if (!registered.ok()) return {KV_IO, registered.status().text() + ". " + kFabricRemedy};
-    piece.registered = true;
-    transport.registered();
-  }
-  uint8_t* memory = piece.memory->at() + piece.used;
-  piece.used += wanted;
+  uint8_t* memory = piece->memory->at() + piece->used;
+  piece->used += wanted;
   return memory;
+}
+
+Status StagingMemory::prepare(Engine& engine, Transport& transport) {
+  const std::lock_guard lock(mutex_);
+  if (!ofFabric_ || !pieces_.empty()) return {};
+  return addPiece(engine, transport, FabricMemory::kPieceBytes);
+}
+
+Status StagingMemory::addPiece(Engine& engine, Transport& transport, uint64_t bytes) {
+  const ContextScope scope(runtime_.acl, context_);
+  auto made = FabricMemory::allocate(runtime_, bytes);
+  if (!made.ok()) return made.status();
+  // Addresses of the fabric are a device's to CANN, wherever the memory is.
+  const auto address = reinterpret_cast<uintptr_t>(made.value()->at());
+  const auto registered = engine.registerMemory(address, bytes, MemoryType::Device);
+  if (!registered.ok()) return {KV_IO, registered.status().text() + ". " + kFabricRemedy};
+  pieces_.push_back({std::move(made.value())});
+  ++regions_;
+  transport.registered();
+  return {};
+}
+
+uint64_t StagingMemory::regions() const {
+  const std::lock_guard lock(mutex_);
+  return regions_;
 }
 
 }  // namespace kvpool::ascend

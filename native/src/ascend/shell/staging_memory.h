@@ -26,28 +26,35 @@ class StagingMemory {
 
   /// What so many bytes take of the machine in any case.
   [[nodiscard]] uint64_t whole(uint64_t bytes) const;
-  /// KV_NO_SPACE when there is none, KV_IO when CANN does not register it or has no fabric memory. What CANN did not
-  /// register it may know in part all the same: it is kept, and registered at the next call. Any thread may call it.
+  /// KV_NO_SPACE when there is none, KV_IO when CANN does not register it or has no fabric memory. Memory made by ACL
+  /// that CANN did not register is kept, and registered at the next call; a piece of the fabric is too large for that,
+  /// and given back. Any thread may call it.
   Result<uint8_t*> take(Engine& engine, Transport& transport, uint64_t bytes);
+  /// Of the fabric the first piece, which takes long and says whether there is any; nothing otherwise.
+  Status prepare(Engine& engine, Transport& transport);
+  /// How many were registered.
+  [[nodiscard]] uint64_t regions() const;
 
  private:
   struct Piece {
     std::unique_ptr<FabricMemory> memory;
     uint64_t used = 0;
-    bool registered = false;
+    [[nodiscard]] uint64_t left() const { return memory->bytes() - used; }
   };
 
   Result<uint8_t*> takeOfHost(Engine& engine, Transport& transport, uint64_t bytes);
   Result<uint8_t*> takeOfFabric(Engine& engine, Transport& transport, uint64_t bytes);
   void* takeUnregistered(uint64_t bytes);
+  Status addPiece(Engine& engine, Transport& transport, uint64_t bytes);
 
   const Runtime& runtime_;
   const AclContext context_;
   const bool ofFabric_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<void*> memory_;
   std::vector<std::pair<void*, uint64_t>> unregistered_;
-  std::vector<Piece> pieces_;  // of the fabric; the last one has room
+  std::vector<Piece> pieces_;  // of the fabric
+  uint64_t regions_ = 0;
 };
 
 }  // namespace kvpool::ascend

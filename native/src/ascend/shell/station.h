@@ -44,6 +44,10 @@ class Station {
   /// Memory of the host, registered with the engine, until the station ends; of the fabric where the engine moves by
   /// that. KV_NO_SPACE when there is none, KV_IO when CANN does not register it or has no fabric memory.
   Result<uint8_t*> hostMemory(uint64_t bytes) { return memory_->take(*engine_, *transport_, bytes); }
+  /// Makes the first of it, where that takes long: of the fabric. As hostMemory() otherwise.
+  Status prepareHostMemory() { return memory_->prepare(*engine_, *transport_); }
+  /// Grows when memory for hostMemory() is registered with the engine.
+  [[nodiscard]] uint64_t regions() const { return memory_->regions(); }
   /// What so many bytes of that take of the machine in any case.
   [[nodiscard]] uint64_t wholeHostMemory(uint64_t bytes) const { return memory_->whole(bytes); }
   /// Memory of the caller's, of the host or of an NPU. KV_INVALID_ARGUMENT where it must be fabric memory and is not.

@@ -63,6 +63,7 @@ Result<std::unique_ptr<AscendStaging>> AscendStaging::open(const std::vector<std
   if (!host.ok()) return host.status();
   auto station = ascend::Station::open({host.value(), name});
   if (!station.ok()) return station.status();
+  if (Status prepared = station.value()->prepareHostMemory(); !prepared.ok()) return prepared;
   return std::unique_ptr<AscendStaging>(new AscendStaging(std::move(station.value())));
 }
 
@@ -70,17 +71,22 @@ Result<std::unique_ptr<OfferedMemory>> AscendStaging::lend(uint64_t bytes, Time 
   if (!free_.empty() && free_.front().rests <= now && free_.front().bytes == bytes) {
     const Block block = free_.front();
     free_.pop_front();
-    return std::unique_ptr<OfferedMemory>(std::make_unique<Lent>(*this, block, registrations_));
+    return std::unique_ptr<OfferedMemory>(std::make_unique<Lent>(*this, block, registrations_ + station_->regions()));
   }
   if (blocks_ == kBlocksMax) {
     return {KV_NO_SPACE, "the memory that is registered with CANN, for " + std::to_string(kBlocksMax) +
                              " connections to storage nodes, is lent, or rests after its last use"};
   }
+  if (now < refusedUntil_) return refusal_;
   const Result<uint8_t*> made = station_->hostMemory(bytes);
-  if (!made.ok()) return made.status();
+  if (!made.ok()) {
+    refusal_ = made.status();
+    refusedUntil_ = now + kRefusedMs;
+    return refusal_;
+  }
   ++blocks_;
-  ++registrations_;
-  return std::unique_ptr<OfferedMemory>(std::make_unique<Lent>(*this, Block{made.value(), bytes, 0}, registrations_));
+  return std::unique_ptr<OfferedMemory>(
+      std::make_unique<Lent>(*this, Block{made.value(), bytes, 0}, registrations_ + station_->regions()));
 }
 
 }  // namespace kvpool::client

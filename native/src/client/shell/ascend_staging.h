@@ -20,14 +20,18 @@ class AscendStaging {
  public:
   /// Connections to nodes at the same time, each with memory of its own; CANN registers at most 256 regions.
   static constexpr size_t kBlocksMax = 64;
+  /// What CANN refused takes as long to be refused again: after that time.
+  static constexpr Time kRefusedMs = 60000;
   /// How long a node may take to learn that a connection has ended, and then for the end of a channel.
   static constexpr Time kLearnMs = 10000;
 
-  /// On the device of this thread's context, or on the first device where it has none. `masters` (HOST:PORT) tell which
+  /// On the device of this thread's context, or on the first device where it has none. With link Fabric the memory of
+  /// the first connections is made, as that takes long and says whether there is any. `masters` (HOST:PORT) tell which
   /// address of this machine nodes reach, unless HCCL_IF_IP does.
   static Result<std::unique_ptr<AscendStaging>> open(const std::vector<std::string>& masters, const std::string& name);
 
-  /// KV_NO_SPACE when there is none. It goes back when it ends, before this does.
+  /// KV_NO_SPACE when there is none; what CANN refuses, for kRefusedMs at once with the same words. It goes back when
+  /// it ends, before this does.
   Result<std::unique_ptr<OfferedMemory>> lend(uint64_t bytes, Time now);
 
   /// A connection may have ended before its node learns of it, or while CANN moves bytes for it: its memory is lent
@@ -48,7 +52,9 @@ class AscendStaging {
 
   std::unique_ptr<ascend::Station> station_;
   size_t blocks_ = 0;
-  uint64_t registrations_;
+  uint64_t registrations_;  // before all of this station
+  Status refusal_;
+  Time refusedUntil_ = 0;
   std::deque<Block> free_;  // the one that rests longest last
 };
 

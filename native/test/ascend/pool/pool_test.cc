@@ -123,7 +123,7 @@ class AscendPool : public testing::Test {
 TEST_F(AscendPool, LinkFabricMovesValuesThroughFabricMemoryOfBothSides) {
   const Environment fabric("ASCEND_ENABLE_USE_FABRIC_MEM", "1");
   ASSERT_NO_FATAL_FAILURE(start());
-  EXPECT_EQ(ascend::live("physical"), 1U) << "of the node";
+  EXPECT_EQ(ascend::live("physical"), 2U) << "of the node and of the client";
   ASSERT_TRUE(eventually([this] { return roundTrip("first", 65536) > 0; }));
   for (const size_t length : {4097u, 65536u, 5000001u})
     EXPECT_EQ(roundTrip("moved-" + std::to_string(length), length), 2 * length);
@@ -142,7 +142,11 @@ TEST_F(AscendPool, ADriverWithoutFabricMemoryIsToldAndTcpIsUsed) {
   EXPECT_NE(why.find("103905 (unsupported). Link Fabric needs chip A3, CANN 9.0, HDK 26.0 and LingQu 1.5"),
             std::string::npos)
       << why;
-  ASSERT_NO_FATAL_FAILURE(start());
+  ASSERT_NO_FATAL_FAILURE(startNode());
+  EXPECT_EQ(connectAscend(master_.address(), KV_PROTOCOL_ASCEND, client_, &why), KV_IO);
+  EXPECT_NE(why.find("tcp is not among the protocols"), std::string::npos) << why;
+  EXPECT_NE(why.find("103905 (unsupported). Link Fabric needs chip A3"), std::string::npos) << why;
+  ASSERT_EQ(connectAscend(master_.address(), kAscend, client_, &why), KV_OK) << why;
   EXPECT_EQ(roundTrip("key", 65536), 0u);
   EXPECT_EQ(statsOf(node_.get()).protocols & KV_PROTOCOL_ASCEND, 0u);
 }

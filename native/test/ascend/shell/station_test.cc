@@ -117,10 +117,28 @@ TEST_F(FabricStations, MemoryThatCannDidNotRegisterIsTriedAgain) {
               std::string::npos)
         << refused.status().text();
   }
-  EXPECT_EQ(live("physical"), 1U);
+  EXPECT_EQ(live("physical"), 0U) << "a GiB of the machine";
+  EXPECT_EQ(station->regions(), 0U);
   control("");
   take(*station, 1 << 20);
   EXPECT_EQ(live("physical"), 1U);
+}
+
+TEST_F(FabricStations, TheFirstPieceCanBeMadeInAdvance) {
+  auto station = open("first");
+  for (int i = 0; i < 2; ++i)
+    EXPECT_TRUE(station->prepareHostMemory().ok());
+  EXPECT_EQ(station->regions(), 1U);
+  take(*station, 1 << 20);
+  EXPECT_EQ(station->regions(), 1U);
+}
+
+TEST_F(FabricStations, RoomOfAnEarlierPieceIsUsed) {
+  auto station = open("first");
+  const auto first = take(*station, 900 << 20);
+  take(*station, 800 << 20);
+  EXPECT_EQ(take(*station, 100 << 20).data(), first.data() + first.size());
+  EXPECT_EQ(live("physical"), 2U);
 }
 
 TEST_F(FabricStations, VersionsAreNamedWhereTheEngineIsRefusedForLackOfThemOnly) {
