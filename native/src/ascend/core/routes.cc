@@ -367,6 +367,7 @@ bool Routes::awaitRoom(Time now, const Route& refused) {
       std::ranges::any_of(routes_,
                           [&](const auto& entry) { return &entry.second != &refused && givesRoom(entry.second); }) ||
       endLeastUsed();
+  askForKept(now);  // it may be there for the next attempt
   if (!ends) return false;
   fitting_ = had;
   refusedAt_ = now;

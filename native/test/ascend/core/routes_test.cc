@@ -656,6 +656,20 @@ TEST_P(ChannelsMaxTest, AChannelThatCannKeepsTakesRoomAndIsAskedForWhenThatIsNee
   EXPECT_EQ(all<Transfer>()[0].endpoint, peer(4));
 }
 
+TEST_P(ChannelsMaxTest, ARefusalForLackOfRoomAsksForAChannelThatCannKeeps) {
+  make({.connectsByItself = GetParam()});
+  move(1, 1);
+  routes_->forget(now_, peer(1));
+  disconnected(kTransportFailed, peer(1));
+  begin(2, 2);
+  now_ += 1000;
+  submitTo(peer(3), 3);
+  refused(3);
+  EXPECT_TRUE(endOf(3)) << "that will hardly be in time";
+  ASSERT_EQ(all<Disconnect>().size(), 1U);
+  EXPECT_EQ(all<Disconnect>()[0].endpoint, peer(1));
+}
+
 TEST_P(ChannelsMaxTest, ChannelsThatCannKeepsLeaveRoomForOthers) {
   make({.connectsByItself = GetParam(), .channelsMax = 4});
   begin(100, 100);
