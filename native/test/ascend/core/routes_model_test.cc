@@ -41,7 +41,11 @@ class Model {
 
   void step() {
     now_ += static_cast<Time>(dice_.below(20));
-    switch (dice_.below(11)) {
+    if (holds_ > 0 && dice_.oneIn(8)) resume();
+    switch (dice_.below(12)) {
+      case 11:
+        if (holds_ < 2 && dice_.oneIn(2)) hold();
+        break;
       case 10:
         routes_.forget(now_, engines_[any()].endpoint);
         break;
@@ -70,6 +74,8 @@ class Model {
 
   /// All ends without the help of time: peers stay as they are, and what was asked is answered.
   void settle() {
+    while (holds_ > 0)
+      resume();
     answerAll();
     EXPECT_EQ(routes_.pending(), 0U) << "a transfer waits for nothing";
     now_ += 1000000;
@@ -126,6 +132,16 @@ class Model {
   std::string any() { return name(dice_.below(kPeers)); }
   std::string freshEndpoint() { return "10.0.0.1:" + std::to_string(20000 + ++lastPort_); }
 
+  void hold() {
+    ++holds_;
+    routes_.hold(now_);
+  }
+  void resume() {
+    --holds_;
+    routes_.resume(now_);
+    take();
+  }
+
   void restart() {
     Engine& engine = engines_[any()];
     if (engine.up) {
@@ -159,6 +175,7 @@ class Model {
   void check(const Action& action) {
     if (const auto* connect = std::get_if<Connect>(&action)) {
       EXPECT_FALSE(connectsByItself_);
+      EXPECT_EQ(holds_, 0U) << "a channel is made while they are held";
       EXPECT_TRUE(changing_.insert(connect->endpoint).second) << "two changes of a channel at once";
       EXPECT_EQ(moving_[connect->endpoint], 0U);
     } else if (const auto* disconnect = std::get_if<Disconnect>(&action)) {
@@ -263,6 +280,7 @@ class Model {
   Routes routes_;
   Time now_ = 0;
   size_t yielding_ = 0;  // Disconnects
+  size_t holds_ = 0;
   uint64_t lastPort_ = 0;
   TransferId lastId_ = 0;
   std::map<std::string, Engine> engines_;
