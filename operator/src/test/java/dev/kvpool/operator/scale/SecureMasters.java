@@ -7,6 +7,7 @@ import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
+import dev.kvpool.operator.master.http.ServerKeys;
 import dev.kvpool.operator.pool.security.PoolTrust;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Secret;
@@ -21,8 +22,6 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
@@ -31,7 +30,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 
@@ -41,7 +39,6 @@ import javax.net.ssl.SSLSocket;
  */
 final class SecureMasters implements SimulatedCluster.Voice, AutoCloseable {
     private static final Duration DAY = Duration.ofDays(1);
-    private static final char[] NO_PASSWORD = {};
     private static final int WAITING = 1024;
 
     /** What a pool's authority signs with, and what its processes trust. */
@@ -109,14 +106,7 @@ final class SecureMasters implements SimulatedCluster.Voice, AutoCloseable {
         Issued issued =
                 authority.issue(PeerName.ofPath(authority.poolId(), "master/" + pod), List.of(), Instant.now(), DAY);
         try {
-            KeyStore keys = KeyStore.getInstance("PKCS12");
-            keys.load(null, null);
-            keys.setKeyEntry("own", issued.key(), NO_PASSWORD, new Certificate[] {issued.certificate()});
-            KeyManagerFactory factory = KeyManagerFactory.getInstance("PKIX");
-            factory.init(keys, NO_PASSWORD);
-            SSLContext context = SSLContext.getInstance("TLSv1.3");
-            context.init(factory.getKeyManagers(), null, null);
-            return context;
+            return ServerKeys.context(issued);
         } catch (IOException | GeneralSecurityException e) {
             throw new IllegalStateException("a certificate that cannot be used", e);
         }

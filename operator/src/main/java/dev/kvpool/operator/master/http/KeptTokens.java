@@ -32,7 +32,15 @@ public final class KeptTokens implements PoolTokens {
 
     private final Map<String, CompletableFuture<Token>> beingMade = new ConcurrentHashMap<>();
 
-    private record Token(String text, Instant useUntil, Instant until) {}
+    private record Token(String text, Instant useUntil, Instant until) {
+        boolean isYoung(Instant now) {
+            return now.isBefore(useUntil);
+        }
+
+        boolean hasEnded(Instant now) {
+            return !now.isBefore(until);
+        }
+    }
 
     /**
      * Keeps those of this issuer.
@@ -57,8 +65,8 @@ public final class KeptTokens implements PoolTokens {
     @Override
     public String token(String audience) throws IOException {
         Instant now = clock.instant();
-        Optional<Token> last = Optional.ofNullable(byAudience.get(audience)).filter(it -> now.isBefore(it.until()));
-        if (last.filter(it -> now.isBefore(it.useUntil())).isPresent()) {
+        Optional<Token> last = Optional.ofNullable(byAudience.get(audience)).filter(it -> !it.hasEnded(now));
+        if (last.filter(it -> it.isYoung(now)).isPresent()) {
             return last.get().text();
         }
         try {
@@ -81,7 +89,7 @@ public final class KeptTokens implements PoolTokens {
         }
         try {
             Token justMade = byAudience.get(audience);
-            own.complete(justMade != null && now.isBefore(justMade.useUntil()) ? justMade : make(audience, now));
+            own.complete(justMade != null && justMade.isYoung(now) ? justMade : make(audience, now));
         } catch (IOException | RuntimeException e) {
             own.completeExceptionally(e);
         } finally {
@@ -96,7 +104,7 @@ public final class KeptTokens implements PoolTokens {
         Duration use =
                 Duration.between(now, issued.until()).multipliedBy(percent).dividedBy(PERCENT);
         Token token = new Token(issued.text(), now.plus(use), issued.until());
-        byAudience.values().removeIf(other -> !now.isBefore(other.until()));
+        byAudience.values().removeIf(other -> other.hasEnded(now));
         byAudience.put(audience, token);
         return token;
     }

@@ -15,8 +15,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -26,8 +24,6 @@ import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import javax.net.ssl.KeyManagerFactory;
-import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,8 +37,6 @@ class SecureMastersTest {
     private static final Duration DAY = Duration.ofDays(1);
     /** What a machine with other work needs for the first handshakes of a JVM. */
     private static final Duration LONG = Duration.ofSeconds(30);
-
-    private static final char[] NO_PASSWORD = {};
 
     private final Instant now = Instant.now();
     private final CertificateAuthority authority = CertificateAuthority.create(POOL, now, DAY);
@@ -234,15 +228,8 @@ class SecureMastersTest {
     }
 
     private void serve(String host, Issued issued) throws IOException, GeneralSecurityException {
-        KeyStore keys = KeyStore.getInstance("PKCS12");
-        keys.load(null, null);
-        keys.setKeyEntry("own", issued.key(), NO_PASSWORD, new Certificate[] {issued.certificate()});
-        KeyManagerFactory factory = KeyManagerFactory.getInstance("PKIX");
-        factory.init(keys, NO_PASSWORD);
-        SSLContext context = SSLContext.getInstance("TLSv1.3");
-        context.init(factory.getKeyManagers(), null, null);
         server = HttpsServer.create(new InetSocketAddress(InetAddress.getByName(host), 0), 0);
-        server.setHttpsConfigurator(new HttpsConfigurator(context));
+        server.setHttpsConfigurator(new HttpsConfigurator(ServerKeys.context(issued)));
         server.createContext("/", exchange -> {
             tokens.add(exchange.getRequestURI().getPath() + " "
                     + exchange.getRequestHeaders().getFirst("X-Kvpool-Token"));

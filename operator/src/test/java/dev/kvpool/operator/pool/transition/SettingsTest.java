@@ -237,7 +237,7 @@ class SettingsTest {
                 .containsExactly(tuple("demo-a-0", StepState.KEPT));
     }
 
-    /** Its pod is made anew at once, as what it holds outlives it. */
+    /** Its pod is made again at once, as what it holds outlives it. */
     @Test
     void aStorageNodeThatIsMovedNoMoreTakesPartAgain() {
         sketch("onDataLoss: Move, ");
