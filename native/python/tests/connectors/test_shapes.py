@@ -79,7 +79,7 @@ def ascend_by_cann(start_engine: Callable[..., Engine], npus: LocalPool, tmp_pat
     moved = npus.node_metric("ascend_write_bytes_total")
     yield Engines(engine)
     assert npus.node_metric("ascend_write_bytes_total") > moved
-    assert re.search(r"^\d+ \d+ aclrtMemcpyBatch 0\b", ledger.read_text(), re.MULTILINE), "from an NPU's memory"
+    assert re.search(r"^\d+ \d+ aclrtMemcpyBatchAsync 0\b", ledger.read_text(), re.MULTILINE), "from an NPU's memory"
 
 
 @pytest.fixture(params=["ascend_by_tcp", "ascend_by_cann"])

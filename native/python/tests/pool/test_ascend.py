@@ -85,7 +85,7 @@ def test_memory_of_an_npu_goes_to_another_process_by_cann(
     result, got, moved = answer(run("take", cann))
     assert (result, got, moved) == (SIZE, put, SIZE)
     ledger = Path(cann["FAKE_ASCEND_LEDGER"]).read_text()
-    assert len(re.findall(r"^\d+ \d+ aclrtMemcpyBatch 0\b", ledger, re.MULTILINE)) == 2, "to the host, and from it"
+    assert len(re.findall(r"^\d+ \d+ aclrtMemcpyBatchAsync 0\b", ledger, re.MULTILINE)) == 2, "to the host, and from it"
 
 
 def test_where_cann_does_not_reach_a_client_it_goes_by_tcp_if_that_is_allowed(

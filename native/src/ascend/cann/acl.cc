@@ -26,6 +26,7 @@ Acl Acl::of(Symbols& library) {
   library.take(acl.recentError, "aclGetRecentErrMsg");
   library.take(acl.socName, "aclrtGetSocName");
   library.takeIfThere(acl.memcpyBatch, "aclrtMemcpyBatch");
+  library.takeIfThere(acl.memcpyBatchAsync, "aclrtMemcpyBatchAsync");
   library.takeIfThere(acl.hostRegister, "aclrtHostRegister");
   library.takeIfThere(acl.hostUnregister, "aclrtHostUnregister");
   library.takeIfThere(acl.mallocPhysical, "aclrtMallocPhysical");

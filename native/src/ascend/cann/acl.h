@@ -35,6 +35,9 @@ struct Acl {
   AclError (*memcpyBatch)(void** to, size_t* room, void** from, size_t* bytes, size_t count,
                           CopyBatchAttributes* attributes, size_t* firsts, size_t attributeCount,
                           size_t* failed) = nullptr;
+  AclError (*memcpyBatchAsync)(void** to, size_t* room, void** from, size_t* bytes, size_t count,
+                               CopyBatchAttributes* attributes, size_t* firsts, size_t attributeCount, size_t* failed,
+                               AclStream stream) = nullptr;
   AclError (*hostRegister)(void* memory, uint64_t bytes, int32_t type, void** device) = nullptr;
   AclError (*hostUnregister)(void* memory) = nullptr;
   AclError (*mallocPhysical)(AclPhysicalMemory* memory, size_t bytes, const PhysicalMemoryProperties* properties,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ascend/cann/copier.h"
 
-#include <array>
+#include <algorithm>
 #include <cstring>
-#include <string>
+#include <utility>
 #include <vector>
 
 namespace kvpool::ascend {
@@ -13,9 +13,74 @@ namespace {
 constexpr uint32_t kFastLaunch = 1;
 constexpr uint32_t kFastSync = 2;
 
-void copyOnHost(const CopyCall& call, std::span<const Copy> copies) {
+/// The arguments of CANN's functions for many copies of one direction.
+class BatchArguments {
+ public:
+  BatchArguments(const Acl& acl, const CopyCall& call, std::span<const Copy> all) {
+    for (const uint32_t i : call.copies) {
+      to_.push_back(all[i].to);
+      from_.push_back(const_cast<uint8_t*>(all[i].from));  // CANN's signature; it only reads
+      lengths_.push_back(all[i].length);
+    }
+    rooms_ = lengths_;
+    const bool toDevice = call.kind == CopyKind::HostToDevice;
+    attributes_.destination.type = toDevice ? Location::Device : Location::Host;
+    attributes_.source.type = toDevice ? Location::Host : Location::Device;
+    int32_t device = 0;
+    if (acl.getDevice(&device) == kAclOk)
+      (toDevice ? attributes_.destination : attributes_.source).id = static_cast<uint32_t>(device);
+  }
+
+  AclError copy(const Acl& acl) {
+    return acl.memcpyBatch(to_.data(), rooms_.data(), from_.data(), lengths_.data(), to_.size(), &attributes_, &first_,
+                           1, &failed_);
+  }
+  AclError copyOn(AclStream stream, const Acl& acl) {
+    return acl.memcpyBatchAsync(to_.data(), rooms_.data(), from_.data(), lengths_.data(), to_.size(), &attributes_,
+                                &first_, 1, &failed_, stream);
+  }
+  /// The one that CANN named.
+  [[nodiscard]] std::optional<size_t> failed() const {
+    return failed_ < to_.size() ? std::optional(failed_) : std::nullopt;
+  }
+
+ private:
+  std::vector<void*> to_;
+  std::vector<void*> from_;
+  std::vector<size_t> lengths_;
+  std::vector<size_t> rooms_;
+  CopyBatchAttributes attributes_;
+  size_t first_ = 0;
+  size_t failed_ = SIZE_MAX;
+};
+
+const char* nameOf(CopyKind kind) {
+  switch (kind) {
+    case CopyKind::HostToDevice:
+      return "from the host to an NPU";
+    case CopyKind::DeviceToHost:
+      return "from an NPU to the host";
+    case CopyKind::DeviceToDevice:
+      return "between NPUs";
+    default:
+      return "within the host";
+  }
+}
+
+/// For people: one copy, or all of a part.
+std::string describe(const CopyCall& call, std::span<const Copy> all, std::optional<size_t> which) {
+  const std::string of = " of " + std::to_string(all.size());
+  if (which || call.copies.size() == 1) {
+    const uint32_t i = call.copies[which.value_or(0)];
+    return "piece " + std::to_string(i) + of + ", " + std::to_string(all[i].length) + " bytes " + nameOf(call.kind);
+  }
+  return std::to_string(call.copies.size()) + of + " pieces, " + std::to_string(call.copies.front()) + " to " +
+         std::to_string(call.copies.back()) + ", " + nameOf(call.kind);
+}
+
+void copyOnHost(const CopyCall& call, std::span<const Copy> all) {
   for (const uint32_t i : call.copies)
-    std::memcpy(copies[i].to, copies[i].from, copies[i].length);
+    std::memcpy(all[i].to, all[i].from, all[i].length);
 }
 
 }  // namespace
@@ -31,78 +96,78 @@ Copier::~Copier() {
 }
 
 Status Copier::copy(std::span<const Copy> copies) {
+  const auto until = Clock::now() + std::chrono::milliseconds(timeoutMs_);
   for (const CopyCall& call : planCopies(copies)) {
-    if (Status status = perform(call, copies); !status.ok()) return status;
+    if (Status status = perform({call, copies, until}); !status.ok()) return status;
   }
   return {};
 }
 
-Status Copier::perform(const CopyCall& call, std::span<const Copy> copies) {
-  if (call.kind == CopyKind::HostToHost) {
-    copyOnHost(call, copies);
+Status Copier::perform(const Part& part) {
+  if (part.call.kind == CopyKind::HostToHost) {
+    copyOnHost(part.call, part.all);
     return {};
   }
-  const bool betweenHostAndDevice = call.kind != CopyKind::DeviceToDevice;
-  if (betweenHostAndDevice && batches_ && acl_.memcpyBatch != nullptr) {
-    if (auto status = atOnce(call, copies)) return *status;
+  if (Status made = makeStream(); !made.ok()) return made;
+  if (part.call.kind == CopyKind::DeviceToDevice) return oneByOne(part);
+  for (CopyWay way = ways_.best(); way != CopyWay::OneByOne; way = ways_.best()) {
+    if (auto status = atOnce(part, way)) return *status;
   }
-  return oneByOne(call, copies);
+  return oneByOne(part);
 }
 
-std::optional<Status> Copier::atOnce(const CopyCall& call, std::span<const Copy> copies) {
-  const size_t count = call.copies.size();
-  std::vector<void*> to(count);
-  std::vector<void*> from(count);
-  std::vector<size_t> lengths(count);
-  for (size_t i = 0; i < count; ++i) {
-    const Copy& copy = copies[call.copies[i]];
-    to[i] = copy.to;
-    from[i] = const_cast<uint8_t*>(copy.from);  // CANN's signature; it only reads
-    lengths[i] = copy.length;
-  }
-  const bool toDevice = call.kind == CopyKind::HostToDevice;
-  CopyBatchAttributes attributes;
-  attributes.destination.type = toDevice ? Location::Device : Location::Host;
-  attributes.source.type = toDevice ? Location::Host : Location::Device;
-  int32_t device = 0;
-  if (acl_.getDevice(&device) == kAclOk)
-    (toDevice ? attributes.destination : attributes.source).id = static_cast<uint32_t>(device);
-  std::array<size_t, 1> firsts = {0};
-  size_t failed = 0;
-  std::vector<size_t> rooms = lengths;
-  const AclError error = acl_.memcpyBatch(to.data(), rooms.data(), from.data(), lengths.data(), count, &attributes,
-                                          firsts.data(), 1, &failed);
-  if (error == kAclOk) return Status{};
+std::optional<Status> Copier::atOnce(const Part& part, CopyWay way) {
+  BatchArguments arguments(acl_, part.call, part.all);  // CANN may read them until the stream is done
+  const bool onStream = way == CopyWay::BatchOnStream;
+  const AclError error = onStream ? arguments.copyOn(stream_, acl_) : arguments.copy(acl_);
+  if (error == kAclOk) return onStream ? synchronize(part) : Status{};
+  const std::string why = acl_.problem(onStream ? "aclrtMemcpyBatchAsync" : "aclrtMemcpyBatch", error);
   if (error == kAclFeatureNotSupported) {
-    batches_ = false;
+    ways_.leaveOut(way, why);
     return std::nullopt;
   }
-  const std::string which = failed < count ? ", copy " + std::to_string(failed) : "";
-  return Status{KV_TRANSFER_FAILED, acl_.problem("aclrtMemcpyBatch of " + std::to_string(count) + which, error)};
+  return giveUp(KV_TRANSFER_FAILED, describe(part.call, part.all, arguments.failed()) + ": " + why);
 }
 
-Status Copier::oneByOne(const CopyCall& call, std::span<const Copy> copies) {
-  if (stream_ == nullptr) {
-    const AclError error = acl_.createStream(&stream_, 0, kFastLaunch | kFastSync);
-    if (error != kAclOk) return {KV_TRANSFER_FAILED, acl_.problem("aclrtCreateStreamWithConfig", error)};
-  }
-  for (const uint32_t i : call.copies) {
-    const Copy& copy = copies[i];
-    const AclError error = acl_.memcpyAsync(copy.to, copy.length, copy.from, copy.length, call.kind, stream_);
+Status Copier::oneByOne(const Part& part) {
+  for (size_t i = 0; i < part.call.copies.size(); ++i) {
+    const Copy& copy = part.all[part.call.copies[i]];
+    const AclError error = acl_.memcpyAsync(copy.to, copy.length, copy.from, copy.length, part.call.kind, stream_);
     if (error == kAclOk) continue;
-    const std::string why = acl_.problem("aclrtMemcpyAsync of " + std::to_string(copy.length) + " bytes", error);
-    (void)synchronize();  // those before it must not be made after this
-    return {KV_TRANSFER_FAILED, why};
+    const std::string why = acl_.problem("aclrtMemcpyAsync", error);
+    return giveUp(KV_TRANSFER_FAILED, describe(part.call, part.all, i) + ": " + why);
   }
-  return synchronize();
+  return synchronize(part);
 }
 
-Status Copier::synchronize() {
-  const AclError error = acl_.synchronizeStream(stream_, timeoutMs_);
+Status Copier::makeStream() {
+  if (stream_ != nullptr) return {};
+  const AclError error = acl_.createStream(&stream_, 0, kFastLaunch | kFastSync);
   if (error == kAclOk) return {};
-  const std::string why = acl_.problem("copies on the device", error);
-  (void)acl_.abortStream(stream_);
-  return {error == kAclStreamSyncTimeout ? KV_TIMEOUT : KV_TRANSFER_FAILED, why};
+  stream_ = nullptr;
+  return {KV_TRANSFER_FAILED, acl_.problem("aclrtCreateStreamWithConfig", error)};
+}
+
+Status Copier::synchronize(const Part& part) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(part.until - Clock::now()).count();
+  // Zero and less would be no limit.
+  const auto timeoutMs = static_cast<int32_t>(std::clamp<int64_t>(left, 1, timeoutMs_));
+  const AclError error = acl_.synchronizeStream(stream_, timeoutMs);
+  if (error == kAclOk) return {};
+  const bool isLate = error == kAclStreamSyncTimeout;
+  const std::string what = describe(part.call, part.all, std::nullopt) +
+                           (isLate ? ", not done within " + std::to_string(timeoutMs_) + " ms" : "");
+  return giveUp(isLate ? KV_TIMEOUT : KV_TRANSFER_FAILED,
+                what + ": " + acl_.problem("aclrtSynchronizeStreamWithTimeout", error));
+}
+
+/// The next call has another stream, as this one may keep the error.
+Status Copier::giveUp(int32_t code, const std::string& why) {
+  const AclError aborted = acl_.abortStream(stream_);
+  const std::string still =
+      aborted == kAclOk ? "" : "; its stream may still copy: " + acl_.problem("aclrtStreamAbort", aborted);
+  (void)acl_.destroyStream(std::exchange(stream_, nullptr));
+  return {code, "copy of " + why + still};
 }
 
 }  // namespace kvpool::ascend

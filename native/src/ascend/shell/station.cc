@@ -106,6 +106,7 @@ Status Station::listen(const Terms& terms) {
                        std::to_string(physical) + ", is free at " + terms.host +
                        "; end processes that listen there, or set ASCEND_BASE_PORT"};
   }
+  copiers_ = std::make_unique<Copiers>(runtime_, context_, settings_.transferTimeoutMs);
   memory_ = std::make_unique<StagingMemory>(runtime_, context_, settings_.fabric);
   Transport::Terms transport;
   transport.routes.connectTimeoutMs = settings_.connectTimeoutMs;
@@ -123,6 +124,7 @@ Station::~Station() {
   transport_.reset();
   engine_.reset();
   memory_.reset();
+  copiers_.reset();
   if (!ownsContext_) return;
   OwnContexts::instance().remove(context_);
   (void)runtime_.acl.destroyContext(context_);
@@ -131,12 +133,6 @@ Station::~Station() {
 bool Station::isOfDevice(const void* memory) const {
   const ContextScope scope(runtime_.acl, context_);
   return locate(runtime_.acl, memory) == Location::Device;
-}
-
-Status Station::copy(std::span<const Copy> copies) {
-  if (copies.empty()) return {};
-  const ContextScope scope(runtime_.acl, context_);
-  return Copier(runtime_.acl, settings_.transferTimeoutMs).copy(copies);
 }
 
 Result<MemoryHandle> Station::registerMemory(uintptr_t address, uint64_t bytes) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "ascend/cann/copiers.h"
 #include "ascend/core/copy_plan.h"
 #include "ascend/core/settings.h"
 #include "ascend/shell/staging_memory.h"
@@ -37,7 +38,7 @@ class Station {
   /// Whether memory is a device's, which this process itself cannot read.
   [[nodiscard]] bool isOfDevice(const void* memory) const;
   /// Copies within the machine, all of them or a failure; see Copier.
-  Status copy(std::span<const Copy> copies);
+  Status copy(std::span<const Copy> copies) { return copiers_->copy(copies); }
   /// Within which a transfer ends, with the channel that it may need first.
   [[nodiscard]] Time patienceMs() const { return Time{settings_.connectTimeoutMs} + settings_.transferTimeoutMs; }
 
@@ -62,6 +63,7 @@ class Station {
   Settings settings_;
   AclContext context_ = nullptr;
   bool ownsContext_ = false;
+  std::unique_ptr<Copiers> copiers_;
   std::unique_ptr<StagingMemory> memory_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Transport> transport_;

@@ -4,10 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <numeric>
 #include <optional>
+#include <thread>
+#include <tuple>
 #include <vector>
 
+#include "ascend/cann/copiers.h"
 #include "ascend/fake_cann.h"
 
 namespace kvpool::ascend {
@@ -22,10 +27,12 @@ class CopierTest : public testing::Test {
     (void)runtime();
     functionOf<void (*)()>("fake_ascend_reset")();
     device_.emplace();
-    copier_.emplace(runtime().acl, 1000);
+    use(runtime().acl);
     host_.resize(kPieces * kPiece);
     back_.resize(host_.size());
     std::iota(host_.begin(), host_.end(), uint8_t{1});
+    for (size_t i = 0; i < host_.size(); i += kPiece)
+      host_[i] = static_cast<uint8_t>(i / kPiece % 251);  // no two neighbours are the same
     const auto allocate = functionOf<AclError (*)(void**, size_t, int)>("aclrtMalloc");
     for (uint8_t** memory : {&onDevice_, &otherOnDevice_}) {
       void* at = nullptr;
@@ -34,6 +41,7 @@ class CopierTest : public testing::Test {
     }
   }
   void TearDown() override {
+    control("");
     copier_.reset();
     EXPECT_EQ(live("stream"), 0U);
     for (uint8_t* memory : {onDevice_, otherOnDevice_})
@@ -41,26 +49,51 @@ class CopierTest : public testing::Test {
     device_.reset();
   }
 
+  void use(const Acl& acl, int32_t timeoutMs = 20000) {
+    copier_.reset();
+    acl_ = acl;
+    ways_.emplace(acl_);
+    copier_.emplace(acl_, *ways_, timeoutMs);
+  }
+  /// CANN with none that is better.
+  void use(CopyWay way) {
+    Acl acl = runtime().acl;
+    if (way != CopyWay::BatchOnStream) acl.memcpyBatchAsync = nullptr;
+    if (way == CopyWay::OneByOne) acl.memcpyBatch = nullptr;
+    use(acl);
+  }
+
   /// In pieces, each of which says where it is.
-  std::vector<Copy> copies(uint8_t* to, const uint8_t* from, size_t count = kPieces) const {
+  static std::vector<Copy> copies(uint8_t* to, const uint8_t* from, size_t count = kPieces) {
     std::vector<Copy> all;
     for (size_t i = 0; i < count; ++i)
       all.push_back(
           {to + i * kPiece, from + i * kPiece, kPiece, locate(runtime().acl, to), locate(runtime().acl, from)});
     return all;
   }
-  /// To the device, there, and back.
-  void roundTrip() {
+  /// To the device, there, and back: those pieces, and no byte beside them.
+  void roundTrip(size_t count = kPieces) {
     for (const auto& [to, from] : {std::pair<uint8_t*, const uint8_t*>{onDevice_, host_.data()},
                                    {otherOnDevice_, onDevice_},
                                    {back_.data(), otherOnDevice_}}) {
-      const Status status = copier_->copy(copies(to, from));
+      const Status status = copier_->copy(copies(to, from, count));
       ASSERT_TRUE(status.ok()) << status.text();
     }
-    EXPECT_EQ(back_, host_);
+    std::vector<uint8_t> expected(host_.size());
+    std::copy_n(host_.begin(), count * kPiece, expected.begin());
+    EXPECT_EQ(back_, expected);
   }
+  [[nodiscard]] size_t onDevice(size_t count = kPieces) const {
+    size_t there = 0;
+    for (size_t i = 0; i < count; ++i)
+      there += std::equal(&onDevice_[i * kPiece], &onDevice_[(i + 1) * kPiece], &host_[i * kPiece]) ? 1U : 0U;
+    return there;
+  }
+  Status toDevice(size_t count = kPieces) { return copier_->copy(copies(onDevice_, host_.data(), count)); }
 
   std::optional<Device> device_;
+  Acl acl_;
+  std::optional<CopyWays> ways_;
   std::optional<Copier> copier_;
   std::vector<uint8_t> host_;
   std::vector<uint8_t> back_;
@@ -75,39 +108,181 @@ TEST_F(CopierTest, MemoryIsLocated) {
   EXPECT_EQ(locate(runtime().acl, host_.data()), Location::Host);
 }
 
-TEST_F(CopierTest, TenThousandPiecesGoInCallsOfFourThousandAndNinetySix) {
-  roundTrip();
-  EXPECT_EQ(calls("aclrtMemcpyBatch"), 6U);
-}
-
-TEST_F(CopierTest, WhereBatchesAreNotSupportedPiecesGoOneByOne) {
-  control("set memcpy_batch 0");
-  roundTrip();
-  EXPECT_EQ(calls("aclrtMemcpyBatch"), 1U) << "it is asked once";
-}
-
-TEST_F(CopierTest, ACopyThatFailsSaysWhich) {
-  control("fail aclrtMemcpyBatch 1 107000");
-  const Status status = copier_->copy(copies(onDevice_, host_.data()));
-  EXPECT_EQ(status.code(), KV_TRANSFER_FAILED);
-  EXPECT_EQ(status.text().find("aclrtMemcpyBatch of 4096"), 0U) << status.text();
-}
-
-TEST_F(CopierTest, AStreamThatDoesNotEndIsAborted) {
-  copier_.emplace(runtime().acl, 50);
-  control("hang stream *");
-  const Status status = copier_->copy(copies(otherOnDevice_, onDevice_, 3));
-  EXPECT_EQ(status.code(), KV_TIMEOUT) << status.text();
-  EXPECT_EQ(calls("aclrtStreamAbort"), 1U);
-  control("");
-  roundTrip();
-}
-
 TEST_F(CopierTest, HostMemoryNeedsNoDevice) {
   const Status status = copier_->copy(copies(back_.data(), host_.data()));
   EXPECT_TRUE(status.ok());
   EXPECT_EQ(back_, host_);
-  EXPECT_EQ(calls("aclrtMemcpyAsync") + calls("aclrtMemcpyBatch"), 0U);
+  EXPECT_EQ(calls("aclrtMemcpyAsync") + calls("aclrtMemcpyBatch") + calls("aclrtMemcpyBatchAsync"), 0U);
+  EXPECT_EQ(live("stream"), 0U);
+}
+
+TEST_F(CopierTest, AStreamIsMadeOnce) {
+  roundTrip();
+  roundTrip();
+  EXPECT_EQ(calls("aclrtCreateStreamWithConfig"), 1U);
+}
+
+class NumbersOfPieces : public CopierTest, public testing::WithParamInterface<std::tuple<CopyWay, size_t>> {};
+
+TEST_P(NumbersOfPieces, AreCopiedInCallsOf4096AtMost) {
+  const auto& [way, count] = GetParam();
+  use(way);
+  roundTrip(count);
+  const uint64_t batches = 2 * ((count + 4095) / 4096);  // to the device, and back
+  EXPECT_EQ(calls("aclrtMemcpyBatchAsync"), way == CopyWay::BatchOnStream ? batches : 0U);
+  EXPECT_EQ(calls("aclrtMemcpyBatch"), way == CopyWay::Batch ? batches : 0U);
+  EXPECT_EQ(calls("aclrtMemcpyAsync"), way == CopyWay::OneByOne ? 3 * count : count) << "between NPUs one by one";
+}
+
+INSTANTIATE_TEST_SUITE_P(AndWays, NumbersOfPieces,
+                         testing::Combine(testing::Values(CopyWay::BatchOnStream, CopyWay::Batch, CopyWay::OneByOne),
+                                          testing::Values(1U, 4096U, 4097U, 10000U)));
+
+// ---- where CANN has no batches ----
+
+TEST_F(CopierTest, BatchesThatAreNotSupportedAreTriedOnceAndTheLogSaysSo) {
+  control("set memcpy_batch 0");
+  testing::internal::CaptureStderr();
+  roundTrip();
+  roundTrip();
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(calls("aclrtMemcpyBatchAsync"), 1U);
+  EXPECT_EQ(calls("aclrtMemcpyBatch"), 1U);
+  EXPECT_NE(said.find("aclrtMemcpyBatchAsync: ACL error 207000"), std::string::npos) << said;
+  const size_t slower = said.find("copies between host and NPU are made by aclrtMemcpyAsync one by one");
+  ASSERT_NE(slower, std::string::npos) << said;
+  EXPECT_EQ(said.find("one by one", slower + 100), std::string::npos) << said;
+}
+
+TEST_F(CopierTest, BatchesOnAStreamThatAreNotSupportedAreMadeWithoutOne) {
+  control("fail aclrtMemcpyBatchAsync * 207000");
+  roundTrip();
+  EXPECT_EQ(calls("aclrtMemcpyBatchAsync"), 1U);
+  EXPECT_EQ(calls("aclrtMemcpyBatch"), 6U);
+}
+
+TEST_F(CopierTest, FunctionsThatAreMissingAreToldByTheLogOnce) {
+  testing::internal::CaptureStderr();
+  use(CopyWay::OneByOne);
+  roundTrip(1);
+  roundTrip(1);
+  const std::string said = testing::internal::GetCapturedStderr();
+  const size_t first = said.find("this CANN has no aclrtMemcpyBatch:");
+  ASSERT_NE(first, std::string::npos) << said;
+  EXPECT_EQ(said.find("this CANN has no aclrtMemcpyBatch:", first + 1), std::string::npos) << said;
+}
+
+// ---- what fails ----
+
+TEST_F(CopierTest, ABatchThatFailsInTheMiddleNamesThePieceByItsPlaceInTheList) {
+  control("partial aclrtMemcpyBatchAsync 2 100 507011\nhang stream 2");
+  const Status status = toDevice();
+  EXPECT_EQ(status.code(), KV_TRANSFER_FAILED);
+  EXPECT_EQ(status.text().find("copy of piece 4196 of 10000, 64 bytes from the host to an NPU: aclrtMemcpyBatchAsync: "
+                               "ACL error 507011"),
+            0U)
+      << status.text();
+  EXPECT_EQ(calls("aclrtStreamAbort"), 1U) << "a hundred pieces were on their way";
+  EXPECT_EQ(live("stream"), 0U);
+  EXPECT_EQ(onDevice(), 4096U);
+  control("");
+  roundTrip();
+}
+
+TEST_F(CopierTest, ABatchWithoutAStreamThatFailsInTheMiddleNamesThePieceToo) {
+  use(CopyWay::Batch);
+  control("partial aclrtMemcpyBatch 3 7 507011");
+  const Status status = toDevice();
+  EXPECT_EQ(status.code(), KV_TRANSFER_FAILED);
+  EXPECT_EQ(status.text().find("copy of piece 8199 of 10000"), 0U) << status.text();
+  EXPECT_EQ(onDevice(), 8199U);
+}
+
+TEST_F(CopierTest, OneOfThosePiecesThatGoOneByOneIsNamed) {
+  use(CopyWay::OneByOne);
+  control("fail aclrtMemcpyAsync 4500 507011\nhang stream 4400");
+  const Status status = toDevice();
+  EXPECT_EQ(status.code(), KV_TRANSFER_FAILED);
+  EXPECT_EQ(status.text().find("copy of piece 4499 of 10000"), 0U) << status.text();
+  EXPECT_EQ(calls("aclrtStreamAbort"), 1U);
+  EXPECT_GE(onDevice(), 4096U);
+  EXPECT_LE(onDevice(), 4399U) << "none of those behind the one that hung";
+}
+
+TEST_F(CopierTest, WhereCannNamesNoPieceTheBatchIsNamed) {
+  control("fail stream 2 507011");
+  const Status status = toDevice();
+  EXPECT_EQ(status.code(), KV_TRANSFER_FAILED);
+  EXPECT_EQ(status.text().find("copy of 4096 of 10000 pieces, 4096 to 8191, from the host to an NPU: "), 0U)
+      << status.text();
+  control("");
+  roundTrip();
+}
+
+class Hangs : public CopierTest, public testing::WithParamInterface<CopyWay> {};
+
+TEST_P(Hangs, AreEndedByTheTimeoutAndTheStreamIsAborted) {
+  use(GetParam());
+  copier_.emplace(acl_, *ways_, 50);
+  control("hang stream *");
+  const Status status = toDevice(3);
+  EXPECT_EQ(status.code(), KV_TIMEOUT) << status.text();
+  EXPECT_NE(status.text().find("not done within 50 ms"), std::string::npos) << status.text();
+  EXPECT_EQ(calls("aclrtStreamAbort"), 1U);
+  EXPECT_EQ(live("stream"), 0U) << "it may keep the error";
+  EXPECT_EQ(onDevice(), 0U);
+  control("");
+  copier_.emplace(acl_, *ways_, 20000);
+  roundTrip();
+}
+
+INSTANTIATE_TEST_SUITE_P(OnAStream, Hangs, testing::Values(CopyWay::BatchOnStream, CopyWay::OneByOne));
+
+TEST_F(CopierTest, AStreamThatCannotBeAbortedIsTold) {
+  copier_.emplace(acl_, *ways_, 50);
+  control("hang stream *\nfail aclrtStreamAbort * 507000");
+  const Status status = toDevice(3);
+  EXPECT_EQ(status.code(), KV_TIMEOUT);
+  EXPECT_NE(status.text().find("its stream may still copy: aclrtStreamAbort: ACL error 507000"), std::string::npos)
+      << status.text();
+}
+
+TEST_F(CopierTest, WithoutAStreamNothingIsCopied) {
+  control("fail aclrtCreateStreamWithConfig 1 207001");
+  EXPECT_EQ(toDevice(3).code(), KV_TRANSFER_FAILED);
+  EXPECT_EQ(onDevice(), 0U);
+  roundTrip(3);
+}
+
+// ---- threads ----
+
+/// One thread's copies hang, whichever comes to it first: the other's do not, and are not ended with them.
+TEST_F(CopierTest, EachThreadHasAStreamOfItsOwn) {
+  constexpr size_t kCount = 100;
+  std::optional<Copiers> copiers(std::in_place, runtime(), device_->context(), 1000);
+  control("hang stream 1");
+  const std::array wanted{copies(onDevice_, host_.data(), kCount), copies(otherOnDevice_, host_.data(), kCount)};
+  std::array<Status, 2> ends;
+  const auto copy = [&](size_t which) { ends[which] = copiers->copy(wanted[which]); };
+  std::thread first(copy, 0);
+  while (calls("aclrtMemcpyBatchAsync") == 0)
+    std::this_thread::yield();
+  std::thread second(copy, 1);
+  first.join();
+  second.join();
+  const size_t hung = ends[0].ok() ? 1 : 0;
+  EXPECT_EQ(ends[hung].code(), KV_TIMEOUT) << ends[hung].text();
+  EXPECT_TRUE(ends[1 - hung].ok()) << ends[1 - hung].text();
+  for (size_t which : {0U, 1U}) {
+    const uint8_t* memory = which == 0 ? onDevice_ : otherOnDevice_;
+    EXPECT_EQ(std::equal(memory, memory + kCount * kPiece, host_.begin()), which != hung) << which;
+  }
+  EXPECT_EQ(calls("aclrtStreamAbort"), 1U);
+  EXPECT_EQ(live("stream"), 1U) << "of the one that did not hang";
+  copy(0);
+  EXPECT_TRUE(ends[0].ok());
+  EXPECT_EQ(calls("aclrtCreateStreamWithConfig"), 2U) << "streams are used again";
+  copiers.reset();
 }
 
 }  // namespace

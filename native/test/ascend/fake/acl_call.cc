@@ -15,13 +15,13 @@ thread_local std::string handedOutText;  // what aclGetRecentErrMsg returned
 
 }  // namespace
 
-aclError beginCall(const char* function) {
+fake_ascend_order beginCall(const char* function) {
   const fake_ascend_order order = Control::instance().next(function);
   if (order.delay_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(order.delay_us));
   while (order.hang != 0 && Control::instance().hangs(order.hang))
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   if (order.status != 0) refuse(static_cast<aclError>(order.status), "a rule of the test lets this call fail");
-  return static_cast<aclError>(order.status);
+  return order;
 }
 
 aclError endCall(const char* function, aclError status, const std::string& text) {

@@ -76,12 +76,19 @@ struct Batch {
     return checkItems();
   }
 
-  [[nodiscard]] std::vector<Copy> copies() const {
-    std::vector<Copy> all;
-    all.reserve(count);
-    for (size_t i = 0; i < count; ++i)
-      all.push_back({dsts[i], srcs[i], sizes[i]});
-    return all;
+  /// All of them, or those before the one at which a rule lets the call fail.
+  [[nodiscard]] std::vector<Copy> copies(const fake_ascend_order& order) const {
+    std::vector<Copy> some;
+    for (size_t i = 0; i < count && !failsAt(i, order); ++i)
+      some.push_back({dsts[i], srcs[i], sizes[i]});
+    return some;
+  }
+
+  /// After the copies before it.
+  [[nodiscard]] aclError end(const fake_ascend_order& order) const {
+    if (order.partial == 0 || order.partial_bytes >= count) return acl::kSuccess;
+    *failIndex = order.partial_bytes;
+    return refuse(static_cast<aclError>(order.status), "a rule of the test lets this copy fail");
   }
 
  private:
@@ -90,6 +97,10 @@ struct Batch {
     const bool chip =
         soc.rfind("Ascend910B", 0) == 0 || soc.rfind("Ascend910_93", 0) == 0 || soc.rfind("Ascend950", 0) == 0;
     return chip && Control::instance().number("memcpy_batch", 1) != 0;
+  }
+
+  static bool failsAt(size_t item, const fake_ascend_order& order) {
+    return order.partial != 0 && item == order.partial_bytes;
   }
 
   static bool isHostToDevice(const aclrtMemcpyBatchAttr& attribute) {
@@ -165,20 +176,21 @@ aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t cou
 aclError aclrtMemcpyBatch(void** dsts, size_t* destMaxes, void** srcs, size_t* sizes, size_t count,
                           aclrtMemcpyBatchAttr* attributes, size_t* attributeIndexes, size_t attributeCount,
                           size_t* failIndex) {
-  return callInContext("aclrtMemcpyBatch", std::to_string(count), [&]() -> aclError {
+  return callInContext("aclrtMemcpyBatch", std::to_string(count), [&](const fake_ascend_order& order) -> aclError {
     const Batch batch{dsts, destMaxes, srcs, sizes, count, attributes, attributeIndexes, attributeCount, failIndex};
     if (const aclError status = batch.check()) return status;
-    fake_ascend::copyAll(batch.copies());
-    return acl::kSuccess;
+    fake_ascend::copyAll(batch.copies(order));
+    return batch.end(order);
   });
 }
 
 aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxes, void** srcs, size_t* sizes, size_t count,
                                aclrtMemcpyBatchAttr* attributes, size_t* attributeIndexes, size_t attributeCount,
                                size_t* failIndex, aclrtStream stream) {
-  return callInContext("aclrtMemcpyBatchAsync", std::to_string(count), [&]() -> aclError {
+  return callInContext("aclrtMemcpyBatchAsync", std::to_string(count), [&](const fake_ascend_order& order) -> aclError {
     const Batch batch{dsts, destMaxes, srcs, sizes, count, attributes, attributeIndexes, attributeCount, failIndex};
     if (const aclError status = batch.check()) return status;
-    return fake_ascend::submit(stream, batch.copies());
+    const aclError submitted = fake_ascend::submit(stream, batch.copies(order));
+    return submitted == acl::kSuccess ? batch.end(order) : submitted;
   });
 }

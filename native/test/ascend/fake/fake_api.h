@@ -11,7 +11,9 @@
 //
 //   set NAME VALUE                     a setting; also FAKE_ASCEND_NAME=VALUE in the environment (name in capitals)
 //   fail FUNCTION NTH STATUS           the call does nothing and returns STATUS
-//   partial FUNCTION NTH BYTES STATUS  moves the first BYTES bytes, then returns STATUS (only: transfer)
+//   partial FUNCTION NTH BYTES STATUS  moves the first BYTES bytes, then returns STATUS (only: transfer); of
+//                                      aclrtMemcpyBatch and aclrtMemcpyBatchAsync the first BYTES copies, and names the
+//                                      one after them
 //   delay FUNCTION NTH MICROSECONDS    the call takes that much longer
 //   hang FUNCTION NTH                  the call waits for as long as the rule stands, or until its timeout
 //   # remark                           to the end of the line
@@ -30,9 +32,9 @@
 //   devices 1                      devices of the machine; ASCEND_RT_VISIBLE_DEVICES chooses among them
 //   physical_ids 0,1...            physical id of each device of the machine
 //   closed_devices (none)          devices that cannot be opened (507033)
-//   soc Ascend910B3                also says whether aclrtMemcpyBatch exists: Ascend910B, Ascend910_93, Ascend950
+//   soc Ascend910B3                also says whether the chip copies in batches: Ascend910B, Ascend910_93, Ascend950
 //   hdk 26.0                       driver: below 25.5 it maps 20 GiB of the host, and has no fabric
-//   memcpy_batch 1                 0: aclrtMemcpyBatch returns 207000
+//   memcpy_batch 1                 0: aclrtMemcpyBatch and aclrtMemcpyBatchAsync return 207000
 //   unknown_pointer unregistered   error: aclrtPointerGetAttributes returns 107000 for memory it does not know
 //   device_memory 64 GiB           bytes of each device
 //   free_1g, free_2m (no limit)    bytes that aclrtMallocPhysical finds in pages of 1 GiB, of 2 MiB
@@ -62,6 +64,9 @@
 // it
 //   must have been mapped (aclrtMapMem or MallocMem). An engine with a buffer pool and fabric: PARAM_INVALID.
 // - Physical memory is not freed, and addresses are not released, while they are mapped: 107000.
+// - A set without copies in batches (cann-8.3): from which version on CANN has them is not known.
+// - aclrtMemcpyBatchAsync reads its arguments before it returns, and aclrtMemcpyAsync takes any memory of the host.
+// - After aclrtStreamAbort a stream has no error, and can be used.
 // Not there: SendNotify and GetNotifies, the further methods of Hixl, the C interface of libcann_hixl.so. Which process
 // may import a key is not enforced, and handles of fabric memory reach processes of the same machine only.
 #pragma once

@@ -483,11 +483,11 @@ TEST_F(NpuPool, ACopyThatFailsIsAFailureOfItsLine) {
   const std::string value = pattern(3, 100000);
   const NpuMemory memory(value);
   ASSERT_EQ(put(client_.get(), "there", value), KV_OK);
-  ascend::control("fail aclrtMemcpyBatch * 507011");
+  ascend::control("fail aclrtMemcpyBatchAsync * 507011");
   std::vector<kv_op> lines{line("k", memory.at(), value.size()), line("of the host", value.data(), value.size())};
   run(client_.get(), KV_OP_PUT, lines);
   EXPECT_EQ(lines[0].status, KV_TRANSFER_FAILED);
-  EXPECT_NE(explain(client_.get()).find("aclrtMemcpyBatch"), std::string::npos) << explain(client_.get());
+  EXPECT_NE(explain(client_.get()).find("aclrtMemcpyBatchAsync"), std::string::npos) << explain(client_.get());
   EXPECT_EQ(lines[1].status, KV_OK);
   lines = {line("there", memory.at(), value.size())};
   run(client_.get(), KV_OP_GET, lines);

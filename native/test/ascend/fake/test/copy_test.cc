@@ -45,6 +45,11 @@ class FakeCopy : public Scene {
   };
 
   [[nodiscard]] Batch batch(size_t count) const { return {count, device_, host_}; }
+  [[nodiscard]] aclError submit(Batch& later) const {
+    return aclrtMemcpyBatchAsync(later.dsts.data(), later.maxima.data(), later.srcs.data(), later.sizes.data(),
+                                 later.dsts.size(), later.attributes.data(), later.indexes.data(), 1, &later.failed,
+                                 stream_);
+  }
 
   void* device_ = nullptr;
   void* host_ = nullptr;
@@ -122,9 +127,30 @@ TEST_F(FakeCopy, ABatchNamesTheCopyThatIsWrong) {
   EXPECT_EQ(large.failed, 4U);
 }
 
+TEST_F(FakeCopy, ARuleLetsABatchFailInTheMiddle) {
+  const auto isCopied = [&](size_t i) { return static_cast<unsigned char*>(device_)[i] != 0; };
+  control("partial aclrtMemcpyBatch 1 3 507011");
+  auto some = batch(5);
+  EXPECT_EQ(some.copy(), 507011);
+  EXPECT_EQ(some.failed, 3U);
+  EXPECT_TRUE(isCopied(2));
+  EXPECT_FALSE(isCopied(3));
+  EXPECT_EQ(some.copy(), 0) << "the second call";
+  EXPECT_EQ(some.failed, SIZE_MAX);
+  control("partial aclrtMemcpyBatchAsync 1 7 507011");
+  auto later = batch(9);
+  EXPECT_EQ(submit(later), 507011);
+  EXPECT_EQ(later.failed, 7U);
+  EXPECT_EQ(aclrtSynchronizeStream(stream_), 0);
+  EXPECT_TRUE(isCopied(6));
+  EXPECT_FALSE(isCopied(7));
+}
+
 TEST_F(FakeCopy, OldChipsAndDriversHaveNoBatches) {
   control("set memcpy_batch 0");
   EXPECT_EQ(batch(1).copy(), 207000);
+  auto later = batch(1);
+  EXPECT_EQ(submit(later), 207000);
   control("set soc Ascend310P3");
   EXPECT_EQ(batch(1).copy(), 207000);
   control("set soc Ascend910_9391");
@@ -141,9 +167,7 @@ TEST_F(FakeCopy, AStreamCopiesLaterAndInOrder) {
   EXPECT_EQ(static_cast<char*>(device_)[1], 0) << "by the second copy";
   EXPECT_EQ(static_cast<char*>(device_)[2], 14);
   auto later = batch(100);
-  EXPECT_EQ(aclrtMemcpyBatchAsync(later.dsts.data(), later.maxima.data(), later.srcs.data(), later.sizes.data(), 100,
-                                  later.attributes.data(), later.indexes.data(), 1, &later.failed, stream_),
-            0);
+  EXPECT_EQ(submit(later), 0);
   EXPECT_EQ(aclrtSynchronizeStream(stream_), 0);
   EXPECT_EQ(std::memcmp(device_, host_, 100), 0);
 }

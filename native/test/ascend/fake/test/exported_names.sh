@@ -29,7 +29,11 @@ without() { for name in $1; do methods=${methods/"$name"/}; done; }
 case $set_name in
     cann | cann-abi0) ;;
     cann-graph) string_library=libgraph_base.so engine_library=libadxl.so ;;
-    cann-8.3) without "$optional" ;;
+    cann-8.3)
+        without "$optional"
+        acl=${acl/ aclrtMemcpyBatchAsync/}
+        acl=${acl/ aclrtMemcpyBatch/}
+        ;;
     cann-8.2)
         engine_library=libadxl.so
         without "$optional"

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "ascend/cann/copier.h"
+#include "ascend/cann/runtime.h"
+
+namespace kvpool::ascend {
+
+/// Copies between memories of a machine for any threads: each has a stream for itself while it copies, and leaves it to
+/// the next one. So none waits for another's copies, or has its own ended with them.
+class Copiers {
+ public:
+  /// `context` is the device's; it and `runtime` must outlive this.
+  Copiers(const Runtime& runtime, AclContext context, int32_t timeoutMs)
+      : runtime_(runtime), context_(context), timeoutMs_(timeoutMs), ways_(runtime.acl) {}
+  /// No copy is under way.
+  ~Copiers();
+  Copiers(const Copiers&) = delete;
+  Copiers& operator=(const Copiers&) = delete;
+
+  /// As Copier::copy().
+  Status copy(std::span<const Copy> copies);
+
+ private:
+  std::unique_ptr<Copier> take();
+
+  const Runtime& runtime_;
+  const AclContext context_;
+  const int32_t timeoutMs_;
+  CopyWays ways_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Copier>> idle_;
+};
+
+}  // namespace kvpool::ascend
