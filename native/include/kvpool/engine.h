@@ -158,6 +158,20 @@ typedef struct kv_engine_stats {
   uint64_t batches_in_100ms;
   uint64_t batches_in_1s;
   uint64_t batches_longer;
+  /* All of CANN's are 0 where it is not used. */
+  uint64_t ascend_transfers;          /* that CANN ended well; one is what a batch has for one peer */
+  uint64_t ascend_transfer_failures;
+  uint64_t ascend_transfer_us;        /* sum of the durations of both, with the wait for a channel */
+  uint64_t ascend_transfer_timeouts;  /* of ascend_transfer_failures, those that ran out of time */
+  uint64_t ascend_retries;            /* transfers that were tried again, as CANN had no room for their channel */
+  uint64_t ascend_connects;           /* channels that were wanted of CANN, or left to it */
+  uint64_t ascend_renewals;           /* channels that were ended to be made again: they did not know all memory, or were of an
+                                       * earlier life */
+  uint64_t ascend_disconnects;        /* ends of channels that were wanted of CANN */
+  uint64_t ascend_room_made;          /* channels that ended because another one needed their room */
+  uint64_t ascend_channels;           /* that there are, with ascend_channels_kept */
+  uint64_t ascend_channels_kept;      /* that CANN keeps, as their peer is gone and could not be told */
+  uint64_t ascend_channels_max;       /* that there may be */
 } kv_engine_stats;
 KV_API int32_t kv_engine_get_stats(kv_engine *engine, kv_engine_stats *out);
 

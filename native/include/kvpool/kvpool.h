@@ -265,6 +265,16 @@ typedef struct kv_node_stats {
   uint64_t auth_refusals;             /* peers with a good certificate that does not allow what they asked for */
   uint64_t grant_refusals;            /* writes that the leader did not grant to that client, on this node */
   uint64_t tls_not_after_ms;          /* when the node's certificate ends, in milliseconds of 1970; 0: it has none */
+  uint64_t ascend_transfer_timeouts;  /* of ascend_transfer_failures, those that ran out of time */
+  uint64_t ascend_retries;            /* transfers that were tried again, as CANN had no room for their channel */
+  uint64_t ascend_connects;           /* channels that were wanted of CANN, or left to it */
+  uint64_t ascend_renewals;           /* channels that were ended to be made again: they did not know all memory, or were of an
+                                       * earlier life */
+  uint64_t ascend_disconnects;        /* ends of channels that were wanted of CANN */
+  uint64_t ascend_room_made;          /* channels that ended because another one needed their room */
+  uint64_t ascend_channels;           /* that there are, with ascend_channels_kept */
+  uint64_t ascend_channels_kept;      /* that CANN keeps, as their peer is gone and could not be told */
+  uint64_t ascend_channels_max;       /* that there may be; 0: CANN is not used */
 } kv_node_stats;
 KV_API int32_t kv_node_get_stats(kv_node *node, kv_node_stats *out);
 

@@ -183,6 +183,15 @@ static void dump_node_stats(void) {
   FIELD(kv_node_stats, auth_refusals);
   FIELD(kv_node_stats, grant_refusals);
   FIELD(kv_node_stats, tls_not_after_ms);
+  FIELD(kv_node_stats, ascend_transfer_timeouts);
+  FIELD(kv_node_stats, ascend_retries);
+  FIELD(kv_node_stats, ascend_connects);
+  FIELD(kv_node_stats, ascend_renewals);
+  FIELD(kv_node_stats, ascend_disconnects);
+  FIELD(kv_node_stats, ascend_room_made);
+  FIELD(kv_node_stats, ascend_channels);
+  FIELD(kv_node_stats, ascend_channels_kept);
+  FIELD(kv_node_stats, ascend_channels_max);
 }
 
 static void dump_client_params(void) {

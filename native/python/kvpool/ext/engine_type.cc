@@ -214,6 +214,18 @@ PyObject* engineStats(PyObject* self, PyObject*) {
       {"batches_in_100ms", s.batches_in_100ms},
       {"batches_in_1s", s.batches_in_1s},
       {"batches_longer", s.batches_longer},
+      {"ascend_transfers", s.ascend_transfers},
+      {"ascend_transfer_failures", s.ascend_transfer_failures},
+      {"ascend_transfer_us", s.ascend_transfer_us},
+      {"ascend_transfer_timeouts", s.ascend_transfer_timeouts},
+      {"ascend_retries", s.ascend_retries},
+      {"ascend_connects", s.ascend_connects},
+      {"ascend_renewals", s.ascend_renewals},
+      {"ascend_disconnects", s.ascend_disconnects},
+      {"ascend_room_made", s.ascend_room_made},
+      {"ascend_channels", s.ascend_channels},
+      {"ascend_channels_kept", s.ascend_channels_kept},
+      {"ascend_channels_max", s.ascend_channels_max},
   };
   for (const auto& [name, value] : values) {
     if (!dict || !put(dict.get(), name, value)) return nullptr;

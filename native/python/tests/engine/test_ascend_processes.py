@@ -66,6 +66,9 @@ def test_batches_of_any_number_of_pieces_arrive_whole_both_ways(
                 assert source.ask("sum") == destination.ask("sum")
     assert calls(cann, "TransferAsync" if asynchronous else "TransferSync") == 2 * len(PIECES)
     assert there.ask("stats served_writes") == there.ask("stats served_reads") == "0", "nothing went by tcp"
+    counted = {name: int(here.ask(f"stats ascend_{name}")) for name in ("transfers", "transfer_failures", "connects", "channels")}
+    assert counted == {"transfers": 2 * len(PIECES), "transfer_failures": 0, "connects": 1, "channels": 1}
+    assert int(here.ask("stats ascend_transfer_us")) > 0
 
 
 @pytest.mark.parametrize("how", ["write", "read"])
@@ -87,6 +90,7 @@ def test_a_peer_that_restarts_in_the_middle_is_reached_again_and_no_byte_is_wron
     again.meet()
     assert outcome(here, batch) == "1"
     assert int(here.ask("stats retries")) >= 1
+    assert int(here.ask("stats ascend_transfer_failures")) >= 1
     source, destination = (here, again) if how == "write" else (again, here)
     assert source.ask("sum") == destination.ask("sum")
     again.ask("scramble 9")

@@ -19,7 +19,6 @@ constexpr Time kBelievedMs = 1000;
 void Routes::submit(Time now, Wanted wanted) {
   const TransferId id = wanted.id;
   transfers_.emplace(id, Pending{std::move(wanted)});
-  ++counters_.transfers;
   if (closed_) return finish(id, {KV_CLOSED, "the Ascend transport is closed"});
   queue(now, id);
 }
@@ -70,6 +69,7 @@ void Routes::connected(Time now, const std::string& endpoint, TransportStatus st
     // A channel to an earlier life of the peer, or one that could not be ended: it knows that life's memory.
     route.renewed = true;
     route.state = State::Ending;
+    ++counters_.renewals;
   } else {
     route.state = State::None;
     route.renewed = false;
@@ -86,6 +86,7 @@ void Routes::connected(Time now, const std::string& endpoint, TransportStatus st
       fail.insert(fail.end(), route.waiting.begin(), route.waiting.end());
       route.waiting.clear();
     }
+    counters_.retries += route.waiting.size();
     const std::string why =
         endpoint + " cannot be connected: " + toString(status) + (isFull ? ", " + lackOfRoom() : "");
     for (const TransferId id : fail)
@@ -123,6 +124,7 @@ void Routes::transferred(Time now, TransferId id, TransportStatus status) {
     Pending& pending = transfers_.at(id);
     if (!closed_ && !std::exchange(pending.refused, true) && awaitRoom(now, route)) {
       pending.underWay = false;
+      ++counters_.retries;
       route.waiting.push_front(id);
     } else {
       conclude(id, status);
@@ -241,7 +243,10 @@ void Routes::advance(Time now, Routed found) {
   Route& route = found->second;
   forgetEnded(route);
   const bool idle = route.underWay == 0 && route.waiting.empty();
-  if (route.state == State::Ready && !knowsMemory(route)) route.state = State::Ending;
+  if (route.state == State::Ready && !knowsMemory(route)) {
+    route.state = State::Ending;
+    ++counters_.renewals;
+  }
   if (route.state == State::Ready && idle && route.forgotten) (void)endInTurn(found);
   if (route.state == State::Ending && route.underWay == 0 && !route.asked) end(found);
   if (wantsChannel(route)) connectOrWait(now, found);
@@ -274,7 +279,10 @@ bool Routes::wantsChannel(const Route& route) const {
 void Routes::connectOrWait(Time now, Routed found) {
   Route& route = found->second;
   // Once, whatever comes of it.
-  if (route.kept && !std::exchange(route.renewed, true)) return end(found);
+  if (route.kept && !std::exchange(route.renewed, true)) {
+    ++counters_.renewals;
+    return end(found);
+  }
   const TransferId first = route.waiting.front();
   size_t needed = channels() + (route.kept ? 0 : 1);
   size_t ending = 0;
@@ -361,6 +369,19 @@ size_t Routes::channels() const {
          }));
 }
 
+size_t Routes::keptChannels() const {
+  return kept_.size() +
+         static_cast<size_t>(std::ranges::count_if(routes_, [](const auto& entry) { return entry.second.kept; }));
+}
+
+RouteCounters Routes::counters() const {
+  RouteCounters now = counters_;
+  now.channels = channels();
+  now.channelsKept = keptChannels();
+  now.channelsMax = settings_.channelsMax;
+  return now;
+}
+
 bool Routes::awaitRoom(Time now, const Route& refused) {
   const size_t had = channels() - (refused.state == State::None ? 0 : 1);
   const bool ends =
@@ -375,8 +396,7 @@ bool Routes::awaitRoom(Time now, const Route& refused) {
 }
 
 std::string Routes::lackOfRoom() const {
-  const auto kept = kept_.size() + static_cast<size_t>(std::ranges::count_if(
-                                       routes_, [](const auto& entry) { return entry.second.kept; }));
+  const size_t kept = keptChannels();
   return "as there are " + std::to_string(channels()) + " of at most " + std::to_string(settings_.channelsMax) +
          " channels, " + std::to_string(kept) +
          " of them to peers that are gone. Let fewer processes transfer with this one at a time" +
@@ -403,6 +423,7 @@ bool Routes::endLeastUsed() {
 void Routes::end(Routed found) {
   found->second.state = State::Ending;
   found->second.asked = true;
+  ++counters_.disconnects;
   actions_.emplace_back(Disconnect{found->first, found->second.yields});
 }
 
@@ -415,7 +436,7 @@ bool Routes::endInTurn(Routed found) {
 }
 
 void Routes::finish(TransferId id, Status status) {
-  if (!status.ok()) ++counters_.failures;
+  ++(status.ok() ? counters_.transfers : counters_.failures);
   if (status.code() == KV_TIMEOUT) ++counters_.timeouts;
   transfers_.erase(id);
   actions_.emplace_back(Finish{id, std::move(status)});

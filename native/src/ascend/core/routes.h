@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ascend/core/actions.h"
+#include "ascend/core/route_counters.h"
 
 namespace kvpool::ascend {
 
@@ -25,14 +26,6 @@ struct RouteSettings {
   /// has less room, it says so, and is believed.
   size_t channelsMax = 512;
   bool shortConnections = false;  ///< a channel ends with the last transfer that it is there for
-};
-
-struct RouteCounters {
-  uint64_t transfers = 0;
-  uint64_t failures = 0;
-  uint64_t timeouts = 0;
-  uint64_t connects = 0;  ///< channels that were wanted of CANN, or left to it
-  uint64_t roomMade = 0;  ///< channels that ended because another one needed their room
 };
 
 /// Where an engine of a peer is.
@@ -83,7 +76,7 @@ class Routes {
   void shutDown();
 
   std::vector<Action> takeActions() { return std::exchange(actions_, {}); }
-  [[nodiscard]] const RouteCounters& counters() const { return counters_; }
+  [[nodiscard]] RouteCounters counters() const;
   /// Transfers that have not ended.
   [[nodiscard]] size_t pending() const { return transfers_.size(); }
 
@@ -144,6 +137,7 @@ class Routes {
   void begin(Time now, Routed route, Pending& pending);
   /// Those that CANN may have kept are among them.
   [[nodiscard]] size_t channels() const;
+  [[nodiscard]] size_t keptChannels() const;
   /// For a transfer that was refused before, only what was seen to fit; for another one more as time goes by, as the
   /// refusal may have been the peer's, or be out of date.
   [[nodiscard]] size_t fitting(Time now, bool refused) const;

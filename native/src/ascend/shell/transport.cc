@@ -36,7 +36,7 @@ void Transport::submit(const Place& place, Direction direction, std::vector<Piec
                        Ended ended) {
   std::unique_lock lock(mutex_);
   const TransferId id = ++lastId_;
-  ended_.emplace(id, std::move(ended));
+  waiters_.emplace(id, Waiter{std::move(ended), std::chrono::steady_clock::now()});
   routes_.submit(now(), {id, place, direction, std::move(pieces), now() + timeoutMs});
   settle(lock);
 }
@@ -77,6 +77,11 @@ void Transport::shutDown() {
 RouteCounters Transport::counters() const {
   const std::lock_guard lock(mutex_);
   return routes_.counters();
+}
+
+uint64_t Transport::transferUs() const {
+  const std::lock_guard lock(mutex_);
+  return transferUs_;
 }
 
 void Transport::work() {
@@ -183,7 +188,10 @@ void Transport::settle(std::unique_lock<std::mutex>& lock) {
   std::vector<std::pair<Ended, Status>> ends;
   for (Action& action : routes_.takeActions()) {
     if (auto* finish = std::get_if<Finish>(&action)) {
-      ends.emplace_back(std::move(ended_.extract(finish->id).mapped()), std::move(finish->status));
+      Waiter waiter = std::move(waiters_.extract(finish->id).mapped());
+      const auto took = std::chrono::steady_clock::now() - waiter.began;
+      transferUs_ += static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(took).count());
+      ends.emplace_back(std::move(waiter.ended), std::move(finish->status));
     } else {
       const auto* disconnect = std::get_if<Disconnect>(&action);
       (disconnect != nullptr && disconnect->yields ? yielding_ : todo_).push_back(std::move(action));

@@ -2,6 +2,7 @@
 // Routes with CANN and threads: callers submit transfers, threads make what the core wants happen.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -49,8 +50,14 @@ class Transport {
   void shutDown();
 
   [[nodiscard]] RouteCounters counters() const;
+  /// Sum of the durations of transfers, of any outcome, with the wait for a channel.
+  [[nodiscard]] uint64_t transferUs() const;
 
  private:
+  struct Waiter {
+    Ended ended;
+    std::chrono::steady_clock::time_point began;
+  };
   struct UnderWay {
     TransferId id = 0;
     TransferRequest request = nullptr;
@@ -76,7 +83,8 @@ class Transport {
   std::deque<Action> todo_;
   std::deque<Action> yielding_;  // to all of those
   size_t open_ = 0;              // actions that are not answered yet
-  std::map<TransferId, Ended> ended_;
+  std::map<TransferId, Waiter> waiters_;
+  uint64_t transferUs_ = 0;
   std::vector<UnderWay> underWay_;  // asynchronous ones
   TransferId lastId_ = 0;
   bool stopping_ = false;

@@ -361,6 +361,21 @@ kv_engine_stats Engine::stats() const {
   out.peers_refused = shell_.peersRefused();
   out.notifies_sent = counted.notifiesSent;
   out.notifies_received = counted.notifiesReceived;
+  if (const AscendMoves* moves = shell_.moves()) {
+    const ascend::RouteCounters routes = moves->counters();
+    out.ascend_transfers = routes.transfers;
+    out.ascend_transfer_failures = routes.failures;
+    out.ascend_transfer_us = moves->movedUs();
+    out.ascend_transfer_timeouts = routes.timeouts;
+    out.ascend_retries = routes.retries;
+    out.ascend_connects = routes.connects;
+    out.ascend_renewals = routes.renewals;
+    out.ascend_disconnects = routes.disconnects;
+    out.ascend_room_made = routes.roomMade;
+    out.ascend_channels = routes.channels;
+    out.ascend_channels_kept = routes.channelsKept;
+    out.ascend_channels_max = routes.channelsMax;
+  }
   return out;
 }
 

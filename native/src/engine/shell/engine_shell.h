@@ -46,6 +46,7 @@ class EngineShell : private net::Stream::Listener {
   [[nodiscard]] uint64_t peersRefused() const { return refusals_.count(); }
   /// Null where CANN is not used.
   [[nodiscard]] AscendMoves* moves() { return moves_.get(); }
+  [[nodiscard]] const AscendMoves* moves() const { return moves_.get(); }
   /// Ends all moves, and waits for that.
   void endMoves();
 

@@ -50,6 +50,7 @@ class AscendLinks final : public RemoteLinks {
   void work(uint64_t nowMs) override;
   [[nodiscard]] bool settled() const override;
   [[nodiscard]] RemoteTimes times() const override { return times_; }
+  [[nodiscard]] ascend::RouteCounters routes() const override { return source_.station->transport().counters(); }
   [[nodiscard]] bool idle() const override { return links_.empty() && operations_.empty() && refused_.empty(); }
 
  private:

@@ -80,6 +80,7 @@ class Node {
   mutable std::mutex statsMutex_;
   CoreSnapshot stats_;
   RemoteTimes times_;
+  ascend::RouteCounters routes_;
   Shell::TlsCounts tls_;
   std::thread thread_;
 };

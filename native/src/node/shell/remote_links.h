@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "ascend/core/route_counters.h"
 #include "base/status.h"
 #include "node/core/actions.h"
 
@@ -57,6 +58,8 @@ class RemoteLinks {
   [[nodiscard]] virtual bool settled() const = 0;
   /// Of protocols that measure it.
   [[nodiscard]] virtual RemoteTimes times() const { return {}; }
+  /// Of CANN's channels.
+  [[nodiscard]] virtual ascend::RouteCounters routes() const { return {}; }
   /// No client is connected or about to be; work() is due only when not settled.
   [[nodiscard]] virtual bool idle() const = 0;
 };

@@ -114,6 +114,7 @@ void Shell::tick() {
   for (net::Acceptor& acceptor : acceptors_)
     acceptor.resume();
   checkSegment();
+  if (remote_) routes_ = remote_->routes();
   masterDialer_.tick(nowMs_);
   sourceDialer_.tick(nowMs_);
   security_->look(static_cast<int64_t>(nowMs_));

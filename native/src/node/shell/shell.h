@@ -66,6 +66,8 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   void turn();
   [[nodiscard]] TlsCounts tls() const;
   [[nodiscard]] RemoteTimes remoteTimes() const { return remote_ ? remote_->times() : RemoteTimes{}; }
+  /// As they were at the latest tick: to count channels takes a look at each.
+  [[nodiscard]] const ascend::RouteCounters& routes() const { return routes_; }
 
  private:
   /// A connection that the core hears of once its peer is authenticated.
@@ -161,6 +163,7 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   StagingCopies copies_;
   std::deque<net::Acceptor> acceptors_;
   std::unique_ptr<RemoteLinks> remote_;
+  ascend::RouteCounters routes_;
   std::unordered_map<uint64_t, ssd::BlockBuffer> tierPayloads_;
   std::optional<ssd::Workers> workers_;  // last: their threads end before what they notify
 };

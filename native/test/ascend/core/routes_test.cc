@@ -101,6 +101,54 @@ TEST_F(RoutesTest, AChannelIsMadeOnceAndThenUsed) {
   EXPECT_EQ(routes_->counters().connects, 1U);
 }
 
+TEST_F(RoutesTest, ItIsCountedWhatBecameOfTransfersAndChannels) {
+  make({.channelsMax = 2});
+  EXPECT_EQ(routes_->counters().channelsMax, 2U);
+  underWay(1);
+  transferred(1, kTransportOk);
+  RouteCounters counted = routes_->counters();
+  EXPECT_EQ(counted.transfers, 1U);
+  EXPECT_EQ(counted.connects, 1U);
+  EXPECT_EQ(counted.channels, 1U);
+  EXPECT_EQ(counted.disconnects, 0U);
+  // It does not know memory that came later, nor the channel after it, which CANN has from an earlier life.
+  routes_->registered();
+  submit(2);
+  disconnected(kTransportOk);
+  connected(kAlreadyConnected);
+  disconnected(kTransportOk);
+  connected(kTransportOk);
+  transferred(2, kTransportFailed);
+  disconnected(kTransportFailed);
+  counted = routes_->counters();
+  EXPECT_EQ(counted.failures, 1U);
+  EXPECT_EQ(counted.timeouts, 0U);
+  EXPECT_EQ(counted.connects, 3U);
+  EXPECT_EQ(counted.renewals, 2U);
+  EXPECT_EQ(counted.disconnects, 3U);
+  EXPECT_EQ(counted.channels, 1U);
+  EXPECT_EQ(counted.channelsKept, 1U);
+  EXPECT_EQ(counted.retries, 0U);
+}
+
+TEST_F(RoutesTest, ATransferThatWaitsForRoomIsARetry) {
+  for (const bool connectsByItself : {false, true}) {
+    make({.connectsByItself = connectsByItself, .channelsMax = 10});
+    submitTo(kThere, 1);
+    if (!connectsByItself) connected(kTransportOk, kThere);
+    transferred(1, kTransportOk);
+    submitTo(kHere, 2);
+    if (connectsByItself) {
+      transferred(2, kResourceExhausted);
+    } else {
+      connected(kResourceExhausted);
+    }
+    EXPECT_EQ(routes_->counters().retries, 1U) << connectsByItself;
+    EXPECT_EQ(routes_->counters().roomMade, 1U) << connectsByItself;
+    EXPECT_EQ(routes_->counters().failures, 0U) << connectsByItself;
+  }
+}
+
 TEST_F(RoutesTest, AShortConnectionEndsWithItsTransfers) {
   make({.shortConnections = true});
   underWay(1);

@@ -203,6 +203,16 @@ TEST_F(AscendPool, ValuesOfAllSizesComeBackAsTheyWerePut) {
   EXPECT_EQ(node.ascend_write_bytes, client.ascend_bytes / 2);
   EXPECT_EQ(node.ascend_clients, 1u);
   EXPECT_EQ(node.ascend_refusals, 0u);
+  EXPECT_GT(node.ascend_transfers, 8u);
+  EXPECT_EQ(node.ascend_transfer_failures + node.ascend_transfer_timeouts + node.ascend_retries, 0u);
+  EXPECT_GT(node.ascend_transfer_us, 0u);
+  EXPECT_EQ(node.ascend_channels_max, 512u);
+  ASSERT_TRUE(eventually([&] { return statsOf(node_.get()).ascend_channels == 1; }));
+  EXPECT_EQ(statsOf(node_.get()).ascend_connects, 1u);
+  client_.reset();
+  ASSERT_TRUE(eventually([&] { return statsOf(node_.get()).ascend_channels == 0; }));
+  EXPECT_EQ(statsOf(node_.get()).ascend_disconnects, 1u);
+  EXPECT_EQ(statsOf(node_.get()).ascend_channels_kept + statsOf(node_.get()).ascend_renewals, 0u);
 }
 
 TEST_F(AscendPool, WhereTlsIsRequiredItIsUsedOnATrustedFabricOnly) {

@@ -216,6 +216,9 @@ TEST_P(TransportTest, ATransferThatHangsTimesOutAndTheNextHasAnotherChannel) {
   EXPECT_TRUE(same());
   EXPECT_EQ(calls("Connect"), 2U);
   EXPECT_EQ(transport_->counters().timeouts, 1U);
+  EXPECT_EQ(transport_->counters().failures, 1U);
+  EXPECT_EQ(transport_->counters().transfers, 2U);
+  EXPECT_GE(transport_->transferUs(), 100000U) << "the one that hung";
 }
 
 TEST_P(TransportTest, WhatWaitsBehindTransfersThatHangDoesNotHangToo) {

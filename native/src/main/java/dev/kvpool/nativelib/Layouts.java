@@ -119,7 +119,16 @@ final class Layouts {
             u64("tls_plain_refusals"),
             u64("auth_refusals"),
             u64("grant_refusals"),
-            u64("tls_not_after_ms"));
+            u64("tls_not_after_ms"),
+            u64("ascend_transfer_timeouts"),
+            u64("ascend_retries"),
+            u64("ascend_connects"),
+            u64("ascend_renewals"),
+            u64("ascend_disconnects"),
+            u64("ascend_room_made"),
+            u64("ascend_channels"),
+            u64("ascend_channels_kept"),
+            u64("ascend_channels_max"));
 
     static final StructLayout CLIENT_PARAMS = struct(
             "kv_client_params",

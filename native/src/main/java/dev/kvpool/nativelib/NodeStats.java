@@ -145,7 +145,9 @@ public record NodeStats(
      * @param readBytes payload bytes read
      * @param transfers that CANN ended well, with those that look whether a client is reached
      * @param failures transfers that it did not
+     * @param timeouts of these, those that ran out of time
      * @param time sum of the durations of both, with the wait for a channel
+     * @param channels by which they went
      */
     public record Ascend(
             long clients,
@@ -154,7 +156,9 @@ public record NodeStats(
             long readBytes,
             long transfers,
             long failures,
-            Duration time) {
+            long timeouts,
+            Duration time,
+            Channels channels) {
         private static Ascend of(Struct stats) {
             return new Ascend(
                     stats.u64("ascend_clients"),
@@ -163,7 +167,43 @@ public record NodeStats(
                     stats.u64("ascend_read_bytes"),
                     stats.u64("ascend_transfers"),
                     stats.u64("ascend_transfer_failures"),
-                    Duration.ofNanos(stats.u64("ascend_transfer_us") * 1000));
+                    stats.u64("ascend_transfer_timeouts"),
+                    Duration.ofNanos(stats.u64("ascend_transfer_us") * 1000),
+                    Channels.of(stats));
+        }
+    }
+
+    /**
+     * Channels of CANN between the node's engine and those of clients.
+     *
+     * @param connects channels that were wanted of CANN, or left to it
+     * @param renewals channels that were ended to be made again, as they did not know all memory or were of an earlier life
+     * @param disconnects ends that were wanted of CANN
+     * @param roomMade channels that ended because another one needed their room
+     * @param retries transfers that were tried again, as CANN had no room for their channel
+     * @param inUse those that there are now, with {@code kept}
+     * @param kept those that CANN keeps, as their peer is gone and could not be told
+     * @param most how many there may be
+     */
+    public record Channels(
+            long connects,
+            long renewals,
+            long disconnects,
+            long roomMade,
+            long retries,
+            long inUse,
+            long kept,
+            long most) {
+        private static Channels of(Struct stats) {
+            return new Channels(
+                    stats.u64("ascend_connects"),
+                    stats.u64("ascend_renewals"),
+                    stats.u64("ascend_disconnects"),
+                    stats.u64("ascend_room_made"),
+                    stats.u64("ascend_retries"),
+                    stats.u64("ascend_channels"),
+                    stats.u64("ascend_channels_kept"),
+                    stats.u64("ascend_channels_max"));
         }
     }
 

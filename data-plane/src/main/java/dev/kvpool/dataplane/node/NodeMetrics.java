@@ -88,6 +88,42 @@ final class NodeMetrics extends SampledMetrics<NodeStats> {
                 "kvpool.node.ascend.transfer.seconds",
                 "Time that transfers through CANN took, with the wait for a channel.",
                 s -> s.ascend().time().toNanos() / 1e9);
+        counter(
+                "kvpool.node.ascend.transfer.timeouts",
+                "Of the transfers that CANN did not end well, those that ran out of time.",
+                s -> s.ascend().timeouts());
+        counter(
+                "kvpool.node.ascend.retries",
+                "Transfers tried again because CANN had no room for their channel.",
+                s -> s.ascend().channels().retries());
+        counter(
+                "kvpool.node.ascend.connects",
+                "Channels of CANN that were made, or left to it to make.",
+                s -> s.ascend().channels().connects());
+        counter(
+                "kvpool.node.ascend.renewals",
+                "Channels ended to be made again, as they did not know all memory or were of an earlier life.",
+                s -> s.ascend().channels().renewals());
+        counter(
+                "kvpool.node.ascend.disconnects",
+                "Ends of channels that CANN was asked for.",
+                s -> s.ascend().channels().disconnects());
+        counter(
+                "kvpool.node.ascend.room.made",
+                "Channels ended because another one needed their room.",
+                s -> s.ascend().channels().roomMade());
+        gauge(
+                "kvpool.node.ascend.channels",
+                "Channels of CANN that there are, with those that it keeps.",
+                s -> s.ascend().channels().inUse());
+        gauge(
+                "kvpool.node.ascend.channels.kept",
+                "Channels that CANN keeps although their client is gone.",
+                s -> s.ascend().channels().kept());
+        gauge(
+                "kvpool.node.ascend.channels.max",
+                "Channels of CANN that there may be; 0 without ascend.",
+                s -> s.ascend().channels().most());
         String handshakes = "TLS handshakes on the data port, and of what this process dials";
         counter(
                 "kvpool.tls.handshakes",

@@ -16,6 +16,17 @@ class NodeMetricsTest {
         String text = metrics.scrape(Optional.of(SomeStats.withMasters(1, 2)));
 
         assertThat(text)
+                .contains("\nkvpool_node_ascend_transfers_total 46.0\n")
+                .contains("\nkvpool_node_ascend_transfer_failures_total 47.0\n")
+                .contains("\nkvpool_node_ascend_transfer_timeouts_total 55.0\n")
+                .contains("\nkvpool_node_ascend_connects_total 56.0\n")
+                .contains("\nkvpool_node_ascend_renewals_total 57.0\n")
+                .contains("\nkvpool_node_ascend_disconnects_total 58.0\n")
+                .contains("\nkvpool_node_ascend_room_made_total 59.0\n")
+                .contains("\nkvpool_node_ascend_retries_total 60.0\n")
+                .contains("\nkvpool_node_ascend_channels 61.0\n")
+                .contains("\nkvpool_node_ascend_channels_kept 62.0\n")
+                .contains("\nkvpool_node_ascend_channels_max 63.0\n")
                 .contains("\nkvpool_node_up 1.0\n")
                 .contains("\nkvpool_node_capacity_bytes 1000.0\n")
                 .contains("\nkvpool_node_used_bytes 250.0\n")

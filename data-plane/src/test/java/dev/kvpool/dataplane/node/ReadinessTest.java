@@ -84,7 +84,16 @@ class ReadinessTest {
                     new NodeStats.Ssd(32, 33, 34, 35, 36, 37, true),
                     new NodeStats.SetAside(38, 39, 40),
                     41,
-                    new NodeStats.Ascend(42, 43, 44, 45, 46, 47, Duration.ofMillis(48)),
+                    new NodeStats.Ascend(
+                            42,
+                            43,
+                            44,
+                            45,
+                            46,
+                            47,
+                            55,
+                            Duration.ofMillis(48),
+                            new NodeStats.Channels(56, 57, 58, 59, 60, 61, 62, 63)),
                     new NodeStats.Tls(49, 50, 51, 52, 53, 54));
         }
     }
