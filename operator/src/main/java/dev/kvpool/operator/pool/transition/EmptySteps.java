@@ -76,8 +76,21 @@ final class EmptySteps {
             case UPGRADE -> overdue || silent ? failed(step, node) : filled(step, StepState.UNDER_WAY, node);
             // It is tried until there is room: there is nothing else to go to.
             case ROLLBACK -> silent ? failed(step, node) : filled(step, StepState.UNDER_WAY, node);
-            default -> filled(step, overdue ? StepState.LEFTOVERS : StepState.UNDER_WAY, node);
+            default ->
+                overdue && !isAnyReady(step)
+                        ? StepJudge.rest(step, view)
+                                .<Verdict>map(Verdict.Under::new)
+                                .orElseGet(Verdict.Done::new)
+                        : filled(step, overdue ? StepState.LEFTOVERS : StepState.UNDER_WAY, node);
         };
+    }
+
+    /** Storage nodes that are all emptied at the same time wait for each other for ever: those that come back take objects meanwhile. */
+    private boolean isAnyReady(StepStatus step) {
+        return members.leader().stream()
+                .flatMap(report -> report.nodes().stream())
+                .anyMatch(node ->
+                        node.ready() && !node.isTransient() && !node.id().equals(step.of()));
     }
 
     private Verdict failed(StepStatus step, Optional<PoolReport.Node> node) {

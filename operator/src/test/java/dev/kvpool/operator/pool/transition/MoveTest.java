@@ -49,6 +49,28 @@ class MoveTest {
         assertThat(pool.plan().draining().reason()).isEqualTo(Reason.NO_DRAIN);
     }
 
+    /** Those that are to go cannot take what others hold, nor the other way round. */
+    @Test
+    void whereAllAreEmptiedThoseThatStayTakePartUntilTheOthersAreGone() {
+        DrainPool pool = new DrainPool(4).options(WAIT).maxUnavailable(2).outdated("s-0", "s-1");
+        pool.nodes().forEach(id -> pool.node(id).stuck = 5);
+        pool.rounds(3);
+        assertThat(pool.phases()).containsExactly("s-1 UNDER_WAY", "s-0 UNDER_WAY");
+
+        pool.unwanted("s-2", "s-3").rounds(12).later(Duration.ofMinutes(2)).rounds(1);
+        assertThat(pool.phases()).contains("s-0 TAKE_BACK", "s-1 TAKE_BACK");
+        pool.rounds(6);
+        assertThat(pool.node("s-0").state).isEqualTo("ready");
+
+        pool.nodes().forEach(id -> pool.node(id).stuck = 0);
+        for (int round = 0; round < ENOUGH; round++) {
+            pool.rounds(2).starts();
+        }
+        assertThat(pool.gone).containsExactlyInAnyOrder("s-2 with 0", "s-3 with 0");
+        assertThat(pool.madeAnew).containsExactlyInAnyOrder("s-1 with 0", "s-0 with 0");
+        assertThat(pool.status()).isEmpty();
+    }
+
     @Test
     void theNextOneWaitsUntilTheOneBeforeServes() {
         DrainPool pool = new DrainPool(3).outdated("s-0", "s-1");
