@@ -46,6 +46,7 @@ public enum EventReason {
             "MasterRemoved",
             false,
             "A master that the spec does not want any more is removed, or hands its leadership over before."),
+    HANDOVER_STARTED("HandoverStarted", false, "The leader hands its leadership over, as a user asked."),
     STEP_FAILED(
             "StepFailed",
             true,
@@ -53,7 +54,7 @@ public enum EventReason {
     DRAIN_STARTED(
             "DrainStarted",
             false,
-            "A storage node that the spec removes, or whose Kubernetes node is cordoned, is being emptied."),
+            "A storage node is being emptied that the spec removes, whose Kubernetes node is cordoned, or that a user wants empty."),
     DRAIN_FINISHED("DrainFinished", false, "A storage node is empty: it is removed, or its pod may be evicted."),
     DRAIN_WAITS(
             "DrainWaits",

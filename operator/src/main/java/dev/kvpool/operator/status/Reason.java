@@ -254,7 +254,8 @@ public enum Reason {
             SPEC_APPLIED,
             FALSE,
             "RequestNotUnderstood",
-            "An annotation kvpool.dev/restart of the pool is not a time or names no role, or kvpool.dev/retry is too long, so nothing"
+            "An annotation kvpool.dev/restart of the pool is not a time or names no role, kvpool.dev/retry is too long, or"
+                    + " kvpool.dev/drain or kvpool.dev/failover has another form, so nothing"
                     + " is done for it. Everything else is carried out."),
     REMOVES_DIRECTORIES(
             SPEC_APPLIED,
@@ -415,8 +416,8 @@ public enum Reason {
             DRAINING,
             TRUE,
             "EmptiedByHand",
-            "The leader empties storage nodes, or has emptied them, that neither the spec nor a cordoned Kubernetes node"
-                    + " asks for: a user told it to. They take no objects meanwhile."),
+            "Storage nodes are empty that neither the spec nor a cordoned Kubernetes node asks for: a user asked the operator for it,"
+                    + " or told the leader. They take no objects meanwhile."),
     EMPTYING(
             DRAINING,
             TRUE,

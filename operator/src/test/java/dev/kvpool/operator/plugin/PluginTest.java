@@ -217,20 +217,73 @@ class PluginTest {
     }
 
     @Test
-    void drainTellsTheLeaderAndCanBeTakenBack() {
-        pods.on("POST demo-master-0:9003/api/v1/drain", () -> "{}");
-        pods.on("DELETE demo-master-0:9003/api/v1/drain", () -> "{}");
+    void drainAsksTheOperatorAndWaitsUntilTheNodeIsEmptyAndCanBeTakenBack() {
+        String uid = uidOf("demo-default-1");
+        operator.client()
+                .resource(operator.pool("demo"))
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"metadata\":{\"annotations\":{\"kvpool.dev/drain\":\"demo-default-7=gone\"}}}");
+        Thread operates = meanwhile(() -> {
+            awaitAnnotation(PoolLabels.DRAIN, "demo-default-1=" + uid);
+            stepIs("demo-default-1", "Empty", "UnderWay", ",\"objectsLeft\":7");
+            await().atMost(LIMIT).until(() -> out.toString().contains("7 objects"));
+            stepIs("demo-default-1", "Empty", "Empty", "");
+        });
+        try {
+            assertThat(run("drain", "demo", "demo-default-1", "--minutes", "1"))
+                    .as(err.toString())
+                    .isZero();
+            assertThat(out.toString())
+                    .contains(
+                            "demo-default-1 is being emptied, 7 objects have no other place\n",
+                            "demo-default-1 is empty\n",
+                            "until `kubectl kvpool drain demo demo-default-1 --cancel`");
+            assertThat(run("drain", "demo", "demo-default-1")).as("once more").isZero();
+        } finally {
+            join(operates);
+            statusIs("{\"steps\":null}");
+        }
 
-        assertThat(run("drain", "demo", "demo-default-1", "--minutes", "5"))
-                .as(err.toString())
-                .isZero();
         assertThat(run("drain", "demo", "demo-default-1", "--cancel")).isZero();
+        assertThat(out.toString()).contains("demo-default-1 takes objects again");
+        assertThat(operator.pool("demo").getMetadata().getAnnotations()).doesNotContainKey(PoolLabels.DRAIN);
+        assertThat(run("drain", "demo", "demo-default-1", "--cancel")).isEqualTo(1);
+        assertThat(err.toString()).contains("no request asks for demo-default-1 of pool demo to be empty");
+        assertThat(pods.asked()).noneMatch(asked -> asked.contains("/drain"));
+    }
 
-        assertThat(pods.asked())
-                .contains(
-                        "POST demo-master-0:9003/api/v1/drain?node=demo-default-1&timeout=300s",
-                        "DELETE demo-master-0:9003/api/v1/drain?node=demo-default-1");
-        assertThat(out.toString()).contains("demo-default-1 is being emptied", "demo-default-1 takes objects again");
+    @Test
+    void drainEndsWhenTheRequestIsTakenBackMeanwhile() {
+        Thread other = meanwhile(() -> {
+            await().atMost(LIMIT).until(() -> out.toString().contains("the operator has not begun"));
+            operator.client()
+                    .resource(operator.pool("demo"))
+                    .patch(
+                            PatchContext.of(PatchType.JSON_MERGE),
+                            "{\"metadata\":{\"annotations\":{\"kvpool.dev/drain\":null}}}");
+        });
+        assertThat(run("drain", "demo", "demo-default-1")).isEqualTo(1);
+        join(other);
+
+        assertThat(err.toString()).contains("the request was taken back meanwhile");
+    }
+
+    @Test
+    void nothingIsAskedOfAPoolThatIsPaused() {
+        assertThat(run("pause", "demo")).isZero();
+        try {
+            assertThat(run("drain", "demo", "demo-default-1")).isEqualTo(1);
+            assertThat(err.toString())
+                    .contains("pool demo is paused: nothing is emptied before `kubectl kvpool resume");
+            assertThat(run("failover", "demo")).isEqualTo(1);
+            assertThat(err.toString()).contains("nothing is handed over before `kubectl kvpool resume demo`");
+        } finally {
+            assertThat(run("resume", "demo")).isZero();
+        }
+
+        assertThat(operator.pool("demo").getMetadata().getAnnotations())
+                .doesNotContainKeys(PoolLabels.DRAIN, PoolLabels.FAILOVER);
     }
 
     @Test
@@ -366,43 +419,112 @@ class PluginTest {
     }
 
     private static void upgradeIs(String roll) {
+        statusIs("{\"roll\":%s}".formatted(roll));
+    }
+
+    private static void stepIs(String of, String kind, String state, String more) {
+        statusIs(
+                "{\"steps\":[{\"of\":\"%s\",\"kind\":\"%s\",\"because\":\"Request\",\"state\":\"%s\",\"since\":\"2026-01-01T12:00:00Z\"%s}]}"
+                        .formatted(of, kind, state, more));
+    }
+
+    /** As the operator would write it. */
+    private static void statusIs(String fields) {
         operator.client()
                 .resource(operator.pool("demo"))
                 .subresource("status")
-                .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"status\":{\"roll\":%s}}".formatted(roll));
+                .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"status\":%s}".formatted(fields));
+    }
+
+    private static Thread meanwhile(Runnable deeds) {
+        return Thread.ofPlatform().name("meanwhile").start(deeds);
+    }
+
+    private static void join(Thread thread) {
+        await().atMost(LIMIT).until(() -> !thread.isAlive());
+    }
+
+    private static void awaitAnnotation(String name, String text) {
+        await().atMost(LIMIT)
+                .until(() -> text.equals(
+                        operator.pool("demo").getMetadata().getAnnotations().get(name)));
+    }
+
+    private static String uidOf(String pod) {
+        return operator.client()
+                .pods()
+                .inNamespace(NAMESPACE)
+                .withName(pod)
+                .get()
+                .getMetadata()
+                .getUid();
     }
 
     @Test
-    void failoverWaitsForTheNextLeader() {
-        pods.on("POST demo-master-0:9003/api/v1/handover", () -> {
-            say("demo-master-0", ScriptedMasters.standby("demo-master-0", 5));
-            say("demo-master-1", ScriptedMasters.leader("demo-master-1", 5, 0, NODES));
-            cluster.takeLease("demo-master", "demo-master-1", 5);
-            return "{}";
+    void failoverAsksTheOperatorAndWaitsForTheNextLeader() {
+        Thread operates = meanwhile(() -> {
+            awaitAnnotation(PoolLabels.FAILOVER, "4");
+            stepIs("demo-master-0", "HandOver", "UnderWay", "");
+            await().atMost(LIMIT).until(() -> out.toString().contains("hands its leadership over"));
+            statusIs("{\"steps\":null,\"leader\":{\"pod\":\"demo-master-1\",\"epoch\":5}}");
         });
         try {
             assertThat(run("failover", "demo")).as(err.toString()).isZero();
         } finally {
-            say("demo-master-0", ScriptedMasters.leader("demo-master-0", 4, 5L << 20, NODES));
-            say("demo-master-1", ScriptedMasters.standby("demo-master-1", 4));
-            cluster.takeLease("demo-master", "demo-master-0", 4);
+            join(operates);
+            statusIs("{\"steps\":null,\"leader\":{\"pod\":\"demo-master-0\",\"epoch\":4}}");
+            requestNoFailover();
         }
 
-        assertThat(out.toString())
-                .isEqualToIgnoringNewLines("demo-master-1 leads in epoch 5; before, demo-master-0 did in epoch 4");
+        assertThat(out.toString()).endsWith("""
+                        demo-master-0 hands its leadership over
+                        demo-master-1 leads in epoch 5; before, demo-master-0 did in epoch 4
+                        """);
+        assertThat(pods.asked()).noneMatch(asked -> asked.contains("/handover"));
+    }
+
+    private static void requestNoFailover() {
+        operator.client()
+                .resource(operator.pool("demo"))
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"metadata\":{\"annotations\":{\"kvpool.dev/failover\":null}}}");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "Waiting, no other master serves after 1 s: it waits: storage node demo-default-1 is not ready",
+        "Failed, storage node demo-default-1 is not ready",
+        "UnderWay, no other master serves after 1 s: demo-master-0 hands its leadership over"
+    })
+    void aFailoverThatDoesNotHappenIsTakenBackAndSaysWhatItWaitedFor(String state, String said) {
+        stepIs("demo-master-0", "HandOver", state, ",\"waitsFor\":\"storage node demo-default-1 is not ready\"");
+        try {
+            assertThat(run("failover", "demo", "--seconds", "1")).isEqualTo(1);
+        } finally {
+            statusIs("{\"steps\":null}");
+        }
+
+        assertThat(err.toString()).contains(said + "; the request is taken back");
+        assertThat(operator.pool("demo").getMetadata().getAnnotations()).doesNotContainKey(PoolLabels.FAILOVER);
     }
 
     @Test
-    void aLeaderIsNotAskedToGoWhenNobodyCouldFollow() {
-        pods.on("GET demo-master-1:9003/api/v1/pool", () -> "503 not here");
+    void aLeaderIsNotAskedToGoWhenNoOtherCouldFollow() {
+        operator.client()
+                .pods()
+                .inNamespace(NAMESPACE)
+                .withName("demo-master-1")
+                .subresource("status")
+                .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"status\":{\"conditions\":[]}}");
         try {
             assertThat(run("failover", "demo")).isEqualTo(1);
         } finally {
-            say("demo-master-1", ScriptedMasters.standby("demo-master-1", 4));
+            cluster.runAgain("demo-master-1");
         }
 
-        assertThat(err.toString()).contains("no standby that answers; --even-alone");
-        assertThat(pods.asked()).doesNotContain("POST demo-master-1:9003/api/v1/handover");
+        assertThat(err.toString()).contains("no other master that is ready to lead; `kubectl kvpool restart demo");
+        assertThat(operator.pool("demo").getMetadata().getAnnotations()).doesNotContainKey(PoolLabels.FAILOVER);
     }
 
     @Test
@@ -458,6 +580,8 @@ class PluginTest {
                 "status none                     | there is no KvCachePool none in namespace plugin; there are: demo",
                 "drain demo other                | no storage node other; it has: demo-default-0, demo-default-1",
                 "drain demo demo-default-0 --minutes 0 | --minutes must be 1 to 1440, not 0",
+                "drain demo other --cancel       | no request asks for other of pool demo to be empty",
+                "failover demo --seconds 0       | --seconds must be 1 to 86400, not 0",
                 "report demo --log-lines -1      | --log-lines must be 0 to 100000, not -1",
                 "plan demo --operator-namespace default | there is no kvpool operator in namespace default",
             })

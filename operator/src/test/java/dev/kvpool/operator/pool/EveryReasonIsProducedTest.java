@@ -318,6 +318,13 @@ class EveryReasonIsProducedTest {
                         StepCause.SCALE_DOWN,
                         StepState.UNDER_WAY,
                         PoolSketch.NOON.toString()));
+            case HANDOVER_STARTED ->
+                steps(new StepStatus(
+                        "demo-master-0",
+                        StepKind.HAND_OVER,
+                        StepCause.REQUEST,
+                        StepState.UNDER_WAY,
+                        PoolSketch.NOON.toString()));
             case STEP_FAILED ->
                 steps(step(StepCause.SETTINGS, StepState.UNDER_WAY).in(StepState.FAILED, "it did not get ready"));
             case DRAIN_STARTED -> drains(StepState.UNDER_WAY);

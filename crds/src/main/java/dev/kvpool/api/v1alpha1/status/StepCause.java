@@ -8,6 +8,9 @@ public enum StepCause {
     /** The Kubernetes node is cordoned, or has a taint that counts as that. */
     @JsonProperty("Cordon")
     CORDON,
+    /** A user asked for it: kubectl kvpool drain, or failover. */
+    @JsonProperty("Request")
+    REQUEST,
     /** The pool is rolled back to the image it ran before. */
     @JsonProperty("Rollback")
     ROLLBACK,
@@ -20,6 +23,11 @@ public enum StepCause {
     /** The spec does not want the master or storage node any more. */
     @JsonProperty("ScaleDown")
     SCALE_DOWN;
+
+    /** What is emptied for it stays a storage node of the pool. */
+    public boolean isOfPlace() {
+        return this == CORDON || this == REQUEST;
+    }
 
     /** It brings pods to another image. */
     public boolean isImage() {

@@ -24,10 +24,12 @@ import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.time.format.DateTimeParseException;
@@ -203,10 +205,36 @@ public final class Cluster implements AutoCloseable {
 
     /** Sets an annotation of a pool, and nothing else of it: how the operator is asked for something. */
     public void annotate(KvCachePool pool, String annotation, String text) {
+        patch(pool, "", annotation, "\"" + text + "\"");
+    }
+
+    /** Takes back what was asked for. */
+    public void removeAnnotation(KvCachePool pool, String annotation) {
+        patch(pool, "", annotation, "null");
+    }
+
+    /** Whether it was set: it is not when the pool has changed since it was read. */
+    public boolean annotateAsRead(KvCachePool pool, String annotation, String text) {
+        try {
+            patch(
+                    pool,
+                    "\"resourceVersion\":\"%s\",".formatted(pool.getMetadata().getResourceVersion()),
+                    annotation,
+                    text.isEmpty() ? "null" : "\"" + text + "\"");
+            return true;
+        } catch (KubernetesClientException e) {
+            if (e.getCode() == HttpURLConnection.HTTP_CONFLICT) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    private void patch(KvCachePool pool, String condition, String annotation, String json) {
         client.resource(pool)
                 .patch(
                         PatchContext.of(PatchType.JSON_MERGE),
-                        "{\"metadata\":{\"annotations\":{\"%s\":\"%s\"}}}".formatted(annotation, text));
+                        "{\"metadata\":{%s\"annotations\":{\"%s\":%s}}}".formatted(condition, annotation, json));
     }
 
     public KvCachePool pool(String name) {

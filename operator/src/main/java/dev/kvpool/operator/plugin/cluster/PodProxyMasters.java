@@ -86,7 +86,7 @@ public final class PodProxyMasters implements MasterClient {
 
     @Override
     public Optional<String> handOver(MasterEndpoint leader) {
-        return command(leader, "POST", MasterPaths.HAND_OVER);
+        throw new UnsupportedOperationException("only the operator has leaders hand over");
     }
 
     @Override
@@ -101,7 +101,7 @@ public final class PodProxyMasters implements MasterClient {
 
     @Override
     public Optional<String> drain(MasterEndpoint leader, String node, Duration timeout) {
-        return command(leader, "POST", MasterPaths.drain(node, timeout));
+        throw new UnsupportedOperationException("only the operator has storage nodes emptied");
     }
 
     @Override
@@ -111,7 +111,7 @@ public final class PodProxyMasters implements MasterClient {
 
     @Override
     public Optional<String> cancelDrain(MasterEndpoint leader, String node) {
-        return command(leader, "DELETE", MasterPaths.drain(node));
+        throw new UnsupportedOperationException("only the operator has storage nodes emptied");
     }
 
     /** Has the leader wait no more for a node; that is never the operator's to decide. Answers why it did not, or nothing. */

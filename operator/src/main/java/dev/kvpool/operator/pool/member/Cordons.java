@@ -9,7 +9,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** Which storage nodes are on cordoned Kubernetes nodes, or on NPUs that are not well, and so shall not stay there with what they hold. Pure. */
+/**
+ * Which storage nodes are on cordoned Kubernetes nodes, or on NPUs that are not well, or are to be empty as a user asked, and so shall not stay
+ * there with what they hold. Pure.
+ */
 public final class Cordons {
     private Cordons() {}
 
@@ -17,8 +20,10 @@ public final class Cordons {
      * By the storage node's id.
      *
      * @param drainTaints keys of taints that mean the same as a cordon
+     * @param requested UIDs of pods that are to be empty, by the storage node's id
      */
-    public static Map<String, Cordon> of(PoolObservation seen, List<String> drainTaints) {
+    public static Map<String, Cordon> of(
+            PoolObservation seen, List<String> drainTaints, Map<String, String> requested) {
         Map<String, String> taints = new TreeMap<>();
         for (ObservedNode node : seen.nodes()) {
             Optional<String> taint = node.taint(drainTaints);
@@ -35,6 +40,11 @@ public final class Cordons {
         seen.pods(PoolLabels.ROLE_STORAGE)
                 .forEach(pod -> seen.sickNpus(pod)
                         .ifPresent(sick -> cordons.putIfAbsent(pod.nodeId(), Cordon.ofNpus(pod.node(), sick))));
+        seen.pods(PoolLabels.ROLE_STORAGE).stream()
+                .filter(pod -> pod.uid().equals(requested.get(pod.nodeId())))
+                .forEach(pod -> cordons.compute(
+                        pod.nodeId(),
+                        (id, other) -> other == null ? Cordon.ofRequest(pod.node()) : other.andRequest()));
         return cordons;
     }
 }

@@ -65,6 +65,15 @@ public final class PoolLabels {
     /** Annotation of a pool: any other text than before has an upgrade tried again that failed or was refused. */
     public static final String RETRY = "kvpool.dev/retry";
 
+    /**
+     * Annotation of a pool: storage nodes that are to be empty, as NODE=UID with the UID of the pod each runs in now, with commas between
+     * them. A later pod takes part again, so that a request that was forgotten does nothing.
+     */
+    public static final String DRAIN = "kvpool.dev/drain";
+
+    /** Annotation of a pool: epoch of the leadership that is to be handed over. One that has ended is not, so that it happens once. */
+    public static final String FAILOVER = "kvpool.dev/failover";
+
     /** Annotation of pods and their templates: the image that was asked for, whatever admission made of it. */
     public static final String IMAGE = "kvpool.dev/image";
 

@@ -120,11 +120,11 @@ public final class PoolPlanner {
                 transitions.and(kept.deferred()));
     }
 
-    /** A cordon counts also where the spec cannot be carried out. */
+    /** A cordon, and what a user asks for, count also where the spec cannot be carried out. */
     private static Set<StepCause> paused(PoolObservation seen) {
         return seen.spec().paused()
                 ? EnumSet.allOf(StepCause.class)
-                : EnumSet.complementOf(EnumSet.of(StepCause.CORDON));
+                : EnumSet.complementOf(EnumSet.of(StepCause.CORDON, StepCause.REQUEST));
     }
 
     private static TransitionView view(PoolObservation seen, Goals goals, Set<StepCause> paused) {

@@ -40,7 +40,9 @@ final class StepNotices {
         }
         return switch (step.kind()) {
             case HAND_OVER, REPLACE, RESTART, REMOVE ->
-                step.because() == StepCause.SCALE_DOWN ? removed(step) : settings(step);
+                step.because() == StepCause.REQUEST
+                        ? handedOver(step)
+                        : step.because() == StepCause.SCALE_DOWN ? removed(step) : settings(step);
             case TAKE_BACK -> Optional.of(takenBack(step));
             case EMPTY -> step.machine() == null ? going(step) : Optional.of(onCordoned(step, step.machine()));
         };
@@ -67,6 +69,13 @@ final class StepNotices {
     private static Optional<Notice> removed(StepStatus step) {
         String deed = step.kind() == StepKind.HAND_OVER ? " hands its leadership over, to be removed." : " is removed.";
         return isBegun(step) ? Optional.of(new Notice(EventReason.MASTER_REMOVED, step.of() + deed)) : Optional.empty();
+    }
+
+    private static Optional<Notice> handedOver(StepStatus step) {
+        return isBegun(step)
+                ? Optional.of(new Notice(
+                        EventReason.HANDOVER_STARTED, step.of() + " hands its leadership over, as a user asked."))
+                : Optional.empty();
     }
 
     private static Optional<Notice> settings(StepStatus step) {
@@ -123,10 +132,10 @@ final class StepNotices {
     }
 
     private static Notice takenBack(StepStatus step) {
-        return step.because() == StepCause.CORDON && step.machine() == null
+        return step.because().isOfPlace() && step.machine() == null
                 ? new Notice(
                         EventReason.DRAIN_HANDED_BACK,
-                        step.of() + " has left its cordoned node and takes part again with its next pod.")
+                        step.of() + " has left its Kubernetes node and takes part again with its next pod.")
                 : new Notice(EventReason.DRAIN_CANCELLED, step.of() + " stays after all and takes part again.");
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.transition;
 
+import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
@@ -50,8 +51,10 @@ final class Budget {
         return steps.stream().filter(Budget::isStopped).count();
     }
 
+    /** A leader that did not hand over for a user has lost nothing, and nothing waits for it. */
     static boolean isStopped(StepStatus step) {
-        return Transition.stops(step.kind(), step.because()) && step.state() != StepState.WAITING;
+        boolean failed = step.because() == StepCause.REQUEST && step.state() == StepState.FAILED;
+        return Transition.stops(step.kind(), step.because()) && step.state() != StepState.WAITING && !failed;
     }
 
     boolean isStopped(String id) {

@@ -49,7 +49,7 @@ final class EmptySteps {
         if (comesBack) {
             return empty ? replaced(step, StepState.UNDER_WAY) : comingBack(step, node);
         }
-        if (!empty && step.state() == StepState.EMPTY && step.because() == StepCause.CORDON) {
+        if (!empty && step.state() == StepState.EMPTY && step.because().isOfPlace()) {
             // What a new leader finds is not the rest of what was there. One that is being evicted is away, and takes
             // part again later.
             boolean again = members.leader().isPresent()
@@ -123,7 +123,7 @@ final class EmptySteps {
 
     private Verdict going(StepStatus step, StepState state, Optional<PoolReport.Node> node, boolean empty) {
         Verdict.Under next = filled(step, state, node);
-        boolean tells = step.state() != StepState.DROPPED || step.because() == StepCause.CORDON;
+        boolean tells = step.state() != StepState.DROPPED || step.because().isOfPlace();
         return empty || !tells ? new Verdict.Under(next.step()) : next;
     }
 

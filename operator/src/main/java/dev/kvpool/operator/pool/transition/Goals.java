@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.transition;
 
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.blueprint.Requests;
 import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Cordons;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -34,6 +36,7 @@ import java.util.stream.Collectors;
  * @param cordons storage nodes on cordoned Kubernetes nodes, by id
  * @param outdated members whose pods were made with other settings than there are now, and that are brought to these
  * @param deferred those that stay as they are for now, as the settings are other ones for the operator's sake only
+ * @param failover epoch of the leadership that a user wants handed over; empty where none does
  * @param image what an upgrade brings pods to now; empty while none does
  */
 public record Goals(
@@ -43,6 +46,7 @@ public record Goals(
         Map<String, Cordon> cordons,
         Set<String> outdated,
         Deferred deferred,
+        Optional<Long> failover,
         Optional<ImageGoal> image) {
 
     public Goals {
@@ -64,6 +68,7 @@ public record Goals(
         for (Unwanted node : wish.unwanted()) {
             unwanted.putIfAbsent(node.id(), node.holds(seen));
         }
+        Requests requests = Requests.of(seen.pool().getMetadata().getAnnotations());
         Set<String> wanted = new HashSet<>(wish.expectedNodes());
         wanted.removeAll(unwanted.keySet());
         List<String> surplus = surplus(seen);
@@ -79,17 +84,25 @@ public record Goals(
                 wanted,
                 unwanted,
                 surplus,
-                Cordons.of(seen, settings.drainTaints()),
+                Cordons.of(seen, settings.drainTaints(), requests.drains()),
                 outdated.stream()
                         .filter(pod -> !deferred.contains(pod))
                         .map(Goals::id)
                         .collect(Collectors.toSet()),
                 deferred,
+                requests.failover(),
                 Optional.empty());
     }
 
     public Goals with(Optional<ImageGoal> other) {
-        return new Goals(wanted, unwanted, surplus, cordons, outdated, deferred, other);
+        return new Goals(wanted, unwanted, surplus, cordons, outdated, deferred, failover, other);
+    }
+
+    /** The leadership that a user wants handed over is still the present one, or may be. */
+    boolean isToHandOver(String master, Optional<PoolReport> leader) {
+        return failover.isPresent()
+                && leader.filter(it -> !it.name().equals(master) || it.epoch() != failover.get())
+                        .isEmpty();
     }
 
     private static String id(ObservedPod pod) {

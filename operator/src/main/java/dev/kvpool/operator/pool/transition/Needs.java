@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
+import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.member.Member;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -46,6 +47,7 @@ final class Needs {
         view.goals().surplus().forEach(needs::surplus);
         view.goals().unwanted().keySet().forEach(needs::unwanted);
         view.members().storage().stream().map(Member::id).distinct().forEach(needs::cordoned);
+        view.members().leader().ifPresent(needs::requested);
         Comparator<Member> turn = Comparator.comparing(
                         (Member it) -> view.members().leads(it.pod()))
                 .thenComparing(Member::id, Comparator.reverseOrder());
@@ -88,8 +90,21 @@ final class Needs {
                 .filter(member -> member.started() && !member.leaving())
                 .isPresent();
         if (holds && view.goals().wanted().contains(id) && isEmptied(id) && step(id).isEmpty()) {
-            add(id, StepKind.EMPTY, StepCause.CORDON, false, false);
+            add(id, StepKind.EMPTY, view.cordon(id).orElseThrow().because(), false, false);
         }
+    }
+
+    /** A leader that goes hands over anyway. One that gave its leadership away for nothing does so for another request only. */
+    private void requested(PoolReport leader) {
+        if (isRequested(leader.name()) && step(leader.name()).isEmpty()) {
+            add(leader.name(), StepKind.HAND_OVER, StepCause.REQUEST, true, false);
+        }
+    }
+
+    private boolean isRequested(String pod) {
+        return view.members().leads(pod)
+                && !view.goals().surplus().contains(pod)
+                && view.goals().isToHandOver(pod, view.members().leader());
     }
 
     /** What a pod that is not evicted has on its Kubernetes node is still there after the maintenance. */
@@ -110,6 +125,12 @@ final class Needs {
     }
 
     private boolean isFree(Member member) {
+        boolean failed = step(member.id())
+                .filter(step -> step.state() == StepState.FAILED)
+                .isPresent();
+        if (member.master() && member.ready() && !failed && isRequested(member.pod())) {
+            return false;
+        }
         boolean emptiedNow = isEmptied(member.id())
                 && !member.master()
                 && step(member.id()).isEmpty()
@@ -122,9 +143,10 @@ final class Needs {
         if (step.state() == StepState.FAILED) {
             // One that gave its leadership away for nothing does so again after a while.
             return step.kind() != StepKind.HAND_OVER
+                    || step.because() == StepCause.REQUEST
                     || view.idle(step).compareTo(view.stepTimeout().plus(Duration.ofSeconds(1))) > 0;
         }
-        return step.because() == StepCause.CORDON && AT_REST.contains(step.state());
+        return step.because().isOfPlace() && AT_REST.contains(step.state());
     }
 
     private void image(Member member, Behind those) {

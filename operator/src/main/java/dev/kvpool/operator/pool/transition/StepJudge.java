@@ -144,7 +144,10 @@ public final class StepJudge {
                         && !view.members().get(step.of()).orElseThrow().leaving());
         return switch (step.because()) {
             case SCALE_DOWN -> !wanted;
-            case CORDON -> wanted && goals.cordons().containsKey(step.of());
+            case CORDON, REQUEST ->
+                step.kind() == StepKind.HAND_OVER
+                        ? goals.isToHandOver(step.of(), view.members().leader())
+                        : wanted && goals.cordons().containsKey(step.of());
             case SETTINGS ->
                 !stays
                         || (wanted
@@ -173,7 +176,7 @@ public final class StepJudge {
 
     /** Its time counts from the moment in which it was seen why it is to be emptied. */
     private boolean isOnAnother(StepStatus step) {
-        boolean cordon = step.because() == StepCause.CORDON || step.because() == StepCause.SCALE_DOWN;
+        boolean cordon = step.because().isOfPlace() || step.because() == StepCause.SCALE_DOWN;
         String host = view.cordon(step.of()).map(Cordon::host).orElse(null);
         return cordon && !Objects.equals(step.machine(), host);
     }
@@ -233,6 +236,10 @@ public final class StepJudge {
                         ? new WarmMasters(view.members()).lack(step.of())
                         : Optional.empty())
                 .orElse("");
+        if (step.kind() == StepKind.HAND_OVER) {
+            return "%s did not hand its leadership over within %s"
+                    .formatted(step.of(), view.terms().stepTimeout());
+        }
         return "%s did not get ready within %s%s"
                 .formatted(
                         member.map(Member::pod).orElse(step.of()),

@@ -99,7 +99,10 @@ final class StepWords {
         if (!held.isEmpty()) {
             return new Finding(
                     Reason.DRAIN_WAITS,
-                    "%s. After spec.drain.nodeTimeout a pod may be evicted all the same.".formatted(list(held)));
+                    list(held) + "."
+                            + (held.stream().allMatch(step -> step.because() == StepCause.REQUEST)
+                                    ? ""
+                                    : " After spec.drain.nodeTimeout a pod may be evicted all the same."));
         }
         Optional<Finding> waits = waiting(waiting);
         if (waits.isPresent()) {
@@ -107,7 +110,8 @@ final class StepWords {
         }
         List<StepStatus> done = in(drains, StepState.EMPTY, StepState.DROPPED, StepState.KEPT);
         if (!done.isEmpty()) {
-            return new Finding(Reason.MAY_BE_EVICTED, "%s.".formatted(list(done)));
+            boolean requested = done.stream().allMatch(step -> step.because() == StepCause.REQUEST);
+            return new Finding(requested ? Reason.EMPTIED_BY_HAND : Reason.MAY_BE_EVICTED, "%s.".formatted(list(done)));
         }
         List<StepStatus> back = drains.stream()
                 .filter(step -> step.kind() == StepKind.TAKE_BACK)
@@ -129,7 +133,7 @@ final class StepWords {
                 ? Optional.empty()
                 : Optional.of(new Finding(
                         Reason.EMPTIED_BY_HAND,
-                        "%s, as a user told the leader. They take no objects until kubectl kvpool drain with --cancel."
+                        "%s, as a user told the leader. They take no objects until kubectl kvpool drain, and the same with --cancel."
                                 .formatted(NameList.of(nodes.stream()
                                         .map(node -> node.id() + (node.drained() ? " is empty" : " is being emptied"))
                                         .toList()))));
@@ -140,7 +144,7 @@ final class StepWords {
         List<Wait> waits = waiting.stream()
                 .filter(wait -> (wait.because() == StepCause.SCALE_DOWN
                                 && !view.members().isMaster(wait.of()))
-                        || wait.because() == StepCause.CORDON
+                        || (wait.because().isOfPlace() && !view.members().isMaster(wait.of()))
                         || (wait.because() == StepCause.SETTINGS && isEmptied(wait.of())))
                 .toList();
         return waits.isEmpty()
@@ -172,7 +176,11 @@ final class StepWords {
                     .map(Cordon::remedy)
                     .findFirst()
                     .orElse("uncordon the node"));
-            ways.add("or wait for spec.drain.nodeTimeout, after which the pod may be evicted with what is left");
+            if (left.stream().anyMatch(step -> step.because() == StepCause.CORDON)) {
+                ways.add("or wait for spec.drain.nodeTimeout, after which the pod may be evicted with what is left");
+            } else {
+                ways.add("or " + ways.removeLast());
+            }
         }
         return String.join(", ", ways);
     }
@@ -240,13 +248,13 @@ final class StepWords {
         }
         String why = step.waitsFor() == null ? "" : ": " + step.waitsFor();
         if (step.machine() != null) {
-            return step.of() + onCordoned(step, why);
+            return step.of() + (step.because() == StepCause.REQUEST ? requested(step, why) : onCordoned(step, why));
         }
         return step.of() + (step.because() == StepCause.SETTINGS ? comingBack(step, why) : going(step, why));
     }
 
     private static String takenBack(StepStatus step) {
-        if (step.because() != StepCause.CORDON) {
+        if (!step.because().isOfPlace()) {
             return step.of() + " stays and takes part again";
         }
         return step.machine() == null
@@ -267,6 +275,18 @@ final class StepWords {
         return step.state() == StepState.LEFTOVERS
                 ? " is to be recreated and could not be emptied in time%s%s".formatted(left(step), why)
                 : " is being emptied to be recreated%s%s".formatted(left(step), why);
+    }
+
+    private static String requested(StepStatus step, String why) {
+        return switch (step.state()) {
+            case WAITING, FAILED -> " is to be empty, as a user asked, and waits%s".formatted(why);
+            case UNDER_WAY -> " is being emptied, as a user asked%s%s".formatted(left(step), why);
+            case LEFTOVERS ->
+                " is to be empty, as a user asked, and could not be emptied in time%s%s".formatted(left(step), why);
+            case EMPTY, KEPT ->
+                " is empty, as a user asked, and takes no objects until kubectl kvpool drain with --cancel";
+            case DROPPED -> " may be evicted from %s as it is%s".formatted(step.machine(), left(step));
+        };
     }
 
     private String onCordoned(StepStatus step, String why) {

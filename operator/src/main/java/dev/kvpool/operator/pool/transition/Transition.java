@@ -25,7 +25,7 @@ record Transition(String of, StepKind kind, StepCause because, boolean master, b
 
     /** It takes a master away, or a storage node that comes back. */
     static boolean stops(StepKind kind, StepCause because) {
-        boolean goes = because == StepCause.SCALE_DOWN || because == StepCause.CORDON;
+        boolean goes = because == StepCause.SCALE_DOWN || because.isOfPlace();
         return kind != StepKind.TAKE_BACK && !(goes && kind == StepKind.EMPTY);
     }
 

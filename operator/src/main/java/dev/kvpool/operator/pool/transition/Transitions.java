@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -150,11 +151,11 @@ public final class Transitions {
     }
 
     /** Its step said so already, and says so still: it may go once that is written down. */
-    private boolean mayGo(String id, StepCause because, List<StepStatus> next) {
+    private boolean mayGo(String id, Predicate<StepCause> cause, List<StepStatus> next) {
         return find(next, id)
-                .filter(step -> step.because() == because && MAY_GO.contains(step.state()))
+                .filter(step -> cause.test(step.because()) && MAY_GO.contains(step.state()))
                 .filter(step -> find(view.steps(), id)
-                        .filter(old -> old.because() == because && old.state() == step.state())
+                        .filter(old -> old.because() == step.because() && old.state() == step.state())
                         .isPresent())
                 .filter(step -> step.state() != StepState.EMPTY
                         || view.members()
@@ -168,7 +169,7 @@ public final class Transitions {
         Set<String> released = new LinkedHashSet<>();
         view.goals().unwanted().forEach((id, holds) -> {
             boolean asItIs = !holds || view.terms().mayLoseBytes();
-            if (!view.isPaused(id, StepCause.SCALE_DOWN) && (asItIs || mayGo(id, StepCause.SCALE_DOWN, next))) {
+            if (!view.isPaused(id, StepCause.SCALE_DOWN) && (asItIs || mayGo(id, StepCause.SCALE_DOWN::equals, next))) {
                 released.add(id);
             }
         });
@@ -204,9 +205,10 @@ public final class Transitions {
         if (view.goals().unwanted().containsKey(member.id())) {
             return released.contains(member.id());
         }
-        boolean concerned = cordon.evicts() || !cordon.keeps();
+        // Of one that only a user wants empty no Kubernetes node waits to be rid.
+        boolean concerned = !cordon.requested() && (cordon.evicts() || !cordon.keeps());
         boolean holds = member.started() && !member.leaving();
-        return concerned && (!holds || mayGo(member.id(), StepCause.CORDON, next));
+        return concerned && (!holds || mayGo(member.id(), StepCause::isOfPlace, next));
     }
 
     /** Storage nodes that come to other settings in this way. */

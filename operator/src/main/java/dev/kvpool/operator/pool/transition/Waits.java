@@ -63,6 +63,9 @@ final class Waits {
         return switch (it.because()) {
             case SCALE_DOWN -> upgradeFirst().or(() -> it.master() ? surplus(it) : bound());
             case CORDON -> upgradeFirst().or(this::bound).or(() -> cordoned(it));
+            case REQUEST ->
+                upgradeFirst()
+                        .or(() -> it.kind() == StepKind.HAND_OVER ? requested(it) : bound().or(() -> cordoned(it)));
             case SETTINGS -> upgradeFirst().or(this::lost).or(this::failed).or(() -> stopping(it));
             case UPGRADE, ROLLBACK -> cordonedFirst().or(() -> stopping(it));
         };
@@ -107,6 +110,12 @@ final class Waits {
                 ? Optional.empty()
                 : Optional.of("%d other storage nodes are away or may be evicted, and spec.upgrade.maxUnavailable is %d"
                         .formatted(away.size(), view.terms().maxUnavailable()));
+    }
+
+    private Optional<String> requested(Transition it) {
+        return members.masters().size() > 1
+                ? stopping(it)
+                : Optional.of("there is no other master that could take the leadership");
     }
 
     private Optional<String> cordonedFirst() {
@@ -174,9 +183,10 @@ final class Waits {
                 .or(() -> it.kind() == StepKind.EMPTY && !only ? budget.takers(it.of()) : Optional.empty());
     }
 
-    /** What masters wait for, storage nodes that come after them wait for too. */
+    /** What masters wait for, storage nodes that come after them wait for too. Nothing comes after what a user asks of a leader. */
     private Optional<String> mastersFirst() {
         return waiting.stream()
+                .filter(wait -> wait.because() != StepCause.REQUEST)
                 .filter(wait -> members.isMaster(wait.of()))
                 .map(Wait::sentence)
                 .findFirst();

@@ -82,6 +82,36 @@ class RequestsTest {
         assertThat(Requests.of(Map.of(PoolLabels.RETRY, "")).retry()).isEmpty();
     }
 
+    @Test
+    void storageNodesToBeEmptyAreNamedWithTheirPods() {
+        Requests asked = Requests.of(Map.of(PoolLabels.DRAIN, "p.worker-1=u1, a-0=u2"));
+        assertThat(asked.drains()).containsOnly(Map.entry("p.worker-1", "u1"), Map.entry("a-0", "u2"));
+        assertThat(asked.refused()).isEmpty();
+        assertThat(Requests.of(Map.of(PoolLabels.DRAIN, Requests.text(asked.drains())))
+                        .drains())
+                .isEqualTo(asked.drains());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a-1", "a-1=", "=u", "a-1=u=v", ""})
+    void whatNamesNoPodEmptiesNothing(String entry) {
+        Requests asked = Requests.of(Map.of(PoolLabels.DRAIN, "a-0=u," + entry));
+        assertThat(asked.drains()).containsOnly(Map.entry("a-0", "u"));
+        assertThat(asked.refused())
+                .containsExactly("Annotation kvpool.dev/drain has \"" + entry
+                        + "\", which is not NODE=UID with the UID of the node's pod; nothing is emptied for it.");
+    }
+
+    @Test
+    void aFailoverNamesAnEpoch() {
+        assertThat(Requests.of(Map.of(PoolLabels.FAILOVER, "7")).failover()).contains(7L);
+        Requests asked = Requests.of(Map.of(PoolLabels.FAILOVER, "now"));
+        assertThat(asked.failover()).isEmpty();
+        assertThat(asked.refused())
+                .containsExactly(
+                        "Annotation kvpool.dev/failover is \"now\", which is no epoch of a leader; none hands over for it.");
+    }
+
     /** What was acted on is kept in the status. */
     @Test
     void oneThatIsTooLongToBeKeptIsNamed() {

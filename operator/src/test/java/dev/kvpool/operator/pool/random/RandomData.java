@@ -49,6 +49,9 @@ final class RandomData {
     /** No object can be moved. */
     boolean full;
 
+    /** Leaders keep their leadership when they are told to hand over. */
+    boolean clings;
+
     RandomData(Random random) {
         this.random = random;
     }
@@ -134,7 +137,7 @@ final class RandomData {
     }
 
     void handOver(String from, Instant now) {
-        if (leader.equals(from)) {
+        if (leader.equals(from) && !clings) {
             follow(from, now);
         }
     }

@@ -11,6 +11,7 @@ import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.pool.PlainSpec;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.observation.ObservedJob;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.ObservedPull;
@@ -101,6 +102,11 @@ final class RandomPool {
 
     Instant now() {
         return now;
+    }
+
+    /** That of the present leadership. */
+    long epoch() {
+        return data.leadership().map(Leadership::epoch).orElse(0L);
     }
 
     KvCachePoolStatus status() {
@@ -212,8 +218,14 @@ final class RandomPool {
                 });
             case Action.DeletePod(String name, String uid) ->
                 cluster.of(uid).ifPresent(pod -> cluster.delete(pod, End.DELETED));
-            case Action.HandOver(String name) -> data.handOver(name, now);
-            case Action.Empty(String node, boolean clear) -> data.empty(node, clear);
+            case Action.HandOver(String name) -> {
+                rules.handOver(name);
+                data.handOver(name, now);
+            }
+            case Action.Empty(String node, boolean clear) -> {
+                rules.empty(node);
+                data.empty(node, clear);
+            }
             case Action.Cancel(String node) -> data.cancel(node);
             case Action.Finalise finalise -> throw new Rules.Broken("nothing is to be raised: " + finalise);
         }

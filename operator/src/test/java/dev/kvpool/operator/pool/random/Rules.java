@@ -11,6 +11,7 @@ import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.api.v1alpha1.storage.RollMode;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.random.RandomCluster.End;
 import dev.kvpool.operator.pool.random.RandomCluster.Host;
 import dev.kvpool.operator.pool.random.RandomCluster.Pod;
@@ -69,12 +70,13 @@ final class Rules {
     private static boolean stops(StepStatus step) {
         return step.kind() != StepKind.TAKE_BACK
                 && step.because() != StepCause.SCALE_DOWN
-                && step.because() != StepCause.CORDON
+                && !(step.because().isOfPlace() && step.kind() == StepKind.EMPTY)
                 && BEGUN.contains(step.state());
     }
 
     private void begins(StepStatus step) {
-        if (!pool.data.serves(step.of())) {
+        boolean leads = step.kind() == StepKind.HAND_OVER;
+        if (!leads && !pool.data.serves(step.of())) {
             return;
         }
         boolean back = Optional.ofNullable(status.roll())
@@ -96,6 +98,31 @@ final class Rules {
     private boolean isReachable(Pod pod) {
         Host host = pool.cluster.hosts.get(pod.host);
         return host != null && host.ready;
+    }
+
+    /** A leader is told to hand over. */
+    void handOver(String name) {
+        StepStatus step = step(name)
+                .filter(it -> it.kind() == StepKind.HAND_OVER && BEGUN.contains(it.state()))
+                .orElseThrow(() -> new Broken("%s is to hand over, and no step says so".formatted(name)));
+        String epoch = pool.annotations.get(PoolLabels.FAILOVER);
+        if (step.because() == StepCause.REQUEST && !Long.toString(pool.epoch()).equals(epoch)) {
+            throw new Broken("%s is to hand over epoch %d for a request of %s".formatted(name, pool.epoch(), epoch));
+        }
+    }
+
+    /** A leader is told to empty a storage node. */
+    void empty(String id) {
+        StepStatus step = step(id).filter(it -> it.kind() == StepKind.EMPTY && it.state() != StepState.WAITING)
+                .orElseThrow(() -> new Broken("%s is to be emptied, and no step says so".formatted(id)));
+        boolean meant = pool.cluster.pods().stream()
+                .filter(pod -> !pod.master() && pod.id().equals(id))
+                .anyMatch(pod ->
+                        pool.annotations.getOrDefault(PoolLabels.DRAIN, "").contains(id + "=" + pod.uid)
+                                || pool.cluster.hosts.get(pod.host).cordoned);
+        if (step.because() == StepCause.REQUEST && !meant) {
+            throw new Broken("%s is to be emptied, which no request asks for".formatted(id));
+        }
     }
 
     void setImage(Pod pod, String image) {

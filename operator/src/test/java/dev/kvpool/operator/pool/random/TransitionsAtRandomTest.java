@@ -5,19 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
+import dev.kvpool.operator.pool.blueprint.Requests;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.random.RandomCluster.Host;
 import dev.kvpool.operator.pool.random.RandomCluster.Pod;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Upgrades, changed settings, other numbers of storage nodes, restarts and maintenance of machines, all at once and at random moments, while
+ * Upgrades, changed settings, other numbers of storage nodes, restarts, maintenance of machines, and drains and failovers that users ask for, all at once and at random moments, while
  * machines are lost, containers crash and operators die. {@link Rules} hold all the time, and when nothing goes wrong any more each pool is
  * soon as its spec says. {@code -Dtransitions.seed=N} plays one story, {@code -Dtransitions.seeds=COUNT} as many.
  */
@@ -100,7 +103,7 @@ class TransitionsAtRandomTest {
     }
 
     private void event(RandomPool pool, Random random) {
-        switch (random.nextInt(21)) {
+        switch (random.nextInt(24)) {
             case 0, 1 -> {
                 pool.image = IMAGES.get(random.nextInt(IMAGES.size()));
                 story.add("want " + pool.image);
@@ -175,8 +178,24 @@ class TransitionsAtRandomTest {
                 pool.masters = 1 + random.nextInt(3);
                 story.add(pool.masters + " masters");
             }
+            case 20, 21 -> drain(pool, random);
+            case 22 -> {
+                long epoch = pool.epoch() - (random.nextInt(4) == 0 ? 1 : 0);
+                pool.annotations.put(PoolLabels.FAILOVER, Long.toString(epoch));
+                story.add("failover of epoch %d, which is %d".formatted(epoch, pool.epoch()));
+            }
             default -> operator(pool, random);
         }
+    }
+
+    /** A user asks for some storage nodes to be empty, and no longer for others. */
+    private void drain(RandomPool pool, Random random) {
+        Map<String, String> drains = new TreeMap<>();
+        pool.cluster.pods().stream()
+                .filter(pod -> !pod.master() && random.nextInt(4) == 0)
+                .forEach(pod -> drains.put(pod.id(), pod.uid));
+        pool.annotations.put(PoolLabels.DRAIN, Requests.text(drains));
+        story.add("drain " + drains);
     }
 
     private static Host host(RandomPool pool, Random random) {
@@ -219,6 +238,11 @@ class TransitionsAtRandomTest {
         pool.upgradePaused = false;
         pool.verdict = random.nextBoolean() ? "rolling-warm" : "rolling-drained";
         pool.annotations.put(PoolLabels.RETRY, "once more");
+        // What is left of these asks for nothing.
+        pool.annotations.put(PoolLabels.DRAIN, "demo-a-0=gone");
+        if (pool.masters == 1) {
+            pool.annotations.remove(PoolLabels.FAILOVER);
+        }
         boolean onlyOne = pool.replicas.values().stream().mapToInt(it -> it).sum() < 3 && !pool.perNode;
         if (onlyOne) {
             pool.onDataLoss = DataLossPolicy.REPLACE;

@@ -319,6 +319,7 @@ public final class RollPool {
                                 .collect(Collectors.toMap(id -> id, id -> new Cordon("k-" + id, "", true, false))),
                         Set.of(),
                         Deferred.NONE,
+                        Optional.empty(),
                         known.flatMap(roll -> Roll.goalOf(roll, options))),
                 knownSteps,
                 new TransitionView.Terms(

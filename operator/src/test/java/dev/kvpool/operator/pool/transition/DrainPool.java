@@ -78,6 +78,7 @@ final class DrainPool {
     private final Set<String> unwanted = new LinkedHashSet<>();
     private final Set<String> cordoned = new LinkedHashSet<>();
     private final Set<String> outdated = new LinkedHashSet<>();
+    private final Map<String, String> requested = new TreeMap<>();
     private List<StepStatus> status = List.of();
     private DrainSpec options = new DrainSpec(null, null, null);
     private boolean mayLoseBytes;
@@ -112,6 +113,13 @@ final class DrainPool {
     DrainPool outdated(String... ids) {
         outdated.clear();
         outdated.addAll(List.of(ids));
+        return this;
+    }
+
+    /** A user wants these to be empty as long as they are in their present pods, and no others. */
+    DrainPool requested(String... ids) {
+        requested.clear();
+        List.of(ids).forEach(id -> requested.put(id, uid(id, node(id))));
         return this;
     }
 
@@ -334,12 +342,19 @@ final class DrainPool {
             if (cordoned.contains(member.host)) {
                 cordons.put(id, new Cordon(member.host, taint, !member.perNode, member.keeps));
             }
+            if (uid(id, member).equals(requested.get(id))) {
+                cordons.put(
+                        id,
+                        cordons.containsKey(id)
+                                ? new Cordon(member.host, taint, !member.perNode, false)
+                                : Cordon.ofRequest(member.host));
+            }
         });
         Set<String> wanted = new LinkedHashSet<>(members.keySet());
         wanted.removeAll(going.keySet());
         Optional<ImageGoal> image =
                 upgrading ? Optional.of(ImageGoal.upgrade(IMAGE, 0, false, false, false)) : Optional.empty();
-        return new Goals(wanted, going, List.of(), cordons, outdated, Deferred.NONE, image);
+        return new Goals(wanted, going, List.of(), cordons, outdated, Deferred.NONE, Optional.empty(), image);
     }
 
     private TransitionView view() {
@@ -360,7 +375,7 @@ final class DrainPool {
                         .findFirst())));
         Set<StepCause> resting = paused
                 ? EnumSet.allOf(StepCause.class)
-                : specCounts ? Set.of() : EnumSet.complementOf(EnumSet.of(StepCause.CORDON));
+                : specCounts ? Set.of() : EnumSet.complementOf(EnumSet.of(StepCause.CORDON, StepCause.REQUEST));
         return new TransitionView(
                 new Members(List.of(), storage, upgrading ? Set.of("m-1") : Set.of(), Set.of(), List.of(), leader),
                 goals(),

@@ -37,7 +37,7 @@ class ScaleDownTest {
         assertThat(pool.plan().draining().reason()).isEqualTo(Reason.EMPTIED_BY_HAND);
         assertThat(pool.plan().draining().message())
                 .isEqualTo("s-0 is being emptied, s-2 is empty, as a user told the leader. They take no objects until"
-                        + " kubectl kvpool drain with --cancel.");
+                        + " kubectl kvpool drain, and the same with --cancel.");
         pool.rounds(3);
         assertThat(pool.told).as("it stays so").isEmpty();
     }

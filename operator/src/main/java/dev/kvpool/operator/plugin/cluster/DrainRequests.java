@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin.cluster;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.operator.plugin.failure.PluginException;
+import dev.kvpool.operator.pool.blueprint.Requests;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** The storage nodes of a pool that users want empty, as the pool's annotation names them. */
+public final class DrainRequests {
+    /** The operator writes the status of the same object, and other users may ask for something. */
+    private static final int TRIES = 10;
+
+    private final Cluster cluster;
+    private final String pool;
+
+    public DrainRequests(Cluster cluster, String pool) {
+        this.cluster = cluster;
+        this.pool = pool;
+    }
+
+    /** UIDs of the pods of its storage nodes, by the node's id. */
+    public Map<String, String> pods() {
+        return cluster.pods(pool).stream()
+                .map(ObservedPod::of)
+                .filter(pod -> pod.role().equals(PoolLabels.ROLE_STORAGE) && !pod.leaving())
+                .collect(Collectors.toMap(ObservedPod::nodeId, ObservedPod::uid, (one, other) -> other, TreeMap::new));
+    }
+
+    public static Map<String, String> of(KvCachePool pool) {
+        return Requests.of(pool.getMetadata().getAnnotations()).drains();
+    }
+
+    /**
+     * Asks that a storage node be empty, and leaves out requests about pods that are gone.
+     *
+     * @param there UIDs of the pods there are, by id
+     */
+    public void add(String node, Map<String, String> there) {
+        change(node, there, there.get(node));
+    }
+
+    /** Takes such a request back; false when there is none. */
+    public boolean remove(String node, Map<String, String> there) {
+        return change(node, there, null);
+    }
+
+    private boolean change(String node, Map<String, String> there, String uid) {
+        for (int i = 0; i < TRIES; i++) {
+            KvCachePool read = cluster.pool(pool);
+            Map<String, String> before = of(read);
+            Map<String, String> after = new TreeMap<>(before);
+            after.entrySet().removeIf(it -> !it.getValue().equals(there.get(it.getKey())));
+            if (uid == null) {
+                after.remove(node);
+            } else {
+                after.put(node, uid);
+            }
+            boolean same = after.equals(before);
+            if (same || cluster.annotateAsRead(read, PoolLabels.DRAIN, Requests.text(after))) {
+                return before.containsKey(node);
+            }
+        }
+        throw new PluginException("pool %s was changed by others each time; try again".formatted(pool));
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.api.v1alpha1.status.StepCause;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
+import dev.kvpool.api.v1alpha1.storage.DrainSpec;
+import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
+import dev.kvpool.operator.status.Reason;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** Storage nodes that a user wants empty: they stay so until the user takes that back or the pod is another one, and nothing is dropped. */
+class RequestedDrainsTest {
+    private static final DrainSpec DROP = new DrainSpec("1m", LeftoverPolicy.DROP, "5m");
+
+    @Test
+    void oneIsEmptiedAndStaysSoUntilTheRequestIsTakenBack() {
+        DrainPool pool = new DrainPool(3).requested("s-1").rounds(3);
+        assertThat(pool.status()).extracting(StepStatus::because).containsExactly(StepCause.REQUEST);
+        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.EMPTYING);
+        assertThat(pool.plan().draining().message()).startsWith("s-1 is being emptied, as a user asked");
+
+        pool.rounds(40).later(Duration.ofDays(1)).rounds(2);
+        assertThat(pool.phases()).containsExactly("s-1 EMPTY");
+        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.EMPTIED_BY_HAND);
+        assertThat(pool.plan().draining().message())
+                .isEqualTo(
+                        "s-1 is empty, as a user asked, and takes no objects until kubectl kvpool drain with --cancel.");
+        assertThat(pool.plan().evictable()).isEmpty();
+        assertThat(pool.cordoned("k-1").plan().evictable()).containsExactly("s-1");
+        assertThat(pool.cordoned().told).containsExactly("empty s-1");
+
+        pool.requested().rounds(6);
+        assertThat(pool.told).startsWith("empty s-1").endsWith("cancel s-1");
+        assertThat(pool.status()).isEmpty();
+        assertThat(pool.node("s-1").state).isEqualTo("ready");
+    }
+
+    @Test
+    void theNextPodTakesPartAndTheRequestIsOver() {
+        DrainPool pool = new DrainPool(3).requested("s-1").cordoned("k-1").rounds(20);
+        pool.evicting(true).rounds(1);
+        assertThat(pool.evicted).containsExactly("s-1 with 0");
+
+        pool.cordoned().evicting(false).starts().rounds(20);
+        assertThat(pool.status()).isEmpty();
+        assertThat(pool.node("s-1").state).isEqualTo("ready");
+    }
+
+    @Test
+    void nothingIsDroppedForItHoweverLongItTakes() {
+        DrainPool pool = new DrainPool(3).options(DROP).requested("s-1");
+        pool.node("s-1").stuck = 7;
+        pool.rounds(10).later(Duration.ofHours(1)).rounds(10);
+
+        assertThat(pool.phases()).containsExactly("s-1 LEFTOVERS");
+        assertThat(pool.plan().draining().message())
+                .endsWith(
+                        "Make room, or take the request back with kubectl kvpool drain and --cancel; it is tried again.");
+        assertThat(pool.plan().evictable()).isEmpty();
+    }
+
+    @Test
+    void whatWouldComeBackWithThePodIsMovedToo() {
+        DrainPool pool = new DrainPool(3).requested("s-1");
+        pool.node("s-1").keeps = true;
+        pool.rounds(20);
+        assertThat(pool.phases()).containsExactly("s-1 EMPTY");
+
+        pool.cordoned("k-1").rounds(3);
+        assertThat(pool.phases()).containsExactly("s-1 EMPTY");
+    }
+
+    @Test
+    void someOthersRemainThatTakeObjects() {
+        DrainPool pool = new DrainPool(3).requested("s-0", "s-1", "s-2").rounds(40);
+
+        assertThat(pool.told).containsExactly("empty s-0", "empty s-1");
+        assertThat(pool.plan().waits())
+                .extracting(Wait::sentence)
+                .contains("no other storage node is ready to take what it holds");
+    }
+
+    @Test
+    void anUpgradeThatIsUnderWayComesFirst() {
+        DrainPool pool = new DrainPool(3).upgrading(true).requested("s-1").rounds(3);
+        assertThat(pool.told).isEmpty();
+        assertThat(pool.plan().draining().message())
+                .isEqualTo("s-1 is to be empty, as a user asked, and waits: a step of an upgrade comes first.");
+
+        pool.upgrading(false).rounds(3);
+        assertThat(pool.told).containsExactly("empty s-1");
+    }
+
+    @Test
+    void aSpecThatCannotBeCarriedOutDoesNotMatterAndAPauseDoes() {
+        assertThat(new DrainPool(3).specCounts(false).requested("s-1").rounds(3).told)
+                .containsExactly("empty s-1");
+        assertThat(new DrainPool(3).paused(true).requested("s-1").rounds(3).told)
+                .isEmpty();
+    }
+}
