@@ -220,8 +220,7 @@ bool Routes::isLost(const std::string& endpoint) const {
 
 bool Routes::isAwaited(const std::string& endpoint) const {
   const auto found = routes_.find(endpoint);
-  return closed_ || holds_ > 0 || (found != routes_.end() && !found->second.waiting.empty()) ||
-         std::ranges::any_of(routes_, [this](const auto& entry) { return wantsChannel(entry.second); });
+  return isHeld() || anyWaits_ || (found != routes_.end() && !found->second.waiting.empty());
 }
 
 void Routes::shutDown() {
@@ -251,6 +250,7 @@ void Routes::advance(Time now, Routed found) {
   if (route.state == State::Ending && route.underWay == 0 && !route.asked) end(found);
   if (wantsChannel(route)) connectOrWait(now, found);
   if (route.state == State::Ready) beginWaiting(now, found);
+  anyWaits_ = anyWaits_ || wantsChannel(route);
   if (route.state == State::None && idle) drop(now, found);
 }
 
@@ -267,8 +267,8 @@ void Routes::advanceAll(Time now) {
     for (Routed route = routes_.begin(); route != routes_.end();)
       advance(now, route++);
   }
-  const bool anyWaits = std::ranges::any_of(routes_, [this](const auto& entry) { return wantsChannel(entry.second); });
-  if (!anyWaits) fitting_ = SIZE_MAX;  // what CANN said may be long ago when the next one is wanted
+  anyWaits_ = std::ranges::any_of(routes_, [this](const auto& entry) { return wantsChannel(entry.second); });
+  if (!anyWaits_) fitting_ = SIZE_MAX;  // what CANN said may be long ago when the next one is wanted
 }
 
 bool Routes::wantsChannel(const Route& route) const {

@@ -67,6 +67,8 @@ class Routes {
   void resume(Time now);
   /// Whether there is a channel, or one is about to be made or ended.
   [[nodiscard]] bool hasChannels() const;
+  /// Whether no channel is to be made, as all end.
+  [[nodiscard]] bool isHeld() const { return closed_ || holds_ > 0; }
   /// Whether a transfer that was begun, and that CANN was not asked for yet, had better not be: its channel is about to
   /// end, or all is.
   [[nodiscard]] bool isLost(const std::string& endpoint) const;
@@ -165,7 +167,8 @@ class Routes {
   bool closed_ = false;
   size_t holds_ = 0;
   size_t underWay_ = 0;
-  size_t yielding_ = 0;  // Disconnects
+  size_t yielding_ = 0;    // Disconnects
+  bool anyWaits_ = false;  // for a channel; may be true for longer, never for less
   uint64_t uses_ = 0;
   size_t fitting_ = SIZE_MAX;            // channels that CANN had when it refused another one
   Time refusedAt_ = 0;                   // then

@@ -22,7 +22,8 @@ Time now() {
 
 }  // namespace
 
-Transport::Transport(Engine& engine, const Terms& terms) : engine_(engine), async_(terms.async), routes_(terms.routes) {
+Transport::Transport(Engine& engine, const Terms& terms)
+    : engine_(engine), async_(terms.async), routes_(terms.routes), todo_(terms.threads) {
   for (uint32_t i = 0; i < terms.threads; ++i)
     threads_.emplace_back([this] { work(); });
   if (async_) threads_.emplace_back([this] { watch(); });
@@ -87,7 +88,7 @@ uint64_t Transport::transferUs() const {
 void Transport::work() {
   std::unique_lock lock(mutex_);
   while (!over()) {
-    const std::optional<Action> action = nextAction();
+    const std::optional<Action> action = todo_.next(routes_.isHeld());
     if (!action) {
       due_.wait_for(lock, kTick);
       routes_.tick(now());
@@ -98,14 +99,6 @@ void Transport::work() {
     settle(lock);
   }
   due_.notify_all();
-}
-
-std::optional<Action> Transport::nextAction() {
-  std::deque<Action>& actions = todo_.empty() ? yielding_ : todo_;
-  if (actions.empty()) return std::nullopt;
-  std::optional<Action> next = std::move(actions.front());
-  actions.pop_front();
-  return next;
 }
 
 void Transport::perform(std::unique_lock<std::mutex>& lock, const Action& action) {
@@ -120,6 +113,7 @@ void Transport::perform(std::unique_lock<std::mutex>& lock, const Action& action
     const TransportStatus status = engine_.disconnect(disconnect->endpoint, kDisconnectMs);
     lock.lock();
     --open_;
+    todo_.ended();
     routes_.disconnected(now(), disconnect->endpoint, status);
   } else if (const auto* wanted = std::get_if<Transfer>(&action)) {
     // One that waited for a thread behind others that hang would hang as they do, and keep the threads from other
@@ -193,16 +187,13 @@ void Transport::settle(std::unique_lock<std::mutex>& lock) {
       transferUs_ += static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(took).count());
       ends.emplace_back(std::move(waiter.ended), std::move(finish->status));
     } else {
-      const auto* disconnect = std::get_if<Disconnect>(&action);
-      (disconnect != nullptr && disconnect->yields ? yielding_ : todo_).push_back(std::move(action));
+      todo_.push(std::move(action));
       ++open_;
       due_.notify_one();
     }
   }
-  if (!yielding_.empty() && routes_.isAwaited(std::get<Disconnect>(yielding_.front()).endpoint)) {
-    todo_.push_back(std::move(yielding_.front()));
-    yielding_.pop_front();
-  }
+  const Disconnect* yielding = todo_.yielding();
+  if (yielding != nullptr && routes_.isAwaited(yielding->endpoint)) todo_.promote();
   if (ends.empty()) return;
   lock.unlock();
   for (const auto& [ended, status] : ends)

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "ascend/cann/engine.h"
+#include "ascend/core/action_queue.h"
 #include "ascend/core/routes.h"
 
 namespace kvpool::ascend {
@@ -66,8 +66,6 @@ class Transport {
 
   void work();
   void watch();
-  /// Nothing when there is none.
-  std::optional<Action> nextAction();
   void perform(std::unique_lock<std::mutex>& lock, const Action& action);
   void transfer(std::unique_lock<std::mutex>& lock, const Transfer& wanted);
   /// Hands out what the core wants now. Ends are told by the thread that calls this, without the mutex.
@@ -80,9 +78,8 @@ class Transport {
   std::condition_variable due_;
   std::condition_variable changed_;
   Routes routes_;
-  std::deque<Action> todo_;
-  std::deque<Action> yielding_;  // to all of those
-  size_t open_ = 0;              // actions that are not answered yet
+  ActionQueue todo_;
+  size_t open_ = 0;  // actions that are not answered yet
   std::map<TransferId, Waiter> waiters_;
   uint64_t transferUs_ = 0;
   std::vector<UnderWay> underWay_;  // asynchronous ones

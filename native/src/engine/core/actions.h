@@ -72,6 +72,10 @@ struct Move {
   std::vector<MovedPiece> pieces;
   Time deadline = 0;
 };
+/// The peer that has this engine of CANN is not connected any more: its channel is not needed until a later Move to it.
+struct ForgetChannel {
+  std::string endpoint;
+};
 struct FinishBatch {
   BatchId batch = 0;
   std::vector<int32_t> statuses;  // of its lines
@@ -88,6 +92,6 @@ struct Note {
 };
 
 using Action = std::variant<Dial, SendFrame, SendPayload, ReceivePayload, DropPayload, Welcomed, Close, Move,
-                            FinishBatch, PeerRefused, Note>;
+                            ForgetChannel, FinishBatch, PeerRefused, Note>;
 
 }  // namespace kvpool::engine

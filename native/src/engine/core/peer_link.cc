@@ -114,6 +114,7 @@ void PeerLink::drop(Time now, int32_t status, const std::string& reason) {
 void PeerLink::closed(Time now, const std::string& reason) {
   const bool wasReady = state_ == State::Ready;
   const bool missed = busy();
+  if (goesByAscend()) context_.act(ForgetChannel{description_.ascend()});
   forget();
   if (!wasReady) return unreachable(now, reason);
   absence_.begin(now, reason);

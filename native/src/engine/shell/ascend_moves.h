@@ -41,6 +41,7 @@ class AscendMoves {
   /// `ended` is told, by any thread, that takeEnds() has something. Before the first begin().
   void tell(std::function<void()> ended) { ended_ = std::move(ended); }
   void begin(const Move& move);
+  void forget(const std::string& endpoint) { station_->transport().forget(endpoint); }
   std::vector<End> takeEnds();
   /// Afterwards all moves have ended.
   void shutDown() { station_->transport().shutDown(); }

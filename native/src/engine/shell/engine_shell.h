@@ -72,6 +72,7 @@ class EngineShell : private net::Stream::Listener {
   void perform(const Welcomed& welcomed);
   void perform(const Close& close);
   void perform(const Move& move) { moves_->begin(move); }
+  void perform(const ForgetChannel& gone) { moves_->forget(gone.endpoint); }
   void perform(const FinishBatch& finished) { events_.batchFinished(finished); }
   void perform(const PeerRefused& refused);
   void perform(const Note& note) { log(note.level, note.text); }

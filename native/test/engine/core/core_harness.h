@@ -134,6 +134,7 @@ class CoreHarness {
   uint64_t named = 0;     // the region that it names
   size_t requests = 0;    // to write
   std::vector<Move> moves;
+  std::vector<std::string> forgotten;  // endpoints of CANN
   struct End {
     int32_t status = KV_INTERNAL;
     Time at = 0;
@@ -172,6 +173,7 @@ class CoreHarness {
   void note(const PeerRefused&) {}
   void note(const Note& said) { notes.push_back(said.text); }
   void note(const Move& move) { moves.push_back(move); }
+  void note(const ForgetChannel& gone) { forgotten.push_back(gone.endpoint); }
   void note(const SendPayload&) {}
   void note(const ReceivePayload&) { FAIL() << "nothing is read here"; }
   void note(const DropPayload&) {}

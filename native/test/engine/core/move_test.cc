@@ -95,6 +95,29 @@ TEST_F(MoveTest, TheEndOfTheConnectionIsNotTheEndOfTheMove) {
   EXPECT_EQ(ended.at(batch).status, KV_OK);
 }
 
+TEST_F(MoveTest, TheChannelToAPeerThatIsGoneIsForgotten) {
+  moving();
+  moved({});
+  EXPECT_TRUE(forgotten.empty());
+  lose("connection reset");
+  EXPECT_EQ(forgotten, std::vector<std::string>{kTheirs});
+  submit(TransferOp::Write, 5000);
+  for (int step = 0; step < 400 && !dialling; ++step)
+    pass(kStep);
+  answer(8, 1, kAfterwards);
+  ASSERT_EQ(moves.size(), 2U);
+  EXPECT_EQ(moves[1].endpoint, kAfterwards);
+  EXPECT_EQ(forgotten.size(), 1U);
+}
+
+TEST_F(MoveTest, APeerWithoutAnEngineOfCannHasNoChannelToForget) {
+  submit(TransferOp::Write, 5000);
+  answer(7, 3);
+  done();
+  lose("connection reset");
+  EXPECT_TRUE(forgotten.empty());
+}
+
 TEST_F(MoveTest, ANotificationThatIsNeverSentEndsWithItsBatch) {
   const BatchId batch = submit(TransferOp::Write, 20000, std::make_shared<const Notification>());
   answer(7, 3, kTheirs);
