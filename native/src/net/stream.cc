@@ -346,7 +346,9 @@ void Stream::opened() {
   const int64_t now = unixMs();
   const int64_t end =
       std::min(secured.session->peer().notAfterMs, secured.how.credentials->self().principal.notAfterMs);
-  if (end - now >= kRenewableMs) secured.renewAtMs = now + (end - now) / 4 * 3;
+  if (end - now >= kRenewableMs) {
+    secured.renewAtMs = now + static_cast<int64_t>(static_cast<double>(end - now) * secured.how.renewedAfter);
+  }
   listener_.streamOpened(id_);
 }
 
@@ -409,15 +411,29 @@ void Stream::endUnauthenticated(int64_t now) {
   unauthenticated("the TLS handshake was not over within " + std::to_string(secure::Session::kHandshakeMsMax) + " ms");
 }
 
-void Stream::endExpired(int64_t unixNow) {
+void Stream::endExpired(int64_t unixNow, const secure::Credentials& own) {
   const Principal* const peer = closed_ ? nullptr : principal();
-  if (peer == nullptr || unixNow < peer->notAfterMs) return;
-  end({Ending::How::Lost, "the certificate of " + toString(*peer) + ", by which it was opened, has ended"});
+  if (peer == nullptr) return;
+  if (unixNow >= peer->notAfterMs) {
+    return end({Ending::How::Lost, "the certificate of " + toString(*peer) + ", by which it was opened, has ended"});
+  }
+  int64_t& since = secured_->distrustedAtMs;
+  if (own.trusts(secured_->session->peersRoot())) {
+    since = 0;
+  } else if (since == 0) {
+    since = unixNow;
+  } else if (unixNow - since >= kDistrustedMs) {
+    end({Ending::How::Lost, "the certificate of " + toString(*peer) +
+                                ", by which it was opened, was signed by a root that is not in ca.crt any more"});
+  }
 }
 
-bool Stream::isToBeRenewed(int64_t unixNow, const Principal& self) {
+bool Stream::isToBeRenewed(int64_t unixNow, const secure::Credentials& own) {
   if (closed_ || !secured_ || secured_->renewAtMs == 0) return false;
-  if (unixNow < secured_->renewAtMs && isSame(self, secured_->how.credentials->self().principal)) return false;
+  const secure::Credentials& shown = *secured_->how.credentials;
+  const bool lasts = unixNow < secured_->renewAtMs && isSame(own.self().principal, shown.self().principal) &&
+                     own.root() == shown.root() && own.trusts(secured_->session->peersRoot());
+  if (lasts) return false;
   secured_->renewAtMs = 0;
   return true;
 }

@@ -79,6 +79,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     /// A listener: how often those that have it in common may still go on with a handshake, which takes the processor
     /// for long. At 0 they wait until their owner, who outlives them, allows more. Null: no bound.
     int* handshakeSteps = nullptr;
+    /// After which part of the time that either certificate had left at the start isToBeRenewed() says so.
+    double renewedAfter = 0.75;
   };
 
   Stream(EventLoop& loop, Listener& listener, Id id, const Limits& limits)
@@ -126,13 +128,17 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool stalled(int64_t now, int64_t ms);
   /// Ends it if its handshake takes too long; asked now and then.
   void endUnauthenticated(int64_t now);
-  /// Ends it once the peer's certificate has ended; asked now and then, with unixMs().
-  void endExpired(int64_t unixNow);
-  /// Once, when three quarters are over of the time that either certificate had left at the start: another connection
-  /// should take its place, and will be by newer certificates. Asked now and then.
-  /// Also once this process is another one by its own certificate, `self`, than when the connection was opened: what it
-  /// may do differs then from one connection to the next.
-  bool isToBeRenewed(int64_t unixNow, const Principal& self);
+  /// How long a connection goes on whose peer's root is trusted no more: the end that dialled replaces it meanwhile.
+  static constexpr int64_t kDistrustedMs = 10'000;
+  /// Ends it once the peer's certificate has ended, or its root is not among those of `own`, the credentials of the
+  /// moment, for kDistrustedMs. Asked now and then, with unixMs().
+  void endExpired(int64_t unixNow, const secure::Credentials& own);
+  /// Once, when most of the time is over that either certificate had left at the start (Securing::renewedAfter):
+  /// another connection should take its place, and will be by newer certificates. Asked now and then.
+  /// Also once this process is another one by its own certificate of the moment, in `own`, than when the connection was
+  /// opened, as what it may do differs then from one connection to the next; and once either certificate is of a root
+  /// that is on its way out: that of the peer is not in `own`, or the successor of our own is of another.
+  bool isToBeRenewed(int64_t unixNow, const secure::Credentials& own);
   /// Ends a connection whose host is silent; due a few times in silenceMs.
   void watchHost(int64_t now);
 
@@ -155,10 +161,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::unique_ptr<secure::Session> session;  // a listener's: once the first bytes are there
     std::array<uint8_t, 3> first{};
     size_t firstCount = 0;
-    int64_t untilMs = 0;    // for the handshake
-    bool opened = false;    // streamOpened() was told
-    bool opening = false;   // on the call stack
-    int64_t renewAtMs = 0;  // of 1970; 0: not opened yet, or told already
+    int64_t untilMs = 0;         // for the handshake
+    bool opened = false;         // streamOpened() was told
+    bool opening = false;        // on the call stack
+    int64_t renewAtMs = 0;       // of 1970; 0: not opened yet, or told already
+    int64_t distrustedAtMs = 0;  // of 1970; 0: the peer's root is trusted
   };
   /// Since when a direction has not moved, as far as stalled() has looked.
   struct Standstill {

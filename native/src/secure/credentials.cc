@@ -4,6 +4,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <string>
@@ -85,8 +86,16 @@ int64_t millisecondsOf(const ASN1_TIME* time) {
   return (int64_t{days} * 86'400 + seconds) * 1000;
 }
 
-/// Whether a peer that has the same roots would take it.
-Status verifyOwn(SSL_CTX* context, const std::vector<OwnedCertificate>& chain, const std::string& file) {
+RootDigest digestOf(const X509* certificate) {
+  RootDigest digest{};
+  unsigned int length = 0;
+  const std::unique_ptr<EVP_MD, Free<EVP_MD_free>> sha256(EVP_MD_fetch(libraryContext(), "SHA256", nullptr));
+  if (!sha256 || X509_digest(certificate, sha256.get(), digest.data(), &length) != 1) throw std::bad_alloc();
+  return digest;
+}
+
+/// The root that it leads to, if a peer that has the same roots would take it.
+Result<RootDigest> verifyOwn(SSL_CTX* context, const std::vector<OwnedCertificate>& chain, const std::string& file) {
   const OwnedStoreContext check(X509_STORE_CTX_new_ex(libraryContext(), nullptr));
   const auto drop = [](STACK_OF(X509) * certificates) { sk_X509_free(certificates); };  // a macro
   const std::unique_ptr<STACK_OF(X509), decltype(drop)> owned(sk_X509_new_null(), drop);
@@ -96,7 +105,7 @@ Status verifyOwn(SSL_CTX* context, const std::vector<OwnedCertificate>& chain, c
   if (!check || X509_STORE_CTX_init(check.get(), SSL_CTX_get_cert_store(context), chain[0].get(), between) != 1) {
     throw std::bad_alloc();
   }
-  if (X509_verify_cert(check.get()) == 1) return {};
+  if (X509_verify_cert(check.get()) == 1) return rootOf(check.get());
   const int error = X509_STORE_CTX_get_error(check.get());
   ERR_clear_error();
   return bad(file, verificationProblem(error));
@@ -166,6 +175,11 @@ Result<PeerName> nameOf(X509* certificate, const ForeignNames& foreign) {
   return name;
 }
 
+RootDigest rootOf(X509_STORE_CTX* check) {
+  STACK_OF(X509)* const chain = X509_STORE_CTX_get0_chain(check);
+  return digestOf(sk_X509_value(chain, sk_X509_num(chain) - 1));
+}
+
 std::string namesFile(const std::string& directory) {
   const size_t end = directory.find_last_not_of('/');
   return directory.substr(0, end == std::string::npos ? 0 : end + 1) + ".names/names";
@@ -199,12 +213,20 @@ Result<std::shared_ptr<const Credentials>> Credentials::parse(const PemTriple& t
     return bad(keyFile,
                "is not the key of the first certificate in " + certificateFile + "; write both files of one issue");
   }
-  for (const OwnedCertificate& root : roots.value())
+  std::vector<RootDigest> digests;
+  for (const OwnedCertificate& root : roots.value()) {
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), root.get());
+    digests.push_back(digestOf(root.get()));
+  }
   ERR_clear_error();
-  if (const Status trusted = verifyOwn(context.get(), chain.value(), certificateFile); !trusted.ok()) return trusted;
-  return std::shared_ptr<const Credentials>(
-      new Credentials(context.release(), std::move(self.value()), std::move(foreign.value())));
+  const Result<RootDigest> own = verifyOwn(context.get(), chain.value(), certificateFile);
+  if (!own.ok()) return own.status();
+  return std::shared_ptr<const Credentials>(new Credentials(
+      context.release(), std::move(self.value()), std::move(foreign.value()), own.value(), std::move(digests)));
+}
+
+bool Credentials::trusts(const RootDigest& root) const {
+  return std::find(roots_.begin(), roots_.end(), root) != roots_.end();
 }
 
 Credentials::~Credentials() {

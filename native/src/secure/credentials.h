@@ -2,11 +2,13 @@
 // What a process shows of itself and whom it trusts: a certificate, its key and roots, checked together.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "secure/foreign_names.h"
@@ -14,6 +16,7 @@
 
 struct ssl_ctx_st;
 struct x509_st;
+struct x509_store_ctx_st;
 
 namespace kvpool::secure {
 
@@ -25,6 +28,9 @@ struct PemTriple {
   std::optional<std::string> names = std::nullopt;  // see ForeignNames
   friend bool operator==(const PemTriple&, const PemTriple&) = default;
 };
+
+/// SHA-256 of a root certificate.
+using RootDigest = std::array<uint8_t, 32>;
 
 /// Immutable; sessions share it, and outlive its successor. From any thread.
 class Credentials {
@@ -39,17 +45,31 @@ class Credentials {
   [[nodiscard]] const PeerName& self() const { return self_; }
   /// What certificates of others stand for.
   [[nodiscard]] const ForeignNames& foreign() const { return foreign_; }
+  /// The root that the process's own certificate leads to.
+  [[nodiscard]] const RootDigest& root() const { return root_; }
+  /// Whether certificates that lead to this root are believed.
+  [[nodiscard]] bool trusts(const RootDigest& root) const;
   /// Of OpenSSL; for both ends of connections.
   [[nodiscard]] ssl_ctx_st* context() const { return context_; }
 
  private:
-  Credentials(ssl_ctx_st* context, PeerName self, ForeignNames foreign)
-      : context_(context), self_(std::move(self)), foreign_(std::move(foreign)) {}
+  Credentials(ssl_ctx_st* context, PeerName self, ForeignNames foreign, const RootDigest& root,
+              std::vector<RootDigest> roots)
+      : context_(context),
+        self_(std::move(self)),
+        foreign_(std::move(foreign)),
+        root_(root),
+        roots_(std::move(roots)) {}
 
   ssl_ctx_st* context_;
   PeerName self_;
   ForeignNames foreign_;
+  RootDigest root_;
+  std::vector<RootDigest> roots_;
 };
+
+/// The root that the certificate leads to which was just checked.
+RootDigest rootOf(x509_store_ctx_st* check);
 
 /// The one name of a certificate, with its end. KV_INVALID_ARGUMENT when it has none, several, or one that is
 /// malformed.

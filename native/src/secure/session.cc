@@ -178,6 +178,7 @@ int Session::verified(int good, X509_STORE_CTX* check) {
   }
   if (why.empty()) {
     peer_ = std::move(name.value().principal);
+    peersRoot_ = rootOf(check);
     return 1;
   }
   refuse(std::move(why));

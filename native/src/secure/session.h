@@ -57,6 +57,8 @@ class Session {
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   /// Once it was Authenticated or Raw.
   [[nodiscard]] const Principal& peer() const { return peer_; }
+  /// Likewise: what the peer's certificate leads to.
+  [[nodiscard]] const RootDigest& peersRoot() const { return peersRoot_; }
 
   /// Bytes of the peer. They are looked at in place until keepRest().
   void received(std::span<const uint8_t> bytes);
@@ -97,6 +99,7 @@ class Session {
   State state_ = State::Handshaking;
   std::string refusal_;
   Principal peer_;
+  RootDigest peersRoot_{};
   bool leaving_ = false;  // our goodbye is in outgoing_, or gone: TLS of ours has no more to say
   size_t handshakeBytes_ = 0;
   std::span<const uint8_t> input_;

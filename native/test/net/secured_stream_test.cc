@@ -415,11 +415,11 @@ TEST_F(SecuredStreamTest, AnExpiredCertificateIsToldOnBothSides) {
 
 TEST_F(SecuredStreamTest, IsToBeReplacedOnceWhenThisProcessIsAnotherOneByItsCertificate) {
   pair(dialing("tenant/a/rw/x"), listening());
-  const Principal same = authority_.credentials("tenant/a/rw/x")->self().principal;
-  EXPECT_FALSE(dialer_.stream->isToBeRenewed(unixMs(), authority_.credentials("tenant/b/rw/x")->self().principal))
+  const auto same = authority_.credentials("tenant/a/rw/x");
+  EXPECT_FALSE(dialer_.stream->isToBeRenewed(unixMs(), *authority_.credentials("tenant/b/rw/x")))
       << "it is not there yet";
   ASSERT_TRUE(untilOpened());
-  EXPECT_FALSE(dialer_.stream->isToBeRenewed(unixMs(), same));
+  EXPECT_FALSE(dialer_.stream->isToBeRenewed(unixMs(), *same));
   for (const char* other : {"tenant/b/rw/x", "tenant/a/ro/x", "agent/x"}) {
     End dialer(loop_);
     End listener(loop_);
@@ -429,10 +429,77 @@ TEST_F(SecuredStreamTest, IsToBeReplacedOnceWhenThisProcessIsAnotherOneByItsCert
     dialer.stream->secure(dialing("tenant/a/rw/x"));
     dialer.stream->adopt(std::move(dialled));
     ASSERT_TRUE(until([&] { return dialer.opened == 1; }));
-    const Principal self = authority_.credentials(other)->self().principal;
-    EXPECT_TRUE(dialer.stream->isToBeRenewed(unixMs(), self)) << other;
-    EXPECT_FALSE(dialer.stream->isToBeRenewed(unixMs(), self)) << "once";
+    const auto self = authority_.credentials(other);
+    EXPECT_TRUE(dialer.stream->isToBeRenewed(unixMs(), *self)) << other;
+    EXPECT_FALSE(dialer.stream->isToBeRenewed(unixMs(), *self)) << "once";
   }
+}
+
+/// Credentials of an authority that believes these roots besides its own.
+std::shared_ptr<const secure::Credentials> believing(const CertificateAuthority& by, const std::string& path,
+                                                     const std::string& roots) {
+  secure::PemTriple triple = by.issue(path);
+  triple.roots = roots;
+  return secure::Credentials::parse(triple, "DIR").value();
+}
+
+TEST_F(SecuredStreamTest, IsReplacedWhenEitherRootIsOnItsWayOutAndEndsWithTheRootOfItsPeer) {
+  const CertificateAuthority next("next root");
+  const std::string both = authority_.roots() + next.roots();
+  const auto before = believing(authority_, "node/a", both);
+  const auto renewed = believing(next, "node/a", both);
+  const auto after = believing(next, "node/a", next.roots());
+  const auto here = std::vector{authority_.credentials("master/m"), believing(next, "master/m", both)};
+  for (const bool peerIsOfTheNext : {false, true}) {
+    End dialer(loop_);
+    End listener(loop_);
+    auto [dialled, accepted] = sockets();
+    auto listening = here[0];
+    if (peerIsOfTheNext) listening = here[1];
+    listener.stream->secure({listening, Side::Listener, {}, false});
+    listener.stream->adopt(std::move(accepted));
+    dialer.stream->secure({before, Side::Dialer, {}, false});
+    dialer.stream->adopt(std::move(dialled));
+    ASSERT_TRUE(until([&] { return dialer.opened == 1 && listener.opened == 1; }));
+    const int64_t now = unixMs();
+    EXPECT_FALSE(dialer.stream->isToBeRenewed(now, *before));
+    EXPECT_TRUE(dialer.stream->isToBeRenewed(now, *renewed)) << "its own certificate is of the next authority";
+    EXPECT_TRUE(listener.stream->isToBeRenewed(now, *after)) << "the root of its peer is gone";
+    for (const int64_t later : {int64_t{0}, Stream::kDistrustedMs - 1}) {
+      dialer.stream->endExpired(now + later, *after);
+      EXPECT_FALSE(dialer.ended);
+    }
+    dialer.stream->endExpired(now + Stream::kDistrustedMs, *after);
+    if (peerIsOfTheNext) {
+      EXPECT_FALSE(dialer.ended) << "its peer's root is trusted";
+      continue;
+    }
+    ASSERT_TRUE(dialer.ended);
+    EXPECT_NE(dialer.ended->why.find("a root that is not in ca.crt any more"), std::string::npos) << dialer.ended->why;
+  }
+}
+
+TEST_F(SecuredStreamTest, ARootThatComesBackInTimeEndsNothing) {
+  const CertificateAuthority next("next root");
+  const auto without = believing(next, "node/a", next.roots());
+  pair(dialing(), listening());
+  ASSERT_TRUE(untilOpened());
+  const int64_t now = unixMs();
+  dialer_.stream->endExpired(now, *without);
+  dialer_.stream->endExpired(now + 1, *authority_.credentials("node/a"));
+  dialer_.stream->endExpired(now + Stream::kDistrustedMs, *without);
+  EXPECT_FALSE(dialer_.ended);
+}
+
+TEST_F(SecuredStreamTest, IsToBeReplacedAfterThePartOfItsTimeThatItsOwnerNames) {
+  Stream::Securing early = dialing();
+  early.renewedAfter = 0.25;
+  pair(early, listening());
+  ASSERT_TRUE(untilOpened());
+  const auto own = authority_.credentials("node/a");
+  const int64_t left = dialer_.stream->principal()->notAfterMs - unixMs();
+  EXPECT_FALSE(dialer_.stream->isToBeRenewed(unixMs() + left / 5, *own));
+  EXPECT_TRUE(dialer_.stream->isToBeRenewed(unixMs() + left * 3 / 10, *own));
 }
 
 TEST_F(SecuredStreamTest, AnotherPoolIsRefused) {
@@ -693,11 +760,11 @@ TEST_F(LeavingStreamTest, APeerThatDoesNotLeaveAsAgreedEndsInTime) {
 TEST_F(LeavingStreamTest, ItEndsWithTheCertificateOfItsPeer) {
   pair(with(dialing(), kAuthenticated), with(listening(), kAuthenticated));
   ASSERT_TRUE(untilOpened());
-  listener_.streams.forEach([](Stream& stream) { stream.endExpired(stream.principal()->notAfterMs - 1); });
+  const auto own = authority_.credentials("node/a");
+  listener_.streams.forEach([&](Stream& stream) { stream.endExpired(stream.principal()->notAfterMs - 1, *own); });
   EXPECT_FALSE(listener_.ended);
-  EXPECT_TRUE(dialer_.stream->isToBeRenewed(dialer_.stream->principal()->notAfterMs,
-                                            authority_.credentials("node/a")->self().principal));
-  listener_.streams.forEach([](Stream& stream) { stream.endExpired(stream.principal()->notAfterMs); });
+  EXPECT_TRUE(dialer_.stream->isToBeRenewed(dialer_.stream->principal()->notAfterMs, *own));
+  listener_.streams.forEach([&](Stream& stream) { stream.endExpired(stream.principal()->notAfterMs, *own); });
   expectEnding(listener_, How::Lost, "by which it was opened, has ended");
 }
 

@@ -102,10 +102,10 @@ void ClientShell::watchCertificates() {
   lastWatch_ = lastTick_;
   const int64_t now = net::unixMs();
   core_.shareMemory(lastTick_, mayShareMemory(*security_));
-  const Principal& self = security_->credentials()->self().principal;
-  streams_.forEach([this, now, &self](net::Stream& stream) {
-    stream.endExpired(now);
-    if (stream.isToBeRenewed(now, self)) core_.renew(lastTick_, stream.id());
+  const secure::Credentials& own = *security_->credentials();
+  streams_.forEach([this, now, &own](net::Stream& stream) {
+    stream.endExpired(now, own);
+    if (stream.isToBeRenewed(now, own)) core_.renew(lastTick_, stream.id());
   });
 }
 

@@ -66,16 +66,16 @@ void EngineShell::tick() {
 void EngineShell::watchCertificates() {
   certificatesWatchedAt_ = net::steadyMs();
   const std::shared_ptr<const secure::Credentials>& own = security_->credentials();
-  const Principal& self = own->self().principal;
   if (identified_ != own) {
     identified_ = own;
+    const Principal& self = own->self().principal;
     if (const Status may = judgeOwn(self); !may.ok()) log(LogLevel::Warning, may.text());
     core_.identify(certificatesWatchedAt_, self);
   }
   const int64_t now = net::unixMs();
-  streams_.forEach([this, now, &self](net::Stream& stream) {
-    stream.endExpired(now);
-    if (stream.isToBeRenewed(now, self)) core_.renew(certificatesWatchedAt_, stream.id());
+  streams_.forEach([this, now, &own](net::Stream& stream) {
+    stream.endExpired(now, *own);
+    if (stream.isToBeRenewed(now, *own)) core_.renew(certificatesWatchedAt_, stream.id());
   });
 }
 

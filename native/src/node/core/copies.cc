@@ -163,6 +163,7 @@ void Copies::payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent) 
 
 /// Kept for the next copy from there; the one that rests longest makes room.
 void Copies::rest(Link& link) {
+  if (link.endsSoon) return fail(link, {KV_OK, "its certificates end soon"});
   link.state = State::Idle;
   link.untilMs = nowMs_ + kIdleMs;
   Link* oldest = &link;
@@ -173,6 +174,12 @@ void Copies::rest(Link& link) {
     if (other.untilMs < oldest->untilMs) oldest = &other;
   }
   if (idle > kIdleMax) fail(*oldest, {KV_OK, "not needed any more"});
+}
+
+void Copies::renew(ConnectionId id) {
+  Link& link = at(id);
+  link.endsSoon = true;
+  if (link.state == State::Idle) rest(link);
 }
 
 void Copies::malformed(ConnectionId id, const std::string& what) {

@@ -45,6 +45,8 @@ class Copies {
   void malformed(ConnectionId id, const std::string& what);
   void payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent);
   void closed(ConnectionId id);
+  /// The connection ends soon, with the certificates by which it was opened: no further copy begins on it.
+  void renew(ConnectionId id);
   void tick(uint64_t nowMs);
 
  private:
@@ -66,6 +68,7 @@ class Copies {
     ConnectionId connection = 0;
     std::string peer;
     uint64_t untilMs = 0;
+    bool endsSoon = false;
     std::optional<Task> task;
     std::optional<uint32_t> abandonedSlot;  // given up, but bytes may still reach it until the connection is closed
   };

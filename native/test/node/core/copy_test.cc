@@ -157,6 +157,26 @@ TEST_F(CopyTest, TheNextCopyFromThereTakesTheSameConnection) {
   EXPECT_TRUE(node.closeReasons.contains(kSource)) << "an idle connection is not kept for ever";
 }
 
+TEST_F(CopyTest, NoFurtherCopyBeginsOnAConnectionWhoseCertificatesEndSoon) {
+  begin(1);
+  node.core->renew(node.nowMs, kSource);
+  node.act();
+  EXPECT_FALSE(node.closeReasons.contains(kSource)) << "the copy that is under way ends first";
+  payload();
+  EXPECT_EQ(ack().status, KV_OK);
+  EXPECT_TRUE(node.closeReasons.contains(kSource));
+  command(copyOf(2, "other"));
+  EXPECT_EQ(node.sources.size(), 2u);
+}
+
+TEST_F(CopyTest, AnIdleConnectionWhoseCertificatesEndSoonIsClosedAtOnce) {
+  begin(1);
+  payload();
+  node.core->renew(node.nowMs, kSource);
+  node.act();
+  EXPECT_TRUE(node.closeReasons.contains(kSource));
+}
+
 TEST_F(CopyTest, WhatIsHereAlreadyIsSaidAtOnce) {
   node.segment.put({3, 1}, "key", kCopied);
   command(copyOf(1));

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.admin.ConnectedPeer;
 import dev.kvpool.dataplane.audit.AuditLog;
 import dev.kvpool.dataplane.http.Caller;
 import dev.kvpool.dataplane.master.admission.PeerAdmission;
+import dev.kvpool.dataplane.master.admission.PeerLifetime;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
 import dev.kvpool.dataplane.wire.FrameDecoder;
@@ -26,7 +27,7 @@ import io.netty.handler.codec.DecoderException;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
@@ -194,32 +195,20 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             }
             frames.welcome();
             context.writeAndFlush(welcome);
-            if (!isNode) {
-                admission.notAfterMs().ifPresent(notAfter -> endAt(context, notAfter));
-            }
+            PeerLifetime.watch(context.channel(), admission, InstantSource.system(), why -> endFor(context, why));
         });
     }
 
-    /**
-     * Ends the connection with the certificate: who got it may have lost its part in the pool since. Nodes stay, as their directories would
-     * come again from the beginning.
-     */
-    private void endAt(ChannelHandlerContext context, long notAfterMs) {
-        Future<?> end = context.executor()
-                .schedule(
-                        () -> {
-                            ending = true;
-                            troubles.log(
-                                    admission.name(),
-                                    () -> LOG.info(
-                                            "closing the connection of {} at {}: its certificate has ended",
-                                            admission.name(),
-                                            context.channel().remoteAddress()));
-                            context.close();
-                        },
-                        Math.max(0, notAfterMs - Instant.now().toEpochMilli()),
-                        TimeUnit.MILLISECONDS);
-        context.channel().closeFuture().addListener(_ -> end.cancel(false));
+    private void endFor(ChannelHandlerContext context, String why) {
+        ending = true;
+        troubles.log(
+                admission.name(),
+                () -> LOG.info(
+                        "closing the connection of {} at {}: {}",
+                        admission.name(),
+                        context.channel().remoteAddress(),
+                        why));
+        context.close();
     }
 
     private void refuse(ChannelHandlerContext context, Hello hello, Refused refused) {

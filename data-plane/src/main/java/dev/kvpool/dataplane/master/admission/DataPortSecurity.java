@@ -12,11 +12,17 @@ import dev.kvpool.identity.peer.Refusal;
 import dev.kvpool.identity.peer.RefusedPeerException;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLPeerUnverifiedException;
 
 /** TLS on a master's data port. Private keys are used and chains checked on threads of their own, beside the event loop. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel closes it
@@ -83,12 +89,42 @@ public final class DataPortSecurity implements AutoCloseable {
         engine.setSSLParameters(parameters);
         SslHandler handler = new SslHandler(engine, handshakes.of(connection));
         handler.setHandshakeTimeoutMillis(0); // the gate has its own, which counts from the first byte
-        use.accept(handler, new PeerAdmission(new OfConnection(engine, tls.credentials()), security.counts()));
+        use.accept(handler, new PeerAdmission(new OfConnection(engine, security, tls), security.counts()));
         handler.handshakeFuture().addListener(_ -> done.accept(handler));
     }
 
     /** Who is at the other end of a connection, by the certificate of its handshake. */
-    private record OfConnection(SSLEngine engine, Credentials own) implements PeerAdmission.Authentication {
+    private static final class OfConnection implements PeerAdmission.Authentication {
+        private final SSLEngine engine;
+        private final PoolSecurity security;
+        private final Credentials own;
+        private List<X509Certificate> trustedBy;
+
+        OfConnection(SSLEngine engine, PoolSecurity security, TlsContext tls) {
+            this.engine = engine;
+            this.security = security;
+            own = tls.credentials();
+            trustedBy = own.roots();
+        }
+
+        @Override
+        public boolean isTrusted() {
+            TlsContext now = security.current().orElseThrow();
+            List<X509Certificate> roots = now.credentials().roots();
+            if (roots.equals(trustedBy)) {
+                return true;
+            }
+            try {
+                Certificate[] shown = engine.getSession().getPeerCertificates();
+                X509Certificate[] chain = Arrays.copyOf(shown, shown.length, X509Certificate[].class);
+                now.trust().checkClientTrusted(chain, chain[0].getPublicKey().getAlgorithm());
+            } catch (CertificateException | SSLPeerUnverifiedException e) {
+                return false;
+            }
+            trustedBy = roots;
+            return true;
+        }
+
         @Override
         public Principal principal() throws RefusedPeerException {
             return PeerCheck.principal(engine.getSession(), own.name(), own.foreign(), Instant.now());

@@ -33,6 +33,9 @@ public final class PeerAdmission {
         /** The peer; asked when its first message is there, so after the handshake. */
         Principal principal() throws RefusedPeerException;
 
+        /** Whether its certificate still leads to a root that is trusted; asked as long as the connection lasts. */
+        boolean isTrusted();
+
         /** Serial number of the certificate, in hexadecimal digits; empty when it has shown none. */
         String serial();
     }
@@ -54,8 +57,13 @@ public final class PeerAdmission {
     }
 
     /** When the certificate ends that the peer has shown, in milliseconds since 1970; empty for a plain peer, and before its Hello. */
-    public OptionalLong notAfterMs() {
+    OptionalLong notAfterMs() {
         return greeted.map(peer -> OptionalLong.of(peer.notAfterMs())).orElse(OptionalLong.empty());
+    }
+
+    /** Whether the certificate that the peer has shown still leads to a root that is trusted. */
+    boolean isTrusted() {
+        return authentication.isEmpty() || authentication.get().isTrusted();
     }
 
     /** Whether the peer need not say who it is. */

@@ -189,12 +189,16 @@ public final class MasterCore {
             return objection;
         }
         NodeView before = view.membership().node(peer.id());
-        if (before != null && before.isConnected()) {
-            long replaced = before.session();
-            lose(before, "replaced by a newer connection");
-            outbox.close(replaced, "a newer connection of " + peer + " replaces this one");
+        if (before == null || !before.isConnected()) {
+            view.membership().connect(session, peer, nowMs);
+            return Optional.empty();
         }
+        long replaced = before.session();
+        away(before, "replaced by a newer connection");
+        outbox.close(replaced, "a newer connection of " + peer + " replaces this one");
         view.membership().connect(session, peer, nowMs);
+        // Only now: what the same process is writing shows in the directory that it sends again.
+        requests.publishes().disconnected(nowMs);
         return Optional.empty();
     }
 
@@ -632,6 +636,11 @@ public final class MasterCore {
     }
 
     private void lose(NodeView node, String reason) {
+        away(node, reason);
+        requests.publishes().disconnected(nowMs);
+    }
+
+    private void away(NodeView node, String reason) {
         outbox.report("node %s away with %d objects: %s".formatted(node.id, node.replicaCount(), reason));
         orders.absences().left(node);
         orders.frees().abandon(node);
@@ -639,7 +648,6 @@ public final class MasterCore {
         view.index().disconnected(node);
         view.membership().disconnect(node, reason, nowMs);
         upkeep.abandon(node);
-        requests.publishes().disconnected(nowMs);
     }
 
     private void at(long now) {

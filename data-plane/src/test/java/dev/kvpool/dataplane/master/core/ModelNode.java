@@ -129,9 +129,13 @@ final class ModelNode {
     }
 
     void dial(ModelMaster master) {
-        if (!up || (streams.containsKey(master) && streams.get(master).link.isOpen())) {
-            return;
+        if (up && !(streams.containsKey(master) && streams.get(master).link.isOpen())) {
+            connect(master);
         }
+    }
+
+    /** Also while there is a connection, as a node does before its certificate ends. */
+    void connect(ModelMaster master) {
         ModelStream stream = new ModelStream();
         streams.remove(master);
         master.connectNode(

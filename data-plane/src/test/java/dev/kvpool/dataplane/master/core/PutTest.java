@@ -148,6 +148,27 @@ class PutTest {
     }
 
     @Test
+    void aPublishGoesOnWaitingWhenTheNodeReplacesItsConnection() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        GrantReply written = pool.grant("written", 100);
+        GrantReply grant = pool.grant("k", 100);
+        List<Long> incarnation = List.of(pool.node("a").incarnation());
+        long request = pool.publish(grant.grants().getFirst().objectId(), "k", incarnation);
+        pool.world.run(10);
+
+        pool.write(written, "written", 100);
+        pool.node("a").connect(pool.talkedTo());
+        long other = pool.publish(written.grants().getFirst().objectId(), "written", incarnation);
+        pool.world.run(10);
+        assertThat(pool.isAnswered(request)).isFalse();
+        assertThat(pool.published(other)).isEqualTo(Status.OK);
+
+        pool.write(grant, "k", 100);
+        pool.world.run(10);
+        assertThat(pool.published(request)).isEqualTo(Status.OK);
+    }
+
+    @Test
     void aPublishWhoseRecordNeverComesIsUnavailableAfterItsBound() {
         Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
         GrantReply grant = pool.grant("k", 100);
