@@ -11,7 +11,6 @@ import dev.kvpool.operator.master.MasterClient;
 import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.master.PoolReport;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -52,6 +51,9 @@ public final class HttpMasterClient implements MasterClient {
     /** About 10,000 storage nodes; more is not a pool report. */
     private static final int ANSWER_BYTES_MAX = 4 << 20;
 
+    private static final HttpResponse.BodyHandler<byte[]> WHOLE_ANSWER =
+            HttpResponse.BodyHandlers.limiting(HttpResponse.BodyHandlers.ofByteArray(), ANSWER_BYTES_MAX);
+
     /** An Authorization would not come through the API server, so masters have a header of their own for it. */
     private static final String TOKEN = "X-Kvpool-Token";
 
@@ -63,6 +65,7 @@ public final class HttpMasterClient implements MasterClient {
     private final Executor threads = Executors.newVirtualThreadPerTaskExecutor();
     private final HttpClient http;
     private final Duration answerTimeout;
+    private final Duration commandTimeout;
 
     /**
      * Makes a client.
@@ -72,7 +75,7 @@ public final class HttpMasterClient implements MasterClient {
      * @param tokens what it shows to secure ones
      */
     public HttpMasterClient(int port, int securePort, PoolTokens tokens) {
-        this(port, securePort, tokens, CONNECT_TIMEOUT, ANSWER_TIMEOUT);
+        this(port, securePort, tokens, CONNECT_TIMEOUT, ANSWER_TIMEOUT, COMMAND_TIMEOUT);
     }
 
     /**
@@ -80,12 +83,20 @@ public final class HttpMasterClient implements MasterClient {
      *
      * @param connectTimeout for a connection, with its handshake
      * @param answerTimeout for what a master knows already
+     * @param commandTimeout for what it has to do first
      */
-    HttpMasterClient(int port, int securePort, PoolTokens tokens, Duration connectTimeout, Duration answerTimeout) {
+    HttpMasterClient(
+            int port,
+            int securePort,
+            PoolTokens tokens,
+            Duration connectTimeout,
+            Duration answerTimeout,
+            Duration commandTimeout) {
         this.port = port;
         this.securePort = securePort;
         this.tokens = tokens;
         this.answerTimeout = answerTimeout;
+        this.commandTimeout = commandTimeout;
         this.http = HttpClient.newBuilder()
                 .connectTimeout(connectTimeout)
                 .version(HttpClient.Version.HTTP_1_1)
@@ -114,12 +125,8 @@ public final class HttpMasterClient implements MasterClient {
     public void leaderGone(List<MasterEndpoint> standbys, String holder, long epoch, String leader) {
         String path = MasterPaths.leaderGone(holder, epoch, leader);
         CompletableFuture<?>[] told = standbys.stream()
-                .map(standby -> later(
-                        () -> request(standby, path)
-                                .POST(HttpRequest.BodyPublishers.noBody())
-                                .timeout(answerTimeout)
-                                .build(),
-                        HttpResponse.BodyHandlers.discarding()))
+                .map(standby ->
+                        answer(() -> request(standby, path).POST(HttpRequest.BodyPublishers.noBody()), answerTimeout))
                 .toArray(CompletableFuture<?>[]::new);
         CompletableFuture.allOf(told)
                 .completeOnTimeout(null, answerTimeout.toMillis(), TimeUnit.MILLISECONDS)
@@ -162,15 +169,11 @@ public final class HttpMasterClient implements MasterClient {
     private Optional<String> command(
             MasterEndpoint leader, String pathAndQuery, UnaryOperator<HttpRequest.Builder> method, IntPredicate done) {
         try {
-            HttpRequest request = method.apply(request(leader, pathAndQuery))
-                    .timeout(COMMAND_TIMEOUT)
-                    .build();
-            HttpResponse<InputStream> response = http.send(request, HttpResponse.BodyHandlers.ofInputStream());
-            try (InputStream body = response.body()) {
-                return done.test(response.statusCode()) ? Optional.empty() : Optional.of(refusal(response, body));
-            }
-        } catch (IOException e) {
-            return Optional.of(sentence(e));
+            HttpResponse<byte[]> response = answer(() -> method.apply(request(leader, pathAndQuery)), commandTimeout)
+                    .get();
+            return done.test(response.statusCode()) ? Optional.empty() : Optional.of(refusal(response));
+        } catch (ExecutionException e) {
+            return Optional.of(sentence(e.getCause()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Optional.of("the operator is stopping");
@@ -194,55 +197,54 @@ public final class HttpMasterClient implements MasterClient {
                 .header(TOKEN, tokens.token(PoolTokens.ofAuthority(identity.poolId(), authority)));
     }
 
-    /** A request for which a token may have to be asked for first. */
-    private <T> CompletableFuture<HttpResponse<T>> later(
-            Callable<HttpRequest> request, HttpResponse.BodyHandler<T> body) {
+    /**
+     * The answer to a request for which a token may have to be asked for first. The timeout of a request ends with the head of its answer; a
+     * body that comes in drops would hold its connection for ever.
+     */
+    private CompletableFuture<HttpResponse<byte[]>> answer(Callable<HttpRequest.Builder> request, Duration within) {
         return CompletableFuture.supplyAsync(
                         () -> {
                             try {
-                                return request.call();
+                                return request.call().timeout(within).build();
                             } catch (Exception e) {
                                 throw new CompletionException(e);
                             }
                         },
                         threads)
-                .thenCompose(made -> http.sendAsync(made, body));
+                .thenCompose(made -> {
+                    CompletableFuture<HttpResponse<byte[]>> sent = http.sendAsync(made, WHOLE_ANSWER);
+                    return sent.copy()
+                            .orTimeout(within.toMillis(), TimeUnit.MILLISECONDS)
+                            .whenComplete((answer, failed) -> sent.cancel(true));
+                });
     }
 
     /** With what the master says of it: which right is missing, what is wrong with the token. */
-    private String refusal(HttpResponse<?> response, InputStream body) throws IOException {
+    private String refusal(HttpResponse<byte[]> response) {
         int status = response.statusCode();
         if (status == UNAUTHORIZED) {
             response.request().headers().firstValue(TOKEN).ifPresent(tokens::refused);
         }
-        String said = new String(body.readNBytes(SENTENCE_BYTES_MAX), StandardCharsets.UTF_8).strip();
+        byte[] body = response.body();
+        String said = new String(body, 0, Math.min(body.length, SENTENCE_BYTES_MAX), StandardCharsets.UTF_8).strip();
         return "it answered with HTTP status " + status + (said.isEmpty() ? "" : ": " + Quoted.cut(said));
     }
 
     private CompletableFuture<MasterAnswer> askOne(MasterEndpoint master) {
-        return later(
-                        () -> request(master, MasterPaths.POOL)
-                                .timeout(answerTimeout)
-                                .header("Accept", "application/json")
-                                .build(),
-                        HttpResponse.BodyHandlers.ofInputStream())
+        return answer(() -> request(master, MasterPaths.POOL).header("Accept", "application/json"), answerTimeout)
                 .thenApply(this::read);
     }
 
-    private MasterAnswer read(HttpResponse<InputStream> response) {
-        try (InputStream body = response.body()) {
-            if (response.statusCode() != 200) {
-                return new MasterAnswer.Silent(refusal(response, body));
-            }
-            byte[] bytes = body.readNBytes(ANSWER_BYTES_MAX + 1);
-            if (bytes.length > ANSWER_BYTES_MAX) {
-                return new MasterAnswer.Silent("its answer is longer than " + ANSWER_BYTES_MAX + " bytes");
-            }
-            return new MasterAnswer.Report(json.readValue(bytes, PoolReport.class));
+    private MasterAnswer read(HttpResponse<byte[]> response) {
+        if (response.statusCode() != 200) {
+            return new MasterAnswer.Silent(refusal(response));
+        }
+        try {
+            return new MasterAnswer.Report(json.readValue(response.body(), PoolReport.class));
         } catch (JacksonException e) {
             return new MasterAnswer.Silent("its answer is not a pool report: " + e.getOriginalMessage());
         } catch (IOException e) {
-            return new MasterAnswer.Silent("its answer was cut off: " + e.getMessage());
+            return new MasterAnswer.Silent(sentence(e));
         }
     }
 
@@ -261,6 +263,9 @@ public final class HttpMasterClient implements MasterClient {
     }
 
     private static String sentence(Throwable cause) {
+        if (cause instanceof TimeoutException) {
+            return "its answer began and did not end in time";
+        }
         return cause.getMessage() == null ? "the connection failed" : "the connection failed: " + cause.getMessage();
     }
 }

@@ -21,6 +21,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,6 +30,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Whatever a master answers, or does not, becomes a report or a sentence. */
 class HttpMasterClientTest {
+    private static final Duration LONG = Duration.ofMinutes(1);
+    private static final Duration SHORT = Duration.ofMillis(200);
     private static final String HOST = "127.0.0.1";
     private static final MasterEndpoint MASTER = MasterEndpoint.plain(HOST);
 
@@ -131,7 +134,33 @@ class HttpMasterClientTest {
             }
         });
 
-        assertThat(ask()).isEqualTo(new MasterAnswer.Silent("its answer is longer than 4194304 bytes"));
+        assertThat(ask()).isEqualTo(new MasterAnswer.Silent("the connection failed: body exceeds capacity: 4194304"));
+    }
+
+    @Test
+    void anAnswerThatComesInDropsEndsWithItsConnection() throws InterruptedException {
+        CountDownLatch closed = new CountDownLatch(2);
+        server.createContext("/", exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            try (OutputStream body = exchange.getResponseBody()) {
+                while (!end.await(10, TimeUnit.MILLISECONDS)) {
+                    body.write(' ');
+                    body.flush();
+                }
+            } catch (IOException gone) {
+                closed.countDown();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            exchange.close();
+        });
+        HttpMasterClient client = new HttpMasterClient(
+                server.getAddress().getPort(), 1, HttpMasterClientTest::noToken, LONG, SHORT, SHORT);
+
+        assertThat(client.ask(Map.of("drips", MASTER)).values())
+                .allSatisfy(answer -> assertThat(answer).isInstanceOf(MasterAnswer.Silent.class));
+        assertThat(client.handOver(MASTER)).contains("its answer began and did not end in time");
+        closed.await();
     }
 
     @Test
@@ -230,8 +259,10 @@ class HttpMasterClientTest {
     }
 
     private static HttpMasterClient client(int port) {
-        return new HttpMasterClient(port, port, poolId -> {
-            throw new IllegalStateException("plain masters get no token");
-        });
+        return new HttpMasterClient(port, port, HttpMasterClientTest::noToken);
+    }
+
+    private static String noToken(String audience) {
+        throw new IllegalStateException("plain masters get no token");
     }
 }

@@ -174,7 +174,8 @@ class SecureMastersTest {
     }
 
     private HttpMasterClient client() {
-        return new HttpMasterClient(1, server.getAddress().getPort(), audience -> "token-of-" + audience, LONG, LONG);
+        return new HttpMasterClient(
+                1, server.getAddress().getPort(), audience -> "token-of-" + audience, LONG, LONG, LONG);
     }
 
     private static MasterEndpoint endpoint(String host, String roots) {
@@ -219,7 +220,7 @@ class SecureMastersTest {
                 refused.add(token);
             }
         };
-        HttpMasterClient asking = new HttpMasterClient(1, server.getAddress().getPort(), kept, LONG, LONG);
+        HttpMasterClient asking = new HttpMasterClient(1, server.getAddress().getPort(), kept, LONG, LONG, LONG);
 
         asking.ask(Map.of("m", endpoint("127.0.0.1", authority.roots())));
         asking.handOver(endpoint("127.0.0.1", authority.roots()));
