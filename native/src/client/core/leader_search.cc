@@ -128,8 +128,15 @@ bool LeaderSearch::isAbsent(const Master& master) const {
 
 void LeaderSearch::waitForNextTry(Master& master) {
   const bool takeover = found_ && context_.now - lostAt_ < kTakeoverMs;
-  master.nextTry = context_.now + (takeover ? context_.backoffMs(master.attempts, kTakeoverFirstMs, kTakeoverLongestMs)
-                                            : context_.backoffMs(master.attempts));
+  if (takeover && master.stage == Stage::Away && std::any_of(masters_.begin(), masters_.end(), &isWelcomed)) {
+    // Another can be asked, and says that it leads when it does. To dial the one that is lost as well would cost many
+    // clients the time that the takeover takes.
+    master.nextTry = context_.now + context_.backoffMs(master.attempts, kTakeoverLongestMs, kRetryLongestMs);
+  } else {
+    master.nextTry =
+        context_.now + (takeover ? context_.backoffMs(master.attempts, kTakeoverFirstMs, kTakeoverLongestMs)
+                                 : context_.backoffMs(master.attempts));
+  }
   ++master.attempts;
 }
 

@@ -228,10 +228,10 @@ public final class MasterCore {
         if (node != null) {
             lose(node, reason);
         } else if (clients.disconnect(session)) {
-            replies.drop(session);
+            requests.drop(session);
             grants.abandon(session);
         }
-        sendFrees();
+        sendWhatWaits();
     }
 
     /**
@@ -288,7 +288,7 @@ public final class MasterCore {
         } catch (IndexFullException e) {
             end(session, setApart(node, Cause.INDEX_FULL, e.getMessage()));
         }
-        sendFrees();
+        sendWhatWaits();
     }
 
     /** Whether this is the id of a storage node that belongs to the pool. */
@@ -327,7 +327,7 @@ public final class MasterCore {
     public void receive(Tenant tenant, ClientRequest request, long now) {
         at(now);
         requests.receive(new Asker(LOCAL_SESSION, tenant, Asker.Reach.TENANT), request, nowMs);
-        sendFrees();
+        sendWhatWaits();
     }
 
     private Asker asker(long session) {
@@ -388,7 +388,7 @@ public final class MasterCore {
         departures.forget(authority);
         assurance.renewed(validUntilMs, nowMs);
         takeover.begin(authority, validUntilMs, predecessorUntilMs, taken, nowMs);
-        sendFrees();
+        sendWhatWaits();
     }
 
     /** The same, when nothing is known of the leaders before: they may go on for as long as a Lease lasts. */
@@ -401,7 +401,7 @@ public final class MasterCore {
         at(now);
         if (leadership.leads()) {
             register.isStored(stored);
-            sendFrees();
+            sendWhatWaits();
         }
     }
 
@@ -521,7 +521,7 @@ public final class MasterCore {
         upkeep.makeRoom(nowMs);
         view.room().tick().ifPresent(outbox::report);
         setApart.tick(nowMs);
-        sendFrees();
+        sendWhatWaits();
     }
 
     // ---- answers ------------------------------------------------------------------------------------------------
@@ -603,7 +603,7 @@ public final class MasterCore {
         }
         orders.absences().forget(node);
         outbox.report("node %s is forgotten, as a person wants: %s".formatted(node, register.wanted()));
-        sendFrees();
+        sendWhatWaits();
         return Optional.empty();
     }
 
@@ -663,11 +663,12 @@ public final class MasterCore {
         heartbeats.left(node);
     }
 
-    private void sendFrees() {
+    private void sendWhatWaits() {
         register.send();
         if (leadership.phase() == Leadership.Phase.SERVING) {
             orders.frees().send(leadership.authority());
             upkeep.send(nowMs);
         }
+        requests.answerLeaderQuestions(nowMs);
     }
 }

@@ -71,11 +71,14 @@ final class ScratchPool implements AutoCloseable {
     };
 
     private final LongSupplier clockMs;
+    private final MasterCore core;
     private final CoreLoop loop;
+    private final long nodeSession;
     private final ScratchConnection node = new ScratchConnection();
     private final ScratchConnection client = new ScratchConnection();
     private final ScratchNode directory = new ScratchNode(INCARNATION);
     private long rounds;
+    private long terms;
     private boolean defective;
 
     ScratchPool(CoreSettings rules, LongSupplier clockMs) {
@@ -90,7 +93,9 @@ final class ScratchPool implements AutoCloseable {
                 actions -> {},
                 new ConnectionCounts(),
                 (_, _) -> defective = true);
-        begin(core, node.open(loop), client.open(loop));
+        this.core = core;
+        nodeSession = node.open(loop);
+        begin(client.open(loop));
     }
 
     /** One copy of each object, since there is one node. */
@@ -107,13 +112,18 @@ final class ScratchPool implements AutoCloseable {
                 false);
     }
 
-    /** Until the core serves; past the loop, which would log how somebody leads who does not. */
-    private void begin(MasterCore core, long nodeSession, long clientSession) {
+    private void begin(long clientSession) {
         long now = clockMs.getAsLong();
         core.nodeConnected(nodeSession, new NodePeer(NODE, INCARNATION, "scratch"), now);
         core.clientConnected(clientSession, now);
         directory.introduction().forEach(message -> core.receive(nodeSession, message, now));
-        core.lead(new Authority(1, 1), now + FOREVER_MS, now, Register.NONE, now);
+        lead(now);
+    }
+
+    /** Until the core serves; past the loop, which would log how somebody leads who does not. */
+    private void lead(long now) {
+        terms++;
+        core.lead(new Authority(terms, 1), now + FOREVER_MS, now, Register.NONE, now);
         List<Action> actions = core.drain();
         while (!actions.isEmpty()) {
             for (Action action : actions) {
@@ -126,6 +136,22 @@ final class ScratchPool implements AutoCloseable {
             }
             actions = core.drain();
         }
+    }
+
+    /** Clients ask for the leader while it stands by; then it leads. */
+    void takeOver() {
+        long now = clockMs.getAsLong();
+        core.standBy("warm-up", now);
+        core.drain();
+        for (int i = 0; i < BATCH; i++) {
+            client.send(new ExistsRequest(i, List.of()));
+        }
+        deliver();
+        while (client.heard() != null) {
+            // All but the last were answered by the one after them.
+        }
+        lead(now);
+        require(ask(ExistsReply.class, new ExistsRequest(BATCH, List.of())).status());
     }
 
     /** A batch is put, looked for, read and removed. */

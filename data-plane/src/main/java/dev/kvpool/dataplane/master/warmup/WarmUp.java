@@ -78,6 +78,7 @@ public final class WarmUp implements AutoCloseable {
                     continue;
                 }
                 pool.round();
+                pool.takeOver();
                 done++;
                 batches = done;
                 secure = secure.filter(WarmUp::shakesHands);

@@ -131,6 +131,9 @@ public final class Bounds {
     /** How long a node that had no place for an object is not asked for one of that size: two of its statistics. */
     public static final long NO_PLACE_MS = 1_000;
 
+    /** How long a master that does not serve lets a client wait that asks for the leader. Clients give up later than this. */
+    public static final long LEADER_QUESTION_MS = 100;
+
     /** The longest time that a writer is told to wait for room. It asks again sooner. */
     public static final long ROOM_MS_MAX = 86_400_000;
 

@@ -54,6 +54,7 @@ public final class ClientRequests {
     private final PendingReplies replies;
     private final Counters counters;
     private final Outbox outbox;
+    private final LeaderQuestions leaderQuestions;
     private final TenantReads tenantReads = new TenantReads();
 
     public ClientRequests(
@@ -74,6 +75,7 @@ public final class ClientRequests {
         this.replies = replies;
         this.counters = counters;
         this.outbox = outbox;
+        leaderQuestions = new LeaderQuestions(leadership, outbox);
         granting = new GrantRequests(rules, leadership, view, orders, grants, settlement, upkeep, counters, random);
         publishes = new PublishRequests(
                 view,
@@ -102,6 +104,17 @@ public final class ClientRequests {
         replies.expire(nowMs);
     }
 
+    /** Answers clients that ask whether this master leads, as soon as it does. */
+    public void answerLeaderQuestions(long nowMs) {
+        leaderQuestions.answerDue(nowMs);
+    }
+
+    /** A client has gone. */
+    public void drop(long session) {
+        replies.drop(session);
+        leaderQuestions.drop(session);
+    }
+
     /** The grants of an ended term are dead, and who waited has been answered. */
     public void endTerm() {
         publishes.clear();
@@ -118,7 +131,11 @@ public final class ClientRequests {
         ClientRequest request = QualifiedRequest.of(asker.tenant(), asked);
         Status objection = objection(request, nowMs);
         if (objection != Status.OK) {
-            outbox.send(session, refusal(request, objection));
+            if (LeaderQuestions.isOne(request)) {
+                leaderQuestions.ask(session, request.requestId(), nowMs);
+            } else {
+                outbox.send(session, refusal(request, objection));
+            }
             return;
         }
         switch (request) {
