@@ -15,6 +15,7 @@ import dev.kvpool.identity.name.ForeignNames;
 import dev.kvpool.identity.name.PeerNames;
 import dev.kvpool.identity.text.Quoted;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -46,6 +47,7 @@ final class EnrolClient {
     private static final Duration CONNECT = Duration.ofSeconds(3);
     private static final Duration ANSWER = Duration.ofSeconds(10);
     private static final String NAMES_FILE = "names";
+    private static final int FILE_BYTES_MAX = 1 << 20;
 
     private final List<HostPort> masters;
     private final Path token;
@@ -128,7 +130,7 @@ final class EnrolClient {
     private ForeignNames foreign() throws IOException {
         Path names = roots.resolveSibling(NAMES_FILE);
         try {
-            return ForeignNames.parse(Files.readString(names));
+            return ForeignNames.parse(text(names));
         } catch (NoSuchFileException e) {
             return ForeignNames.NONE;
         } catch (IllegalArgumentException e) {
@@ -137,7 +139,7 @@ final class EnrolClient {
     }
 
     private String token() throws IOException {
-        String shown = Files.readString(token, StandardCharsets.US_ASCII).strip();
+        String shown = text(token).strip();
         if (!TOKEN_CHARS.matcher(shown).matches()) { // a header would be refused with the token in the message
             throw new IOException(token + " has no token: it has characters that no token has, or is empty");
         }
@@ -154,7 +156,18 @@ final class EnrolClient {
     }
 
     private String file() throws IOException {
-        return Files.readString(roots, StandardCharsets.ISO_8859_1);
+        return text(roots);
+    }
+
+    /** Others write these files. What is no ASCII in them is no part of what they say. */
+    private static String text(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(FILE_BYTES_MAX + 1);
+            if (bytes.length > FILE_BYTES_MAX) {
+                throw new IOException(file + " has more than " + FILE_BYTES_MAX + " bytes; is it what it should be?");
+            }
+            return new String(bytes, StandardCharsets.ISO_8859_1);
+        }
     }
 
     private List<X509Certificate> trusted(String file) throws IOException {
