@@ -102,6 +102,13 @@ def test_rules_that_are_too_long_are_refused_and_not_cut(tmp_path: Path) -> None
         beside(tmp_path / "tls")
 
 
+def test_rules_of_too_many_lines_are_refused() -> None:
+    most = HEAD + "".join(f"a/b{number} node\n" for number in range(9_998))
+    assert len(parse(most).accounts) == 9_998
+    with pytest.raises(ValueError, match="it has 10001 lines; at most 10000"):
+        parse(most + "a/c node")
+
+
 def test_tenant_id_is_the_one_by_the_rules(tmp_path: Path) -> None:
     directory = tmp_path / "tls"
     directory.mkdir()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _BYTES_MAX = 1 << 20
+_LINES_MAX = 10_000
 _LABEL = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
 _ACCOUNT = re.compile(rf"{_LABEL}/(?:\*|(?=[^/]{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*)", re.ASCII)
 _POOL = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
@@ -44,7 +45,10 @@ def parse(text: str) -> ForeignNames:
     """Raises ValueError with the number of the line that is wrong."""
     heads: dict[str, str] = {}
     accounts: dict[str, str] = {}
-    for number, line in enumerate(text.split("\n"), 1):
+    lines = text.removesuffix("\n").split("\n")
+    if len(lines) > _LINES_MAX:
+        raise ValueError(f"it has {len(lines)} lines; at most {_LINES_MAX}")
+    for number, line in enumerate(lines, 1):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
