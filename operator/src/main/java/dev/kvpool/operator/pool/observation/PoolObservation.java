@@ -21,6 +21,7 @@ import dev.kvpool.operator.pool.security.StorageAccount;
 import dev.kvpool.operator.pool.sizing.PoolEngines;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.time.Instant;
@@ -31,6 +32,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -120,10 +122,24 @@ public record PoolObservation(
                 .orElseGet(() -> MasterEndpoint.plain(pod));
     }
 
-    /** Its identity. A pool that takes over retained objects keeps theirs; storage nodes refuse another one. */
+    /**
+     * Its identity. A pool that takes over retained objects, which have no owner, keeps theirs; storage nodes refuse another one. What another owns
+     * says nothing, such as the objects of a deleted pool of the same name.
+     */
     public String poolId() {
         String uid = pool.getMetadata().getUid();
+        return poolIdSaid(owners -> owners.contains(uid))
+                .or(() -> poolIdSaid(List::isEmpty))
+                .orElse(uid);
+    }
+
+    /** By the first of its objects that says one. */
+    private Optional<String> poolIdSaid(Predicate<List<String>> owners) {
+        String uid = pool.getMetadata().getUid();
         return children.stream()
+                .filter(child -> owners.test(child.getMetadata().getOwnerReferences().stream()
+                        .map(OwnerReference::getUid)
+                        .toList()))
                 .filter(child -> DirectoryList.of(child)
                         .filter(list -> list.goesWithAnother(uid))
                         .isEmpty())
@@ -131,8 +147,7 @@ public record PoolObservation(
                 .filter(Objects::nonNull)
                 .map(annotations -> annotations.get(PoolLabels.POOL_ID))
                 .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(uid);
+                .findFirst();
     }
 
     public KvCachePoolSpec spec() {
