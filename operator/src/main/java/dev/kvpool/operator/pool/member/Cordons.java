@@ -41,7 +41,8 @@ public final class Cordons {
                 .forEach(pod -> seen.sickNpus(pod)
                         .ifPresent(sick -> cordons.putIfAbsent(pod.nodeId(), Cordon.ofNpus(pod.node(), sick))));
         seen.pods(PoolLabels.ROLE_STORAGE).stream()
-                .filter(pod -> pod.uid().equals(requested.get(pod.nodeId())))
+                .filter(pod -> requested.containsKey(pod.nodeId())
+                        && requested.get(pod.nodeId()).equals(pod.uid()))
                 .forEach(pod -> cordons.compute(
                         pod.nodeId(),
                         (id, other) -> other == null ? Cordon.ofRequest(pod.node()) : other.andRequest()));
