@@ -66,7 +66,10 @@ def test_batches_of_any_number_of_pieces_arrive_whole_both_ways(
                 assert source.ask("sum") == destination.ask("sum")
     assert calls(cann, "TransferAsync" if asynchronous else "TransferSync") == 2 * len(PIECES)
     assert there.ask("stats served_writes") == there.ask("stats served_reads") == "0", "nothing went by tcp"
-    counted = {name: int(here.ask(f"stats ascend_{name}")) for name in ("transfers", "transfer_failures", "connects", "channels")}
+    counted = {
+        name: int(here.ask(f"stats ascend_{name}"))
+        for name in ("transfers", "transfer_failures", "connects", "channels")
+    }
     assert counted == {"transfers": 2 * len(PIECES), "transfer_failures": 0, "connects": 1, "channels": 1}
     assert int(here.ask("stats ascend_transfer_us")) > 0
 

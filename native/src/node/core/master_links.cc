@@ -390,9 +390,10 @@ void MasterLinks::renew(uint64_t nowMs, ConnectionId id) {
   if (find(id) == nullptr) return;
   Link& link = at(id);
   if (link.state == State::Closing || link.renewal) return;
-  link.renewal.emplace();
-  link.renewal->wantedAtMs = nowMs;
-  link.renewal->dialAtMs = nowMs;
+  Renewal wanted;
+  wanted.wantedAtMs = nowMs;
+  wanted.dialAtMs = nowMs;
+  link.renewal = wanted;
 }
 
 /// Whether this node is in view of all masters that are connected, or has been waited for.
