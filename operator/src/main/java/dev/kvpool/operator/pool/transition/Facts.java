@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.transition;
 
+import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepFacts;
 import dev.kvpool.api.v1alpha1.status.StepKind;
+import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.member.Member;
@@ -49,6 +51,27 @@ final class Facts {
     static StepStatus about(StepStatus step, Member other) {
         return step.with(
                 of(step, other, step.before().incarnation(), step.before().objects()));
+    }
+
+    /** A step of an upgrade as one of the way back, with what was noted when it began: what must differ from that differs still. */
+    static StepStatus onTheWayBack(StepStatus step, TransitionView view) {
+        StepFacts before = step.before();
+        return new StepStatus(
+                        step.of(),
+                        step.kind(),
+                        StepCause.ROLLBACK,
+                        StepState.UNDER_WAY,
+                        view.now().toString())
+                .with(new StepFacts(
+                        step.of(),
+                        StepCause.ROLLBACK,
+                        before.uid(),
+                        before.restarts(),
+                        before.incarnation(),
+                        before.objects(),
+                        before.image(),
+                        before.specImage(),
+                        null));
     }
 
     /** The pod is the one with which the step began. */

@@ -73,7 +73,10 @@ public final class StepJudge {
         return new Judged(judge.goOn, judge.waiting, judge.others, judge.failure);
     }
 
-    /** What goes on where the upgrade ends in this look: storage nodes that were being emptied take part again. */
+    /**
+     * What goes on where the upgrade ends, or turns round, in this look: storage nodes that were being emptied take part again. A pod that
+     * was told to run another image goes away for it whatever is wanted now, so that its step stays.
+     */
     static List<Verdict.Under> withoutUpgrade(Judged judged, TransitionView view) {
         List<Verdict.Under> goOn = new ArrayList<>();
         for (Verdict.Under under : judged.goOn()) {
@@ -82,6 +85,8 @@ public final class StepJudge {
                     || step.kind() == StepKind.TAKE_BACK
                     || view.isPaused(step.of(), step.because())) {
                 goOn.add(under);
+            } else if (hasStopped(step, view)) {
+                goOn.add(new Verdict.Under(step));
             } else {
                 rest(step, view).map(Verdict.Under::new).ifPresent(goOn::add);
             }
@@ -93,13 +98,15 @@ public final class StepJudge {
         if (view.isPaused(step.of(), step.because())) {
             goOn.add(new Verdict.Under(step));
         } else if (step.state() == StepState.WAITING) {
-            waiting.add(step);
+            waits(step);
         } else if (step.kind() == StepKind.TAKE_BACK) {
             take(step, emptying.takeBack(step));
         } else if (isGone(step) && step.kind() == StepKind.EMPTY) {
             forget(step);
         } else if (isGone(step) && view.members().get(step.of()).isEmpty()) {
             return;
+        } else if (turnsRound(step)) {
+            goOn.add(new Verdict.Under(Facts.onTheWayBack(step, view)));
         } else if (!isNeeded(step)) {
             rest(step, view).map(Verdict.Under::new).ifPresent(goOn::add);
         } else if (step.state() == StepState.KEPT || isOnAnother(step)) {
@@ -107,6 +114,31 @@ public final class StepJudge {
         } else {
             take(step, judged(step));
         }
+    }
+
+    /**
+     * One that had begun, and had to wait for another turn, leaves a storage node that its leader empties still. Where it is not needed any
+     * more that must end as well, or the storage node would take no objects, and no step say why.
+     */
+    private void waits(StepStatus step) {
+        boolean others = view.steps().stream()
+                        .map(StepStatus::of)
+                        .filter(step.of()::equals)
+                        .count()
+                > 1;
+        if (others || isNeeded(step) || !mayBeEmptied(step)) {
+            waiting.add(step);
+        } else {
+            rest(step, view).map(Verdict.Under::new).ifPresent(goOn::add);
+        }
+    }
+
+    private boolean mayBeEmptied(StepStatus step) {
+        return step.kind() == StepKind.EMPTY
+                && view.members()
+                        .node(step.of())
+                        .map(node -> node.draining() || node.drained())
+                        .orElse(view.members().leader().isEmpty());
     }
 
     private void take(StepStatus step, Verdict verdict) {
@@ -139,9 +171,7 @@ public final class StepJudge {
         Goals goals = view.goals();
         boolean wanted = goals.want(step.of());
         // A pod that is being deleted, or another one in its place, has to come back whatever is wanted now.
-        boolean stays = step.kind() == StepKind.EMPTY
-                || (Facts.isToBeDeleted(step, view.members())
-                        && !view.members().get(step.of()).orElseThrow().leaving());
+        boolean stays = step.kind() == StepKind.EMPTY || isStillToBeDeleted(step, view);
         return switch (step.because()) {
             case SCALE_DOWN -> !wanted;
             case CORDON, REQUEST ->
@@ -165,6 +195,24 @@ public final class StepJudge {
                                                 .isEmpty()))
                         .isPresent();
         };
+    }
+
+    /** Its pod may be away by now, or be about to go, though nothing is seen of it yet. */
+    private static boolean hasStopped(StepStatus step, TransitionView view) {
+        return step.before() != null
+                && (step.kind() == StepKind.RESTART
+                        || (step.kind() == StepKind.REPLACE && !isStillToBeDeleted(step, view)));
+    }
+
+    /**
+     * The pool is rolled back while a pod is on its way to the other image: the next one does not begin before it is there again. A dead
+     * machine is not waited for.
+     */
+    private boolean turnsRound(StepStatus step) {
+        return step.because() == StepCause.UPGRADE
+                && view.goals().image().filter(ImageGoal::back).isPresent()
+                && hasStopped(step, view)
+                && view.members().get(step.of()).filter(Member::isGone).isEmpty();
     }
 
     private boolean isMoved(String id) {
@@ -209,11 +257,33 @@ public final class StepJudge {
             return forgiving(step, orLeftOut(step, emptying.judge(step)));
         }
         Verdict verdict = pods.judge(step);
+        if (verdict instanceof Verdict.Under under && isStillToBeDeleted(step, view)) {
+            return deletedInTime(step, under);
+        }
         boolean counts = step.kind() != StepKind.REMOVE;
         if (counts && verdict instanceof Verdict.Under && view.idle(step).compareTo(view.stepTimeout()) > 0) {
             verdict = new Verdict.Failed(overdue(step));
         }
         return forgiving(step, orLeftOut(step, verdict));
+    }
+
+    /**
+     * Its pod has not been taken away yet, for want of a leader or of an API server that takes writes, so that it cannot have come back too
+     * late: the time for that begins when it is. A step of which an earlier version said so acts when it is written that it goes on.
+     */
+    private Verdict deletedInTime(StepStatus step, Verdict.Under under) {
+        String now = view.now().toString();
+        if (step.state() == StepState.FAILED) {
+            return new Verdict.Under(step.in(StepState.UNDER_WAY, null).begun(now));
+        }
+        return view.idle(step).compareTo(view.stepTimeout()) > 0
+                ? new Verdict.Under(under.step().begun(now), under.actions())
+                : under;
+    }
+
+    private static boolean isStillToBeDeleted(StepStatus step, TransitionView view) {
+        return Facts.isToBeDeleted(step, view.members())
+                && !view.members().get(step.of()).orElseThrow().leaving();
     }
 
     /** A dead machine says nothing of the image. What is to be emptied there takes part again when it is back, until its turn comes. */

@@ -90,6 +90,7 @@ final class RandomPool {
     private Instant now = Instant.parse("2026-01-01T12:00:00Z");
     private Instant operatorSince = now;
     private long generation;
+    private boolean takesWrites = true;
     private String appliedSpec = "";
     private KvCachePoolSpec spec;
 
@@ -130,6 +131,14 @@ final class RandomPool {
     /** The operator decides from the status before the stored one: what it writes is refused. */
     void roundWithStaleStatus() {
         look(before, false);
+        tick();
+    }
+
+    /** The API server takes no writes of the operator, and what leaders are told arrives all the same. */
+    void roundInOutage() {
+        takesWrites = false;
+        look(status, false);
+        takesWrites = true;
         tick();
     }
 
@@ -187,6 +196,12 @@ final class RandomPool {
     }
 
     private void execute(PoolPlan plan) {
+        if (!takesWrites) {
+            plan.actions().stream()
+                    .filter(action -> !(action instanceof Action.SetImage || action instanceof Action.DeletePod))
+                    .forEach(this::act);
+            return;
+        }
         plan.children().filter(next -> !planned.equals(Optional.of(next))).ifPresent(next -> {
             planned = Optional.of(next);
             next.make().forEach(child -> {

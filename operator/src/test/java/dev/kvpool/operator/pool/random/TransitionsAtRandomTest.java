@@ -20,9 +20,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Upgrades, changed settings, other numbers of storage nodes, restarts, maintenance of machines, and drains and failovers that users ask for, all at once and at random moments, while
- * machines are lost, containers crash and operators die. {@link Rules} hold all the time, and when nothing goes wrong any more each pool is
- * soon as its spec says. {@code -Dtransitions.seed=N} plays one story, {@code -Dtransitions.seeds=COUNT} as many.
+ * Upgrades, changed settings, other numbers of storage nodes, restarts, maintenance of machines, and drains and failovers that users ask for,
+ * all at once and at random moments, while machines are lost, containers crash, operators die and the API server takes no writes.
+ * {@link Rules} hold all the time, and when nothing goes wrong any more each pool is soon as its spec says.
+ * {@code -Dtransitions.seed=N} plays one story, {@code -Dtransitions.seeds=COUNT} as many.
  */
 class TransitionsAtRandomTest {
     private static final List<String> IMAGES = List.of(RandomPool.FIRST_IMAGE, "kvpool:2", "kvpool:3");
@@ -103,7 +104,7 @@ class TransitionsAtRandomTest {
     }
 
     private void event(RandomPool pool, Random random) {
-        switch (random.nextInt(24)) {
+        switch (random.nextInt(25)) {
             case 0, 1 -> {
                 pool.image = IMAGES.get(random.nextInt(IMAGES.size()));
                 story.add("want " + pool.image);
@@ -183,6 +184,13 @@ class TransitionsAtRandomTest {
                 long epoch = pool.epoch() - (random.nextInt(4) == 0 ? 1 : 0);
                 pool.annotations.put(PoolLabels.FAILOVER, Long.toString(epoch));
                 story.add("failover of epoch %d, which is %d".formatted(epoch, pool.epoch()));
+            }
+            case 23 -> {
+                int rounds = 1 + random.nextInt(2 * ROUNDS_BETWEEN_MAX);
+                for (int i = 0; i < rounds; i++) {
+                    pool.roundInOutage();
+                }
+                story.add("no writes for %d rounds".formatted(rounds));
             }
             default -> operator(pool, random);
         }

@@ -56,6 +56,38 @@ class RollTest {
         assertThat(pool.done).containsExactly("m-0 " + NEW, "s-0 " + NEW);
     }
 
+    /** Its step ended with the upgrade: its kubelet had not noticed the image yet, so that a master was restarted beside it. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4})
+    void aStorageNodeThatIsOnItsWayWhenThePoolGoesBackComesBeforeMasters(int rounds) {
+        RollPool pool = onItsWay().rounds(rounds).want(OLD);
+
+        play(pool, 1);
+
+        assertThat(pool.done.stream().filter(it -> it.endsWith(OLD)))
+                .as("%s", pool.done)
+                .containsExactly("s-2 " + OLD, "m-0 " + OLD, "m-1 " + OLD);
+        assertThat(pool.images()).containsExactly(OLD);
+    }
+
+    /** The cordon came to it while no step of the upgrade was there, and what it waits for is that the storage node is there again. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6})
+    void neitherDoesACordonComeBetween(int rounds) {
+        RollPool pool = onItsWay().rounds(rounds).want(OLD).cordoned("s-2").rounds(3);
+
+        assertThat(pool.done).doesNotContain("drain s-2").contains("s-2 " + OLD);
+    }
+
+    private static RollPool onItsWay() {
+        RollPool pool = upgrading(2, 3);
+        pool.node("s-2").roundsToNotice = 6;
+        while (!pool.done.contains("s-2 " + NEW)) {
+            pool.round();
+        }
+        return pool;
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
     void neverMoreStorageNodesAreAwayThanTheBudgetAllows(int budget) {

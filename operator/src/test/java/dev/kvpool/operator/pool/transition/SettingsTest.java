@@ -295,6 +295,41 @@ class SettingsTest {
                 .endsWith("demo-b-1 did not get ready within 10m.");
     }
 
+    /** While the API server took no writes its time ran out: the change had failed for good, of a pod that nothing was done about. */
+    @Test
+    void aPodThatCouldNotBeDeletedInTimeHasNotFailedAndIsDeleted() {
+        PoolPlan plan = notDeleted(StepState.UNDER_WAY);
+
+        assertThat(plan.transitions().steps().getFirst())
+                .extracting(StepStatus::of, StepStatus::state, StepStatus::since)
+                .containsExactly("demo-b-1", StepState.UNDER_WAY, PoolSketch.NOON.toString());
+        assertThat(plan.actions()).contains(new Action.DeletePod("demo-b-1", "uid-demo-b-1"));
+    }
+
+    /** Under another leader the time begins again, and the pod was deleted by a step that said it had failed. */
+    @Test
+    void oneOfWhichAnEarlierVersionSaidSoIsDeletedWhenTheStepSaysThatItGoesOn() {
+        PoolPlan plan = notDeleted(StepState.FAILED);
+
+        assertThat(plan.transitions().steps().getFirst())
+                .extracting(StepStatus::of, StepStatus::state, StepStatus::since)
+                .containsExactly("demo-b-1", StepState.UNDER_WAY, PoolSketch.NOON.toString());
+        assertThat(plan.actions()).noneMatch(Action.DeletePod.class::isInstance);
+    }
+
+    private PoolPlan notDeleted(StepState state) {
+        StepStatus step = new StepStatus(
+                        "demo-b-1",
+                        StepKind.REPLACE,
+                        StepCause.SETTINGS,
+                        state,
+                        PoolSketch.NOON.minusSeconds(3600).toString())
+                .with(new StepFacts("demo-b-1", StepCause.SETTINGS, "uid-demo-b-1", 0, "a1", 5L, null, null, null));
+        sketch("");
+        sketch.ledAllAlong().status(PoolSketch.statusWith(List.of(step)));
+        return plan();
+    }
+
     /** A scale-down without room used to block every upgrade. */
     @Test
     void aStorageNodeThatCannotBeEmptiedDoesNotHoldUpAnUpgrade() {
