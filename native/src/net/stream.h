@@ -79,8 +79,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
     /// A listener: how often those that have it in common may still go on with a handshake, which takes the processor
     /// for long. At 0 they wait until their owner, who outlives them, allows more. Null: no bound.
     int* handshakeSteps = nullptr;
-    /// After which part of the time that either certificate had left at the start isToBeRenewed() says so.
-    double renewedAfter = 0.75;
   };
 
   Stream(EventLoop& loop, Listener& listener, Id id, const Limits& limits)
@@ -133,8 +131,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Ends it once the peer's certificate has ended, or its root is not among those of `own`, the credentials of the
   /// moment, for kDistrustedMs. Asked now and then, with unixMs().
   void endExpired(int64_t unixNow, const secure::Credentials& own);
-  /// Once, when most of the time is over that either certificate had left at the start (Securing::renewedAfter):
-  /// another connection should take its place, and will be by newer certificates. Asked now and then.
+  /// Once, when three quarters are over of the time that either certificate had left at the start: another connection
+  /// should take its place, and will be by newer certificates. Asked now and then.
   /// Also once this process is another one by its own certificate of the moment, in `own`, than when the connection was
   /// opened, as what it may do differs then from one connection to the next; and once either certificate is of a root
   /// that is on its way out: that of the peer is not in `own`, or the successor of our own is of another.

@@ -108,26 +108,9 @@ void MasterModel::greet(uint64_t connection, wire::Body body) {
     clients_.insert(connection);
     return;
   }
-  const auto before = std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& entry) {
-    return entry.second.id == hello.self.name && entry.second.incarnation == hello.self.incarnation;
-  });
-  if (settings_.followsSuccessors && before != nodes_.end()) return follow(before->first, connection);
   Node& node = nodes_[connection];
   node.id = hello.self.name;
   node.incarnation = hello.self.incarnation;
-}
-
-/// The node has replaced its connection; what it holds stays in view.
-void MasterModel::follow(uint64_t before, uint64_t connection) {
-  Node node = std::move(nodes_.at(before));
-  nodes_.erase(before);
-  for (const auto& [slot, record] : node.slots) {
-    forget(before, record);
-    held_[record.object][connection] = record;
-  }
-  nodes_[connection] = std::move(node);
-  outgoing_.push_back({before, {}, true});
-  closed(before);
 }
 
 void MasterModel::nodeFrame(uint64_t connection, Node& node, wire::Body body) {
@@ -141,7 +124,7 @@ void MasterModel::nodeFrame(uint64_t connection, Node& node, wire::Body body) {
       break;
     case sbe::SnapshotEnd::sbeTemplateId():
       node.caughtUp = true;
-      if (role_ == MasterRole::Leader && !node.fenced) fenceNode(connection, node);
+      if (role_ == MasterRole::Leader) fenceNode(connection, node);
       break;
     case sbe::FenceAck::sbeTemplateId():
       fenceAcked(connection, node, readFenceAck(body));

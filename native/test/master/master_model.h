@@ -32,9 +32,6 @@ class MasterModel {
     uint64_t seed = 1;
     uint32_t objectLeaseMs = 0;  ///< 0: nothing is ever leased
     wire::VersionRange wire = wire::kWireVersions;
-    /// A second connection of a node is the successor of its first; else it is another node, as restarts are in models,
-    /// where a node keeps its incarnation.
-    bool followsSuccessors = false;
   };
 
   struct Outgoing {
@@ -92,7 +89,6 @@ class MasterModel {
 
   // connections and nodes
   void greet(uint64_t connection, wire::Body body);
-  void follow(uint64_t before, uint64_t connection);
   void nodeFrame(uint64_t connection, Node& node, wire::Body body);
   void apply(uint64_t connection, Node& node, const DirectoryRecords& records);
   void forget(uint64_t connection, const DirectoryRecord& record);

@@ -491,17 +491,6 @@ TEST_F(SecuredStreamTest, ARootThatComesBackInTimeEndsNothing) {
   EXPECT_FALSE(dialer_.ended);
 }
 
-TEST_F(SecuredStreamTest, IsToBeReplacedAfterThePartOfItsTimeThatItsOwnerNames) {
-  Stream::Securing early = dialing();
-  early.renewedAfter = 0.25;
-  pair(early, listening());
-  ASSERT_TRUE(untilOpened());
-  const auto own = authority_.credentials("node/a");
-  const int64_t left = dialer_.stream->principal()->notAfterMs - unixMs();
-  EXPECT_FALSE(dialer_.stream->isToBeRenewed(unixMs() + left / 5, *own));
-  EXPECT_TRUE(dialer_.stream->isToBeRenewed(unixMs() + left * 3 / 10, *own));
-}
-
 TEST_F(SecuredStreamTest, AnotherPoolIsRefused) {
   const CertificateAuthority::Wish stranger{{std::string("spiffe://") + test::kOtherPool + "/node/a"}};
   pair(Stream::Securing{authority_.credentials(stranger), Side::Dialer, {}, false}, listening());

@@ -77,12 +77,6 @@ class TlsPoolTest : public testing::Test {
     return ClientHandle(made);
   }
 
-  static MasterModel::Settings following() {
-    MasterModel::Settings settings;
-    settings.followsSuccessors = true;
-    return settings;
-  }
-
   /// A value that comes in parts keeps the client from giving its connection to the node up by itself.
   static void beginPutInParts(kv_client* client) {
     std::vector<kv_op> open{line("open", nullptr, 1000)};
@@ -112,7 +106,7 @@ class TlsPoolTest : public testing::Test {
   const char* advertises_ = kIpv4;
   uint32_t payloads_ = KV_PAYLOADS_DEFAULT;
   uint32_t clientsPayloads_ = KV_PAYLOADS_DEFAULT;
-  TestMaster master_{following(), 0, kIpv4, authority_.credentials("master/m")};
+  TestMaster master_{{}, 0, kIpv4, authority_.credentials("master/m")};
 };
 
 TEST_F(TlsPoolTest, ValuesGoAndComeAndRolesAreKept) {
@@ -348,51 +342,6 @@ TEST_F(TlsPoolTest, AConnectionEndsWithTheCertificateOfItsPeer) {
   EXPECT_NE(soon(client.get(), KV_OP_PUT, "later"), KV_OK) << "by a certificate that has ended";
   EXPECT_EQ(soon(this->client("tenant/default/rw/other").get(), KV_OP_EXISTS, "k"), KV_OK)
       << "others are not concerned";
-}
-
-TEST_F(TlsPoolTest, AConnectionToAMasterIsReplacedBeforeTheCertificateEndsByWhichItWasOpened) {
-  lifeSeconds_ = 4;
-  NodeHandle node;
-  std::string why;
-  ASSERT_EQ(start("node/a", KV_TLS_REQUIRED, &node, &why), KV_OK) << why;
-  ASSERT_TRUE(master_.awaitNodes(1));
-  EXPECT_EQ(statsOf(node.get()).tls_handshakes, 1u);
-  lifeSeconds_ = 3600;
-  directory("node/a");
-  uint32_t fewest = 1;
-  EXPECT_TRUE(eventually([&] {
-    const kv_node_stats stats = statsOf(node.get());
-    fewest = std::min(fewest, stats.masters_connected);
-    return stats.tls_handshakes == 2;
-  }));
-  EXPECT_TRUE(master_.awaitNodes(1));
-  EXPECT_EQ(fewest, 1u) << "the first one goes on until the second has taken its place";
-  EXPECT_EQ(statsOf(node.get()).tls_handshake_failures, 0u);
-}
-
-TEST_F(TlsPoolTest, AConnectionToAMasterEndsWithTheCertificateOfTheMaster) {
-  CertificateAuthority::Wish wish{{test::named("master/m")}};
-  wish.endsInSeconds = 3;
-  TestMaster brief({}, 0, kIpv4, authority_.credentials(wish));
-  kv_node_params params{};
-  params.struct_size = sizeof params;
-  params.pool_id = kPoolText;
-  params.node_id = "a";
-  const std::string masters = brief.address();
-  params.masters = masters.c_str();
-  params.listen_host = kIpv4;
-  params.advertise_host = kIpv4;
-  params.data_dir = data_.path().c_str();
-  params.segment_bytes = 32 << 20;
-  params.protocols = KV_PROTOCOL_TCP;
-  const std::string tls = directory("node/a");
-  params.tls_dir = tls.c_str();
-  char err[1024] = "";
-  kv_node* started = nullptr;
-  ASSERT_EQ(kv_node_start(&params, &started, err, sizeof err), KV_OK) << err;
-  const NodeHandle node(started);
-  ASSERT_TRUE(brief.awaitNodes(1));
-  EXPECT_TRUE(eventually([&] { return statsOf(node.get()).masters_connected == 0; })) << "it stays open";
 }
 
 TEST_F(TlsPoolTest, CertificatesThatAreRenewedUnderLoadCostNoCall) {

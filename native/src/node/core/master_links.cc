@@ -42,41 +42,8 @@ MasterLinks::Link& MasterLinks::at(ConnectionId id) {
   throw std::logic_error("connection of no master");
 }
 
-const MasterLinks::Link* MasterLinks::findRenewal(ConnectionId id) const {
-  for (const Link& link : links_) {
-    if (link.renewal && link.renewal->stage == Renewal::Stage::Greeting && link.renewal->connection == id) return &link;
-  }
-  return nullptr;
-}
-
-MasterLinks::Link* MasterLinks::renewalOf(ConnectionId id) {
-  const Link* const found = findRenewal(id);
-  return found == nullptr ? nullptr : &links_[numberOf(*found)];
-}
-
-/// The link if the dial of this master is one that renews it.
-MasterLinks::Link* MasterLinks::dialsRenewal(size_t master) {
-  Link& link = links_.at(master);
-  return link.renewal && link.renewal->stage == Renewal::Stage::Dialing ? &link : nullptr;
-}
-
-wire::Bytes MasterLinks::hello() const {
-  wire::Bytes out;
-  wire::appendHello(out, {context_.config.self, 0, wire::kMagic});
-  return out;
-}
-
 void MasterLinks::dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer) {
   Link& link = links_.at(master);
-  if (dialsRenewal(master) != nullptr) {
-    link.renewal->stage = Renewal::Stage::Greeting;
-    link.renewal->connection = id;
-    link.renewal->peer = peer;
-    link.renewal->heardAtMs = nowMs;
-    if (!leaving_) return context_.outbox.frames(id, hello());
-    closeRenewal(link, "this node leaves");
-    return link.renewal.reset();
-  }
   link.state = State::Greeting;
   link.connection = id;
   link.known = true;
@@ -84,12 +51,12 @@ void MasterLinks::dialled(uint64_t nowMs, ConnectionId id, size_t master, const 
   link.heardAtMs = nowMs;
   link.unsentBytes = 0;
   if (leaving_) return closeToLeave(link);
-  send(link, hello());
+  wire::Bytes out;
+  wire::appendHello(out, {context_.config.self, 0, wire::kMagic});
+  send(link, std::move(out));
 }
 
 void MasterLinks::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
-  if (replaced_.contains(id)) return;
-  if (Link* const renewed = renewalOf(id)) return renewalArrived(nowMs, *renewed, body);
   Link& link = at(id);
   if (link.state == State::Closing) return;
   link.heardAtMs = nowMs;
@@ -186,12 +153,6 @@ void MasterLinks::beginStream(Link& link) {
 }
 
 void MasterLinks::malformed(ConnectionId id, const std::string& what) {
-  if (replaced_.contains(id)) return;
-  if (Link* const renewed = renewalOf(id)) {
-    ++context_.stats.protocolErrors;
-    closeRenewal(*renewed, what);
-    return renewalEnded(renewed->renewal->heardAtMs, *renewed, what);
-  }
   Link& link = at(id);
   if (link.state == State::Closing) return;
   ++context_.stats.protocolErrors;
@@ -199,23 +160,14 @@ void MasterLinks::malformed(ConnectionId id, const std::string& what) {
 }
 
 void MasterLinks::sent(ConnectionId id, uint64_t bytes) {
-  if (find(id) == nullptr) return;  // one that is not streamed to yet, or no more
   Link& link = at(id);
   link.unsentBytes -= std::min(bytes, link.unsentBytes);
 }
 
 void MasterLinks::closed(uint64_t nowMs, ConnectionId id) {
-  if (replaced_.erase(id) > 0) return;
-  if (Link* const renewed = renewalOf(id)) return renewalEnded(nowMs, *renewed, "closed before a master had answered");
   Link& link = at(id);
   const bool byPeer = link.state != State::Closing;
   commands_.masterClosed(id);
-  if (link.renewal && link.renewal->stage != Renewal::Stage::Due) {
-    // What was to replace it is on its way already; a master that knows of it may be who has closed this one.
-    (void)watch_.lost(numberOf(link), byPeer, context_.fencing.seen());
-    return takePlace(link);
-  }
-  link.renewal.reset();
   redialLater(nowMs, link, "connection closed");
   if (watch_.lost(numberOf(link), byPeer, context_.fencing.seen())) dial(link);
 }
@@ -249,7 +201,6 @@ void MasterLinks::tellLeaderGone(Link& link, const LeaderWatch::Verdict& verdict
 void MasterLinks::tick(uint64_t nowMs) {
   if (leaving_) return;
   for (Link& link : links_) {
-    tickRenewal(nowMs, link);
     switch (link.state) {
       case State::Waiting:
         if (nowMs >= link.dialAtMs) dial(link);
@@ -279,10 +230,6 @@ void MasterLinks::leave() {
       appendNodeLeaves(out);
       send(link, std::move(out));
     }
-    if (link.renewal && link.renewal->stage == Renewal::Stage::Greeting) {
-      closeRenewal(link, "this node leaves");
-      link.renewal.reset();
-    }
     if (link.state == State::Streaming || link.state == State::Greeting) closeToLeave(link);
   }
 }
@@ -293,8 +240,7 @@ void MasterLinks::closeToLeave(Link& link) {
 }
 
 bool MasterLinks::closedAll() const {
-  return replaced_.empty() &&
-         std::all_of(links_.begin(), links_.end(), [](const Link& link) { return link.connection == 0; });
+  return std::all_of(links_.begin(), links_.end(), [](const Link& link) { return link.connection == 0; });
 }
 
 void MasterLinks::sendStats(Link& link) {
@@ -382,91 +328,6 @@ void MasterLinks::close(Link& link, const std::string& reason) {
   context_.outbox.add(Close{link.connection, reason});
 }
 
-// ---- renewals ----
-// Before the certificates end by which a connection was opened, another one is dialled. The first goes on until a
-// master has welcomed the node on the second, so a successor that does not work costs nothing but another attempt.
-
-void MasterLinks::renew(uint64_t nowMs, ConnectionId id) {
-  if (find(id) == nullptr) return;
-  Link& link = at(id);
-  if (link.state == State::Closing || link.renewal) return;
-  Renewal wanted;
-  wanted.wantedAtMs = nowMs;
-  wanted.dialAtMs = nowMs;
-  link.renewal = wanted;
-}
-
-/// Whether this node is in view of all masters that are connected, or has been waited for.
-bool MasterLinks::mayRenew(uint64_t nowMs, const Renewal& renewal) const {
-  return std::all_of(links_.begin(), links_.end(), [&](const Link& link) {
-    const bool renews = link.renewal && link.renewal->stage != Renewal::Stage::Due;
-    const bool inView = link.state != State::Greeting && (link.state != State::Streaming || link.snapshot.done);
-    return (!renews && inView) || nowMs - renewal.wantedAtMs >= kRenewWaitMsMax;
-  });
-}
-
-void MasterLinks::tickRenewal(uint64_t nowMs, Link& link) {
-  if (!link.renewal) return;
-  Renewal& renewal = *link.renewal;
-  if (renewal.stage == Renewal::Stage::Greeting && nowMs - renewal.heardAtMs > wire::kSilenceMsMax) {
-    const std::string why = "silent for " + std::to_string(wire::kSilenceMsMax) + " ms";
-    closeRenewal(link, why);
-    return renewalEnded(nowMs, link, why);
-  }
-  const bool isDue = renewal.stage == Renewal::Stage::Due && nowMs >= renewal.dialAtMs;
-  if (!isDue || link.state != State::Streaming || !mayRenew(nowMs, renewal)) return;
-  renewal.stage = Renewal::Stage::Dialing;
-  context_.outbox.add(Dial{numberOf(link)});
-}
-
-/// The answer to the Hello on the second connection.
-void MasterLinks::renewalArrived(uint64_t nowMs, Link& link, wire::Body body) {
-  if (wire::templateOf(body) == sbe::Refused::sbeTemplateId()) {
-    const std::string why = wire::refusalStatus(wire::readRefused(body), link.renewal->peer).text();
-    closeRenewal(link, why);
-    return renewalEnded(nowMs, link, why);
-  }
-  const ConnectionId before = link.connection;
-  commands_.masterClosed(before);
-  replaced_.insert(before);
-  context_.outbox.add(
-      Close{before, "master " + link.peer + ": a newer connection has taken its place", LogLevel::Debug});
-  takePlace(link);
-  greet(link, body);
-}
-
-/// The first connection is of no more use.
-void MasterLinks::takePlace(Link& link) {
-  const Renewal renewal = *std::exchange(link.renewal, std::nullopt);
-  link.unsentBytes = 0;
-  if (renewal.stage == Renewal::Stage::Dialing) {
-    link.state = State::Dialing;
-    link.connection = 0;
-    return;
-  }
-  link.state = State::Greeting;
-  link.connection = renewal.connection;
-  link.peer = renewal.peer;
-  link.heardAtMs = renewal.heardAtMs;
-}
-
-void MasterLinks::closeRenewal(Link& link, const std::string& why) {
-  const ConnectionId id = link.renewal->connection;
-  replaced_.insert(id);
-  context_.outbox.add(Close{id, "master " + link.peer + ": " + why, LogLevel::Debug});
-}
-
-/// The connection stays, and another attempt follows.
-void MasterLinks::renewalEnded(uint64_t nowMs, Link& link, const std::string& why) {
-  const std::string problem = "the connection cannot be renewed before its certificates end: " + why;
-  if (problem != link.lastProblem) context_.outbox.note(LogLevel::Warning, "master " + link.peer + ": " + problem);
-  link.lastProblem = problem;
-  Renewal& renewal = *link.renewal;
-  renewal.stage = Renewal::Stage::Due;
-  renewal.dialAtMs = nowMs + renewal.againMs;
-  renewal.againMs = std::min(renewal.againMs * 2, kRenewAgainMsMax);
-}
-
 // ---- dials ----
 
 void MasterLinks::dial(Link& link) {
@@ -475,7 +336,6 @@ void MasterLinks::dial(Link& link) {
 }
 
 void MasterLinks::dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why) {
-  if (Link* const renewed = dialsRenewal(master)) return renewalEnded(nowMs, *renewed, why);
   Link& link = links_.at(master);
   link.known = true;
   redialLater(nowMs, link, why);
@@ -484,7 +344,6 @@ void MasterLinks::dialFailed(uint64_t nowMs, size_t master, bool refused, const 
 
 /// As when a connection ends: a process that dies takes connections up to its last moment.
 void MasterLinks::dialDropped(uint64_t nowMs, size_t master, const std::string& why) {
-  if (Link* const renewed = dialsRenewal(master)) return renewalEnded(nowMs, *renewed, why);
   Link& link = links_.at(master);
   link.known = true;
   redialLater(nowMs, link, why);
@@ -492,7 +351,6 @@ void MasterLinks::dialDropped(uint64_t nowMs, size_t master, const std::string& 
 }
 
 void MasterLinks::nameUnknown(uint64_t nowMs, size_t master, const std::string& why) {
-  if (Link* const renewed = dialsRenewal(master)) return renewalEnded(nowMs, *renewed, why);
   Link& link = links_.at(master);
   const bool rarely = !link.known && connected() > 0;
   redialLater(nowMs, link, why, rarely ? kUnknownRedialMsMax : kRedialMsMax);

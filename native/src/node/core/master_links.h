@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,16 +29,10 @@ class MasterLinks {
   /// For a master whose name never had an address, while another one is connected: most of those a pool may have are
   /// never started, and every question is several to the cluster's DNS.
   static constexpr uint64_t kUnknownRedialMsMax = 30000;
-  /// Between two attempts to renew a connection, at most; it goes on meanwhile.
-  static constexpr uint64_t kRenewAgainMsMax = 30000;
-  /// How long a renewal waits for the snapshots of others.
-  static constexpr uint64_t kRenewWaitMsMax = 10000;
 
   MasterLinks(CoreContext& context, MasterCommands& commands);
 
-  [[nodiscard]] bool owns(ConnectionId id) const {
-    return find(id) != nullptr || findRenewal(id) != nullptr || replaced_.contains(id);
-  }
+  [[nodiscard]] bool owns(ConnectionId id) const { return find(id) != nullptr; }
   [[nodiscard]] uint32_t connected() const;
 
   void dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer);
@@ -54,9 +47,6 @@ class MasterLinks {
   void malformed(ConnectionId id, const std::string& what);
   void sent(ConnectionId id, uint64_t bytes);
   void closed(uint64_t nowMs, ConnectionId id);
-  /// The connection ends soon, with the certificates by which it was opened: another one takes its place, which is
-  /// dialled while it goes on. One master at a time, so that others have this node in view meanwhile.
-  void renew(uint64_t nowMs, ConnectionId id);
   void tick(uint64_t nowMs);
 
   /// Tells every master that this node and its memory end, and closes; none is dialled any more.
@@ -74,17 +64,6 @@ class MasterLinks {
 
  private:
   enum class State { Waiting, Dialing, Greeting, Streaming, Closing };
-  /// What is to take the place of a connection that streams.
-  struct Renewal {
-    enum class Stage { Due, Dialing, Greeting };
-    Stage stage = Stage::Due;
-    uint64_t wantedAtMs = 0;
-    uint64_t dialAtMs = 0;
-    uint64_t againMs = kRedialMsMin;
-    ConnectionId connection = 0;  // Greeting
-    std::string peer;             // likewise
-    uint64_t heardAtMs = 0;       // likewise
-  };
   struct Link {
     State state = State::Waiting;
     ConnectionId connection = 0;
@@ -97,22 +76,11 @@ class MasterLinks {
     uint64_t statsAtMs = 0;
     uint64_t unsentBytes = 0;
     RecordStream::Cursor snapshot;
-    std::optional<Renewal> renewal;
   };
 
   [[nodiscard]] const Link* find(ConnectionId id) const;
   [[nodiscard]] size_t numberOf(const Link& link) const { return static_cast<size_t>(&link - links_.data()); }
   Link& at(ConnectionId id);
-  [[nodiscard]] const Link* findRenewal(ConnectionId id) const;
-  Link* renewalOf(ConnectionId id);
-  [[nodiscard]] Link* dialsRenewal(size_t master);
-  [[nodiscard]] bool mayRenew(uint64_t nowMs, const Renewal& renewal) const;
-  void renewalArrived(uint64_t nowMs, Link& link, wire::Body body);
-  void renewalEnded(uint64_t nowMs, Link& link, const std::string& why);
-  void closeRenewal(Link& link, const std::string& why);
-  void tickRenewal(uint64_t nowMs, Link& link);
-  void takePlace(Link& link);
-  [[nodiscard]] wire::Bytes hello() const;
   void greet(Link& link, wire::Body body);
   void beginStream(Link& link);
   void continueSnapshot(Link& link);
@@ -135,8 +103,7 @@ class MasterLinks {
   CoreContext& context_;
   MasterCommands& commands_;
   std::vector<Link> links_;
-  std::set<ConnectionId> replaced_;  // closed by this node, and still to end; nothing of them counts
-  std::set<uint32_t> damaged_;       // slots that snapshots found in this turn
+  std::set<uint32_t> damaged_;  // slots that snapshots found in this turn
   LeaderWatch watch_;
   bool leaving_ = false;
   uint64_t randomState_;

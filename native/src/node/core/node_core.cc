@@ -119,12 +119,8 @@ void NodeCore::closed(uint64_t nowMs, ConnectionId id) {
   }
 }
 
-void NodeCore::renew(uint64_t nowMs, ConnectionId id) {
-  if (masters_.owns(id)) {
-    masters_.renew(nowMs, id);
-  } else if (copies_.owns(id)) {
-    copies_.renew(id);
-  }
+void NodeCore::renew(ConnectionId id) {
+  if (copies_.owns(id)) copies_.renew(id);
 }
 
 void NodeCore::tick(uint64_t nowMs) {

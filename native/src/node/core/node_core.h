@@ -78,8 +78,9 @@ class NodeCore {
   }
   /// The connection is gone, on our wish or not. Nothing is written to its extents any more.
   void closed(uint64_t nowMs, ConnectionId id);
-  /// The certificates end soon by which it was opened; where this node has dialled it, another one takes its place.
-  void renew(uint64_t nowMs, ConnectionId id);
+  /// The certificates end soon by which it was opened; where this node has dialled it for copies, another one takes its
+  /// place.
+  void renew(ConnectionId id);
   void tick(uint64_t nowMs);
 
   /// Long work goes on by a slice, changes go to the masters, snapshots go on.

@@ -23,10 +23,6 @@ constexpr net::Stream::Limits kMasterLimits{};
 /// Steps of handshakes in one turn, of half a millisecond each: clients are served in between.
 constexpr int kHandshakeStepsPerTurn = 2;
 
-/// The parts of the time that its certificates have left between which a connection to a master is renewed.
-constexpr double kRenewMastersFrom = 0.625;
-constexpr double kRenewMastersTo = 0.875;
-
 uint64_t monotonicMs() {
   return static_cast<uint64_t>(net::steadyMs());
 }
@@ -131,20 +127,17 @@ void Shell::tick() {
   streams_.endStalled(now, static_cast<int64_t>(transferTimeoutMs_));
 }
 
-/// Connections end with the certificates by which they were opened; those that we dialled are replaced before.
+/// Connections end with the certificates by which they were opened; those that we dialled are replaced before. Those to
+/// masters stay: the directory would go to them from its beginning, and until its end a leader could not use this node.
 void Shell::watchCertificates() {
   const int64_t now = net::unixMs();
   const secure::Credentials& own = *security_->credentials();
   streams_.forEach([this, now, &own](net::Stream& stream) {
+    const Principal* const peer = stream.principal();
+    if (peer == nullptr || peer->role == Principal::Role::Master) return;
     stream.endExpired(now, own);
-    if (stream.isToBeRenewed(now, own)) core_.renew(nowMs_, stream.id());
+    if (stream.isToBeRenewed(now, own)) core_.renew(stream.id());
   });
-}
-
-/// To a master the whole directory goes again then: not by all nodes at the same time, whose certificates may be as old
-/// as each other's, or which meet the same master's.
-double Shell::renewedAfter() {
-  return std::uniform_real_distribution(kRenewMastersFrom, kRenewMastersTo)(random_);
 }
 
 /// Whoever cuts the file short takes objects away; with the guard's zeros in their place nothing may be answered.
@@ -189,14 +182,8 @@ void Shell::begin(Fd socket, const Unopened& opens, const net::Stream::Limits& l
   const auto side = isClient ? secure::Session::Side::Listener : secure::Session::Side::Dialer;
   // What masters say has secrets in it.
   const auto payloads = opens.kind == Unopened::Kind::Master ? secure::Payloads::Encrypted : security_->payloads();
-  net::Stream::Securing securing{security_->credentials(),
-                                 side,
-                                 expectedOf(opens),
-                                 isClient && security_->takesPlain(),
-                                 payloads,
-                                 isClient ? &handshakeSteps_ : nullptr};
-  if (opens.kind == Unopened::Kind::Master) securing.renewedAfter = renewedAfter();
-  stream->secure(std::move(securing));
+  stream->secure({security_->credentials(), side, expectedOf(opens), isClient && security_->takesPlain(), payloads,
+                  isClient ? &handshakeSteps_ : nullptr});
   stream->adopt(std::move(socket));
 }
 

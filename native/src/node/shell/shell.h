@@ -6,7 +6,6 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <random>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -107,7 +106,6 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   void act();
   void tick();
   void watchCertificates();
-  double renewedAfter();
   void checkSegment() const;
   void takeTierDone();
   template <typename Copy>
@@ -159,7 +157,6 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   int handshakeSteps_ = 0;                                  // left in this turn
   std::unordered_map<uint64_t, secure::Expected> sources_;  // that are dialled, by their numbers
   TlsCounts tls_;
-  std::minstd_rand random_{std::random_device{}()};
   net::RefusalLog refusals_;
   std::unordered_map<ConnectionId, std::vector<kv_piece>> receiving_;  // where the parts go that come
   net::Streams streams_;

@@ -159,7 +159,7 @@ TEST_F(CopyTest, TheNextCopyFromThereTakesTheSameConnection) {
 
 TEST_F(CopyTest, NoFurtherCopyBeginsOnAConnectionWhoseCertificatesEndSoon) {
   begin(1);
-  node.core->renew(node.nowMs, kSource);
+  node.core->renew(kSource);
   node.act();
   EXPECT_FALSE(node.closeReasons.contains(kSource)) << "the copy that is under way ends first";
   payload();
@@ -172,7 +172,7 @@ TEST_F(CopyTest, NoFurtherCopyBeginsOnAConnectionWhoseCertificatesEndSoon) {
 TEST_F(CopyTest, AnIdleConnectionWhoseCertificatesEndSoonIsClosedAtOnce) {
   begin(1);
   payload();
-  node.core->renew(node.nowMs, kSource);
+  node.core->renew(kSource);
   node.act();
   EXPECT_TRUE(node.closeReasons.contains(kSource));
 }

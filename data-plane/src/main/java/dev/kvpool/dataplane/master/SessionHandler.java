@@ -195,7 +195,11 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             }
             frames.welcome();
             context.writeAndFlush(welcome);
-            PeerLifetime.watch(context.channel(), admission, InstantSource.system(), why -> endFor(context, why));
+            if (!isNode) {
+                // Nodes stay: their directories would come again from the beginning, and nodes be of no use until their
+                // end.
+                PeerLifetime.watch(context.channel(), admission, InstantSource.system(), why -> endFor(context, why));
+            }
         });
     }
 

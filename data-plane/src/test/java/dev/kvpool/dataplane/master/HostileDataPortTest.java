@@ -10,7 +10,6 @@ import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.dataplane.master.LeaderProbe.Finding;
-import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
 import dev.kvpool.dataplane.secure.IssuedCertificates;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
@@ -418,25 +417,6 @@ class HostileDataPortTest {
             other.send(new ExistsRequest(2, keys("k")));
             other.receive(ExistsReply.class);
         }
-        stillServes();
-    }
-
-    @Test
-    void aNodesConnectionEndsWithItsCertificate() throws Exception {
-        Path directory = issue(authority, "node/a", Instant.now(), Duration.ofSeconds(3));
-        node.close();
-        node = new SocketNode(
-                        POOL,
-                        "a",
-                        Optional.of(TlsContext.read(directory, Instant.now()).context()))
-                .dial(master.port());
-        stillServes();
-        await().atMost(PATIENCE)
-                .until(() -> master.status().nodes().stream().allMatch(it -> it.state() == NodeState.AWAY));
-        node.close();
-        node = new SocketNode(POOL, "a", Optional.of(context("node/a"))).dial(master.port());
-        await().atMost(PATIENCE)
-                .until(() -> master.status().nodes().stream().allMatch(it -> it.state() == NodeState.READY));
         stillServes();
     }
 

@@ -4,7 +4,6 @@ package dev.kvpool.dataplane.master;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.kvpool.dataplane.CapturedLog;
 import dev.kvpool.dataplane.admin.TrustInEffect;
 import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.dataplane.cli.Command;
@@ -26,12 +25,6 @@ import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.certificate.TrustBundle;
 import dev.kvpool.identity.name.PeerName;
-import dev.kvpool.nativelib.ClientParameters;
-import dev.kvpool.nativelib.NativeClient;
-import dev.kvpool.nativelib.ObjectValue;
-import dev.kvpool.nativelib.Protocol;
-import dev.kvpool.nativelib.Status;
-import dev.kvpool.nativelib.TlsParameters;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -45,7 +38,6 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -68,7 +60,6 @@ class MembersOfDirectoriesTest {
     private static final UUID POOL = UUID.fromString("5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01");
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final Duration DAY = Duration.ofDays(1);
-    private static final Duration BRIEF = Duration.ofSeconds(8);
 
     private final CertificateAuthority authority =
             CertificateAuthority.create(POOL, Instant.now(), DAY.multipliedBy(9));
@@ -113,12 +104,7 @@ class MembersOfDirectoriesTest {
     /** As cert-manager does: another key and certificate under the same names. */
     private void fill(String directory, String name, CertificateAuthority by, X509Certificate... roots)
             throws IOException {
-        fill(DAY, directory, name, by, roots);
-    }
-
-    private void fill(Duration life, String directory, String name, CertificateAuthority by, X509Certificate... roots)
-            throws IOException {
-        CertificateAuthority.Issued issued = by.issue(PeerName.ofPath(POOL, name), List.of(), Instant.now(), life);
+        CertificateAuthority.Issued issued = by.issue(PeerName.ofPath(POOL, name), List.of(), Instant.now(), DAY);
         IssuedDirectory.write(
                 folder.resolve(directory),
                 Arrays.stream(roots).map(Pem::encode).collect(Collectors.joining()),
@@ -147,66 +133,6 @@ class MembersOfDirectoriesTest {
         assertThat(ended).isNotDone();
         stop.ask();
         assertThat(ended.get(LONG.toSeconds(), TimeUnit.SECONDS)).isEqualTo(ExitCode.OK);
-    }
-
-    /** With a load: no put fails, and what is acknowledged stays. */
-    @Test
-    void aStorageNodeReplacesItsConnectionBeforeItsCertificateEnds() throws Exception {
-        X509Certificate root = authority.certificate();
-        fill("c", "tenant/default/rw/c", authority, root);
-        fill(BRIEF, "n", "node/n-0", authority, root);
-        CompletableFuture<Integer> ended = node();
-        await().atMost(LONG).ignoreExceptions().until(() -> probe("/readyz").isOk());
-        try (CapturedLog log = new CapturedLog(CoreLoop.class.getName());
-                NativeClient client = client()) {
-            Map<String, byte[]> acknowledged = new LinkedHashMap<>();
-            Instant until = Instant.now().plus(LONG);
-            Instant refill = Instant.now();
-            while (replacements(log) < 2 && Instant.now().isBefore(until)) {
-                if (Instant.now().isAfter(refill)) {
-                    fill(BRIEF, "n", "node/n-0", authority, root);
-                    refill = refill.plus(BRIEF.dividedBy(3));
-                }
-                String key = "k" + acknowledged.size();
-                byte[] value = key.getBytes(StandardCharsets.UTF_8);
-                assertThat(client.put(Map.of(key, value), LONG))
-                        .as(client::explain)
-                        .containsExactly(Status.OK);
-                acknowledged.put(key, value);
-                await().atMost(LONG).pollInterval(Duration.ofMillis(10)).until(() -> isRead(client, key, value));
-            }
-            assertThat(replacements(log)).isGreaterThan(1);
-            List<String> keys = List.copyOf(acknowledged.keySet());
-            assertThat(client.get(keys, LONG)).hasSameSizeAs(keys).allMatch(it -> it.status() == Status.OK);
-        }
-        assertThat(ended).isNotDone();
-    }
-
-    private static long replacements(CapturedLog log) {
-        return log.lines().stream()
-                .filter(line -> line.contains("replaced by a newer connection"))
-                .count();
-    }
-
-    /** Whether it can be read now; it is unavailable only while the node tells again what it has. */
-    private static boolean isRead(NativeClient client, String key, byte[] value) {
-        ObjectValue found = client.get(List.of(key), LONG).getFirst();
-        assertThat(found.status()).isIn(Status.OK, Status.UNAVAILABLE);
-        found.bytes().ifPresent(bytes -> assertThat(bytes).isEqualTo(value));
-        return found.status() == Status.OK;
-    }
-
-    private NativeClient client() {
-        return NativeClient.connect(new ClientParameters(
-                "127.0.0.1:" + master.port(),
-                null,
-                Set.of(Protocol.TCP),
-                null,
-                null,
-                null,
-                null,
-                null,
-                new TlsParameters(folder.resolve("c").toString(), TlsParameters.Mode.REQUIRED)));
     }
 
     private void awaitSigner(CertificateAuthority by, int roots) throws IOException {

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 
 /**
  * Ends a connection with the certificate that its peer has shown, as its owner may have lost its part in the pool since; and soon after the root
- * went to which that leads. Clients and storage nodes have replaced it by then.
+ * went to which that leads. Clients have replaced it by then.
  */
 public final class PeerLifetime {
     /** How often is looked whether the root is still there. */
