@@ -5,7 +5,6 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineStatus;
 import dev.kvpool.operator.engine.status.EngineStatus;
-import dev.kvpool.operator.pool.cluster.ShortItems;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.javaoperatorsdk.operator.api.config.informer.Informer;
@@ -52,7 +51,6 @@ public class TransferEngineReconciler implements Reconciler<TransferEngine> {
         return List.of(new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(KvCachePool.class, TransferEngine.class)
                         .withComparableResourceVersion(false)
-                        .withItemStore(new ShortItems<>(EngineStatus::read))
                         .withSecondaryToPrimaryMapper(pool -> enginesBeside(pool, context))
                         .withOnUpdateFilter(EngineStatus::mayDiffer)
                         .build(),

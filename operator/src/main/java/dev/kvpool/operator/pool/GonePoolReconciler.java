@@ -5,7 +5,6 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
 import dev.kvpool.operator.event.ToldOnce;
 import dev.kvpool.operator.event.recorder.EventRecorder;
-import dev.kvpool.operator.pool.cluster.ShortItems;
 import dev.kvpool.operator.pool.gone.GonePlan;
 import dev.kvpool.operator.pool.gone.GonePool;
 import dev.kvpool.operator.pool.naming.DirectoryList;
@@ -68,7 +67,6 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
         return List.of(new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(KvCachePool.class, ConfigMap.class)
                         .withComparableResourceVersion(false)
-                        .withItemStore(new ShortItems<>(pool -> new KvCachePool()))
                         .withSecondaryToPrimaryMapper(pool -> listsOf(pool, context))
                         .withOnAddFilter(pool -> false)
                         .withOnUpdateFilter((now, before) -> false)

@@ -67,40 +67,6 @@ public final class EngineStatus {
                         .toList());
     }
 
-    /** What of a pool is read here besides its name: its spec, and parts of its status. */
-    public static KvCachePool read(KvCachePool whole) {
-        KvCachePoolStatus status = status(whole);
-        KvCachePool pool = new KvCachePool();
-        pool.setSpec(whole.getSpec());
-        pool.setStatus(new KvCachePoolStatus(
-                null,
-                null,
-                null,
-                status.conditions().stream()
-                        .filter(it -> it.type().equals(ConditionType.PROGRESSING.text()))
-                        .toList(),
-                null,
-                null,
-                null,
-                status.storage(),
-                status.agents(),
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                status.protocols(),
-                null,
-                null,
-                status.engines()));
-        return pool;
-    }
-
     /** Whether what an engine says of a pool may have changed with it. */
     public static boolean mayDiffer(KvCachePool now, KvCachePool before) {
         KvCachePoolStatus status = Objects.requireNonNullElse(now.getStatus(), KvCachePoolStatus.EMPTY);

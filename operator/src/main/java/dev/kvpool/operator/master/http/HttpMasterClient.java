@@ -43,6 +43,9 @@ public final class HttpMasterClient implements MasterClient {
     /** A leader lets clients that wait have their answers before it hands over. */
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(8);
 
+    /** So that one whose answer does not begin in time is told from one whose answer does not end. */
+    private static final Duration AFTER_HEAD = Duration.ofMillis(100);
+
     private static final int UNAUTHORIZED = 401;
     private static final int NOT_FOUND = 404;
 
@@ -214,7 +217,7 @@ public final class HttpMasterClient implements MasterClient {
                 .thenCompose(made -> {
                     CompletableFuture<HttpResponse<byte[]>> sent = http.sendAsync(made, WHOLE_ANSWER);
                     return sent.copy()
-                            .orTimeout(within.toMillis(), TimeUnit.MILLISECONDS)
+                            .orTimeout(within.plus(AFTER_HEAD).toMillis(), TimeUnit.MILLISECONDS)
                             .whenComplete((answer, failed) -> sent.cancel(true));
                 });
     }

@@ -10,12 +10,10 @@ import dev.kvpool.api.v1alpha1.status.Condition;
 import dev.kvpool.api.v1alpha1.status.ConditionStatus;
 import dev.kvpool.api.v1alpha1.status.EngineUse;
 import dev.kvpool.api.v1alpha1.status.ReadyCount;
-import dev.kvpool.operator.pool.cluster.ShortItems;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.time.Instant;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** Draws a transfer engine and the pools that name it in a few words. */
 public final class EngineSketch {
@@ -34,15 +32,7 @@ public final class EngineSketch {
                         "--- {apiVersion: kvpool.dev/v1alpha1, kind: TransferEngine, metadata: {name: demo}, spec: %s}"
                                 .formatted(spec),
                         TransferEngine.class);
-        return EngineStatus.next(
-                engine, Stream.of(pools).map(EngineSketch::kept).toList(), NOON);
-    }
-
-    /** As the informer of pools keeps it. */
-    private static KvCachePool kept(KvCachePool whole) {
-        ShortItems<KvCachePool> items = new ShortItems<>(EngineStatus::read);
-        items.put("a/pool", whole);
-        return items.get("a/pool");
+        return EngineStatus.next(engine, List.of(pools), NOON);
     }
 
     /** A pool whose ready storage nodes offer the named protocols. */
