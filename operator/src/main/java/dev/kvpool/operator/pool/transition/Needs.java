@@ -174,8 +174,19 @@ final class Needs {
                 StepKind kind = !mends && view.members().handsOver(member) ? StepKind.HAND_OVER : StepKind.REPLACE;
                 add(member.id(), kind, StepCause.SETTINGS, member.master(), mends);
             }
-            case MOVE -> add(member.id(), StepKind.EMPTY, StepCause.SETTINGS, false, false);
+            case MOVE -> moved(member);
             case WAIT -> {}
+        }
+    }
+
+    /** What is emptied for its place is not emptied once more: once nothing is left there, it is replaced at once. */
+    private void moved(Member member) {
+        if (view.cordon(member.id()).isEmpty()) {
+            add(member.id(), StepKind.EMPTY, StepCause.SETTINGS, false, false);
+        } else if (step(member.id())
+                .filter(step -> step.state() == StepState.EMPTY)
+                .isPresent()) {
+            add(member.id(), StepKind.REPLACE, StepCause.SETTINGS, false, false);
         }
     }
 }

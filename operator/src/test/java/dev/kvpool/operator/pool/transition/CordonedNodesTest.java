@@ -37,6 +37,14 @@ class CordonedNodesTest {
     }
 
     @Test
+    void oneWithEarlierSettingsIsEmptiedOnceAndThenReplaced() {
+        DrainPool pool = new DrainPool(3).outdated("s-1").cordoned("k-1").rounds(20);
+
+        assertThat(pool.told).containsExactly("empty s-1");
+        assertThat(pool.madeAnew).containsExactly("s-1 with 0");
+    }
+
+    @Test
     void oneIsEmptiedThenMayBeEvictedAndThenTakesPartElsewhere() {
         DrainPool pool = new DrainPool(3).cordoned("k-2").evicting(true);
         for (int round = 0; round < ENOUGH && pool.evicted.isEmpty(); round++) {

@@ -117,6 +117,29 @@ class RequestedDrainsTest {
     }
 
     @Test
+    void oneWithEarlierSettingsIsReplacedOnceItIsEmpty() {
+        DrainPool pool = new DrainPool(3).outdated("s-1").requested("s-1").rounds(20);
+        assertThat(pool.told).containsExactly("empty s-1");
+        assertThat(pool.madeAnew).containsExactly("s-1 with 0");
+
+        pool.starts().rounds(10);
+        assertThat(pool.madeAnew).hasSize(1);
+        assertThat(pool.status()).isEmpty();
+        assertThat(pool.node("s-1").state).isEqualTo("ready");
+    }
+
+    @Test
+    void oneWithEarlierSettingsThatCannotBeEmptiedIsNotBegunAgainAndAgain() {
+        DrainPool pool = new DrainPool(3).options(DROP).outdated("s-1").requested("s-1");
+        pool.node("s-1").stuck = 7;
+        pool.rounds(10).later(Duration.ofHours(1)).rounds(40);
+
+        assertThat(pool.phases()).containsExactly("s-1 LEFTOVERS");
+        assertThat(pool.told).doesNotContain("cancel s-1");
+        assertThat(pool.madeAnew).isEmpty();
+    }
+
+    @Test
     void aSpecThatCannotBeCarriedOutDoesNotMatterAndAPauseDoes() {
         assertThat(new DrainPool(3).specCounts(false).requested("s-1").rounds(3).told)
                 .containsExactly("empty s-1");
