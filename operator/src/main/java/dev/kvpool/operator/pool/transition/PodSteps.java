@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.transition;
 
+import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
@@ -213,6 +214,10 @@ final class PodSteps {
         }
         if (!leader.get().name().equals(step.of())) {
             return new Verdict.Done();
+        }
+        if (step.state() == StepState.FAILED && step.because() == StepCause.REQUEST) {
+            // One that has failed counts as nothing that is under way, and so does nothing.
+            return new Verdict.Under(step);
         }
         if (step.epoch() == null) {
             // Written before it is asked: a later epoch of the same master tells that it was, for nothing.

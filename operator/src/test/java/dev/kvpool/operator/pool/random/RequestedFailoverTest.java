@@ -132,6 +132,29 @@ class RequestedFailoverTest {
         assertThat(pool.unlike()).isEmpty();
     }
 
+    /** A failed one counts as nothing that is under way: one that went on would happen beside what has begun since. */
+    @Test
+    void oneThatHasFailedHappensNoMoreWhenAnotherOperatorLooks() {
+        RandomPool pool = pool(0, 3);
+        pool.data.clings = true;
+        long epoch = request(pool);
+        rounds(pool, 5);
+        pool.later(Duration.ofMinutes(6));
+        rounds(pool, 1);
+
+        pool.data.clings = false;
+        pool.roundCutShort();
+        rounds(pool, ENOUGH);
+        assertThat(epoch(pool)).isEqualTo(epoch);
+        assertThat(pool.status().steps()).extracting(StepStatus::state).containsExactly(StepState.FAILED);
+
+        pool.annotations.remove(PoolLabels.FAILOVER);
+        rounds(pool, 2);
+        request(pool);
+        rounds(pool, ENOUGH);
+        assertThat(epoch(pool)).isEqualTo(epoch + 1);
+    }
+
     private static RandomPool pool(long seed, int masters) {
         RandomPool pool = new RandomPool(new Random(seed), 5);
         pool.masters = masters;
