@@ -128,7 +128,8 @@ final class Needs {
         boolean failed = step(member.id())
                 .filter(step -> step.state() == StepState.FAILED)
                 .isPresent();
-        if (member.master() && member.ready() && !failed && isRequested(member.pod())) {
+        boolean canHandOver = view.members().masters().size() > 1;
+        if (member.master() && member.ready() && !failed && canHandOver && isRequested(member.pod())) {
             return false;
         }
         boolean emptiedNow = isEmptied(member.id())

@@ -106,6 +106,14 @@ class RequestedFailoverTest {
         assertThat(pool.status().steps())
                 .extracting(StepStatus::waitsFor)
                 .containsExactly("there is no other master that could take the leadership");
+
+        pool.annotations.put(
+                PoolLabels.restart(PoolLabels.ROLE_MASTER), pool.now().toString());
+        String before = pod(pool, leader(pool)).uid;
+        rounds(pool, ENOUGH);
+        assertThat(pod(pool, leader(pool)).uid)
+                .as("nothing waits for what cannot happen")
+                .isNotEqualTo(before);
     }
 
     @Test
