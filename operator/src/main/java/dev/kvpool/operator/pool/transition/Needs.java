@@ -135,8 +135,16 @@ final class Needs {
         boolean emptiedNow = isEmptied(member.id())
                 && !member.master()
                 && step(member.id()).isEmpty()
-                && before.stream().noneMatch(step -> step.of().equals(member.id()) && step.state() == StepState.KEPT);
+                && before.stream().noneMatch(step -> step.of().equals(member.id()) && lets(step));
         return !emptiedNow && step(member.id()).filter(step -> !isPassed(step)).isEmpty();
+    }
+
+    /** A request that has waited in vain keeps nothing else from its storage node. For a cordon that evicts a person waits. */
+    private boolean lets(StepStatus step) {
+        return step.state() == StepState.KEPT
+                || (step.state() == StepState.WAITING
+                        && step.because() == StepCause.REQUEST
+                        && view.idle(step).compareTo(view.terms().drainTimeout()) >= 0);
     }
 
     /** A step that gives way to another one. */

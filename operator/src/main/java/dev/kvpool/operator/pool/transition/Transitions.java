@@ -11,6 +11,7 @@ import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
@@ -31,6 +32,10 @@ public final class Transitions {
     private final List<StepStatus> listed = new ArrayList<>();
     private final List<Action> actions = new ArrayList<>();
     private final List<Wait> waiting = new ArrayList<>();
+
+    /** Of what something begins in this look. Nothing else does then, but where all stays as it is. */
+    private final Set<String> begun = new HashSet<>();
+
     private final List<Member> outdated;
 
     private Transitions(TransitionView view, StepJudge.Judged judged) {
@@ -101,6 +106,9 @@ public final class Transitions {
     }
 
     private void begin(Transition need, Waits waits) {
+        if (begun.contains(need.of())) {
+            return;
+        }
         Optional<Cordon> cordon = need.stops() ? Optional.empty() : view.cordon(need.of());
         String host = cordon.map(Cordon::host).orElse(null);
         Optional<StepStatus> before = judged.waiting().stream()
@@ -116,9 +124,9 @@ public final class Transitions {
             steps.add(before.get().in(keeps ? StepState.KEPT : StepState.DROPPED, null));
             return;
         }
-        StepStatus begun = view.begin(need.of(), need.kind(), need.because()).on(host);
+        StepStatus next = view.begin(need.of(), need.kind(), need.because()).on(host);
         if (before.isPresent() && !need.stops()) {
-            begun = begun.withoutFacts()
+            next = next.withoutFacts()
                     .begun(before.get().since())
                     .with(before.get().progress());
         }
@@ -126,22 +134,25 @@ public final class Transitions {
         if (why.isEmpty()) {
             boolean waited =
                     before.filter(step -> step.state() == StepState.WAITING).isPresent();
+            if (!keeps) {
+                begun.add(need.of());
+            }
             steps.removeIf(other -> other.of().equals(need.of()));
             // The time of emptying begins when the wait for it is over.
             steps.add(
                     keeps
-                            ? begun.in(StepState.KEPT, null)
+                            ? next.in(StepState.KEPT, null)
                             : waited && !need.stops()
-                                    ? begun.with(new StepProgress(view.now().toString(), null))
-                                    : begun);
+                                    ? next.with(new StepProgress(view.now().toString(), null))
+                                    : next);
             return;
         }
         waiting.add(new Wait(need.of(), need.because(), why.get()));
         boolean known =
                 steps.stream().anyMatch(step -> step.of().equals(need.of()) && step.because() == need.because());
         if (!known && !view.isPaused(need.of(), need.because())) {
-            listed.add(begun.withoutFacts()
-                    .begun(before.map(StepStatus::since).orElse(begun.since()))
+            listed.add(next.withoutFacts()
+                    .begun(before.map(StepStatus::since).orElse(next.since()))
                     .in(StepState.WAITING, why.get()));
         }
     }

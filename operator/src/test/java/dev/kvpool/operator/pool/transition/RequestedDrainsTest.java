@@ -106,6 +106,32 @@ class RequestedDrainsTest {
     }
 
     @Test
+    void oneThatWaitsInVainKeepsNothingElseFromItsNode() {
+        DrainPool pool = new DrainPool(3).requested("s-0", "s-1", "s-2").rounds(40);
+        pool.node("s-2").keeps = true;
+        pool.outdated("s-2").rounds(2);
+        assertThat(pool.madeAnew).isEmpty();
+
+        pool.later(Duration.ofHours(1)).rounds(2);
+        assertThat(pool.told).containsExactly("empty s-0", "empty s-1");
+        assertThat(pool.madeAnew).singleElement().asString().startsWith("s-2");
+    }
+
+    @Test
+    void oneThatHasWaitedInVainBeginsBeforeAllElseOnceItCan() {
+        DrainPool pool = new DrainPool(2).requested("s-1");
+        pool.node("s-1").keeps = true;
+        pool.node("s-0").state = "away";
+        pool.rounds(3).later(Duration.ofHours(1)).rounds(1);
+        assertThat(pool.told).isEmpty();
+
+        pool.node("s-0").state = "ready";
+        pool.outdated("s-1").rounds(2);
+        assertThat(pool.phases()).containsExactly("s-1 UNDER_WAY");
+        assertThat(pool.madeAnew).isEmpty();
+    }
+
+    @Test
     void anUpgradeThatIsUnderWayComesFirst() {
         DrainPool pool = new DrainPool(3).upgrading(true).requested("s-1").rounds(3);
         assertThat(pool.told).isEmpty();
