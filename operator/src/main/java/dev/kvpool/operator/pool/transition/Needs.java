@@ -6,6 +6,7 @@ import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -141,7 +142,9 @@ final class Needs {
 
     /** A request that has waited in vain keeps nothing else from its storage node. For a cordon that evicts a person waits. */
     private boolean lets(StepStatus step) {
-        return step.state() == StepState.KEPT
+        boolean kept = step.state() == StepState.KEPT
+                && view.cordon(step.of()).filter(Cordon::keeps).isPresent();
+        return kept
                 || (step.state() == StepState.WAITING
                         && step.because() == StepCause.REQUEST
                         && view.idle(step).compareTo(view.terms().drainTimeout()) >= 0);

@@ -111,14 +111,15 @@ public final class Transitions {
         }
         Optional<Cordon> cordon = need.stops() ? Optional.empty() : view.cordon(need.of());
         String host = cordon.map(Cordon::host).orElse(null);
+        boolean keeps = need.because() == StepCause.CORDON
+                && cordon.filter(Cordon::keeps).isPresent();
+        // What was kept, and is to be empty after all, has waited for nothing so far.
         Optional<StepStatus> before = judged.waiting().stream()
                 .filter(step -> step.of().equals(need.of())
                         && step.because() == need.because()
-                        && (step.state() == StepState.WAITING || step.state() == StepState.KEPT)
+                        && (step.state() == StepState.WAITING || (step.state() == StepState.KEPT && keeps))
                         && Objects.equals(step.machine(), host))
                 .findFirst();
-        boolean keeps = need.because() == StepCause.CORDON
-                && cordon.filter(Cordon::keeps).isPresent();
         if (before.filter(step -> new EmptySteps(view).isWaitedForTooLong(step)).isPresent()
                 && !view.isPaused(need.of(), need.because())) {
             steps.add(before.get().in(keeps ? StepState.KEPT : StepState.DROPPED, null));

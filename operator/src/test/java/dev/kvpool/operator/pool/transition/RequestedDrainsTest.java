@@ -95,6 +95,22 @@ class RequestedDrainsTest {
         assertThat(pool.phases()).containsExactly("s-1 EMPTY");
     }
 
+    /** A user finds out during the maintenance that the Kubernetes node will not come back. */
+    @Test
+    void theTimeInWhichItsVolumeWasKeptDoesNotCount() {
+        DrainPool pool = new DrainPool(3).options(DROP).cordoned("k-1");
+        pool.node("s-1").keeps = true;
+        pool.rounds(3).later(Duration.ofHours(1)).rounds(1);
+        assertThat(pool.phases()).containsExactly("s-1 KEPT");
+        assertThat(pool.plan().evictable()).containsExactly("s-1");
+
+        pool.requested("s-1").rounds(2);
+        assertThat(pool.phases()).containsExactly("s-1 UNDER_WAY");
+        assertThat(pool.plan().evictable()).isEmpty();
+        pool.rounds(40);
+        assertThat(pool.phases()).containsExactly("s-1 EMPTY");
+    }
+
     @Test
     void someOthersRemainThatTakeObjects() {
         DrainPool pool = new DrainPool(3).requested("s-0", "s-1", "s-2").rounds(40);
