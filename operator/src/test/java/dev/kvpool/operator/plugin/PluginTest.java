@@ -35,6 +35,7 @@ import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -254,6 +255,33 @@ class PluginTest {
     }
 
     @Test
+    void drainDoesNotTakeAPodForEmptyAsAnEarlierOneWas() {
+        Instant made = Instant.parse(operator.client()
+                .pods()
+                .inNamespace(NAMESPACE)
+                .withName("demo-default-1")
+                .get()
+                .getMetadata()
+                .getCreationTimestamp());
+        stepIs("demo-default-1", "Empty", "Empty", made.minusSeconds(1), "");
+        Thread operates = meanwhile(() -> {
+            await().atMost(LIMIT).until(() -> out.toString().contains("the operator has not begun"));
+            stepIs("demo-default-1", "Empty", "Empty", "");
+        });
+        try {
+            assertThat(run("drain", "demo", "demo-default-1"))
+                    .as(err.toString())
+                    .isZero();
+        } finally {
+            join(operates);
+            statusIs("{\"steps\":null}");
+        }
+
+        assertThat(out.toString()).startsWith("the operator has not begun\ndemo-default-1 is empty\n");
+        assertThat(run("drain", "demo", "demo-default-1", "--cancel")).isZero();
+    }
+
+    @Test
     void drainEndsWhenTheRequestIsTakenBackMeanwhile() {
         Thread other = meanwhile(() -> {
             await().atMost(LIMIT).until(() -> out.toString().contains("the operator has not begun"));
@@ -423,9 +451,13 @@ class PluginTest {
     }
 
     private static void stepIs(String of, String kind, String state, String more) {
+        stepIs(of, kind, state, Instant.now(), more);
+    }
+
+    private static void stepIs(String of, String kind, String state, Instant since, String more) {
         statusIs(
-                "{\"steps\":[{\"of\":\"%s\",\"kind\":\"%s\",\"because\":\"Request\",\"state\":\"%s\",\"since\":\"2026-01-01T12:00:00Z\"%s}]}"
-                        .formatted(of, kind, state, more));
+                "{\"steps\":[{\"of\":\"%s\",\"kind\":\"%s\",\"because\":\"Request\",\"state\":\"%s\",\"since\":\"%s\"%s}]}"
+                        .formatted(of, kind, state, since.truncatedTo(ChronoUnit.SECONDS), more));
     }
 
     /** As the operator would write it. */

@@ -6,7 +6,10 @@ import dev.kvpool.operator.plugin.failure.PluginException;
 import dev.kvpool.operator.pool.blueprint.Requests;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
+import io.fabric8.kubernetes.api.model.Pod;
+import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -36,23 +39,34 @@ public final class DrainRequests {
     }
 
     /**
-     * Asks that a storage node be empty, and leaves out requests about pods that are gone.
+     * When the pod with this UID was made: what was said of its storage node before is about an earlier one.
      *
-     * @param there UIDs of the pods there are, by id
+     * @return empty when it is gone
      */
-    public void add(String node, Map<String, String> there) {
-        change(node, there, there.get(node));
+    public Optional<Instant> made(String uid) {
+        return cluster.pods(pool).stream()
+                .map(Pod::getMetadata)
+                .filter(pod -> pod.getUid().equals(uid) && pod.getCreationTimestamp() != null)
+                .map(pod -> Instant.parse(pod.getCreationTimestamp()))
+                .findFirst();
+    }
+
+    /** Asks that a storage node be empty as long as it is in the pod with this UID, and leaves out requests about pods that are gone. */
+    public void add(String node, String uid) {
+        change(node, uid);
     }
 
     /** Takes such a request back; false when there is none. */
-    public boolean remove(String node, Map<String, String> there) {
-        return change(node, there, null);
+    public boolean remove(String node) {
+        return change(node, null);
     }
 
-    private boolean change(String node, Map<String, String> there, String uid) {
+    private boolean change(String node, String uid) {
         for (int i = 0; i < TRIES; i++) {
             KvCachePool read = cluster.pool(pool);
             Map<String, String> before = of(read);
+            // Read after the requests: a pod that one of these is about is there, unless it is gone.
+            Map<String, String> there = pods();
             Map<String, String> after = new TreeMap<>(before);
             after.entrySet().removeIf(it -> !it.getValue().equals(there.get(it.getKey())));
             if (uid == null) {

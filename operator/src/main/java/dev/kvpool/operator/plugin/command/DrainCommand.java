@@ -8,6 +8,7 @@ import dev.kvpool.operator.plugin.failure.PluginException;
 import dev.kvpool.operator.plugin.status.DrainProgress;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -47,18 +48,20 @@ public final class DrainCommand extends PoolCommand {
         }
         KvCachePool found = on.pool(pool);
         DrainRequests requests = new DrainRequests(on, pool);
-        Map<String, String> pods = requests.pods();
         if (cancel) {
-            cancel(found, requests, pods, out);
+            cancel(found, requests, out);
             return;
         }
+        Map<String, String> pods = requests.pods();
         check(found, pods);
-        requests.add(node, pods);
-        await(on, requests, pods.get(node), out);
+        String uid = pods.get(node);
+        Instant made = requests.made(uid).orElseThrow(this::gone);
+        requests.add(node, uid);
+        await(on, requests, uid, made, out);
     }
 
-    private void cancel(KvCachePool found, DrainRequests requests, Map<String, String> pods, PrintWriter out) {
-        if (!requests.remove(node, pods)) {
+    private void cancel(KvCachePool found, DrainRequests requests, PrintWriter out) {
+        if (!requests.remove(node)) {
             throw new PluginException(
                     "no request asks for %s of pool %s to be empty; if its leader was told so past the operator, ask for it and then cancel"
                             .formatted(node, pool));
@@ -89,13 +92,19 @@ public final class DrainCommand extends PoolCommand {
         }
     }
 
-    private void await(Cluster on, DrainRequests requests, String uid, PrintWriter out) throws InterruptedException {
+    private PluginException gone() {
+        return new PluginException(
+                "the pod of %s is gone, and the request with it; the next pod takes objects".formatted(node));
+    }
+
+    private void await(Cluster on, DrainRequests requests, String uid, Instant made, PrintWriter out)
+            throws InterruptedException {
         DrainProgress before = null;
         String said = "";
         long movedNanos = System.nanoTime();
         while (true) {
             KvCachePool seen = on.pool(pool);
-            DrainProgress now = DrainProgress.of(seen, node);
+            DrainProgress now = DrainProgress.of(seen, node, made);
             if (!now.sentence().equals(said)) {
                 said = now.sentence();
                 out.println(said);
@@ -111,8 +120,7 @@ public final class DrainCommand extends PoolCommand {
                 throw new PluginException("the request was taken back meanwhile");
             }
             if (now.step().isEmpty() && !uid.equals(requests.pods().get(node))) {
-                throw new PluginException(
-                        "the pod of %s is gone, and the request with it; the next pod takes objects".formatted(node));
+                throw gone();
             }
             if (before == null || now.isFurtherThan(before)) {
                 movedNanos = System.nanoTime();

@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -13,13 +14,26 @@ import java.util.Optional;
  * @param step what is done about it; empty while nothing is
  */
 public record DrainProgress(Optional<StepStatus> step) {
-    public static DrainProgress of(KvCachePool pool, String node) {
+    /**
+     * Reads it.
+     *
+     * @param made when the node's pod was made: that an earlier one was empty says nothing
+     */
+    public static DrainProgress of(KvCachePool pool, String node, Instant made) {
         return new DrainProgress(
                 pool.getStatus() == null
                         ? Optional.empty()
                         : pool.getStatus().steps().stream()
                                 .filter(step -> step.of().equals(node) && step.kind() != StepKind.TAKE_BACK)
+                                .filter(step -> step.state() != StepState.EMPTY
+                                        || !at(step).isBefore(made))
                                 .findFirst());
+    }
+
+    /** Of its last progress. */
+    private static Instant at(StepStatus step) {
+        return Instant.parse(
+                step.progress() == null ? step.since() : step.progress().at());
     }
 
     public boolean isEmpty() {
