@@ -35,8 +35,8 @@ import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.ZipFile;
@@ -505,7 +505,6 @@ class PluginTest {
         } finally {
             join(operates);
             statusIs("{\"steps\":null,\"leader\":{\"pod\":\"demo-master-0\",\"epoch\":4}}");
-            requestNoFailover();
         }
 
         assertThat(out.toString()).endsWith("""
@@ -513,14 +512,48 @@ class PluginTest {
                         demo-master-1 leads in epoch 5; before, demo-master-0 did in epoch 4
                         """);
         assertThat(pods.asked()).noneMatch(asked -> asked.contains("/handover"));
+        assertThat(operator.pool("demo").getMetadata().getAnnotations()).doesNotContainKey(PoolLabels.FAILOVER);
     }
 
-    private static void requestNoFailover() {
+    @Test
+    void aLeaderThatLeadsAgainHasNotHandedOver() {
+        Thread operates = meanwhile(() -> {
+            awaitAnnotation(PoolLabels.FAILOVER, "4");
+            statusIs("{\"leader\":{\"pod\":\"demo-master-0\",\"epoch\":5}}");
+        });
+        try {
+            assertThat(run("failover", "demo")).isEqualTo(1);
+        } finally {
+            join(operates);
+            statusIs("{\"leader\":{\"pod\":\"demo-master-0\",\"epoch\":4}}");
+        }
+
+        assertThat(err.toString())
+                .contains("no other master took the leadership: demo-master-0 leads again, in epoch 5");
+        assertThat(operator.pool("demo").getMetadata().getAnnotations()).doesNotContainKey(PoolLabels.FAILOVER);
+    }
+
+    @Test
+    void whatAnotherUserHasAskedForMeanwhileIsNotTakenBack() {
+        Thread other = meanwhile(() -> {
+            awaitAnnotation(PoolLabels.FAILOVER, "4");
+            failoverIs("\"5\"");
+        });
+        try {
+            assertThat(run("failover", "demo", "--seconds", "2")).isEqualTo(1);
+            assertThat(operator.pool("demo").getMetadata().getAnnotations()).containsEntry(PoolLabels.FAILOVER, "5");
+        } finally {
+            join(other);
+            failoverIs("null");
+        }
+    }
+
+    private static void failoverIs(String json) {
         operator.client()
                 .resource(operator.pool("demo"))
                 .patch(
                         PatchContext.of(PatchType.JSON_MERGE),
-                        "{\"metadata\":{\"annotations\":{\"kvpool.dev/failover\":null}}}");
+                        "{\"metadata\":{\"annotations\":{\"kvpool.dev/failover\":%s}}}".formatted(json));
     }
 
     @ParameterizedTest

@@ -208,12 +208,7 @@ public final class Cluster implements AutoCloseable {
         patch(pool, "", annotation, "\"" + text + "\"");
     }
 
-    /** Takes back what was asked for. */
-    public void removeAnnotation(KvCachePool pool, String annotation) {
-        patch(pool, "", annotation, "null");
-    }
-
-    /** Whether it was set: it is not when the pool has changed since it was read. */
+    /** Whether it was set, or taken away where the text is empty: it is not when the pool has changed since it was read. */
     public boolean annotateAsRead(KvCachePool pool, String annotation, String text) {
         try {
             patch(

@@ -14,6 +14,7 @@ import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -28,6 +29,10 @@ import picocli.CommandLine.Parameters;
         })
 public final class FailoverCommand extends PoolCommand {
     private static final int SECONDS_MAX = 24 * 3600;
+
+    /** The operator writes the status of the same object, and other users may ask for something. */
+    private static final int TRIES = 10;
+
     private static final Duration LOOK = Duration.ofMillis(250);
 
     @Parameters(paramLabel = "POOL", description = "The pool.")
@@ -49,10 +54,17 @@ public final class FailoverCommand extends PoolCommand {
         LeaderStatus before =
                 found.getStatus() == null ? null : found.getStatus().leader();
         check(on, found, before);
-        on.annotate(found, PoolLabels.FAILOVER, Long.toString(before.epoch()));
+        String request = Long.toString(before.epoch());
+        on.annotate(found, PoolLabels.FAILOVER, request);
         LeaderStatus after = await(on, before, out);
+        if (after.pod().equals(before.pod())) {
+            takeBack(on, request);
+            throw new PluginException("no other master took the leadership: %s leads again, in epoch %d"
+                    .formatted(after.pod(), after.epoch()));
+        }
         out.println("%s leads in epoch %d; before, %s did in epoch %d"
                 .formatted(after.pod(), after.epoch(), before.pod(), before.epoch()));
+        takeBack(on, request);
     }
 
     private void check(Cluster on, KvCachePool found, LeaderStatus before) {
@@ -92,7 +104,7 @@ public final class FailoverCommand extends PoolCommand {
             String now = sentence(step);
             boolean failed = step.filter(it -> it.state() == StepState.FAILED).isPresent();
             if (failed || System.nanoTime() > endNanos) {
-                on.removeAnnotation(seen, PoolLabels.FAILOVER);
+                takeBack(on, Long.toString(before.epoch()));
                 throw new PluginException("%s; the request is taken back. `kubectl kvpool status %s` shows the pool"
                         .formatted(
                                 failed ? now : "no other master serves after %d s: %s".formatted(seconds, now), pool));
@@ -104,6 +116,21 @@ public final class FailoverCommand extends PoolCommand {
             }
             Thread.sleep(LOOK);
         }
+    }
+
+    /** A value that stays would ask a pool of the same name that is made later, once it comes to that epoch. Another user's request stays. */
+    private void takeBack(Cluster on, String request) {
+        for (int i = 0; i < TRIES; i++) {
+            KvCachePool read = on.pool(pool);
+            Map<String, String> annotations =
+                    Optional.ofNullable(read.getMetadata().getAnnotations()).orElse(Map.of());
+            if (!request.equals(annotations.get(PoolLabels.FAILOVER))
+                    || on.annotateAsRead(read, PoolLabels.FAILOVER, "")) {
+                return;
+            }
+        }
+        throw new PluginException("pool %s was changed by others each time; remove its annotation %s"
+                .formatted(pool, PoolLabels.FAILOVER));
     }
 
     private static String sentence(Optional<StepStatus> step) {

@@ -25,8 +25,7 @@ public record DrainProgress(Optional<StepStatus> step) {
                         ? Optional.empty()
                         : pool.getStatus().steps().stream()
                                 .filter(step -> step.of().equals(node) && step.kind() != StepKind.TAKE_BACK)
-                                .filter(step -> step.state() != StepState.EMPTY
-                                        || !at(step).isBefore(made))
+                                .filter(step -> step.state() != StepState.EMPTY || !at(step).isBefore(made))
                                 .findFirst());
     }
 
