@@ -42,7 +42,7 @@ final class PodSteps {
         if (step.before() == null) {
             return withoutFacts(step, member.get());
         }
-        if (!isTouched(step, member.get()) && !maySpare(member.get())) {
+        if (!isTouched(step, member.get()) && !maySpare(step, member.get())) {
             return new Verdict.Done();
         }
         return step.kind() == StepKind.RESTART ? restart(step, member.get()) : replace(step, member.get());
@@ -67,15 +67,30 @@ final class PodSteps {
     }
 
     /** What was so when the step began may be otherwise now: it begins again in its turn. */
-    private boolean maySpare(Member member) {
+    private boolean maySpare(StepStatus step, Member member) {
+        if (!member.ready()) {
+            return true;
+        }
+        return member.master()
+                ? isFirst(step) && maySpareMaster(member)
+                : step.kind() != StepKind.RESTART || new Budget(view, view.steps()).hasRoom(step.of());
+    }
+
+    /** Several that are not ready are begun at a time, and may have got ready since: a master goes with no other. */
+    private boolean isFirst(StepStatus step) {
+        return view.steps().stream()
+                .filter(Budget::isStopped)
+                .findFirst()
+                .filter(first -> first.of().equals(step.of()))
+                .isPresent();
+    }
+
+    private boolean maySpareMaster(Member member) {
         List<Member> others = members.masters().stream()
                 .filter(it -> !it.pod().equals(member.pod()) && !it.isGone())
                 .toList();
         boolean well = !others.isEmpty() && others.stream().allMatch(it -> it.ready() && !it.leaving());
-        return !member.master()
-                || !member.ready()
-                || members.masters().size() == 1
-                || (well && !members.leads(member.pod()));
+        return members.masters().size() == 1 || (well && !members.leads(member.pod()));
     }
 
     private boolean isTouched(StepStatus step, Member member) {

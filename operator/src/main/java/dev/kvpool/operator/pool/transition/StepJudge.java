@@ -86,7 +86,8 @@ public final class StepJudge {
                     || view.isPaused(step.of(), step.because())) {
                 goOn.add(under);
             } else if (hasStopped(step, view)) {
-                goOn.add(new Verdict.Under(step));
+                goOn.add(
+                        new Verdict.Under(step.because() == StepCause.UPGRADE ? Facts.onTheWayBack(step, view) : step));
             } else {
                 rest(step, view).map(Verdict.Under::new).ifPresent(goOn::add);
             }
@@ -105,8 +106,8 @@ public final class StepJudge {
             forget(step);
         } else if (isGone(step) && view.members().get(step.of()).isEmpty()) {
             return;
-        } else if (turnsRound(step)) {
-            goOn.add(new Verdict.Under(Facts.onTheWayBack(step, view)));
+        } else if (isOnItsWay(step)) {
+            goOn.add(new Verdict.Under(step));
         } else if (!isNeeded(step)) {
             rest(step, view).map(Verdict.Under::new).ifPresent(goOn::add);
         } else if (step.state() == StepState.KEPT || isOnAnother(step)) {
@@ -133,11 +134,12 @@ public final class StepJudge {
         }
     }
 
+    /** Of one that is away its leader does not say. */
     private boolean mayBeEmptied(StepStatus step) {
         return step.kind() == StepKind.EMPTY
                 && view.members()
                         .node(step.of())
-                        .map(node -> node.draining() || node.drained())
+                        .map(node -> !node.ready())
                         .orElse(view.members().leader().isEmpty());
     }
 
@@ -197,22 +199,27 @@ public final class StepJudge {
         };
     }
 
-    /** Its pod may be away by now, or be about to go, though nothing is seen of it yet. */
+    /** Its pod may be away by now, or be about to go, though nothing is seen of it yet. A dead machine is not waited for. */
     private static boolean hasStopped(StepStatus step, TransitionView view) {
-        return step.before() != null
+        boolean gone = view.members().get(step.of()).filter(Member::isGone).isPresent();
+        return !gone
+                && step.before() != null
                 && (step.kind() == StepKind.RESTART
                         || (step.kind() == StepKind.REPLACE && !isStillToBeDeleted(step, view)));
     }
 
-    /**
-     * The pool is rolled back while a pod is on its way to the other image: the next one does not begin before it is there again. A dead
-     * machine is not waited for.
-     */
-    private boolean turnsRound(StepStatus step) {
-        return step.because() == StepCause.UPGRADE
-                && view.goals().image().filter(ImageGoal::back).isPresent()
+    /** A third image is asked for, and has not begun: until its pod is there again, nothing else begins beside it. */
+    private boolean isOnItsWay(StepStatus step) {
+        boolean back = view.isNoticed(step)
+                && view.members()
+                        .get(step.of())
+                        .filter(member -> member.ready() && !member.leaving())
+                        .isPresent();
+        return step.because() == StepCause.ROLLBACK
+                && view.goals().image().isEmpty()
                 && hasStopped(step, view)
-                && view.members().get(step.of()).filter(Member::isGone).isEmpty();
+                && !back
+                && view.idle(step).compareTo(view.stepTimeout()) <= 0;
     }
 
     private boolean isMoved(String id) {

@@ -7,9 +7,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.status.RollPhase;
 import dev.kvpool.api.v1alpha1.status.RollStatus;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,6 +79,65 @@ class RollTest {
         RollPool pool = onItsWay().rounds(rounds).want(OLD).cordoned("s-2").rounds(3);
 
         assertThat(pool.done).doesNotContain("drain s-2").contains("s-2 " + OLD);
+    }
+
+    /** No step of an upgrade was there any more, though the storage node had not even stopped. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4})
+    void norDoesAnythingWhileAThirdImageIsChecked(int rounds) {
+        RollPool pool = onItsWay().rounds(rounds).want("kvpool:3").preflight("").cordoned("s-2");
+        for (int i = 0; i < 6; i++) {
+            pool.round();
+            assertThat(pool.steps()).extracting(StepStatus::of).containsExactly("s-2");
+        }
+        assertThat(pool.done).doesNotContain("drain s-2");
+
+        pool.cordoned().rounds(30);
+        assertThat(pool.steps()).isEmpty();
+        play(pool.preflight("rolling-warm"), 1);
+        assertThat(pool.images()).containsExactly("kvpool:3");
+    }
+
+    /** They were not ready, so that nothing was lost with either, and got ready before they were touched. */
+    @Test
+    void mastersThatGotReadyMeanwhileGoOneByOne() {
+        RollPool pool = rolling(3, 1);
+        pool.node("m-1").ready = false;
+        pool.node("m-2").ready = false;
+        pool.round();
+        assertThat(pool.steps()).extracting(StepStatus::of).containsExactly("m-2", "m-1");
+
+        pool.round();
+        assertThat(pool.done).containsExactly("m-2 " + NEW);
+        play(pool, 1);
+        assertThat(pool.images()).containsExactly(NEW);
+    }
+
+    @Test
+    void storageNodesThatGotReadyMeanwhileGoWithinTheBudget() {
+        RollPool pool = rolling(1, 4);
+        while (!pool.imagesOfMasters().contains(NEW)) {
+            pool.round();
+        }
+        pool.node("s-0").neverReady = true;
+        List.of("s-0", "s-1", "s-2", "s-3").forEach(id -> pool.node(id).ready = false);
+        pool.round();
+        assertThat(pool.steps()).extracting(StepStatus::of).containsExactly("s-3", "s-2");
+
+        int before = pool.done.size();
+        pool.round();
+        assertThat(pool.done).hasSize(before);
+        pool.node("s-0").neverReady = false;
+        play(pool, 2);
+        assertThat(pool.images()).containsExactly(NEW);
+    }
+
+    private static RollPool rolling(int masters, int storage) {
+        RollPool pool = upgrading(masters, storage).options(new UpgradeSpec(2, 0, false, null, false, null));
+        while (pool.status().filter(roll -> roll.phase() == RollPhase.ROLLING).isEmpty()) {
+            pool.round();
+        }
+        return pool;
     }
 
     private static RollPool onItsWay() {
