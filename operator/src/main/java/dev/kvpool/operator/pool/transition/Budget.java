@@ -95,6 +95,11 @@ final class Budget {
         Set<String> emptied = new TreeSet<>();
         steps.stream()
                 .filter(step -> Progress.isUnderWay(step) && !step.of().equals(id))
+                // From a machine that is dead nothing is moved.
+                .filter(step -> view.members()
+                        .get(step.of())
+                        .filter(Member::isGone)
+                        .isEmpty())
                 .map(StepStatus::of)
                 .forEach(emptied::add);
         long takers = view.members().leader().stream()

@@ -6,7 +6,6 @@ import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
-import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.member.WarmMasters;
 import java.util.ArrayList;
@@ -232,7 +231,7 @@ public final class StepJudge {
     /** Its time counts from the moment in which it was seen why it is to be emptied. */
     private boolean isOnAnother(StepStatus step) {
         boolean cordon = step.because().isOfPlace() || step.because() == StepCause.SCALE_DOWN;
-        String host = view.cordon(step.of()).map(Cordon::host).orElse(null);
+        String host = view.host(step.of(), step.because());
         return cordon && !Objects.equals(step.machine(), host);
     }
 

@@ -115,4 +115,15 @@ public record TransitionView(
     Optional<Cordon> cordon(String id) {
         return Optional.ofNullable(goals.cordons().get(id));
     }
+
+    /**
+     * The Kubernetes node that a storage node is emptied for as well, or only for; null where there is none. One that goes for good goes
+     * wherever a user asked that it be empty.
+     */
+    String host(String id, StepCause because) {
+        return cordon(id)
+                .filter(cordon -> because != StepCause.SCALE_DOWN || !cordon.requested())
+                .map(Cordon::host)
+                .orElse(null);
+    }
 }

@@ -109,10 +109,10 @@ public final class Transitions {
         if (begun.contains(need.of())) {
             return;
         }
-        Optional<Cordon> cordon = need.stops() ? Optional.empty() : view.cordon(need.of());
-        String host = cordon.map(Cordon::host).orElse(null);
+        String host = need.stops() ? null : view.host(need.of(), need.because());
         boolean keeps = need.because() == StepCause.CORDON
-                && cordon.filter(Cordon::keeps).isPresent();
+                && !need.stops()
+                && view.cordon(need.of()).filter(Cordon::keeps).isPresent();
         // What was kept, and is to be empty after all, has waited for nothing so far.
         Optional<StepStatus> before = judged.waiting().stream()
                 .filter(step -> step.of().equals(need.of())

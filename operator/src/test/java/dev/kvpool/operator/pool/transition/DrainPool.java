@@ -57,6 +57,9 @@ final class DrainPool {
         /** Whether its pod is being deleted. */
         boolean ending;
 
+        /** Whether its machine is dead, as far as Kubernetes knows. */
+        boolean dead;
+
         Node(String host) {
             this.host = host;
         }
@@ -367,7 +370,7 @@ final class DrainPool {
         members.forEach((id, member) -> storage.add(new Member(
                 pod(id, member),
                 false,
-                Member.Where.PLACED,
+                member.dead ? Member.Where.ON_LOST_NODE : Member.Where.PLACED,
                 member.keeps,
                 leader.stream()
                         .flatMap(report -> report.nodes().stream())

@@ -149,6 +149,32 @@ class RequestedDrainsTest {
     }
 
     @Test
+    void oneOnADeadMachineTakesNoRoomFromOthers() {
+        DrainPool pool = new DrainPool(3).requested("s-0").rounds(1);
+        pool.node("s-0").dead = true;
+        pool.node("s-0").state = "away";
+        pool.rounds(3).later(Duration.ofHours(1)).rounds(1);
+        assertThat(pool.phases()).containsExactly("s-0 LEFTOVERS");
+
+        pool.requested("s-0", "s-1").rounds(20);
+        assertThat(pool.phases()).containsExactlyInAnyOrder("s-0 LEFTOVERS", "s-1 EMPTY");
+    }
+
+    @Test
+    void oneThatGoesForGoodHasItsDeadlineWhateverIsAskedOfIt() {
+        DrainPool pool = new DrainPool(3).options(DROP).unwanted("s-2");
+        pool.node("s-2").stuck = 7;
+        pool.rounds(10);
+        for (int i = 0; i < 4; i++) {
+            pool.requested("s-2").later(Duration.ofSeconds(10)).rounds(1);
+            pool.requested().later(Duration.ofSeconds(10)).rounds(1);
+        }
+        pool.rounds(1);
+
+        assertThat(pool.gone).containsExactly("s-2 with everything");
+    }
+
+    @Test
     void anUpgradeThatIsUnderWayComesFirst() {
         DrainPool pool = new DrainPool(3).upgrading(true).requested("s-1").rounds(3);
         assertThat(pool.told).isEmpty();
