@@ -120,7 +120,9 @@ final class StepNotices {
             case EMPTY ->
                 new Notice(
                         EventReason.DRAIN_FINISHED,
-                        "%s is empty; its pod may be evicted from %s.".formatted(step.of(), host));
+                        step.because() == StepCause.REQUEST
+                                ? "%s is empty, as a user asked.".formatted(step.of())
+                                : "%s is empty; its pod may be evicted from %s.".formatted(step.of(), host));
             case KEPT ->
                 new Notice(
                         EventReason.EVICTION_ALLOWED,

@@ -96,10 +96,8 @@ final class Budget {
         steps.stream()
                 .filter(step -> Progress.isUnderWay(step) && !step.of().equals(id))
                 // From a machine that is dead nothing is moved.
-                .filter(step -> view.members()
-                        .get(step.of())
-                        .filter(Member::isGone)
-                        .isEmpty())
+                .filter(step ->
+                        view.members().get(step.of()).filter(Member::isGone).isEmpty())
                 .map(StepStatus::of)
                 .forEach(emptied::add);
         long takers = view.members().leader().stream()

@@ -100,9 +100,9 @@ final class StepWords {
             return new Finding(
                     Reason.DRAIN_WAITS,
                     list(held) + "."
-                            + (held.stream().allMatch(step -> step.because() == StepCause.REQUEST)
-                                    ? ""
-                                    : " After spec.drain.nodeTimeout a pod may be evicted all the same."));
+                            + (held.stream().anyMatch(this::mayBeEvictedInTheEnd)
+                                    ? " After spec.drain.nodeTimeout a pod may be evicted all the same."
+                                    : ""));
         }
         Optional<Finding> waits = waiting(waiting);
         if (waits.isPresent()) {
@@ -176,13 +176,19 @@ final class StepWords {
                     .map(Cordon::remedy)
                     .findFirst()
                     .orElse("uncordon the node"));
-            if (left.stream().anyMatch(step -> step.because() == StepCause.CORDON)) {
+            if (left.stream().anyMatch(this::mayBeEvictedInTheEnd)) {
                 ways.add("or wait for spec.drain.nodeTimeout, after which the pod may be evicted with what is left");
             } else {
                 ways.add("or " + ways.removeLast());
             }
         }
         return String.join(", ", ways);
+    }
+
+    /** Also what a user asked for is so while its Kubernetes node is cordoned. */
+    private boolean mayBeEvictedInTheEnd(StepStatus step) {
+        return step.because() == StepCause.CORDON
+                || view.cordon(step.of()).filter(Cordon::evicts).isPresent();
     }
 
     static Long rounded(long objects) {

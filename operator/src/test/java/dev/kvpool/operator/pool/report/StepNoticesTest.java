@@ -46,6 +46,17 @@ class StepNoticesTest {
     }
 
     @Test
+    void oneThatIsEmptyForAUserIsNotSaidToBeEvictable() {
+        StepStatus empty = new StepStatus("s-1", StepKind.EMPTY, StepCause.REQUEST, StepState.EMPTY, NOON).on(HOST);
+        StepStatus cordoned = new StepStatus("s-1", StepKind.EMPTY, StepCause.CORDON, StepState.EMPTY, NOON).on(HOST);
+
+        assertThat(notices(empty, cordoned))
+                .extracting(Notice::note)
+                .containsExactly(
+                        "s-1 is empty, as a user asked.", "s-1 is empty; its pod may be evicted from worker-1.");
+    }
+
+    @Test
     void onesThatComeBackAreSaidToBeRecreated() {
         assertThat(Arrays.stream(StepState.values())
                         .flatMap(state ->

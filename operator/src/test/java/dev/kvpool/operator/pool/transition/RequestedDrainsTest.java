@@ -86,6 +86,18 @@ class RequestedDrainsTest {
     }
 
     @Test
+    void besideACordonTheTimeOfTheCordonCounts() {
+        DrainPool pool = new DrainPool(3)
+                .options(new DrainSpec("1m", LeftoverPolicy.WAIT, "1440m"))
+                .requested("s-1");
+        pool.node("s-1").stuck = 7;
+        pool.rounds(10).later(Duration.ofHours(1)).cordoned("k-1").rounds(2);
+
+        assertThat(pool.phases()).containsExactly("s-1 LEFTOVERS");
+        assertThat(pool.plan().draining().message()).contains("or wait for spec.drain.nodeTimeout");
+    }
+
+    @Test
     void whatWouldComeBackWithThePodIsMovedToo() {
         DrainPool pool = new DrainPool(3).requested("s-1");
         pool.node("s-1").keeps = true;
