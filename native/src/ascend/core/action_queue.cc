@@ -17,7 +17,8 @@ Action takeFirst(std::deque<Kind>& from) {
 
 void ActionQueue::push(Action action) {
   if (auto* end = std::get_if<Disconnect>(&action)) {
-    (end->yields ? yielding_ : ends_).push_back(std::move(*end));
+    auto& queue = end->makesRoom ? awaited_ : end->yields ? yielding_ : ends_;
+    queue.push_back(std::move(*end));
   } else {
     others_.push_back(std::move(action));
   }
@@ -25,9 +26,9 @@ void ActionQueue::push(Action action) {
 
 std::optional<Action> ActionQueue::next(bool onlyEnds) {
   const bool mayEnd = onlyEnds || ending_ < endsMax_;
-  if (mayEnd && !ends_.empty()) {
-    ++ending_;
-    return takeFirst(ends_);
+  const bool isOthersTurn = alternates_ && !onlyEnds && std::exchange(wasEnd_, false) && !others_.empty();
+  if (mayEnd && !isOthersTurn) {
+    if (auto end = nextEnd()) return end;
   }
   if (!others_.empty()) return takeFirst(others_);
   if (!mayEnd || yielding_.empty()) return std::nullopt;
@@ -35,12 +36,20 @@ std::optional<Action> ActionQueue::next(bool onlyEnds) {
   return takeFirst(yielding_);
 }
 
+std::optional<Action> ActionQueue::nextEnd() {
+  auto& queue = awaited_.empty() ? ends_ : awaited_;
+  if (queue.empty()) return std::nullopt;
+  ++ending_;
+  wasEnd_ = true;
+  return takeFirst(queue);
+}
+
 const Disconnect* ActionQueue::yielding() const {
   return yielding_.empty() ? nullptr : &yielding_.front();
 }
 
 void ActionQueue::promote() {
-  ends_.push_back(std::move(yielding_.front()));
+  awaited_.push_back(std::move(yielding_.front()));
   yielding_.pop_front();
 }
 

@@ -25,6 +25,8 @@ struct Disconnect {
   std::string endpoint;
   /// Nothing waits for it when it is wanted: it had better not keep a thread from transfers. There is one at a time.
   bool yields = false;
+  /// Of a peer that is there, for the room of another one: it is soon done, and others had better not be before it.
+  bool makesRoom = false;
 };
 /// Moves all pieces or fails. Answered by transferred(), or by expired() when its time ended before CANN was asked.
 struct Transfer {

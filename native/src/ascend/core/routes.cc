@@ -416,15 +416,15 @@ bool Routes::endLeastUsed() {
   }
   if (least == routes_.end()) return false;
   ++counters_.roomMade;
-  end(least);
+  end(least, true);
   return true;
 }
 
-void Routes::end(Routed found) {
+void Routes::end(Routed found, bool makesRoom) {
   found->second.state = State::Ending;
   found->second.asked = true;
   ++counters_.disconnects;
-  actions_.emplace_back(Disconnect{found->first, found->second.yields});
+  actions_.emplace_back(Disconnect{found->first, found->second.yields, makesRoom});
 }
 
 bool Routes::endInTurn(Routed found) {

@@ -153,7 +153,7 @@ class Routes {
   [[nodiscard]] std::string lackOfRoom() const;
   /// The channel that was used longest ago and is idle. False when there is none.
   bool endLeastUsed();
-  void end(Routed route);
+  void end(Routed route, bool makesRoom = false);
   /// As end(), when none that yields is under way: a rack of clients that goes must not keep all threads for its ends.
   bool endInTurn(Routed route);
   /// One of what was under way is over.

@@ -59,6 +59,29 @@ TEST(ActionQueue, OneThreadEndsChannelsToo) {
   EXPECT_EQ(next(queue), "end 1");
 }
 
+TEST(ActionQueue, OneThreadEndsChannelsAndMakesTransfersInTurn) {
+  ActionQueue queue(1);
+  for (const char* hanging : {"1", "2", "3"})
+    queue.push(Disconnect{hanging});
+  for (const char* peer : {"4", "5"})
+    queue.push(transferWith(peer));
+  for (const char* expected : {"end 1", "transfer 4", "end 2", "transfer 5", "end 3", "none"}) {
+    EXPECT_EQ(next(queue), expected);
+    if (std::string(expected).starts_with("end")) queue.ended();
+  }
+}
+
+TEST(ActionQueue, WhatMakesRoomComesBeforeEndsOfPeersThatMayHang) {
+  ActionQueue queue(2);
+  for (const char* hanging : {"1", "2"})
+    queue.push(Disconnect{hanging});
+  queue.push(Disconnect{"3", false, true});
+  EXPECT_EQ(next(queue), "end 3");
+  EXPECT_EQ(next(queue), "none") << "it is bounded as others are";
+  queue.ended();
+  EXPECT_EQ(next(queue), "end 1");
+}
+
 TEST(ActionQueue, AnEndThatYieldsComesLastUntilItIsAwaited) {
   ActionQueue queue(2);
   EXPECT_EQ(queue.yielding(), nullptr);

@@ -401,6 +401,7 @@ TEST_F(RoutesTest, WhereChannelsAreExhaustedTheOneUsedLeastRecentlyEnds) {
   connected(kResourceExhausted, kThere);
   ASSERT_NE(next<Disconnect>(), nullptr) << "the transfer waits for that";
   EXPECT_EQ(next<Disconnect>()->endpoint, kHere);
+  EXPECT_TRUE(next<Disconnect>()->makesRoom);
   clear();
   disconnected(kTransportOk);
   ASSERT_NE(next<Connect>(), nullptr);
