@@ -114,7 +114,6 @@ void PeerLink::drop(Time now, int32_t status, const std::string& reason) {
 void PeerLink::closed(Time now, const std::string& reason) {
   const bool wasReady = state_ == State::Ready;
   const bool missed = busy();
-  if (goesByAscend()) context_.act(ForgetChannel{description_.ascend()});
   forget();
   if (!wasReady) return unreachable(now, reason);
   absence_.begin(now, reason);
@@ -124,8 +123,9 @@ void PeerLink::closed(Time now, const std::string& reason) {
   advance(now);
 }
 
-/// What belonged to the connection.
+/// What belonged to the connection. Where the peer is never met again, nothing else would end its channel.
 void PeerLink::forget() {
+  if (goesByAscend()) context_.act(ForgetChannel{description_.ascend()});
   state_ = State::Idle;
   context_.links.erase(connection_);
   connection_ = 0;

@@ -110,6 +110,14 @@ TEST_F(MoveTest, TheChannelToAPeerThatIsGoneIsForgotten) {
   EXPECT_EQ(forgotten.size(), 1U);
 }
 
+TEST_F(MoveTest, TheChannelIsForgottenWithAConnectionThatIsReplacedToo) {
+  moving();
+  moved({});
+  core.renew(now, connection);
+  submit(TransferOp::Write, 5000);
+  EXPECT_EQ(forgotten, std::vector<std::string>{kTheirs}) << "the peer may be gone before it is dialled again";
+}
+
 TEST_F(MoveTest, APeerWithoutAnEngineOfCannHasNoChannelToForget) {
   submit(TransferOp::Write, 5000);
   answer(7, 3);
