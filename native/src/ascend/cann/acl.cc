@@ -27,6 +27,7 @@ Acl Acl::of(Symbols& library) {
   library.take(acl.socName, "aclrtGetSocName");
   library.takeIfThere(acl.memcpyBatch, "aclrtMemcpyBatch");
   library.takeIfThere(acl.memcpyBatchAsync, "aclrtMemcpyBatchAsync");
+  library.takeIfThere(acl.destroyStreamForce, "aclrtDestroyStreamForce");
   library.takeIfThere(acl.hostRegister, "aclrtHostRegister");
   library.takeIfThere(acl.hostUnregister, "aclrtHostUnregister");
   library.takeIfThere(acl.mallocPhysical, "aclrtMallocPhysical");

@@ -26,7 +26,7 @@ struct Acl {
   AclError (*memcpyAsync)(void* to, size_t room, const void* from, size_t bytes, CopyKind kind,
                           AclStream stream) = nullptr;
   AclError (*createStream)(AclStream* stream, uint32_t priority, uint32_t flags) = nullptr;
-  AclError (*destroyStream)(AclStream stream) = nullptr;
+  AclError (*destroyStream)(AclStream stream) = nullptr;  ///< waits for what the stream has to do
   AclError (*synchronizeStream)(AclStream stream, int32_t timeoutMs) = nullptr;
   AclError (*abortStream)(AclStream stream) = nullptr;
   const char* (*recentError)() = nullptr;
@@ -38,6 +38,7 @@ struct Acl {
   AclError (*memcpyBatchAsync)(void** to, size_t* room, void** from, size_t* bytes, size_t count,
                                CopyBatchAttributes* attributes, size_t* firsts, size_t attributeCount, size_t* failed,
                                AclStream stream) = nullptr;
+  AclError (*destroyStreamForce)(AclStream stream) = nullptr;  ///< waits for nothing
   AclError (*hostRegister)(void* memory, uint64_t bytes, int32_t type, void** device) = nullptr;
   AclError (*hostUnregister)(void* memory) = nullptr;
   AclError (*mallocPhysical)(AclPhysicalMemory* memory, size_t bytes, const PhysicalMemoryProperties* properties,

@@ -12,47 +12,8 @@ namespace {
 // Of streams: launched at once and waited for by spinning.
 constexpr uint32_t kFastLaunch = 1;
 constexpr uint32_t kFastSync = 2;
-
-/// The arguments of CANN's functions for many copies of one direction.
-class BatchArguments {
- public:
-  BatchArguments(const Acl& acl, const CopyCall& call, std::span<const Copy> all) {
-    for (const uint32_t i : call.copies) {
-      to_.push_back(all[i].to);
-      from_.push_back(const_cast<uint8_t*>(all[i].from));  // CANN's signature; it only reads
-      lengths_.push_back(all[i].length);
-    }
-    rooms_ = lengths_;
-    const bool toDevice = call.kind == CopyKind::HostToDevice;
-    attributes_.destination.type = toDevice ? Location::Device : Location::Host;
-    attributes_.source.type = toDevice ? Location::Host : Location::Device;
-    int32_t device = 0;
-    if (acl.getDevice(&device) == kAclOk)
-      (toDevice ? attributes_.destination : attributes_.source).id = static_cast<uint32_t>(device);
-  }
-
-  AclError copy(const Acl& acl) {
-    return acl.memcpyBatch(to_.data(), rooms_.data(), from_.data(), lengths_.data(), to_.size(), &attributes_, &first_,
-                           1, &failed_);
-  }
-  AclError copyOn(AclStream stream, const Acl& acl) {
-    return acl.memcpyBatchAsync(to_.data(), rooms_.data(), from_.data(), lengths_.data(), to_.size(), &attributes_,
-                                &first_, 1, &failed_, stream);
-  }
-  /// The one that CANN named.
-  [[nodiscard]] std::optional<size_t> failed() const {
-    return failed_ < to_.size() ? std::optional(failed_) : std::nullopt;
-  }
-
- private:
-  std::vector<void*> to_;
-  std::vector<void*> from_;
-  std::vector<size_t> lengths_;
-  std::vector<size_t> rooms_;
-  CopyBatchAttributes attributes_;
-  size_t first_ = 0;
-  size_t failed_ = SIZE_MAX;
-};
+/// For a stream that may be done.
+constexpr int32_t kLookMs = 1;
 
 const char* nameOf(CopyKind kind) {
   switch (kind) {
@@ -91,11 +52,66 @@ Location locate(const Acl& acl, const void* memory) {
   return attributes.location.type;
 }
 
+class Copier::Arguments {
+ public:
+  Arguments(const Acl& acl, const CopyCall& call, std::span<const Copy> all) {
+    for (const uint32_t i : call.copies) {
+      to_.push_back(all[i].to);
+      from_.push_back(const_cast<uint8_t*>(all[i].from));  // CANN's signature; it only reads
+      lengths_.push_back(all[i].length);
+    }
+    rooms_ = lengths_;
+    const bool toDevice = call.kind == CopyKind::HostToDevice;
+    attributes_.destination.type = toDevice ? Location::Device : Location::Host;
+    attributes_.source.type = toDevice ? Location::Host : Location::Device;
+    int32_t device = 0;
+    if (acl.getDevice(&device) == kAclOk)
+      (toDevice ? attributes_.destination : attributes_.source).id = static_cast<uint32_t>(device);
+  }
+
+  AclError copy(const Acl& acl) {
+    return acl.memcpyBatch(to_.data(), rooms_.data(), from_.data(), lengths_.data(), to_.size(), &attributes_, &first_,
+                           1, &failed_);
+  }
+  AclError copyOn(AclStream stream, const Acl& acl) {
+    return acl.memcpyBatchAsync(to_.data(), rooms_.data(), from_.data(), lengths_.data(), to_.size(), &attributes_,
+                                &first_, 1, &failed_, stream);
+  }
+  /// The one that CANN named.
+  [[nodiscard]] std::optional<size_t> failed() const {
+    return failed_ < to_.size() ? std::optional(failed_) : std::nullopt;
+  }
+
+ private:
+  std::vector<void*> to_;
+  std::vector<void*> from_;
+  std::vector<size_t> lengths_;
+  std::vector<size_t> rooms_;
+  CopyBatchAttributes attributes_;
+  size_t first_ = 0;
+  size_t failed_ = SIZE_MAX;
+};
+
+Copier::Copier(const Acl& acl, CopyWays& ways, int32_t timeoutMs) : acl_(acl), ways_(ways), timeoutMs_(timeoutMs) {}
+
 Copier::~Copier() {
-  if (stream_ != nullptr) (void)acl_.destroyStream(stream_);
+  if (!mayStillCopy().ok()) {
+    (void)arguments_.release();  // and the stream: the device may still use them
+  } else if (stream_ != nullptr) {
+    destroyStream();
+  }
+}
+
+Status Copier::mayStillCopy() {
+  if (stuck_.ok()) return {};
+  if (acl_.synchronizeStream(stream_, kLookMs) != kAclOk) return stuck_;
+  stuck_ = {};
+  destroyStream();
+  return {};
 }
 
 Status Copier::copy(std::span<const Copy> copies) {
+  if (Status stuck = mayStillCopy(); !stuck.ok()) return stuck;
   const auto until = Clock::now() + std::chrono::milliseconds(timeoutMs_);
   for (const CopyCall& call : planCopies(copies)) {
     if (Status status = perform({call, copies, until}); !status.ok()) return status;
@@ -117,16 +133,21 @@ Status Copier::perform(const Part& part) {
 }
 
 std::optional<Status> Copier::atOnce(const Part& part, CopyWay way) {
-  BatchArguments arguments(acl_, part.call, part.all);  // CANN may read them until the stream is done
+  arguments_ = std::make_unique<Arguments>(acl_, part.call, part.all);
   const bool onStream = way == CopyWay::BatchOnStream;
-  const AclError error = onStream ? arguments.copyOn(stream_, acl_) : arguments.copy(acl_);
+  const AclError error = onStream ? arguments_->copyOn(stream_, acl_) : arguments_->copy(acl_);
   if (error == kAclOk) return onStream ? synchronize(part) : Status{};
   const std::string why = acl_.problem(onStream ? "aclrtMemcpyBatchAsync" : "aclrtMemcpyBatch", error);
   if (error == kAclFeatureNotSupported) {
     ways_.leaveOut(way, why);
     return std::nullopt;
   }
-  return giveUp(KV_TRANSFER_FAILED, describe(part.call, part.all, arguments.failed()) + ": " + why);
+  const std::optional<size_t> failed = arguments_->failed();
+  if (failed) return giveUp(KV_TRANSFER_FAILED, describe(part.call, part.all, failed) + ": " + why);
+  // It took none of them: CANN is known to refuse calls whose copies it makes one by one.
+  ways_.refused(why);
+  Status done = oneByOne(part);
+  return done.ok() ? done : Status{done.code(), done.text() + "; all at once: " + why};
 }
 
 Status Copier::oneByOne(const Part& part) {
@@ -164,10 +185,21 @@ Status Copier::synchronize(const Part& part) {
 /// The next call has another stream, as this one may keep the error.
 Status Copier::giveUp(int32_t code, const std::string& why) {
   const AclError aborted = acl_.abortStream(stream_);
-  const std::string still =
-      aborted == kAclOk ? "" : "; its stream may still copy: " + acl_.problem("aclrtStreamAbort", aborted);
-  (void)acl_.destroyStream(std::exchange(stream_, nullptr));
-  return {code, "copy of " + why + still};
+  if (aborted == kAclOk) {
+    destroyStream();
+    return {code, "copy of " + why};
+  }
+  stuck_ = {code, "copy of " + why + "; its stream may still copy: " + acl_.problem("aclrtStreamAbort", aborted) +
+                      ". Its memory is kept, and copies between host and NPU are refused, until it has ended; if it "
+                      "does not, restart this process"};
+  const Status stuck = mayStillCopy();  // nothing may have been left to abort
+  return stuck.ok() ? Status{code, "copy of " + why} : stuck;
+}
+
+void Copier::destroyStream() {
+  const auto destroy = acl_.destroyStreamForce == nullptr ? acl_.destroyStream : acl_.destroyStreamForce;
+  (void)destroy(std::exchange(stream_, nullptr));
+  arguments_.reset();
 }
 
 }  // namespace kvpool::ascend

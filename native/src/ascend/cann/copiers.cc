@@ -8,24 +8,43 @@
 namespace kvpool::ascend {
 
 Copiers::~Copiers() {
-  if (idle_.empty()) return;
+  if (idle_.empty() && stuck_.empty()) return;
   const ContextScope scope(runtime_.acl, context_);
   idle_.clear();
+  stuck_.clear();
 }
 
 Status Copiers::copy(std::span<const Copy> copies) {
   if (copies.empty()) return {};
   const ContextScope scope(runtime_.acl, context_);
-  std::unique_ptr<Copier> copier = take();
+  Result<std::unique_ptr<Copier>> taken = take();
+  if (!taken.ok()) return taken.status();
+  std::unique_ptr<Copier> copier = std::move(taken.value());
   Status status = copier->copy(copies);
-  if (!status.ok()) return status;  // others have their streams still
+  const bool isStuck = !status.ok() && !copier->mayStillCopy().ok();
+  if (!status.ok() && !isStuck) return status;  // others have their streams still
   const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(copier));
+  (isStuck ? stuck_ : idle_).push_back(std::move(copier));
   return status;
 }
 
-std::unique_ptr<Copier> Copiers::take() {
+bool Copiers::mayStillCopy() {
   const std::lock_guard lock(mutex_);
+  if (stuck_.empty()) return false;
+  const ContextScope scope(runtime_.acl, context_);
+  return !awaitStuck().ok();
+}
+
+Status Copiers::awaitStuck() {
+  for (; !stuck_.empty(); stuck_.pop_back()) {
+    if (Status stuck = stuck_.back()->mayStillCopy(); !stuck.ok()) return stuck;
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Copier>> Copiers::take() {
+  const std::lock_guard lock(mutex_);
+  if (Status stuck = awaitStuck(); !stuck.ok()) return stuck;
   if (idle_.empty()) return std::make_unique<Copier>(runtime_.acl, ways_, timeoutMs_);
   std::unique_ptr<Copier> copier = std::move(idle_.back());
   idle_.pop_back();

@@ -24,11 +24,15 @@ class Copiers {
   Copiers(const Copiers&) = delete;
   Copiers& operator=(const Copiers&) = delete;
 
-  /// As Copier::copy().
+  /// As Copier::copy(). While one may still copy none begins: a device that hangs would take memory for each.
   Status copy(std::span<const Copy> copies);
+  /// Whether the device may still use memory of a copy that failed; see Copier.
+  bool mayStillCopy();
 
  private:
-  std::unique_ptr<Copier> take();
+  Result<std::unique_ptr<Copier>> take();
+  /// Of those that could not be aborted, in the device's context and under the mutex.
+  Status awaitStuck();
 
   const Runtime& runtime_;
   const AclContext context_;
@@ -36,6 +40,7 @@ class Copiers {
   CopyWays ways_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Copier>> idle_;
+  std::vector<std::unique_ptr<Copier>> stuck_;
 };
 
 }  // namespace kvpool::ascend

@@ -33,4 +33,11 @@ void CopyWays::leaveOut(CopyWay way, const std::string& why) {
       "ascend: " + why + ": copies between host and NPU are made by " + instead(after(way)) + " from now on");
 }
 
+void CopyWays::refused(const std::string& why) {
+  if (toldRefusal_.exchange(true)) return;
+  log(LogLevel::Warning, "ascend: " + why +
+                             ": copies that CANN refuses together are made by aclrtMemcpyAsync one by one, which is "
+                             "slower; later ones are not told");
+}
+
 }  // namespace kvpool::ascend

@@ -25,10 +25,13 @@ class CopyWays {
   CopyWay best();
   /// CANN did not support it, and said why. OneByOne is never left out.
   void leaveOut(CopyWay way, const std::string& why);
+  /// CANN refused a call for many, and said why: those are copied one by one. The log says so once.
+  void refused(const std::string& why);
 
  private:
   const Acl& acl_;
   std::atomic<CopyWay> best_ = CopyWay::BatchOnStream;
+  std::atomic<bool> toldRefusal_ = false;
 };
 
 }  // namespace kvpool::ascend

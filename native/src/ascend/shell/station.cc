@@ -107,6 +107,7 @@ Status Station::listen(const Terms& terms) {
                        "; end processes that listen there, or set ASCEND_BASE_PORT"};
   }
   copiers_ = std::make_unique<Copiers>(runtime_, context_, settings_.transferTimeoutMs);
+  copyMemory_ = std::make_unique<CopyMemory>(runtime_, context_, *copiers_);
   memory_ = std::make_unique<StagingMemory>(runtime_, context_, settings_.fabric);
   Transport::Terms transport;
   transport.routes.connectTimeoutMs = settings_.connectTimeoutMs;
@@ -124,8 +125,10 @@ Station::~Station() {
   transport_.reset();
   engine_.reset();
   memory_.reset();
+  copyMemory_.reset();
+  const bool mayStillCopy = copiers_ != nullptr && copiers_->mayStillCopy();
   copiers_.reset();
-  if (!ownsContext_) return;
+  if (!ownsContext_ || mayStillCopy) return;
   OwnContexts::instance().remove(context_);
   (void)runtime_.acl.destroyContext(context_);
 }

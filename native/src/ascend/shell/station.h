@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ascend/cann/copiers.h"
+#include "ascend/cann/copy_memory.h"
 #include "ascend/core/copy_plan.h"
 #include "ascend/core/settings.h"
 #include "ascend/shell/staging_memory.h"
@@ -39,6 +40,8 @@ class Station {
   [[nodiscard]] bool isOfDevice(const void* memory) const;
   /// Copies within the machine, all of them or a failure; see Copier.
   Status copy(std::span<const Copy> copies) { return copiers_->copy(copies); }
+  /// Memory of the host for that; given back before the station ends.
+  Result<CopyMemory::Piece> copyMemory(uint64_t bytes) { return copyMemory_->take(bytes); }
   /// Within which a transfer ends, with the channel that it may need first.
   [[nodiscard]] Time patienceMs() const { return Time{settings_.connectTimeoutMs} + settings_.transferTimeoutMs; }
 
@@ -64,6 +67,7 @@ class Station {
   AclContext context_ = nullptr;
   bool ownsContext_ = false;
   std::unique_ptr<Copiers> copiers_;
+  std::unique_ptr<CopyMemory> copyMemory_;
   std::unique_ptr<StagingMemory> memory_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Transport> transport_;

@@ -49,7 +49,9 @@ Status DeviceCopies::stageLine(Operation& line, bool isWrite, Staged& staged, ui
                                std::to_string(kBytesMax) + " bytes; wait for some, or make them smaller"};
   }
   staged.held_.bytes += bytes;
-  kept->memory = std::make_unique_for_overwrite<uint8_t[]>(bytes);
+  auto memory = station_.copyMemory(bytes);
+  if (!memory.ok()) return memory.status();
+  kept->memory = std::move(memory.value());
   uint8_t* next = kept->memory.get();
   std::vector<ascend::Copy> copies;
   for (size_t i = 0; i < pieces.size(); ++i) {

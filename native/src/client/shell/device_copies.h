@@ -38,7 +38,7 @@ class DeviceCopies {
       uint32_t index = 0;
       std::vector<kv_piece> wanted;  // the caller's
       std::vector<kv_piece> pieces;  // what is moved instead
-      std::unique_ptr<uint8_t[]> memory;
+      ascend::CopyMemory::Piece memory;
     };
     struct Held {
       std::atomic<uint64_t>* all = nullptr;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ascend/cann/copiers.h"
+#include "ascend/cann/copy_memory.h"
 #include "ascend/fake_cann.h"
 
 namespace kvpool::ascend {
@@ -20,6 +21,20 @@ namespace {
 
 constexpr size_t kPiece = 64;
 constexpr size_t kPieces = 10000;
+
+/// Memory of ACL's, in the context of this thread: with other memory CANN's calls return when the copies are done.
+template <typename T>
+struct AclAllocator {
+  using value_type = T;
+  static T* allocate(size_t count) {
+    void* at = nullptr;
+    EXPECT_EQ(runtime().acl.mallocHost(&at, count * sizeof(T)), kAclOk);
+    return static_cast<T*>(at);
+  }
+  static void deallocate(T* at, size_t) { EXPECT_EQ(runtime().acl.freeHost(at), kAclOk); }
+  bool operator==(const AclAllocator&) const = default;
+};
+using HostBytes = std::vector<uint8_t, AclAllocator<uint8_t>>;
 
 class CopierTest : public testing::Test {
  protected:
@@ -46,6 +61,8 @@ class CopierTest : public testing::Test {
     EXPECT_EQ(live("stream"), 0U);
     for (uint8_t* memory : {onDevice_, otherOnDevice_})
       EXPECT_EQ(functionOf<AclError (*)(void*)>("aclrtFree")(memory), kAclOk);
+    host_ = HostBytes();
+    back_ = HostBytes();
     device_.reset();
   }
 
@@ -79,7 +96,7 @@ class CopierTest : public testing::Test {
       const Status status = copier_->copy(copies(to, from, count));
       ASSERT_TRUE(status.ok()) << status.text();
     }
-    std::vector<uint8_t> expected(host_.size());
+    HostBytes expected(host_.size());
     std::copy_n(host_.begin(), count * kPiece, expected.begin());
     EXPECT_EQ(back_, expected);
   }
@@ -95,8 +112,8 @@ class CopierTest : public testing::Test {
   Acl acl_;
   std::optional<CopyWays> ways_;
   std::optional<Copier> copier_;
-  std::vector<uint8_t> host_;
-  std::vector<uint8_t> back_;
+  HostBytes host_;
+  HostBytes back_;
   uint8_t* onDevice_ = nullptr;
   uint8_t* otherOnDevice_ = nullptr;
 };
@@ -105,7 +122,7 @@ TEST_F(CopierTest, MemoryIsLocated) {
   EXPECT_EQ(locate(runtime().acl, onDevice_), Location::Device);
   EXPECT_NE(locate(runtime().acl, host_.data()), Location::Device);
   control("set unknown_pointer error");
-  EXPECT_EQ(locate(runtime().acl, host_.data()), Location::Host);
+  EXPECT_EQ(locate(runtime().acl, this), Location::Host);
 }
 
 TEST_F(CopierTest, HostMemoryNeedsNoDevice) {
@@ -238,12 +255,66 @@ TEST_P(Hangs, AreEndedByTheTimeoutAndTheStreamIsAborted) {
 
 INSTANTIATE_TEST_SUITE_P(OnAStream, Hangs, testing::Values(CopyWay::BatchOnStream, CopyWay::OneByOne));
 
-TEST_F(CopierTest, AStreamThatCannotBeAbortedIsTold) {
+TEST_F(CopierTest, AStreamThatCannotBeAbortedIsKeptAndNothingIsCopiedUntilItHasEnded) {
   copier_.emplace(acl_, *ways_, 50);
-  control("hang stream *\nfail aclrtStreamAbort * 507000");
+  control("hang stream 1\nfail aclrtStreamAbort * 507000");
   const Status status = toDevice(3);
   EXPECT_EQ(status.code(), KV_TIMEOUT);
   EXPECT_NE(status.text().find("its stream may still copy: aclrtStreamAbort: ACL error 507000"), std::string::npos)
+      << status.text();
+  EXPECT_EQ(live("stream"), 1U) << "to destroy it would wait for it";
+  EXPECT_EQ(toDevice(3).text(), status.text());
+  EXPECT_EQ(calls("aclrtMemcpyBatchAsync"), 1U);
+  control("");
+  while (!toDevice(3).ok())
+    std::this_thread::yield();
+  EXPECT_EQ(calls("aclrtCreateStreamWithConfig"), 2U);
+}
+
+TEST_F(CopierTest, WhatNeedsNoAbortIsNoHang) {
+  control("fail aclrtMemcpyAsync 1 507011\nfail aclrtStreamAbort * 207000");
+  use(CopyWay::OneByOne);
+  EXPECT_EQ(toDevice(3).code(), KV_TRANSFER_FAILED);
+  EXPECT_TRUE(toDevice(3).ok());
+}
+
+TEST_F(CopierTest, AStreamIsDestroyedWithoutForceWhereCannHasNone) {
+  Acl acl = runtime().acl;
+  acl.destroyStreamForce = nullptr;
+  use(acl);
+  roundTrip(3);
+  copier_.reset();
+  EXPECT_EQ(calls("aclrtDestroyStream"), 1U);
+  EXPECT_EQ(live("stream"), 0U);
+}
+
+class Refusals : public CopierTest, public testing::WithParamInterface<CopyWay> {};
+
+TEST_P(Refusals, OfCopiesTogetherLetThemBeMadeOneByOneThatOnce) {
+  use(GetParam());
+  const char* function = GetParam() == CopyWay::Batch ? "aclrtMemcpyBatch" : "aclrtMemcpyBatchAsync";
+  control("fail " + std::string(function) + " 1 107000");
+  testing::internal::CaptureStderr();
+  const Status status = toDevice(3);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(status.ok()) << status.text();
+  EXPECT_EQ(onDevice(3), 3U);
+  EXPECT_EQ(calls("aclrtMemcpyAsync"), 3U);
+  EXPECT_NE(said.find(std::string(function) + ": ACL error 107000"), std::string::npos) << said;
+  EXPECT_TRUE(toDevice(3).ok());
+  EXPECT_EQ(calls(function), 2U) << "the next ones go together";
+  EXPECT_EQ(calls("aclrtMemcpyAsync"), 3U);
+}
+
+INSTANTIATE_TEST_SUITE_P(InBatches, Refusals, testing::Values(CopyWay::BatchOnStream, CopyWay::Batch));
+
+TEST_F(CopierTest, WhatCannRefusesTogetherAndOneByOneFailsWithBothReasons) {
+  control("fail aclrtMemcpyBatchAsync * 107000\nfail aclrtMemcpyAsync * 107003");
+  const Status status = toDevice(3);
+  EXPECT_EQ(status.code(), KV_TRANSFER_FAILED);
+  EXPECT_EQ(status.text().find("copy of piece 0 of 3"), 0U) << status.text();
+  EXPECT_NE(status.text().find("ACL error 107003"), std::string::npos) << status.text();
+  EXPECT_NE(status.text().find("all at once: aclrtMemcpyBatchAsync: ACL error 107000"), std::string::npos)
       << status.text();
 }
 
@@ -283,6 +354,49 @@ TEST_F(CopierTest, EachThreadHasAStreamOfItsOwn) {
   EXPECT_TRUE(ends[0].ok());
   EXPECT_EQ(calls("aclrtCreateStreamWithConfig"), 2U) << "streams are used again";
   copiers.reset();
+}
+
+// ---- memory of the host ----
+
+TEST_F(CopierTest, MemoryForCopiesIsKeptForLaterOnesOfAboutItsSize) {
+  Copiers copiers(runtime(), device_->context(), 1000);
+  const uint64_t before = live("host_memory");
+  {
+    CopyMemory memory(runtime(), device_->context(), copiers);
+    const uint8_t* first = memory.take(300000).value().get();
+    EXPECT_EQ(memory.take(200000).value().get(), first);
+    EXPECT_NE(memory.take(1000).value().get(), first) << "it would take too much for that";
+    EXPECT_EQ(live("host_memory"), before + 2);
+    const auto large = CopyMemory::kIdleBytesMax + 1;
+    (void)memory.take(large);
+    EXPECT_EQ(live("host_memory"), before + 2) << "not that much is kept";
+    control("fail aclrtMallocHost * 207001");
+    const auto refused = memory.take(large);
+    EXPECT_EQ(refused.status().code(), KV_NO_SPACE);
+    EXPECT_NE(refused.status().text().find("ACL error 207001"), std::string::npos) << refused.status().text();
+  }
+  EXPECT_EQ(live("host_memory"), before);
+}
+
+TEST_F(CopierTest, MemoryThatTheDeviceMayStillWriteIsNotUsedAgainBeforeThat) {
+  Copiers copiers(runtime(), device_->context(), 50);
+  CopyMemory memory(runtime(), device_->context(), copiers);
+  control("hang stream 1\nfail aclrtStreamAbort * 507000");
+  const uint8_t* late = nullptr;
+  {
+    const auto piece = memory.take(kPiece);
+    late = piece.value().get();
+    EXPECT_EQ(copiers.copy(copies(piece.value().get(), onDevice_, 1)).code(), KV_TIMEOUT);
+  }
+  EXPECT_NE(memory.take(kPiece).value().get(), late);
+  EXPECT_EQ(copiers.copy(copies(otherOnDevice_, host_.data(), 1)).code(), KV_TIMEOUT);
+  EXPECT_EQ(live("stream"), 1U) << "no further one hangs";
+  control("");
+  while (!copiers.copy(copies(otherOnDevice_, host_.data(), 1)).ok())
+    std::this_thread::yield();
+  const auto other = memory.take(kPiece);
+  (void)memory.take(kPiece);
+  EXPECT_FALSE(copiers.mayStillCopy());
 }
 
 }  // namespace

@@ -140,6 +140,7 @@ FAKE_ASCEND_EXPORT aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxes
 FAKE_ASCEND_EXPORT aclError aclrtCreateStream(aclrtStream* stream);
 FAKE_ASCEND_EXPORT aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uint32_t flag);
 FAKE_ASCEND_EXPORT aclError aclrtDestroyStream(aclrtStream stream);
+FAKE_ASCEND_EXPORT aclError aclrtDestroyStreamForce(aclrtStream stream);
 FAKE_ASCEND_EXPORT aclError aclrtSynchronizeStream(aclrtStream stream);
 FAKE_ASCEND_EXPORT aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t milliseconds);
 FAKE_ASCEND_EXPORT aclError aclrtStreamAbort(aclrtStream stream);

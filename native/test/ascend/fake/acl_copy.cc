@@ -138,11 +138,18 @@ void copyAll(const std::vector<Copy>& copies) {
     std::memmove(copy.dst, copy.src, copy.size);
 }
 
+bool isPageable(const void* pointer) {
+  return Registry::instance().locate(pointer, 1).kind == Registry::Kind::kUnknown;
+}
+
 aclError submit(aclrtStream handle, std::vector<Copy> copies) {
   const auto stream = Streams::instance().find(handle);
   if (stream == nullptr) return refuse(acl::kRtParamInvalid, "not a stream");
+  bool waits = false;
+  for (const Copy& copy : copies)
+    waits = waits || isPageable(copy.dst) || isPageable(copy.src);
   stream->submit([copies = std::move(copies)] { copyAll(copies); });
-  return acl::kSuccess;
+  return waits ? stream->synchronize(-1) : acl::kSuccess;
 }
 
 std::string describe(size_t size, aclrtMemcpyKind kind) {

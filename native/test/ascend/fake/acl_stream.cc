@@ -163,6 +163,13 @@ aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uin
 
 aclError aclrtDestroyStream(aclrtStream stream) {
   return callInContext("aclrtDestroyStream", "", [&] {
+    if (const auto own = stream == nullptr ? nullptr : Streams::instance().find(stream)) (void)own->synchronize(-1);
+    return Streams::instance().destroy(stream) ? acl::kSuccess : refuse(acl::kRtParamInvalid, "not a stream");
+  });
+}
+
+aclError aclrtDestroyStreamForce(aclrtStream stream) {
+  return callInContext("aclrtDestroyStreamForce", "", [&] {
     return Streams::instance().destroy(stream) ? acl::kSuccess : refuse(acl::kRtParamInvalid, "not a stream");
   });
 }

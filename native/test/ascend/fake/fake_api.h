@@ -65,7 +65,8 @@
 //   must have been mapped (aclrtMapMem or MallocMem). An engine with a buffer pool and fabric: PARAM_INVALID.
 // - Physical memory is not freed, and addresses are not released, while they are mapped: 107000.
 // - A set without copies in batches (cann-8.3): from which version on CANN has them is not known.
-// - aclrtMemcpyBatchAsync reads its arguments before it returns, and aclrtMemcpyAsync takes any memory of the host.
+// - aclrtMemcpyBatchAsync reads its arguments before it returns. That and aclrtMemcpyAsync take any memory of the host,
+//   and return only after the copy where it is not ACL's.
 // - After aclrtStreamAbort a stream has no error, and can be used.
 // Not there: SendNotify and GetNotifies, the further methods of Hixl, the C interface of libcann_hixl.so. Which process
 // may import a key is not enforced, and handles of fabric memory reach processes of the same machine only.

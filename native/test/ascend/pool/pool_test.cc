@@ -498,7 +498,7 @@ TEST_F(NpuPool, ACopyThatFailsIsAFailureOfItsLine) {
   const std::string value = pattern(3, 100000);
   const NpuMemory memory(value);
   ASSERT_EQ(put(client_.get(), "there", value), KV_OK);
-  ascend::control("fail aclrtMemcpyBatchAsync * 507011");
+  ascend::control("partial aclrtMemcpyBatchAsync * 0 507011");
   std::vector<kv_op> lines{line("k", memory.at(), value.size()), line("of the host", value.data(), value.size())};
   run(client_.get(), KV_OP_PUT, lines);
   EXPECT_EQ(lines[0].status, KV_TRANSFER_FAILED);
@@ -509,6 +509,21 @@ TEST_F(NpuPool, ACopyThatFailsIsAFailureOfItsLine) {
   EXPECT_EQ(lines[0].status, KV_TRANSFER_FAILED);
   ascend::control("");
   EXPECT_EQ(exists(client_.get(), "k"), KV_NOT_FOUND);
+}
+
+TEST_F(NpuPool, ACopyThatHangsIsAFailureOfItsLineAfterTheTimeout) {
+  const Environment timeout("ASCEND_TRANSFER_TIMEOUT", "200");
+  ASSERT_NO_FATAL_FAILURE(start());
+  const std::string value = pattern(3, 100000);
+  const NpuMemory memory(value);
+  ascend::control("hang stream *");
+  std::vector<kv_op> lines{line("k", memory.at(), value.size())};
+  run(client_.get(), KV_OP_PUT, lines);
+  EXPECT_EQ(lines[0].status, KV_TIMEOUT);
+  EXPECT_NE(explain(client_.get()).find("not done within 200 ms"), std::string::npos) << explain(client_.get());
+  ascend::control("");
+  run(client_.get(), KV_OP_PUT, lines);
+  EXPECT_EQ(lines[0].status, KV_OK) << explain(client_.get());
 }
 
 // ---- what fails ----

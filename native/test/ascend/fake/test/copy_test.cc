@@ -185,6 +185,31 @@ TEST_F(FakeCopy, AStreamThatHangsTimesOutAndIsAborted) {
   EXPECT_EQ(std::memcmp(device_, host_, kSize), 0);
 }
 
+TEST_F(FakeCopy, ACallWithMemoryThatIsNotOfAclReturnsAfterTheCopy) {
+  control("delay stream * 20000");
+  const std::vector<char> first(kSize, 7);
+  EXPECT_EQ(aclrtMemcpyAsync(device_, kSize, first.data(), kSize, ACL_MEMCPY_HOST_TO_DEVICE, stream_), 0);
+  EXPECT_EQ(static_cast<char*>(device_)[1], 7);
+  auto later = batch(100);
+  std::vector<char> second(100, 8);
+  for (size_t i = 0; i < second.size(); ++i)
+    later.srcs[i] = &second[i];
+  EXPECT_EQ(submit(later), 0);
+  EXPECT_EQ(static_cast<char*>(device_)[1], 8);
+}
+
+TEST_F(FakeCopy, AStreamIsDestroyedAfterItsWorkUnlessByForce) {
+  for (const bool force : {false, true}) {
+    control("delay stream 1 20000");
+    aclrtStream stream = nullptr;
+    EXPECT_EQ(aclrtCreateStream(&stream), 0);
+    std::memset(host_, force ? 1 : 2, kSize);
+    EXPECT_EQ(aclrtMemcpyAsync(device_, kSize, host_, kSize, ACL_MEMCPY_HOST_TO_DEVICE, stream), 0);
+    EXPECT_EQ(force ? aclrtDestroyStreamForce(stream) : aclrtDestroyStream(stream), 0);
+    EXPECT_EQ(static_cast<char*>(device_)[1], 2) << "by the first";
+  }
+}
+
 TEST_F(FakeCopy, TheErrorOfAStreamIsThatOfItsSynchronization) {
   control("fail stream 1 500001");
   EXPECT_EQ(aclrtMemcpyAsync(device_, kSize, host_, kSize, ACL_MEMCPY_HOST_TO_DEVICE, nullptr), 0);

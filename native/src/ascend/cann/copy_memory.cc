@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ascend/cann/copy_memory.h"
+
+#include <string>
+
+#include "ascend/cann/engine.h"
+
+namespace kvpool::ascend {
+namespace {
+
+/// So that a piece serves later copies of about its size.
+constexpr uint64_t kUnit = uint64_t{64} << 10;
+
+}  // namespace
+
+CopyMemory::~CopyMemory() {
+  if (idle_.empty() && inUse_.empty()) return;
+  const bool isInUse = copiers_.mayStillCopy();
+  const ContextScope scope(runtime_.acl, context_);
+  for (const auto& [bytes, at] : idle_)
+    (void)runtime_.acl.freeHost(at);
+  if (isInUse) return;
+  for (const auto& [at, bytes] : inUse_)
+    (void)runtime_.acl.freeHost(at);
+}
+
+Result<CopyMemory::Piece> CopyMemory::take(uint64_t bytes) {
+  const uint64_t whole = (bytes + kUnit - 1) / kUnit * kUnit;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = idle_.lower_bound(whole);
+    if (found != idle_.end() && found->first <= 2 * whole) {
+      Piece piece(found->second, GiveBack{this, found->first});
+      idleBytes_ -= found->first;
+      idle_.erase(found);
+      return piece;
+    }
+  }
+  const ContextScope scope(runtime_.acl, context_);
+  void* made = nullptr;
+  const AclError error = runtime_.acl.mallocHost(&made, whole);
+  if (error == kAclOk) return Piece(static_cast<uint8_t*>(made), GiveBack{this, whole});
+  return {KV_NO_SPACE, runtime_.acl.problem("no memory of the host for " + std::to_string(bytes) +
+                                                " bytes of an NPU; make batches smaller, or give the process more. "
+                                                "aclrtMallocHost",
+                                            error)};
+}
+
+void CopyMemory::giveBack(uint8_t* at, uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (copiers_.mayStillCopy()) {
+    inUse_.emplace_back(at, bytes);
+    return;
+  }
+  keepOrFree(at, bytes);
+  for (const auto& [before, size] : std::exchange(inUse_, {}))
+    keepOrFree(before, size);
+}
+
+void CopyMemory::keepOrFree(uint8_t* at, uint64_t bytes) {
+  if (idleBytes_ + bytes <= kIdleBytesMax) {
+    idle_.emplace(bytes, at);
+    idleBytes_ += bytes;
+    return;
+  }
+  const ContextScope scope(runtime_.acl, context_);
+  (void)runtime_.acl.freeHost(at);
+}
+
+}  // namespace kvpool::ascend
