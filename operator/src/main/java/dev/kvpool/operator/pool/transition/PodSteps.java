@@ -188,6 +188,12 @@ final class PodSteps {
         if (member.master()) {
             return isWarm(member) ? new Verdict.Done() : new Verdict.Under(step);
         }
+        boolean emptied =
+                member.node().filter(node -> node.draining() || node.drained()).isPresent();
+        if (emptied && view.cordon(step.of()).isEmpty()) {
+            // It was to be empty when the step began, which took the place of the one that said so.
+            return new Verdict.Under(step, new Action.Cancel(member.id()));
+        }
         return member.node()
                 .filter(PoolReport.Node::serves)
                 .filter(node -> step.before() == null

@@ -132,6 +132,22 @@ class RollTest {
         assertThat(pool.images()).containsExactly(NEW);
     }
 
+    /** The step of the upgrade had taken the place of the one that emptied it, and ended when the storage node ran, and still took nothing. */
+    @Test
+    void oneThatWasToBeEmptyWhenItWasRestartedTakesPartAfterwards() {
+        RollPool pool = rolling(1, 3).cordoned("s-2");
+        while (!pool.node("s-2").running.equals(NEW)) {
+            pool.round();
+        }
+        // Leaders remember it beyond the restart.
+        pool.node("s-2").drain(pool.now(), Duration.ofHours(24));
+
+        pool.cordoned().rounds(ENOUGH);
+        assertThat(pool.notTaking()).isZero();
+        assertThat(pool.steps()).isEmpty();
+        assertThat(pool.images()).containsExactly(NEW);
+    }
+
     private static RollPool rolling(int masters, int storage) {
         RollPool pool = upgrading(masters, storage).options(new UpgradeSpec(2, 0, false, null, false, null));
         while (pool.status().filter(roll -> roll.phase() == RollPhase.ROLLING).isEmpty()) {
