@@ -21,4 +21,18 @@ struct RouteCounters {
   uint64_t channelsMax = 0;
 };
 
+/// What kv_node_stats and kv_engine_stats both have of them; of transfers the two count other ones.
+template <typename Stats>
+void tell(const RouteCounters& routes, Stats& out) {
+  out.ascend_transfer_timeouts = routes.timeouts;
+  out.ascend_retries = routes.retries;
+  out.ascend_connects = routes.connects;
+  out.ascend_renewals = routes.renewals;
+  out.ascend_disconnects = routes.disconnects;
+  out.ascend_room_made = routes.roomMade;
+  out.ascend_channels = routes.channels;
+  out.ascend_channels_kept = routes.channelsKept;
+  out.ascend_channels_max = routes.channelsMax;
+}
+
 }  // namespace kvpool::ascend

@@ -366,15 +366,7 @@ kv_engine_stats Engine::stats() const {
     out.ascend_transfers = routes.transfers;
     out.ascend_transfer_failures = routes.failures;
     out.ascend_transfer_us = moves->movedUs();
-    out.ascend_transfer_timeouts = routes.timeouts;
-    out.ascend_retries = routes.retries;
-    out.ascend_connects = routes.connects;
-    out.ascend_renewals = routes.renewals;
-    out.ascend_disconnects = routes.disconnects;
-    out.ascend_room_made = routes.roomMade;
-    out.ascend_channels = routes.channels;
-    out.ascend_channels_kept = routes.channelsKept;
-    out.ascend_channels_max = routes.channelsMax;
+    ascend::tell(routes, out);
   }
   return out;
 }

@@ -362,15 +362,7 @@ kv_node_stats Node::stats() const {
   out.ascend_transfers = times.transfers;
   out.ascend_transfer_failures = times.failures;
   out.ascend_transfer_us = times.us;
-  out.ascend_transfer_timeouts = routes.timeouts;
-  out.ascend_retries = routes.retries;
-  out.ascend_connects = routes.connects;
-  out.ascend_renewals = routes.renewals;
-  out.ascend_disconnects = routes.disconnects;
-  out.ascend_room_made = routes.roomMade;
-  out.ascend_channels = routes.channels;
-  out.ascend_channels_kept = routes.channelsKept;
-  out.ascend_channels_max = routes.channelsMax;
+  ascend::tell(routes, out);
   out.ucx_refusals = now.counters.ucx.refusals;
   out.ucx_write_bytes = now.counters.ucx.writeBytes;
   out.ucx_read_bytes = now.counters.ucx.readBytes;

@@ -37,6 +37,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /** The cluster a command is about, with the rights of the user who typed it. */
@@ -46,6 +47,7 @@ public final class Cluster implements AutoCloseable {
     private static final List<String> FABRICS = List.of("ucx", "ascend");
     private static final String TRUST_STORE = "javax.net.ssl.trustStore";
     private static final int REQUEST_TIMEOUT_MS = 20_000;
+    private static final int TRIES = 10;
 
     private final KubernetesClient client;
     private final String namespace;
@@ -208,8 +210,28 @@ public final class Cluster implements AutoCloseable {
         patch(pool, "", annotation, "\"" + text + "\"");
     }
 
+    /**
+     * Changes an annotation of a pool by what the pool is, and again when the pool has changed since it was read: the operator writes the
+     * status of the same object, and other users may ask for something.
+     *
+     * @param text what it is to be, of the pool as it was read: empty to be taken away, nothing to stay
+     * @return the pool as it was before
+     */
+    public KvCachePool reannotate(String pool, String annotation, Function<KvCachePool, Optional<String>> text) {
+        for (int i = 0; i < TRIES; i++) {
+            KvCachePool read = pool(pool);
+            Optional<String> next = text.apply(read);
+            if (next.isEmpty() || annotateAsRead(read, annotation, next.get())) {
+                return read;
+            }
+        }
+        throw new PluginException(
+                "pool %s was changed by others each time; try again, or change its annotation %s by hand"
+                        .formatted(pool, annotation));
+    }
+
     /** Whether it was set, or taken away where the text is empty: it is not when the pool has changed since it was read. */
-    public boolean annotateAsRead(KvCachePool pool, String annotation, String text) {
+    private boolean annotateAsRead(KvCachePool pool, String annotation, String text) {
         try {
             patch(
                     pool,

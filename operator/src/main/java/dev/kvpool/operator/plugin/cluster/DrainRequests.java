@@ -2,7 +2,6 @@
 package dev.kvpool.operator.plugin.cluster;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
-import dev.kvpool.operator.plugin.failure.PluginException;
 import dev.kvpool.operator.pool.blueprint.Requests;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
@@ -15,9 +14,6 @@ import java.util.stream.Collectors;
 
 /** The storage nodes of a pool that users want empty, as the pool's annotation names them. */
 public final class DrainRequests {
-    /** The operator writes the status of the same object, and other users may ask for something. */
-    private static final int TRIES = 10;
-
     private final Cluster cluster;
     private final String pool;
 
@@ -62,23 +58,21 @@ public final class DrainRequests {
     }
 
     private boolean change(String node, String uid) {
-        for (int i = 0; i < TRIES; i++) {
-            KvCachePool read = cluster.pool(pool);
-            Map<String, String> before = of(read);
-            // Read after the requests: a pod that one of these is about is there, unless it is gone.
-            Map<String, String> there = pods();
-            Map<String, String> after = new TreeMap<>(before);
-            after.entrySet().removeIf(it -> !it.getValue().equals(there.get(it.getKey())));
-            if (uid == null) {
-                after.remove(node);
-            } else {
-                after.put(node, uid);
-            }
-            boolean same = after.equals(before);
-            if (same || cluster.annotateAsRead(read, PoolLabels.DRAIN, Requests.text(after))) {
-                return before.containsKey(node);
-            }
+        KvCachePool before = cluster.reannotate(pool, PoolLabels.DRAIN, read -> changed(of(read), node, uid));
+        return of(before).containsKey(node);
+    }
+
+    /** Nothing when they are as they should be. */
+    private Optional<String> changed(Map<String, String> before, String node, String uid) {
+        // Read after the requests: a pod that one of these is about is there, unless it is gone.
+        Map<String, String> there = pods();
+        Map<String, String> after = new TreeMap<>(before);
+        after.entrySet().removeIf(it -> !it.getValue().equals(there.get(it.getKey())));
+        if (uid == null) {
+            after.remove(node);
+        } else {
+            after.put(node, uid);
         }
-        throw new PluginException("pool %s was changed by others each time; try again".formatted(pool));
+        return after.equals(before) ? Optional.empty() : Optional.of(Requests.text(after));
     }
 }

@@ -14,7 +14,6 @@ import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -29,9 +28,6 @@ import picocli.CommandLine.Parameters;
         })
 public final class FailoverCommand extends PoolCommand {
     private static final int SECONDS_MAX = 24 * 3600;
-
-    /** The operator writes the status of the same object, and other users may ask for something. */
-    private static final int TRIES = 10;
 
     private static final Duration LOOK = Duration.ofMillis(250);
 
@@ -120,17 +116,13 @@ public final class FailoverCommand extends PoolCommand {
 
     /** A value that stays would ask a pool of the same name that is made later, once it comes to that epoch. Another user's request stays. */
     private void takeBack(Cluster on, String request) {
-        for (int i = 0; i < TRIES; i++) {
-            KvCachePool read = on.pool(pool);
-            Map<String, String> annotations =
-                    Optional.ofNullable(read.getMetadata().getAnnotations()).orElse(Map.of());
-            if (!request.equals(annotations.get(PoolLabels.FAILOVER))
-                    || on.annotateAsRead(read, PoolLabels.FAILOVER, "")) {
-                return;
-            }
-        }
-        throw new PluginException("pool %s was changed by others each time; remove its annotation %s"
-                .formatted(pool, PoolLabels.FAILOVER));
+        on.reannotate(
+                pool,
+                PoolLabels.FAILOVER,
+                read -> Optional.ofNullable(read.getMetadata().getAnnotations())
+                        .map(annotations -> annotations.get(PoolLabels.FAILOVER))
+                        .filter(request::equals)
+                        .map(ours -> ""));
     }
 
     private static String sentence(Optional<StepStatus> step) {

@@ -119,11 +119,7 @@ class RequestedFailoverTest {
     @Test
     void aLeaderThatDoesNotHandOverIsToldAndKeepsNothingElseWaiting() {
         RandomPool pool = pool(0, 3);
-        pool.data.clings = true;
-        long epoch = request(pool);
-        rounds(pool, 5);
-        pool.later(Duration.ofMinutes(6));
-        rounds(pool, 1);
+        long epoch = requestInVain(pool);
         assertThat(pool.status().steps())
                 .extracting(StepStatus::waitsFor)
                 .containsExactly(leader(pool) + " did not hand its leadership over within 5m");
@@ -144,11 +140,7 @@ class RequestedFailoverTest {
     @Test
     void oneThatHasFailedHappensNoMoreWhenAnotherOperatorLooks() {
         RandomPool pool = pool(0, 3);
-        pool.data.clings = true;
-        long epoch = request(pool);
-        rounds(pool, 5);
-        pool.later(Duration.ofMinutes(6));
-        rounds(pool, 1);
+        long epoch = requestInVain(pool);
 
         pool.data.clings = false;
         pool.roundCutShort();
@@ -178,6 +170,16 @@ class RequestedFailoverTest {
     private static long request(RandomPool pool) {
         long epoch = epoch(pool);
         pool.annotations.put(PoolLabels.FAILOVER, Long.toString(epoch));
+        return epoch;
+    }
+
+    /** Of a leader that does not hand over, until that has failed. */
+    private static long requestInVain(RandomPool pool) {
+        pool.data.clings = true;
+        long epoch = request(pool);
+        rounds(pool, 5);
+        pool.later(Duration.ofMinutes(6));
+        rounds(pool, 1);
         return epoch;
     }
 

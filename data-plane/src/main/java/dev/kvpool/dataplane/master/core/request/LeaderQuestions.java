@@ -46,6 +46,9 @@ final class LeaderQuestions {
 
     /** To be called after whatever may have made this master serve, and now and then. */
     void answerDue(long nowMs) {
+        if (waiting.isEmpty()) {
+            return; // as nearly always, and asked with each message
+        }
         boolean serves = leadership.gate(nowMs) == Status.OK;
         Iterator<Map.Entry<Long, Question>> oldest = waiting.entrySet().iterator();
         while (oldest.hasNext()) {
