@@ -3,19 +3,10 @@ package dev.kvpool.operator.master;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
-/** Asks masters for their view of the pool, and has a leader do what upgrades and drains need. The only way the operator talks to the data plane. */
-public interface MasterClient {
-    /**
-     * Asks all given masters at the same time, and takes no longer than a fixed limit for all of them together.
-     *
-     * @param masters where each is, by pod name
-     * @return one answer for each given pod
-     */
-    Map<String, MasterAnswer> ask(Map<String, MasterEndpoint> masters);
-
+/** Asks masters, and has a leader do what upgrades and drains need. The only way the operator talks to the data plane. */
+public interface MasterClient extends MasterReports {
     /**
      * Has the leader give its leadership to another master.
      *

@@ -4,7 +4,7 @@ package dev.kvpool.operator.plugin.cluster;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.operator.master.MasterAnswer;
-import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.master.MasterReports;
 import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.http.KeptTokens;
@@ -25,7 +25,6 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -42,7 +41,7 @@ import java.util.stream.Stream;
  * Asks masters through the API server, by the names of their pods: their addresses can be reached from inside the cluster only.
  * Needs the right {@code get} and {@code create} on {@code pods/proxy}.
  */
-public final class PodProxyMasters implements MasterClient {
+public final class PodProxyMasters implements MasterReports {
     private static final String STATUS = "Status";
     private static final int FORBIDDEN = 403;
     private static final int NOT_FOUND = 404;
@@ -82,36 +81,6 @@ public final class PodProxyMasters implements MasterClient {
         atOnce(masters.entrySet(), pod -> Map.entry(pod.getKey(), askOne(pod.getValue())))
                 .forEach(answer -> answers.put(answer.getKey(), answer.getValue()));
         return answers;
-    }
-
-    @Override
-    public Optional<String> handOver(MasterEndpoint leader) {
-        throw new UnsupportedOperationException("only the operator has leaders hand over");
-    }
-
-    @Override
-    public void leaderGone(List<MasterEndpoint> standbys, String holder, long epoch, String leader) {
-        throw new UnsupportedOperationException("only the operator watches leaders");
-    }
-
-    @Override
-    public Optional<String> finalise(MasterEndpoint leader, int wire, int layout, boolean ignoreClients) {
-        throw new UnsupportedOperationException("only the operator knows when an upgrade is finished");
-    }
-
-    @Override
-    public Optional<String> drain(MasterEndpoint leader, String node, Duration timeout) {
-        throw new UnsupportedOperationException("only the operator has storage nodes emptied");
-    }
-
-    @Override
-    public Optional<String> clear(MasterEndpoint leader, String node, Duration timeout) {
-        throw new UnsupportedOperationException("only the operator knows when a segment is not read again");
-    }
-
-    @Override
-    public Optional<String> cancelDrain(MasterEndpoint leader, String node) {
-        throw new UnsupportedOperationException("only the operator has storage nodes emptied");
     }
 
     /** Has the leader wait no more for a node; that is never the operator's to decide. Answers why it did not, or nothing. */

@@ -4,7 +4,7 @@ package dev.kvpool.operator.pool.cluster;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.master.MasterAnswer;
-import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.master.MasterReports;
 import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.Leadership;
@@ -39,7 +39,7 @@ import java.util.stream.Stream;
 
 /** Looks at a pool: at its objects in the informers' caches, at its data plane through the masters. Writes nothing. */
 public final class PoolObserver {
-    private final MasterClient masters;
+    private final MasterReports masters;
     private final InstantSource clock;
     private final ApiContact contact;
     private final boolean deviceHealth;
@@ -50,7 +50,7 @@ public final class PoolObserver {
      *
      * @param deviceHealth whether it asks which NPUs are not well
      */
-    public PoolObserver(MasterClient masters, InstantSource clock, boolean deviceHealth) {
+    public PoolObserver(MasterReports masters, InstantSource clock, boolean deviceHealth) {
         this.masters = masters;
         this.clock = clock;
         this.deviceHealth = deviceHealth;

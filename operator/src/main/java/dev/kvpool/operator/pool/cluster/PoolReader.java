@@ -4,7 +4,7 @@ package dev.kvpool.operator.pool.cluster;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.master.MasterAnswer;
-import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.master.MasterReports;
 import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.Leadership;
@@ -34,7 +34,7 @@ import java.util.stream.Collectors;
 /** Observes a pool once, by asking the API server: for whoever has no caches that are kept current. */
 public final class PoolReader {
     private final KubernetesClient client;
-    private final MasterClient masters;
+    private final MasterReports masters;
     private final InstantSource clock;
 
     /**
@@ -42,7 +42,7 @@ public final class PoolReader {
      *
      * @param masters is asked by pod name instead of address
      */
-    public PoolReader(KubernetesClient client, MasterClient masters, InstantSource clock) {
+    public PoolReader(KubernetesClient client, MasterReports masters, InstantSource clock) {
         this.client = client;
         this.masters = masters;
         this.clock = clock;

@@ -66,7 +66,7 @@ class PodProxyMastersTest {
     }
 
     @Test
-    void commandsKeepTheirMethod() {
+    void aCommandKeepsItsMethod() {
         List<String> methods = new CopyOnWriteArrayList<>();
         server.createContext("/", exchange -> {
             methods.add(exchange.getRequestMethod());
@@ -75,10 +75,8 @@ class PodProxyMastersTest {
         });
         PodProxyMasters masters = new PodProxyMasters(client, "demo");
 
-        assertThat(masters.handOver(MasterEndpoint.plain("demo-master-0"))).isEmpty();
-        assertThat(masters.cancelDrain(MasterEndpoint.plain("demo-master-0"), "n-0"))
-                .isEmpty();
-        assertThat(methods).containsExactly("POST", "DELETE");
+        assertThat(masters.forget(MasterEndpoint.plain("demo-master-0"), "n-0")).isEmpty();
+        assertThat(methods).containsExactly("POST");
     }
 
     @Test
@@ -152,7 +150,7 @@ class PodProxyMastersTest {
         PodProxyMasters masters = refusing(code, "admin/demo.x may not POST\n\u0007" + "x".repeat(5000));
 
         String sentence = "it answered with HTTP status " + code + ": admin/demo.x may not POST??xxx";
-        assertThat(masters.handOver(secure()))
+        assertThat(masters.forget(secure(), "n-0"))
                 .hasValueSatisfying(why -> assertThat(why).startsWith(sentence).hasSizeLessThan(300));
         assertThat(masters.ask(Map.of("m", secure())).get("m"))
                 .isInstanceOfSatisfying(
@@ -163,7 +161,7 @@ class PodProxyMastersTest {
     @ParameterizedTest
     @ValueSource(strings = {"null", "[]", "7", "{}", ""})
     void anyBodyOfARefusalIsShown(String body) {
-        assertThat(refusing(429, body).handOver(secure()))
+        assertThat(refusing(429, body).forget(secure(), "n-0"))
                 .hasValueSatisfying(
                         why -> assertThat(why).contains("HTTP status 429").endsWith(body));
     }
@@ -182,7 +180,7 @@ class PodProxyMastersTest {
                 "{\"kind\": \"Status\", \"apiVersion\": \"v1\", \"status\": \"Failure\", \"code\": %d, \"message\": \"no endpoints\"}"
                         .formatted(code));
 
-        assertThat(masters.handOver(secure()))
+        assertThat(masters.forget(secure(), "n-0"))
                 .hasValueSatisfying(why -> assertThat(why).contains(sentence).doesNotContain("{"));
     }
 
