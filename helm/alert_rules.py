@@ -66,6 +66,10 @@ def of_master(pod, leads):
         series("kvpool_master_puts_total", pod, reason="published"): grows(100),
         series("kvpool_master_connections_refused_total", pod, reason="wire_version"): always(4),
         series("kvpool_master_connections_refused_total", pod, reason="pool_id"): grows(1),
+        series("kvpool_certificate_not_after_seconds", pod, kind="leaf"): always(86_400),
+        series("kvpool_certificate_not_after_seconds", pod, kind="ca"): always(31_536_000),
+        series("kvpool_plaintext_connections", pod, peer="client"): always(0),
+        series("kvpool_auth_refusals_total", pod, reason="name"): always(3),
     }
 
 
@@ -87,6 +91,10 @@ HEALTHY = {
     series("kvpool_node_files_set_aside", NODE, reason="foreign"): always(0),
     series("kvpool_node_capacity_bytes", "demo-a-1"): always(1000),
     series("kvpool_node_serves_ucx", "demo-a-1"): always(0),
+    # A pool without TLS: all its peers are plain, and its processes have no certificate.
+    series("kvpool_plaintext_connections", "old-master-0", peer="client", kvpool_dev_pool="old"): always(7),
+    series("kvpool_certificate_not_after_seconds", "old-master-0", kind="leaf", kvpool_dev_pool="old"): always(0),
+    series("kvpool_certificate_not_after_seconds", "old-master-0", kind="ca", kvpool_dev_pool="old"): always(0),
 }
 
 NEW_LEADER = {
@@ -294,6 +302,44 @@ FAILURES = [
         "info",
         "Storage node team/demo-a-0 has 2 files set aside",
         {"pod": NODE},
+    ),
+    Failure(
+        "KvpoolCertificateEnds",
+        "a certificate is not renewed",
+        {series("kvpool_certificate_not_after_seconds", LEADER, kind="leaf"): then(86_400, 6 * 3600 + 1200)},
+        34,
+        36,
+        "warning",
+        "The certificate of team/demo-master-0 ends in less than 6 hours",
+        {"pod": LEADER},
+    ),
+    Failure(
+        "KvpoolAuthorityEnds",
+        "an authority has less than seven days left",
+        {series("kvpool_certificate_not_after_seconds", STANDBY, kind="ca"): then(31_536_000, 600_000)},
+        69,
+        71,
+        "warning",
+        "A certificate authority that pool team/demo trusts ends within 7 days",
+    ),
+    Failure(
+        "KvpoolPeersRefused",
+        "an engine's name is refused again and again",
+        {series("kvpool_auth_refusals_total", LEADER, reason="name"): grows(2)},
+        28,
+        40,
+        "info",
+        "Processes of pool team/demo keep refusing peers (name)",
+        {"reason": "name"},
+    ),
+    Failure(
+        "KvpoolPlainPeers",
+        "plain peers of a pool that has certificates",
+        {series("kvpool_plaintext_connections", LEADER, peer="client"): then(0, 2)},
+        129,
+        131,
+        "info",
+        "Pool team/demo has had peers without TLS for two hours",
     ),
     Failure(
         "KvpoolOperatorDown",
