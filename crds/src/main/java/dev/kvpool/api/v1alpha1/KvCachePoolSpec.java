@@ -197,7 +197,7 @@ public record KvCachePoolSpec(
         drain = drain == null ? new DrainSpec(null, null, null) : drain;
         cache = cache == null ? new CacheSpec(null, null, null, null, null, null, null) : cache;
         upgrade = upgrade == null ? new UpgradeSpec(null, null, null, null, null, null) : upgrade;
-        networkPolicy = networkPolicy == null ? new NetworkPolicySpec(null, null) : networkPolicy;
+        networkPolicy = networkPolicy == null ? new NetworkPolicySpec(null, null, null) : networkPolicy;
         security = security == null ? new SecuritySpec(null, null, null) : security;
         tenants = tenants == null ? List.of() : List.copyOf(tenants);
         paused = paused != null && paused;

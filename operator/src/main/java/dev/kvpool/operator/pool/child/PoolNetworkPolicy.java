@@ -21,8 +21,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Which ports of a pool's pods can be reached, and from where. Where everybody may come, the rule names no source at all: a
- * selector of all namespaces would shut out pods on the network of their nodes, which engines with accelerators often are.
+ * Which ports of a pool's pods can be reached, and from where: engines reach those for objects, and of masters the one where they enrol; admin ports are
+ * for the operator, the pool's own pods and monitoring. Where all may come, the rule names no source at all: a selector of all namespaces would shut out
+ * pods on the network of their nodes, which engines with accelerators often are.
  */
 public final class PoolNetworkPolicy {
     /** A label that Kubernetes gives each namespace. */
@@ -34,18 +35,23 @@ public final class PoolNetworkPolicy {
     public static List<NetworkPolicy> of(PoolBlueprint pool) {
         List<NetworkPolicy> policies = new ArrayList<>();
         if (pool.spec().networkPolicy().enabled()) {
-            policies.add(policy(pool, pool.names().masters(), PoolLabels.ROLE_MASTER, masters(pool)));
+            policies.add(policy(
+                    pool,
+                    pool.names().masters(),
+                    PoolLabels.ROLE_MASTER,
+                    rules(pool, Stream.of(port(PoolNames.RPC)), secured(pool))));
             // On the network of their nodes pods are out of reach of policies.
             if (isOnPodNetwork(pool)) {
-                policies.add(policy(pool, pool.names().storage(), PoolLabels.ROLE_STORAGE, List.of(storage(pool))));
+                policies.add(policy(
+                        pool,
+                        pool.names().storage(),
+                        PoolLabels.ROLE_STORAGE,
+                        rules(pool, Stream.concat(Stream.of(port(PoolNames.DATA)), devices(pool)), Stream.empty())));
             }
             if (pool.engine().agents() != null && !pool.engine().hostNetwork()) {
                 // Engines reach them through a socket file.
                 policies.add(policy(
-                        pool,
-                        pool.names().agents(),
-                        PoolLabels.ROLE_AGENT,
-                        List.of(rule(pool, clients(pool), PoolNames.ADMIN))));
+                        pool, pool.names().agents(), PoolLabels.ROLE_AGENT, List.of(rule(admins(pool), admin(pool)))));
             }
         }
         return policies;
@@ -59,50 +65,67 @@ public final class PoolNetworkPolicy {
                         .anyMatch(set -> !pool.engine(set).hostNetwork());
     }
 
-    private static List<NetworkPolicyIngressRule> masters(PoolBlueprint pool) {
-        NetworkPolicyIngressRule served = rule(pool, clients(pool), PoolNames.RPC, PoolNames.ADMIN);
-        return served.getFrom().isEmpty()
-                ? List.of(served)
-                : List.of(
-                        served,
-                        rule(
-                                pool,
-                                List.of(namespaces(Map.of(NAMESPACE_NAME, pool.operatorNamespace()))),
-                                PoolNames.ADMIN));
+    /**
+     * @param served what clients reach
+     * @param enrolment of the admin ports those that clients reach too
+     */
+    private static List<NetworkPolicyIngressRule> rules(
+            PoolBlueprint pool, Stream<NetworkPolicyPort> served, Stream<NetworkPolicyPort> enrolment) {
+        List<NetworkPolicyPeer> clients = clients(pool);
+        List<NetworkPolicyPeer> admins = admins(pool);
+        return clients.equals(admins)
+                ? List.of(rule(clients, Stream.concat(served, admin(pool))))
+                : List.of(rule(clients, Stream.concat(served, enrolment)), rule(admins, admin(pool)));
     }
 
     /** NPUs listen for each other on ports of their own. */
-    private static NetworkPolicyIngressRule storage(PoolBlueprint pool) {
-        return rule(pool, clients(pool), PoolNames.DATA, PoolNames.ADMIN)
-                .edit()
-                .addAllToPorts(pool.spec().storage().stream()
-                        .map(pool::engine)
-                        .filter(engine -> !engine.hostNetwork())
-                        .map(TransferEngineSpec::accelerator)
-                        .filter(accelerator -> accelerator != null && accelerator.opensDevices())
-                        .map(DevicePorts::of)
-                        .distinct()
-                        .map(ports -> new NetworkPolicyPortBuilder()
-                                .withPort(new IntOrString(ports.first()))
-                                .withEndPort(ports.last())
-                                .withProtocol("TCP")
-                                .build())
-                        .toList())
-                .build();
+    private static Stream<NetworkPolicyPort> devices(PoolBlueprint pool) {
+        return pool.spec().storage().stream()
+                .map(pool::engine)
+                .filter(engine -> !engine.hostNetwork())
+                .map(TransferEngineSpec::accelerator)
+                .filter(accelerator -> accelerator != null && accelerator.opensDevices())
+                .map(DevicePorts::of)
+                .distinct()
+                .map(ports -> new NetworkPolicyPortBuilder()
+                        .withPort(new IntOrString(ports.first()))
+                        .withEndPort(ports.last())
+                        .withProtocol("TCP")
+                        .build());
     }
 
-    /** Empty when everybody may come. */
+    private static Stream<NetworkPolicyPort> admin(PoolBlueprint pool) {
+        return Stream.concat(Stream.of(port(PoolNames.ADMIN)), secured(pool));
+    }
+
+    private static Stream<NetworkPolicyPort> secured(PoolBlueprint pool) {
+        return pool.security().isOn() ? Stream.of(port(PoolNames.ADMIN_TLS)) : Stream.empty();
+    }
+
+    /** Empty when all may come. */
     private static List<NetworkPolicyPeer> clients(PoolBlueprint pool) {
         Map<String, String> labels = pool.spec().networkPolicy().clientNamespaces();
-        if (labels.isEmpty()) {
+        return labels.isEmpty() ? List.of() : List.of(ownPods(pool), namespaces(labels));
+    }
+
+    /** Empty when all may come. Who is named for one of the two kinds of ports only does not open the other to all. */
+    private static List<NetworkPolicyPeer> admins(PoolBlueprint pool) {
+        Map<String, String> labels = pool.spec().networkPolicy().adminNamespaces();
+        if (labels.isEmpty() && pool.spec().networkPolicy().clientNamespaces().isEmpty()) {
             return List.of();
         }
-        NetworkPolicyPeer pods = new NetworkPolicyPeerBuilder()
+        Stream<NetworkPolicyPeer> named = labels.isEmpty() ? Stream.empty() : Stream.of(namespaces(labels));
+        return Stream.concat(
+                        Stream.of(ownPods(pool), namespaces(Map.of(NAMESPACE_NAME, pool.operatorNamespace()))), named)
+                .toList();
+    }
+
+    private static NetworkPolicyPeer ownPods(PoolBlueprint pool) {
+        return new NetworkPolicyPeerBuilder()
                 .withNewPodSelector()
                 .addToMatchLabels(PoolLabels.POOL, pool.names().pool())
                 .endPodSelector()
                 .build();
-        return List.of(pods, namespaces(labels));
     }
 
     private static NetworkPolicyPeer namespaces(Map<String, String> labels) {
@@ -113,14 +136,10 @@ public final class PoolNetworkPolicy {
                 .build();
     }
 
-    /** Each of them has admin, and with it that with TLS where the pool is secure. */
-    private static NetworkPolicyIngressRule rule(PoolBlueprint pool, List<NetworkPolicyPeer> from, String... ports) {
-        Stream<String> secured = pool.security().isOn() ? Stream.of(PoolNames.ADMIN_TLS) : Stream.empty();
+    private static NetworkPolicyIngressRule rule(List<NetworkPolicyPeer> from, Stream<NetworkPolicyPort> ports) {
         return new NetworkPolicyIngressRuleBuilder()
                 .withFrom(from)
-                .withPorts(Stream.concat(Stream.of(ports), secured)
-                        .map(PoolNetworkPolicy::port)
-                        .toList())
+                .withPorts(ports.toList())
                 .build();
     }
 
