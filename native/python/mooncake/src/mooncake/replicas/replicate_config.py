@@ -38,8 +38,8 @@ class ReplicateConfig:
 
     Acted on:
         replica_num: 1 leaves it to the pool, which may keep more.
-        preferred_segment, or the first of preferred_segments: a storage node's id, or what get_hostname() of this store
-            says, the memory that this process contributes.
+        preferred_segment, or the first of preferred_segments: a storage node's id, or what get_hostname() of a store says
+            that contributes memory. One that is not there, or is full, is no error: another node takes the object.
         soft_pin_action ENABLE, or with_soft_pin: evicted only when nothing unpinned is left, until soft_pin_ttl_ms (None: the
             pool's default, 30 minutes unless it says otherwise; at most 24 h) after the last use. A time without ENABLE
             fails the put.
@@ -115,6 +115,7 @@ class ReplicateConfig:
             "nof_replica_num": self.nof_replica_num,
             "dfs_replica_num": self.dfs_replica_num,
             "preferred_nof_segments": self.preferred_nof_segments,
+            "preferred_segments beyond the first": self.preferred_segments[1:],
         }
         return [name for name, value in promises.items() if value]
 

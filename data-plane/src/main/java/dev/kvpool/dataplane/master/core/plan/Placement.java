@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import java.util.regex.Pattern;
 
 /**
  * Where the new objects of one request go. The node the writer prefers is taken when it has room; for every other copy two
@@ -18,6 +19,9 @@ import java.util.random.RandomGenerator;
 public final class Placement<C extends Placement.Candidate> {
     /** Of many nodes so many are looked at for each copy. */
     static final int SAMPLE_A_COPY = 8;
+
+    /** Of the node ids that embedded storage nodes give themselves: {@code HOST:PORT-0123abcd}. */
+    private static final Pattern RANDOM_END = Pattern.compile("-[0-9a-f]{8}");
 
     /** A node that may take objects. */
     public interface Candidate {
@@ -47,7 +51,8 @@ public final class Placement<C extends Placement.Candidate> {
     /**
      * Begins a request.
      *
-     * @param preferred id of the node that the writer prefers; he prefers none when it is empty or not a candidate's
+     * @param preferred what the writer prefers: a node's id, or HOST:PORT, as engines name the memory of a process, whose node has a random end to that;
+     *     he prefers none when it is empty or means no candidate
      */
     public Placement(List<C> candidates, String preferred, RandomGenerator random) {
         this.candidates = candidates;
@@ -55,13 +60,21 @@ public final class Placement<C extends Placement.Candidate> {
         this.random = random;
     }
 
-    private static <C extends Candidate> C find(List<C> candidates, String id) {
+    private static <C extends Candidate> C find(List<C> candidates, String preferred) {
+        C named = null;
         for (C candidate : candidates) {
-            if (candidate.id().equals(id)) {
+            if (candidate.id().equals(preferred)) {
                 return candidate;
             }
+            if (candidate.id().startsWith(preferred)
+                    && RANDOM_END
+                            .matcher(candidate.id())
+                            .region(preferred.length(), candidate.id().length())
+                            .matches()) {
+                named = candidate;
+            }
         }
-        return null;
+        return named;
     }
 
     public List<C> candidates() {

@@ -67,6 +67,26 @@ class PlacementTest {
     }
 
     @Test
+    void memoryOfAProcessIsPreferredByItsHostAndPort() {
+        List<Room> rooms = List.of(
+                new Room("10.0.0.1:12345-0123abcd", 1000, 9),
+                new Room("10.0.0.2:12345-0123abcd", 100, 9),
+                new Room("10.0.0.2:123-456", 1000, 9),
+                new Room("10.0.0.2:1234", 100, 9),
+                new Room("10.0.0.2:1234-0123abcd", 1000, 9));
+
+        assertThat(choose(rooms, 50, 1, "10.0.0.2:12345")).extracting(Room::id).containsExactly(rooms.get(1).id);
+        assertThat(choose(rooms, 50, 1, "10.0.0.2:1234")).extracting(Room::id).containsExactly(rooms.get(3).id);
+        for (String none : List.of("10.0.0.2", "10.0.0.2:123", "10.0.0.2:12345-0123abc", "-0123abcd")) {
+            assertThat(new Placement<>(rooms, none, new Random(1)).choose(50, 5))
+                    .as(none)
+                    .extracting(Room::id)
+                    .containsExactlyElementsOf(new Placement<>(rooms, "", new Random(1))
+                            .choose(50, 5).stream().map(Room::id).toList());
+        }
+    }
+
+    @Test
     void copiesAreOnDifferentNodes() {
         List<Room> rooms = List.of(new Room("a", 10, 9), new Room("b", 10, 9), new Room("c", 10, 9));
 
