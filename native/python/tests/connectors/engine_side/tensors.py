@@ -91,6 +91,9 @@ class Tensor:
     def numel(self) -> int:
         return self.array.size
 
+    def is_contiguous(self) -> bool:
+        return bool(self.array.flags.c_contiguous)
+
     def element_size(self) -> int:
         return self.dtype.itemsize
 

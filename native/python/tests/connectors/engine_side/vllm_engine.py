@@ -33,22 +33,25 @@ def _content(prompt: int, tensor: int, head: int, width: int) -> numpy.ndarray:
 
 class KvCaches:
     """One rank's tensors of each layer: one of keys and values together, or `split` one of each. Of latents (MLA) `split` has two
-    of different widths. In memory they are [block, token, head, ...]; one of both is shown as vLLM does, heads first."""
+    of different widths. In memory they are [block, token, head, ...], or `heads_first` [block, head, token, ...]; one of both is
+    shown as vLLM does, heads first."""
 
-    def __init__(self, rank: Rank, split: bool, memory: Callable[[int], Any]) -> None:
+    def __init__(self, rank: Rank, split: bool, memory: Callable[[int], Any], heads_first: bool = False) -> None:
         """`memory` makes a buffer of so many bytes for one tensor."""
         shape = rank.shape
         self._rank = rank
         both = [WIDTH, WIDTH // 4 if shape.latent else WIDTH]
         widths = (both if split else [WIDTH if shape.latent else sum(both)]) * LAYERS
-        tensors = [(BLOCKS, shape.block_size, len(rank.heads), width) for width in widths]
+        self._heads_first = heads_first
+        rows = (len(rank.heads), shape.block_size) if heads_first else (shape.block_size, len(rank.heads))
+        tensors = [(BLOCKS, *rows, width) for width in widths]
         arrays = [
             numpy.frombuffer(memory(math.prod(it) * FLOAT16.itemsize), FLOAT16.numpy_type).reshape(it) for it in tensors
         ]
         self._memory = [it.view(numpy.uint8).reshape(BLOCKS, -1) for it in arrays]
         self._widths = [width * FLOAT16.itemsize for width in widths]
         self.clear()
-        views = [Tensor(it if split else it.swapaxes(1, 2), FLOAT16) for it in arrays]
+        views = [Tensor(it if split or heads_first else it.swapaxes(1, 2), FLOAT16) for it in arrays]
         self.tensors: dict[str, Any] = {
             f"model.layers.{layer}.self_attn": tuple(views[2 * layer : 2 * layer + 2]) if split else views[layer]
             for layer in range(LAYERS)
@@ -76,7 +79,8 @@ class KvCaches:
     def _block(self, index: int, prompt: int, block: int) -> numpy.ndarray:
         tokens = self._rank.tokens(block)
         heads = [_content(prompt, index, head, self._widths[index])[tokens] for head in self._rank.heads]
-        return numpy.array(heads).swapaxes(0, 1).reshape(-1)  # [token, head, ...]
+        by_head = numpy.array(heads)  # [head, token, ...]
+        return (by_head if self._heads_first else by_head.swapaxes(0, 1)).reshape(-1)
 
 
 @dataclass(frozen=True)
