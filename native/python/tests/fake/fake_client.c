@@ -51,6 +51,7 @@ static object* objects[BUCKETS];
 static batch batches[BATCHES];
 static open_put* open_puts;
 static uint64_t next_batch = 1;
+static uint64_t objects_named; /* put, or begun to be */
 
 static void drop(object** at) {
   object* o = *at;
@@ -203,8 +204,7 @@ static int32_t put_one(const kv_op* op, uint32_t flags) {
   o->length = op->length;
   memcpy(o->key, op->key, op->key_length);
   if (op->length > 0) memcpy(o->data, op->data, op->length);
-  static uint64_t objects_put;
-  o->number = ++objects_put;
+  o->number = ++objects_named;
   *at = o;
   return KV_OK;
 }
@@ -286,10 +286,9 @@ static int32_t run_parts(kv_client* client, kv_op* op, const uint64_t* offsets, 
 }
 
 static int32_t start_one(const kv_op* op, uint32_t flags, kv_object_id* name) {
-  static uint64_t started;
   if (*find(op) != NULL && (flags & KV_BATCH_UPSERT) == 0) return KV_EXISTS;
   open_put* o = calloc(1, sizeof(*o));
-  o->number = ++started;
+  o->number = ++objects_named;
   o->length = op->length;
   o->data = calloc(1, op->length + 1);
   o->written = calloc(1, op->length + 1);
@@ -331,7 +330,9 @@ static int32_t end_one(const kv_op* op, uint32_t flags, const kv_object_id* name
   kv_op whole = *op;
   whole.data = o->data;
   whole.length = o->length;
+  const int keeps = *find(op) != NULL && (flags & KV_BATCH_UPSERT) == 0;
   if (commits && status == KV_OK) status = put_one(&whole, flags);
+  if (commits && status == KV_OK && !keeps) (*find(op))->number = o->number;
   drop_open(at);
   return commits ? status : KV_OK;
 }

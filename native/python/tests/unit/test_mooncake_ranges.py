@@ -436,6 +436,49 @@ def test_a_session_that_the_pool_ended_is_over(
     assert store.batch_put_session_revoke(["c"]) == [0], "there is nothing to give back"
 
 
+def test_an_end_that_fails_can_be_repeated(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
+    memory.bytes[:3] = b"abc"
+    assert store.batch_put_session_start(["a", "b"], [3, 3]) == [0, 0]
+    assert store.batch_put_from_multi_buffer_ranges(["a", "b"], [[memory.at]] * 2, [[3]] * 2, [[0]] * 2) == [3, 3]
+    fake.fail(PUT_END, Status.TIMEOUT)
+    assert store.batch_put_session_end(["a", "b"]) == [-901, 0]
+    fake.state.submit_status = Status.QUEUE_FULL
+    assert store.batch_put_session_end(["a"]) == [-200]
+    fake.state.submit_status = 0
+    assert store.batch_put_session_end(["a", "a", "b"]) == [0, -600, -600]
+    assert store.get("a") == b"abc"
+
+
+def test_an_end_without_answer_that_stored_the_value_is_found_done(
+    store: MooncakeDistributedStore, memory: Memory, fake: Fake
+) -> None:
+    sessions = store._pool.put_sessions
+    assert store.batch_put_session_start(["a", "b"], [3, 3]) == [0, 0]
+    assert store.batch_put_from_multi_buffer_ranges(["a", "b"], [[memory.at]] * 2, [[3]] * 2, [[0]] * 2) == [3, 3]
+    fake.fail(PUT_END, Status.TIMEOUT, lines=2)
+    assert store.batch_put_session_end(["a", "b"]) == [-901, -901]
+    objects = open_values.names([sessions._open[key] for key in ("a", "b")])
+    assert store._pool.client.put_end(["a", "b"], objects) == [0, 0], "as if that had been done before"
+    assert store.remove("b") == 0
+    assert store.put("b", b"another") == 0
+    assert store.batch_put_session_end(["a", "b"]) == [0, -707]
+    assert store.batch_put_session_end(["a", "b"]) == [-600, -600]
+
+
+def test_a_session_whose_end_failed_gives_way(
+    store: MooncakeDistributedStore, memory: Memory, fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_values, "SESSIONS_MAX", 2)
+    write = (["a", "b"], [[memory.at]] * 2, [[3]] * 2, [[0]] * 2)
+    assert store.batch_put_session_start(["a", "b"], [3, 3]) == [0, 0]
+    assert store.batch_put_from_multi_buffer_ranges(*write) == [3, 3]
+    fake.fail(PUT_END, Status.TIMEOUT, lines=2)
+    assert store.batch_put_session_end(["a", "b"]) == [-901, -901]
+    assert store.batch_put_session_start(["a", "c", "a"], [3] * 3) == [0, 0, -600]
+    assert store.batch_put_session_start(["d"], [3]) == [-200]
+    assert store.batch_put_session_revoke(["a", "b", "c"]) == [0, -600, 0]
+
+
 def test_through_an_agent_an_end_that_fails_can_be_repeated(dummy: MooncakeDistributedStore, fake: Fake) -> None:
     lent = Memory(dummy)
     lent.bytes[:3] = b"abc"

@@ -140,7 +140,8 @@ class RangeMethods(StoreCalls):
 
     def batch_put_session_end(self, keys: Sequence[str]) -> list[int]:
         """Makes the values of these sessions readable. 0, or the code of each: -600 while bytes of the value were never
-        written, and the session goes on; after any other it is over. After setup_dummy() one that fails can be repeated."""
+        written, and the session goes on; -707 when it is over without a value. After any other, as -901 when no answer came in
+        time, it can be ended again: 0 when the value was stored meanwhile."""
         if self._pool is None:
             return self._without_pool("batch_put_session_end")
         return self._for_each("batch_put_session_end", keys, lambda pool: pool.put_sessions.end(keys))

@@ -26,6 +26,8 @@ class _Open:
     size: int
     epoch: int = 0
     counter: int = 0
+    ending: bool = False
+    failed: bool = False  # its end did, and may be asked for again
     written: Coverage = field(init=False)
 
     def __post_init__(self) -> None:
@@ -83,8 +85,12 @@ class OpenValues:
         if size > _LENGTH_MAX:
             return Refusal(ErrorCode.NO_AVAILABLE_HANDLE, f"a value of {size} bytes")
         with self._lock:
-            if key in self._open:
+            there = self._open.get(key)
+            if there is not None and not there.failed:
                 return Refusal(ErrorCode.INVALID_PARAMS, "it has a session already")
+            if len(self._open) >= SESSIONS_MAX:
+                # Callers that end once and go on leave these behind.
+                self._open = {other: value for other, value in self._open.items() if not value.failed}
             if len(self._open) >= SESSIONS_MAX:
                 return Refusal(ErrorCode.NO_AVAILABLE_HANDLE, f"there are {SESSIONS_MAX} sessions: end some first")
             self._open[key] = _Open(size)
@@ -108,7 +114,8 @@ class OpenValues:
         return self._client.put_parts(lines.keys, lines.addresses, lines.sizes, lines.offsets, lines.objects)
 
     def end(self, keys: Sequence[str]) -> list[int]:
-        """For each 0 when it is readable, or a Status or Refusal. The session is over, unless bytes were never written."""
+        """For each 0 when it is readable, or a Status or Refusal. The session is over with 0 and LEASE_EXPIRED; after any other
+        answer it may be ended again, revoked or replaced by a new start."""
         answers: list[int] = [0] * len(keys)
         ending: dict[int, _Open] = {}
         with self._lock:
@@ -122,12 +129,42 @@ class OpenValues:
                     answers[number] = Refusal(ErrorCode.INVALID_PARAMS, why)
                 else:
                     ending[number] = value
-                    del self._open[key]
+                    value.ending, value.failed = True, False
         if ending:
-            statuses = self._client.put_end([keys[number] for number in ending], names(list(ending.values())))
+            statuses: Sequence[int] = ()
+            try:
+                statuses = self._end([keys[number] for number in ending], list(ending.values()))
+            finally:
+                self._ended([(keys[number], value) for number, value in ending.items()], statuses)
             for number, status in zip(ending, statuses, strict=True):
                 answers[number] = status
         return answers
+
+    def _end(self, keys: list[str], values: list[_Open]) -> list[int]:
+        """0 or a negative Status for each."""
+        statuses: list[int] = list(self._client.put_end(keys, names(values)))
+        # The library knows a value no longer whose end it began: an answer may have been lost, or the leader that gave it,
+        # after the value was stored. So the pool is asked whether the key has this very value.
+        unknown = [number for number, status in enumerate(statuses) if status == Status.LEASE_EXPIRED]
+        if unknown:
+            nothing: list[list[int]] = [[]] * len(unknown)
+            objects = names([values[number] for number in unknown])
+            found = self._client.get_into_parts(
+                [keys[number] for number in unknown], nothing, nothing, nothing, objects=objects
+            )
+            for number, status in zip(unknown, found, strict=True):
+                is_not_there = status in (Status.NOT_FOUND, Status.LEASE_EXPIRED)
+                statuses[number] = 0 if status >= 0 else Status.LEASE_EXPIRED if is_not_there else status
+        return statuses
+
+    def _ended(self, ending: list[tuple[str, _Open]], statuses: Sequence[int]) -> None:
+        """Without statuses the call itself failed."""
+        with self._lock:
+            for number, (key, value) in enumerate(ending):
+                if number < len(statuses) and statuses[number] in (0, Status.LEASE_EXPIRED):
+                    del self._open[key]
+                else:
+                    value.ending, value.failed = False, True
 
     def revoke(self, keys: Sequence[str]) -> list[int]:
         """For each 0, a Refusal for one without a session, or the Status of one whose room goes back later."""
@@ -149,7 +186,7 @@ class OpenValues:
 
     def _started(self, key: str) -> _Open | None:
         value = self._open.get(key)
-        return None if value is None or value.epoch == 0 else value
+        return None if value is None or value.epoch == 0 or value.ending else value
 
 
 _NO_SESSION = Refusal(ErrorCode.INVALID_PARAMS, "no session was started for it, or it ended")
