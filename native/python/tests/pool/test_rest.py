@@ -7,6 +7,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from local_pool import START_SECONDS, free_ports
@@ -119,7 +120,45 @@ def test_memory_joins_the_pool_and_leaves_it(service):
     assert (status, mounted["status"], mounted["allocated_size"]) == (200, "success", 16 << 20)
     left = json.dumps({"segment_ids": mounted["segment_ids"]}).encode()
     assert service.ask("POST", "/api/unmount", left)[0] == 200
-    assert service.ask("POST", "/api/unmount", left)[0] == 500
+    status, _, body = service.ask("POST", "/api/unmount", left)
+    refused = json.loads(body)
+    assert (status, refused["code"]) == (500, -101)
+    assert refused["reason"].startswith("SEGMENT_NOT_FOUND: ")
+    assert "segment_ids that a mount answered with" in refused["remedy"]
+
+
+@pytest.fixture
+def shared_file():
+    path = Path("/dev/shm") / f"kvpool-rest-{os.getpid()}"
+    path.write_bytes(bytes(16 << 20))
+    yield path
+    path.unlink()
+
+
+def test_a_file_of_shared_memory_joins_the_pool_and_leaves_it(service, shared_file):
+    asked = json.dumps({"name": f"/{shared_file.name}", "size": 16 << 20}).encode()
+    status, _, body = service.ask("POST", "/api/mount_shm", asked)
+    mounted = json.loads(body)
+    assert (status, mounted["status"], len(mounted["segment_ids"])) == (200, "success", 1)
+
+    left = json.dumps({"segment_ids": [*mounted["segment_ids"], "none"]}).encode()
+    status, _, body = service.ask("POST", "/api/unmount_shm", left)
+    assert (status, json.loads(body)["failed_segment_ids"]) == (500, ["none"])
+    status, _, body = service.ask("POST", "/api/unmount_shm", left)
+    assert json.loads(body)["failed_segment_ids"] == [*mounted["segment_ids"], "none"], "it left at the first call"
+
+
+def test_a_file_that_is_too_small_is_refused_with_a_remedy(service, shared_file):
+    asked = json.dumps({"name": shared_file.name, "size": 17 << 20}).encode()
+    status, _, body = service.ask("POST", "/api/mount_shm", asked)
+    assert (status, json.loads(body)["code"]) == (500, -1)
+    assert "a file must be on tmpfs or hugetlbfs and hold offset + size" in json.loads(body)["remedy"]
+
+
+def test_there_is_no_local_disk_to_take_back(service):
+    status, _, body = service.ask("POST", "/api/unmount_local_disk", b'{"grace_period_seconds": 1}')
+    assert (status, json.loads(body)["code"]) == (500, -101)
+    assert "SSDs belong to storage nodes" in json.loads(body)["remedy"]
 
 
 @pytest.mark.parametrize(
@@ -130,6 +169,12 @@ def test_memory_joins_the_pool_and_leaves_it(service):
         ("mount", b'{"size": -1}', "Invalid size"),
         ("mount", b'{"size": 9223372036854775808}', "Invalid size"),
         ("mount", b'{"size": 1, "location": 2}', "must be texts"),
+        ("mount_shm", b"{}", "Missing or invalid name or size"),
+        ("mount_shm", b'{"name": "../etc", "size": 1}', "Missing or invalid name or size"),
+        ("mount_shm", b'{"name": "a", "size": 0}', "Invalid size or offset"),
+        ("mount_shm", b'{"name": "a", "size": 1, "offset": -1}', "Invalid size or offset"),
+        ("unmount_shm", b'{"segment_ids": []}', "Missing segment_ids"),
+        ("unmount_local_disk", b'{"grace_period_seconds": 3601}', "grace_period_seconds must be 0 to 3600"),
         ("unmount", b"{}", "Missing segment_ids"),
         ("unmount", b'{"segment_ids": [1]}', "Missing segment_ids"),
         ("unmount", b'{"segment_ids": ["a"], "grace_period_seconds": 3601}', "grace_period_seconds must be 0 to 3600"),
@@ -144,7 +189,7 @@ def test_wrong_wishes_for_memory_are_the_clients_fault(service, path, body, expe
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("GET", "/api/nothing", 404), ("POST", "/api/put", 405), ("POST", "/api/mount_shm", 501)],
+    [("GET", "/api/nothing", 404), ("POST", "/api/put", 405), ("POST", "/api/reconfigure", 501)],
 )
 def test_other_routes(service, method, path, status):
     answer = service.ask(method, path, b"{}" if method == "POST" else None)

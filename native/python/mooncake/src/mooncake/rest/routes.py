@@ -8,11 +8,13 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from aiohttp import web
 
 from mooncake.answers.error_code import ErrorCode
+from mooncake.rest.failures import failure
 from mooncake.store import MooncakeDistributedStore
 
 _logger = logging.getLogger("mooncake.rest")
@@ -23,12 +25,10 @@ CALLS_MAX = 16
 
 _GRACE_SECONDS_MAX = 3600
 _NOT_SERVED = (
-    "/api/mount_shm",
-    "/api/unmount_shm",
-    "/api/unmount_local_disk",
-    "/api/reconfigure",
+    "/api/reconfigure is not served: give memory to the pool by /api/mount or /api/mount_shm, and take it back by "
 )
-_REMEDY = "memory is given to the pool by /api/mount, global_segment_size or mooncake_client"
+_NOT_SERVED += "/api/unmount or /api/unmount_shm"
+_SHARED = "/dev/shm"
 
 
 class Routes:
@@ -51,7 +51,10 @@ class Routes:
                 web.delete("/api/remove_all", self.remove_all),
                 web.post("/api/mount", self.mount),
                 web.post("/api/unmount", self.unmount),
-                *(web.post(path, self.not_served) for path in _NOT_SERVED),
+                web.post("/api/mount_shm", self.mount_shared),
+                web.post("/api/unmount_shm", self.unmount_shared),
+                web.post("/api/unmount_local_disk", self.unmount_local_disk),
+                web.post("/api/reconfigure", self.not_served),
             ]
         )
         application.on_cleanup.append(self._close)
@@ -59,7 +62,7 @@ class Routes:
 
     async def health(self, _request: web.Request) -> web.Response:
         code = await self._call(self._store.health_check)
-        return _answer({"status": "ok"}) if code == 0 else _error(503, f"the store is not healthy: {code}")
+        return _answer({"status": "ok"}) if code == 0 else _unhealthy(code)
 
     async def put(self, request: web.Request) -> web.Response:
         given = await _fields(request)
@@ -73,7 +76,7 @@ class Routes:
         except UnicodeEncodeError:
             return _error(400, "value must be text that UTF-8 can write")
         code = await self._call(lambda: self._store.put(key, content))
-        return _answer({"status": "success"}) if code == 0 else _error(500, f"PUT operation failed: {code}")
+        return _answer({"status": "success"}) if code == 0 else _failed("PUT operation failed", code)
 
     async def get(self, request: web.Request) -> web.Response:
         key = request.match_info["key"]
@@ -81,12 +84,12 @@ class Routes:
         if value is not None:
             return web.Response(body=bytes(memoryview(value)), content_type="application/octet-stream")
         code = await self._call(lambda: self._store.is_exist(key))
-        return _error(404, "Key not found") if code == 0 else _error(500, f"GET operation failed: {code}")
+        return _error(404, "Key not found") if code == 0 else _failed("GET operation failed", code)
 
     async def exist(self, request: web.Request) -> web.Response:
         key = request.match_info["key"]
         code = await self._call(lambda: self._store.is_exist(key))
-        return _answer({"exists": code > 0}) if code >= 0 else _error(500, f"Exist check failed: {code}")
+        return _answer({"exists": code > 0}) if code >= 0 else _failed("Exist check failed", code)
 
     async def remove(self, request: web.Request) -> web.Response:
         key = request.match_info["key"]
@@ -94,12 +97,12 @@ class Routes:
         if code == 0:
             return _answer({"status": "success"})
         absent = code == ErrorCode.OBJECT_NOT_FOUND
-        return _error(404, "Key not found") if absent else _error(500, f"Remove operation failed: {code}")
+        return _error(404, "Key not found") if absent else _failed("Remove operation failed", code)
 
     async def remove_all(self, _request: web.Request) -> web.Response:
         code = await self._call(self._store.remove_all)
         if code < 0:
-            return _error(500, f"RemoveAll operation failed: {code}")
+            return _failed("RemoveAll operation failed", code)
         return _answer({"status": f"success removed {code} keys"})
 
     async def mount(self, request: web.Request) -> web.Response:
@@ -111,23 +114,53 @@ class Routes:
             return _error(400, "protocol and location must be texts")
         result = await self._call(lambda: self._store.allocate_and_mount_segment(size, protocol, location))
         if result["ret"] != 0:
-            return _error(500, f"Allocate and mount failed, ret={result['ret']}")
+            return _failed("Allocate and mount failed", result["ret"])
         mounted = {"segment_ids": result["segment_ids"], "allocated_size": result["allocated_size"]}
         return _answer({"status": "success", **mounted})
 
     async def unmount(self, request: web.Request) -> web.Response:
         given = await _fields(request)
-        ids, grace = given.get("segment_ids"), given.get("grace_period_seconds", 0)
-        ids = [ids] if isinstance(ids, str) else ids
-        if not isinstance(ids, list) or not ids or not all(isinstance(one, str) for one in ids):
-            return _error(400, "Missing segment_ids")
-        if type(grace) is not int or not 0 <= grace <= _GRACE_SECONDS_MAX:
-            return _error(400, f"grace_period_seconds must be 0 to {_GRACE_SECONDS_MAX}")
+        ids, grace = _segments(given), _grace(given)
         code = await self._call(lambda: self._store.unmount_and_free_segment(ids, grace))
-        return _answer({"status": "success"}) if code == 0 else _error(500, f"Unmount and free failed, ret={code}")
+        return _answer({"status": "success"}) if code == 0 else _failed("Unmount and free failed", code)
 
-    async def not_served(self, request: web.Request) -> web.Response:
-        return _error(501, f"{request.path} is not served: {_REMEDY}")
+    async def mount_shared(self, request: web.Request) -> web.Response:
+        """A part of a file in /dev/shm."""
+        given = await _fields(request)
+        name, size, offset = given.get("name"), given.get("size"), given.get("offset", 0)
+        protocol, location = given.get("protocol", "tcp"), given.get("location", "")
+        file = name.removeprefix("/") if isinstance(name, str) else ""
+        if not file or "/" in file or "\0" in file or file in (".", "..") or type(size) is not int:
+            return _error(400, f"Missing or invalid name or size: name is that of a file in {_SHARED}, size its bytes")
+        if not 0 < size < 1 << 63 or type(offset) is not int or not 0 <= offset < 1 << 63:
+            return _error(400, "Invalid size or offset: size must be 1 byte or more, offset 0 or more")
+        if not isinstance(protocol, str) or not isinstance(location, str):
+            return _error(400, "protocol and location must be texts")
+        path = f"{_SHARED}/{file}"
+        result = await self._call(lambda: self._store.mount_segment(path, size, offset, protocol, location))
+        if result["ret"] != 0:
+            return _failed("Mount failed", result["ret"])
+        return _answer({"status": "success", "segment_ids": result["segment_ids"]})
+
+    async def unmount_shared(self, request: web.Request) -> web.Response:
+        given = await _fields(request)
+        ids, grace = _segments(given), _grace(given)
+        codes = [await self._call(partial(self._store.unmount_segment, [one], grace)) for one in ids]
+        left = {one: code for one, code in zip(ids, codes, strict=True) if code != 0}
+        if not left:
+            return _answer({"status": "success"})
+        what = "Unmount failed for one or more segments"
+        return web.json_response(
+            {**failure(what, next(iter(left.values()))), "failed_segment_ids": [*left]}, status=500
+        )
+
+    async def unmount_local_disk(self, request: web.Request) -> web.Response:
+        grace = _grace(await _fields(request))
+        code = await self._call(lambda: self._store.unmount_local_disk_segment(grace))
+        return _answer({"status": "success"}) if code == 0 else _failed("Unmount local disk failed", code)
+
+    async def not_served(self, _request: web.Request) -> web.Response:
+        return _error(501, _NOT_SERVED)
 
     async def _call(self, call: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
@@ -148,6 +181,32 @@ async def _fields(request: web.Request) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise _BadBody("the body is no JSON object")
     return given
+
+
+def _segments(given: dict[str, Any]) -> list[str]:
+    ids = given.get("segment_ids")
+    ids = [ids] if isinstance(ids, str) else ids
+    if not isinstance(ids, list) or not ids or not all(isinstance(one, str) for one in ids):
+        raise _BadBody("Missing segment_ids")
+    return ids
+
+
+def _grace(given: dict[str, Any]) -> int:
+    grace = given.get("grace_period_seconds", 0)
+    if type(grace) is not int or not 0 <= grace <= _GRACE_SECONDS_MAX:
+        raise _BadBody(f"grace_period_seconds must be 0 to {_GRACE_SECONDS_MAX}")
+    return grace
+
+
+def _unhealthy(code: int) -> web.Response:
+    why = "no leader is connected" if code == 2 else "the store does not work any more"
+    remedy = "see whether the pool has a leader and can be reached from here" if code == 2 else "restart this service"
+    body = {"error": f"the store is not healthy: {code}", "code": code, "reason": why, "remedy": remedy}
+    return web.json_response(body, status=503)
+
+
+def _failed(what: str, code: int) -> web.Response:
+    return web.json_response(failure(what, code), status=500)
 
 
 def _answer(content: dict[str, object]) -> web.Response:
