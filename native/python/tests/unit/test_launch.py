@@ -6,9 +6,10 @@ import socket
 import pytest
 from mooncake_flags_page import PAGE, page
 
-from mooncake.launch import command_line, config_file, master, pool_command, process, transfer_bench
+from mooncake.connection.own_address import advertised_host
+from mooncake.launch import client, command_line, config_file, master, pool_command, process, transfer_bench
 from mooncake.launch.bench_flags import UNITS
-from mooncake.launch.client import advertised_host
+from mooncake.launch.client import check_port, overridden
 from mooncake.launch.client_flags import FLAGS as CLIENT_FLAGS
 from mooncake.launch.command_line import BadCommandLine, Treatment
 from mooncake.launch.master_flags import FLAGS as MASTER_FLAGS
@@ -79,6 +80,8 @@ def test_a_name_is_a_pool():
     ("argument", "expected"),
     [
         ("--rpc_prt=1", "unknown flag --rpc_prt; is --rpc_port meant?"),
+        ("--enable_kv_event", "unknown flag --enable_kv_event; is --enable_kv_events meant?"),
+        ("--enable_kv", "unknown flag --enable_kv; --help lists the known ones"),
         ("--xyzzy", "unknown flag --xyzzy; --help lists the known ones"),
         ("--norpc_port", "unknown flag --norpc_port; is --rpc_port meant?"),
         ("master", "unexpected argument 'master': every setting is a flag"),
@@ -122,6 +125,72 @@ def test_what_would_be_missed_is_refused_with_a_way_to_have_it():
 
     assert problem.startswith("--enable_ha=true is not served: start several masters with `kvpool local --masters 2`")
     assert command_line.read(["--enable_ha=false"], MASTER_FLAGS).warnings == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "argument", "remedy"),
+    [
+        (MASTER_FLAGS, "--enable_kv_events", "kvpool-events-zmq --form mooncake"),
+        (CLIENT_FLAGS, "--enable_ssd_offload", "storage[].ssd of a KvCachePool"),
+        (CLIENT_FLAGS, "--enable_offload", "storage[].ssd of a KvCachePool"),
+    ],
+)
+def test_what_is_elsewhere_is_refused_with_its_place(flags, argument, remedy):
+    [problem] = problems(argument, flags=flags)
+
+    assert f"{argument}=true is not served: " in problem
+    assert remedy in problem
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "--promotion_on_hit",
+        "--offload_on_evict",
+        "--offload_force_evict",
+        "--dynamic_replication_mode=enforce",
+        "--kv_events_bind_endpoint=tcp://*:5557",
+        "--kv_events_backend_id=b",
+        "--kv_events_emit_legacy_compat",
+        "--kv_events_emit_object_key",
+    ],
+)
+def test_what_a_pool_does_by_itself_or_elsewhere_has_no_effect(argument):
+    [warning] = command_line.read([argument], MASTER_FLAGS).warnings
+
+    assert warning.startswith(f"{argument.partition('=')[0]} has no effect: ")
+
+
+def test_the_client_serves_its_port_by_the_agent():
+    assert option(pool_command.of_agent("m:1", "/d", 9301), "--admin-port") == "9301"
+    assert command_line.read([], CLIENT_FLAGS).values["http_port"] == 9300
+
+
+def test_a_port_that_another_process_has_is_named_with_its_flag():
+    with socket.create_server(("", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match=f"--http_port {port} cannot be listened on: .*; choose another --http_port"):
+            check_port(port)
+    check_port(port)
+
+
+@pytest.mark.parametrize("protocol", ["rdma", "ascend"])
+def test_the_client_takes_the_protocol_of_the_environment(protocol):
+    assert overridden(protocol, {"KVPOOL_PROTOCOL_OVERRIDE": "tcp"}) == protocol
+    for served in ("tcp", "shm", ""):
+        assert overridden(served, {"KVPOOL_PROTOCOL_OVERRIDE": "tcp"}) is None
+        assert overridden(served, {}) is None
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [("", "--protocol is 'rdma', but"), ("", "KVPOOL_PROTOCOL_OVERRIDE=tcp"), ("shm", "may only be tcp, or not set")],
+)
+def test_another_protocol_is_refused_with_a_remedy(override, expected, capsys, monkeypatch):
+    monkeypatch.setenv("KVPOOL_PROTOCOL_OVERRIDE", override)
+
+    assert client.main(["--protocol=rdma"]) == process.USAGE
+    assert expected in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("flags", [MASTER_FLAGS, CLIENT_FLAGS])

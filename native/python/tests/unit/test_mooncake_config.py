@@ -76,10 +76,15 @@ def test_the_environment(environment: pytest.MonkeyPatch, tmp_path: Path) -> Non
         "OFFLOAD_ENABLED": "1",
         "OFFLOAD_FILE_STORAGE_PATH": "/ssd",
         "TENANT_ID": "t",
+        "ENABLE_CLIENT_HTTP_SERVER": "true",
+        "CLIENT_HTTP_PORT": "9301",
     }.items():
         environment.setenv(f"MOONCAKE_{name}", value)
     assert MooncakeConfig.load_from_env() == MooncakeConfig(
-        "h", "s", 10 << 30, 0, "rdma", "mlx5_0", "m:1", True, "/ssd", "t"
+        "h", "s", 10 << 30, 0, "rdma", "mlx5_0", "m:1", True, "/ssd", "t", True, 9301
     )
+    environment.setenv("MOONCAKE_CLIENT_HTTP_PORT", "a")
+    with pytest.raises(ValueError, match="MOONCAKE_CLIENT_HTTP_PORT is 'a', but must be a port"):
+        MooncakeConfig.load_from_env()
     environment.setenv("MOONCAKE_CONFIG_PATH", str(tmp_path / "f"))
     assert of_file(tmp_path / "f") == MooncakeConfig.load_from_env(), "a file goes before"

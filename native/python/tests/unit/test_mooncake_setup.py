@@ -458,13 +458,19 @@ def test_what_has_no_effect_is_said(store: MooncakeDistributedStore, caplog: pyt
                 "metadata_server": "",
                 "global_segment_size": 0,
                 "enable_ssd_offload": "true",
-                "enable_client_http_server": True,
                 "colour": "red",
             }
         )
     assert code == 0
-    for name in ("enable_ssd_offload", "enable_client_http_server", "'colour'"):
-        assert name in caplog.text
+    for words in ("enable_ssd_offload has no effect", "storage[].ssd of a KvCachePool", "'colour'"):
+        assert words in caplog.text
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "http", "", None, "９３００"])
+def test_a_wrong_port_of_the_clients_http_is_a_problem_where_it_is_asked_for(port: object) -> None:
+    with pytest.raises(BadSettings, match=r"client_http_port is .*, but must be a port"):
+        read_settings({**BASE, "enable_client_http_server": "true", "client_http_port": port}, {})
+    assert read_settings({**BASE, "client_http_port": port}, {}).http_port is None
 
 
 def test_defaults_are_silent(store: MooncakeDistributedStore, caplog: pytest.LogCaptureFixture) -> None:

@@ -43,6 +43,8 @@ class MooncakeConfig:
     enable_ssd_offload: bool = False
     ssd_offload_path: str = ""
     tenant_id: str = "default"
+    enable_client_http_server: bool = False
+    client_http_port: int = 9300
 
     @staticmethod
     def from_file(file_path: str) -> MooncakeConfig:
@@ -60,7 +62,8 @@ class MooncakeConfig:
     def load_from_env() -> MooncakeConfig:
         """Reads the file that MOONCAKE_CONFIG_PATH names; without it, variables: MOONCAKE_MASTER, which must be set, and
         MOONCAKE_LOCAL_HOSTNAME, _TE_META_DATA_SERVER, _GLOBAL_SEGMENT_SIZE, _LOCAL_BUFFER_SIZE, _PROTOCOL, _DEVICE,
-        _OFFLOAD_ENABLED, _OFFLOAD_FILE_STORAGE_PATH and _TENANT_ID. ValueError names what is missing or wrong."""
+        _OFFLOAD_ENABLED, _OFFLOAD_FILE_STORAGE_PATH, _TENANT_ID, _ENABLE_CLIENT_HTTP_SERVER and _CLIENT_HTTP_PORT.
+        ValueError names what is missing or wrong."""
         path = os.environ.get("MOONCAKE_CONFIG_PATH")
         if path is not None:
             return MooncakeConfig.from_file(path)
@@ -80,6 +83,8 @@ _VARIABLES = {
     "enable_ssd_offload": "MOONCAKE_OFFLOAD_ENABLED",
     "ssd_offload_path": "MOONCAKE_OFFLOAD_FILE_STORAGE_PATH",
     "tenant_id": "MOONCAKE_TENANT_ID",
+    "enable_client_http_server": "MOONCAKE_ENABLE_CLIENT_HTTP_SERVER",
+    "client_http_port": "MOONCAKE_CLIENT_HTTP_PORT",
 }
 
 
@@ -94,6 +99,13 @@ def _truth(value: object) -> bool:
     return known
 
 
+def _port(value: object) -> int:
+    text = str(value).strip()
+    if not text.isascii() or not text.isdecimal() or len(text) > 5 or int(text) > 65535:
+        raise ValueError(f"is {value!r}, but must be a port, 0 to 65535")
+    return int(text)
+
+
 # Of each field the default and what reads a value.
 _FIELDS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "local_hostname": ("localhost", _text),
@@ -106,6 +118,8 @@ _FIELDS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "enable_ssd_offload": (False, _truth),
     "ssd_offload_path": ("", lambda value: "" if value is None else str(value)),
     "tenant_id": ("default", lambda value: "default" if value is None else str(value)),
+    "enable_client_http_server": (False, _truth),
+    "client_http_port": (9300, _port),
 }
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import os
 import signal
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import fields
 
+from mooncake.connection.own_address import advertised_host
 from mooncake.mooncake_config import MooncakeConfig
 from mooncake.store import MooncakeDistributedStore
 
@@ -57,7 +59,9 @@ def connect(config: MooncakeConfig, seconds: float, stop: asyncio.Event) -> Moon
     end = time.monotonic() + seconds
     while not stop.is_set():
         store = MooncakeDistributedStore()
-        code = store.setup({field.name: getattr(config, field.name) for field in fields(config)})
+        code = store.setup(
+            {**{field.name: getattr(config, field.name) for field in fields(config)}, **_own_name(config)}
+        )
         if code == 0:
             return store
         store.close()
@@ -67,6 +71,17 @@ def connect(config: MooncakeConfig, seconds: float, stop: asyncio.Event) -> Moon
         _logger.warning("setup answered %d; tried again in %g s", code, _RETRY_SECONDS)
         time.sleep(_RETRY_SECONDS)
     return None
+
+
+def _own_name(config: MooncakeConfig) -> dict[str, str]:
+    """What stands for localhost, the name where none is set: another machine finds itself at localhost."""
+    if config.local_hostname != "localhost":
+        return {}
+    try:
+        return {"local_hostname": advertised_host("", config.master_server_address, os.environ)}
+    except (OSError, ValueError) as problem:  # the masters' name may come later; setup says what is wrong with a list
+        _logger.warning("no address of this machine for %s: %s", config.master_server_address, problem)
+        return {}
 
 
 async def serve(config: MooncakeConfig, options: argparse.Namespace) -> int:

@@ -177,8 +177,10 @@ class MooncakeDistributedStore(ParallelTensorMethods):
                 itself all the same.
             tenant_id: "default" (or ""), or the tenant that this process's certificate names; without a certificate that is
                 `default`. Any other name is refused, as it would give no access.
-            enable_ssd_offload, ssd_offload_path, enable_client_http_server, client_http_port: accepted;
-                one that is set is reported in the log as having no effect yet.
+            enable_client_http_server, client_http_port: GET /health, /metrics and /metrics/summary of this client by HTTP.
+                A port that another process has is said in the log, and this process goes on without.
+            enable_ssd_offload, ssd_offload_path: accepted; one that is set is reported in the log as having no effect, as
+                SSD tiers belong to storage nodes.
 
         Returns:
             0, or -600 (an argument is wrong, or the store is set up already), -900 (no master can be reached),

@@ -9,6 +9,7 @@ from kvpool import MIN_SEGMENT_BYTES, TransferEngine
 from mooncake.configuration.environment import ClientOptions, read_environment
 from mooncake.configuration.protocols import REMEDY, read_override
 from mooncake.configuration.sizes import parse_size
+from mooncake.configuration.ssd_tiers import SSD_REMEDY
 from mooncake.transfers.transfer_types import inner_engine
 
 _SERVED_PROTOCOLS = ("", "tcp", "shm", "ascend")
@@ -40,6 +41,9 @@ _OTHER_NAMES = {
     "enable_offload": "enable_ssd_offload",
 }
 
+# How alike a slip of the pen is to what was meant.
+_ALIKE = 0.8
+
 # What engines read themselves, from the file that also holds the arguments of setup().
 _OF_ENGINES = frozenset(("mode", "transfer_timeout"))
 
@@ -57,6 +61,7 @@ class Settings:
     engine: TransferEngine | None = None  # whose registered memory counts as the store's
     instead_of: str | None = None  # the protocol that was asked for, where the environment overrides it
     tenant: str = "default"  # "default": whatever tenant this process has
+    http_port: int | None = None  # of health and metrics; None: not served
     notes: list[str] = field(default_factory=list)  # what the caller should know, for the log
 
 
@@ -103,6 +108,11 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
     masters, masters_notes = _masters(named, environment)
     if not masters.strip(" ,"):
         problems.append("master_server_addr is empty, but must be HOST:PORT[,HOST:PORT...]")
+    http_port = None
+    try:
+        http_port = _http_port(values)
+    except ValueError as problem:
+        problems.append(f"client_http_port {problem}")
     engine = None
     try:
         engine = inner_engine(values["engine"])
@@ -127,6 +137,7 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
         engine=engine,
         instead_of=instead_of,
         tenant=str(values["tenant_id"] or "default"),
+        http_port=http_port,
         notes=[*notes, *masters_notes, *size_notes, *_without_effect(values)],
     )
 
@@ -140,7 +151,7 @@ def _by_our_names(given: Mapping[str, object]) -> tuple[dict[str, object], list[
             continue
         ours = _OTHER_NAMES.get(name)
         if ours is None:
-            close = difflib.get_close_matches(name, [*_DEFAULTS, *_OTHER_NAMES], 1)
+            close = difflib.get_close_matches(name, [*_DEFAULTS, *_OTHER_NAMES], 1, _ALIKE)
             meant = f"; is {close[0]!r} meant?" if close else ""
             notes.append(f"{name!r} is no setting of this version and has no effect{meant}")
         elif ours not in given:
@@ -190,10 +201,18 @@ def _segment(size: int) -> tuple[int, list[str]]:
 def _without_effect(values: Mapping[str, object]) -> list[str]:
     notes = []
     if _truth(values["enable_ssd_offload"]):
-        notes.append("enable_ssd_offload has no effect: this version of kvpool keeps objects in memory only")
-    if _truth(values["enable_client_http_server"]):
-        notes.append("enable_client_http_server has no effect: masters and storage nodes serve the metrics")
+        notes.append(f"enable_ssd_offload has no effect: {SSD_REMEDY}; what this process puts is kept there too")
     return notes
+
+
+def _http_port(values: Mapping[str, object]) -> int | None:
+    """None where no port is asked for."""
+    if not _truth(values["enable_client_http_server"]):
+        return None
+    text = str(values["client_http_port"]).strip()
+    if not text.isascii() or not text.isdecimal() or len(text) > 5 or int(text) > 65535:
+        raise ValueError(f"is {text!r}, but must be a port, 0 (any) to 65535")
+    return int(text)
 
 
 def _truth(value: object) -> bool:

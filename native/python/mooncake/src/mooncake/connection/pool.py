@@ -9,6 +9,7 @@ import socket
 from kvpool import Client, TransferEngine
 from kvpool.registered_ranges import RegisteredRanges
 from mooncake.configuration.settings import AgentSettings, Settings
+from mooncake.connection.client_http import ClientHttp
 from mooncake.connection.own_segments import OwnSegment, OwnSegments
 from mooncake.connection.own_tenant import check_tenant
 from mooncake.memory.mem_pool import MemPool
@@ -39,6 +40,7 @@ class Pool:
         self.reuse = settings.client.reuse
         self.segments: OwnSegments | None = None  # None for one that goes through an agent
         self.node_id: str | None = None
+        self.http: ClientHttp | None = None  # None where none is asked for
         self.memory = MemPool(0)
         self.local_buffer_bytes = 0
         self.stages = True
@@ -122,6 +124,8 @@ class Pool:
                 self.client.use_engine_memory(settings.engine)
             if own is not None:
                 self.segments.await_admission(own.node_id)
+            if settings.http_port is not None:
+                self.http = ClientHttp(settings.http_port, self.client.stats, self._logger)
         except BaseException:
             self.close()
             raise
@@ -139,7 +143,9 @@ class Pool:
             )
 
     def close(self) -> None:
-        """The client first: what it still writes may go to our own memory."""
+        """The client before our own memory: what it still writes may go there."""
+        if self.http is not None:
+            self.http.close()
         client = getattr(self, "client", None)
         if client is not None:
             client.close()

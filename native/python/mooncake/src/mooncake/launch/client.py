@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
@@ -12,34 +13,52 @@ from collections.abc import Mapping, Sequence
 
 from kvpool import MIN_SEGMENT_BYTES, KvpoolError, StorageNode
 from mooncake.configuration.agent_settings import is_ours, service_directory
+from mooncake.configuration.protocols import REMEDY, override_log, read_override
+from mooncake.connection.own_address import advertised_host
 from mooncake.launch import command_line, pool_command, process
 from mooncake.launch.client_flags import FLAGS
 from mooncake.launch.command_line import BadCommandLine
 
 PROGRAM = "mooncake_client"
 _SUMMARY = "Adds memory of this machine to a kvpool pool, and serves setup_dummy(..., HOST:PORT) of processes here."
-_WILDCARDS = frozenset(("", "0.0.0.0", "::"))
 _LOOK_SECONDS = 0.5
+_SERVED_PROTOCOLS = frozenset(("", "tcp", "shm"))
+_logger = logging.getLogger("mooncake.launch")
 
 
-def advertised_host(host: str, masters: str, environment: Mapping[str, str]) -> str:
-    """How others reach this machine: the host given, POD_IP, or the address that packets to the first master leave from."""
-    if host not in _WILDCARDS:
-        return host
-    if environment.get("POD_IP"):
-        return environment["POD_IP"]
-    master, _, port = masters.split(",")[0].strip().rpartition(":")
-    for family, kind, _, _, address in socket.getaddrinfo(master.strip("[]"), int(port), type=socket.SOCK_DGRAM):
-        with socket.socket(family, kind) as probe:  # no packet is sent
-            probe.connect(address)
-            return str(probe.getsockname()[0])
-    raise OSError(f"{master} has no address")
+def overridden(protocol: str, environment: Mapping[str, str]) -> str | None:
+    """The protocol where the environment has tcp used instead of it. Raises BadCommandLine for one that is not served."""
+    try:
+        override = read_override(environment)
+    except ValueError as problem:
+        raise BadCommandLine([str(problem)]) from None
+    if protocol in _SERVED_PROTOCOLS:
+        return None
+    if override is None:
+        raise BadCommandLine(
+            [
+                f"--protocol is {protocol!r}, but mooncake_client serves tcp and, on one machine, shared memory, and falls back "
+                f"to nothing in silence: {REMEDY}"
+            ]
+        )
+    return protocol
+
+
+def check_port(port: int) -> None:
+    """OSError, with the flag to change, where another process listens on the port of --http_port."""
+    try:
+        socket.create_server(("", port)).close()
+    except OSError as problem:
+        raise OSError(
+            f"--http_port {port} cannot be listened on: {problem.strerror}; choose another --http_port"
+        ) from None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs until it is stopped, or its service has ended. 2 for a wrong command line."""
     try:
         line = command_line.read(sys.argv[1:] if arguments is None else arguments, FLAGS)
+        instead_of = None if line.help else overridden(str(line.values["protocol"]), os.environ)
     except BadCommandLine as refused:
         return process.refuse(PROGRAM, refused.problems)
     if line.help:
@@ -47,6 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     for warning in line.warnings:
         process.say(PROGRAM, warning)
+    if instead_of is not None:
+        override_log.write(_logger, instead_of, "tcp")
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -63,7 +84,9 @@ def _run(values: Mapping[str, object], stop: threading.Event) -> int:
     os.makedirs(directory, mode=0o700, exist_ok=True)
     if not is_ours(directory):
         raise OSError(f"{directory} belongs to another user: remove it, or choose another --port")
-    agent = process.start(pool_command.of_agent(masters, directory), os.environ)
+    http_port = int(str(values["http_port"]))
+    check_port(http_port)
+    agent = process.start(pool_command.of_agent(masters, directory, http_port), os.environ)
     node = None
     try:
         size = int(str(values["global_segment_size"]))

@@ -14,6 +14,9 @@ from enum import Enum
 _TRUE = frozenset(("true", "t", "yes", "y", "1", "on"))
 _FALSE = frozenset(("false", "f", "no", "n", "0", "off"))
 
+# How alike a slip of the pen is to what was meant. Below that other flags with the same first word would be named.
+_ALIKE = 0.8
+
 
 class Treatment(Enum):
     """What becomes of a flag."""
@@ -164,7 +167,7 @@ def _take(flag: Flag, text: str, line: CommandLine, problems: list[str]) -> None
 
 
 def _unknown(name: str, table: Mapping[str, Flag]) -> str:
-    close = difflib.get_close_matches(name, table, 1)
+    close = difflib.get_close_matches(name, table, 1, _ALIKE)
     return f"unknown flag --{name}" + (f"; is --{close[0]} meant?" if close else "; --help lists the known ones")
 
 

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flags of `mooncake_master`, names and defaults as in the reference (its master.cpp), and what becomes of each."""
 
+from mooncake.configuration.ssd_tiers import SSD_REMEDY
 from mooncake.launch.command_line import Flag, Treatment, port, ratio, switch, whole_number, word
 
 _SUPPORTED, _IGNORED, _REFUSED = Treatment.SUPPORTED, Treatment.IGNORED, Treatment.REFUSED
 
 _HIGHLY_AVAILABLE = "start several masters with `kvpool local --masters 2`, or let the operator run the pool"
 _INDEX_FROM_NODES = "the index is rebuilt from what storage nodes and engines hold, so there is nothing to save"
-_SSD = "SSD tiers belong to storage nodes: `kvpool local --ssd-dir`, or storage[].ssd of a KvCachePool"
 _ONE_LOOP = "the master decides in one thread, and its connections have threads of their own"
 _NO_TASKS = "copies are planned by the leader, within bounds of its own"
 _LOG = "kvpool logs to standard error"
+_EVENTS = (
+    "run `kvpool-events-zmq --form mooncake` of the wheel kvpool-engines beside it: it publishes by ZMQ what masters serve at "
+    "GET /api/v1/events"
+)
+_EVENT_SETTINGS = "events are published by kvpool-events-zmq, which has settings of its own"
+_HOT = "the leader makes no copies of hot objects by itself: ask for them by replica_num or create_copy_task()"
 
 FLAGS = (
     Flag("rpc_port", port, 0, _SUPPORTED, "Port of the master; 0 takes that of --port."),
@@ -55,9 +61,32 @@ FLAGS = (
     Flag("put_start_release_timeout_sec", whole_number, 600, _IGNORED, "a put's grant ends with its deadline"),
     Flag("enable_metadata_cleanup_on_timeout", switch, False, _IGNORED, "nothing of a dead client remains"),
     Flag("enable_gc", switch, False, _IGNORED, "there is nothing to collect"),
-    Flag("enable_disk_eviction", switch, True, _IGNORED, _SSD),
-    Flag("global_file_segment_size", whole_number, 9223372036854775807, _IGNORED, _SSD),
-    Flag("quota_bytes", whole_number, 0, _IGNORED, _SSD),
+    Flag("enable_disk_eviction", switch, True, _IGNORED, SSD_REMEDY),
+    Flag("global_file_segment_size", whole_number, 9223372036854775807, _IGNORED, SSD_REMEDY),
+    Flag("quota_bytes", whole_number, 0, _IGNORED, SSD_REMEDY),
+    Flag(
+        "offload_on_evict",
+        switch,
+        False,
+        _IGNORED,
+        "what has to leave memory goes to the SSD where its storage node has one",
+    ),
+    Flag("offload_force_evict", switch, False, _IGNORED, SSD_REMEDY),
+    Flag(
+        "promotion_on_hit",
+        switch,
+        False,
+        _IGNORED,
+        "what is read from the SSD again and again comes back to memory by itself",
+    ),
+    Flag("dynamic_replication_mode", word, "off", _IGNORED, _HOT),
+    Flag("dynamic_replication_heat_window_seconds", whole_number, 10, _IGNORED, _HOT),
+    Flag("dynamic_replication_admission_qps_threshold", word, "0.8", _IGNORED, _HOT),
+    Flag("dynamic_replication_max_memory_replicas", whole_number, 2, _IGNORED, _HOT),
+    Flag("kv_events_bind_endpoint", word, "", _IGNORED, _EVENT_SETTINGS),
+    Flag("kv_events_backend_id", word, "", _IGNORED, _EVENT_SETTINGS),
+    Flag("kv_events_emit_legacy_compat", switch, False, _IGNORED, _EVENT_SETTINGS),
+    Flag("kv_events_emit_object_key", switch, False, _IGNORED, _EVENT_SETTINGS),
     Flag("enable_snapshot", switch, False, _IGNORED, _INDEX_FROM_NODES),
     Flag("enable_snapshot_restore", switch, False, _IGNORED, _INDEX_FROM_NODES),
     Flag("snapshot_interval_seconds", whole_number, 600, _IGNORED, _INDEX_FROM_NODES),
@@ -77,9 +106,10 @@ FLAGS = (
     Flag("etcd_endpoints", word, "", _REFUSED, _HIGHLY_AVAILABLE),
     Flag("ha_backend_type", word, "etcd", _REFUSED, _HIGHLY_AVAILABLE),
     Flag("ha_backend_connstring", word, "", _REFUSED, _HIGHLY_AVAILABLE),
-    Flag("enable_offload", switch, False, _REFUSED, _SSD),
-    Flag("root_fs_dir", word, "", _REFUSED, _SSD),
+    Flag("enable_offload", switch, False, _REFUSED, SSD_REMEDY),
+    Flag("root_fs_dir", word, "", _REFUSED, SSD_REMEDY),
     Flag("enable_multi_tenants", switch, False, _REFUSED, "tenants have certificates: kvpool master --tls-dir"),
+    Flag("enable_kv_events", switch, False, _REFUSED, _EVENTS),
     Flag("enable_cxl", switch, False, _REFUSED, "kvpool serves memory of the machine and SSDs"),
     Flag("cxl_path", word, "/dev/dax0.0", _REFUSED, "kvpool serves memory of the machine and SSDs"),
     Flag("cxl_size", whole_number, 8589934592, _REFUSED, "kvpool serves memory of the machine and SSDs"),

@@ -44,10 +44,10 @@ def of_master(values: Mapping[str, object]) -> list[str]:
     ]
 
 
-def of_agent(masters: str, socket_directory: str) -> list[str]:
-    """What serves clients on the same machine that use setup_dummy()."""
+def of_agent(masters: str, socket_directory: str, http_port: int) -> list[str]:
+    """What serves clients on the same machine that use setup_dummy(), and probes at the port."""
     return [
         "agent",
         "--parent-watch",
-        *("--masters", masters, "--socket-dir", socket_directory, "--admin-port", "0"),
+        *("--masters", masters, "--socket-dir", socket_directory, "--admin-port", str(http_port)),
     ]

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""setup(enable_client_http_server=True): health and counters of a store by HTTP."""
+
+import logging
+import socket
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+from conftest import Fake
+
+from mooncake.connection.client_http import ClientHttp
+from mooncake.store import MooncakeDistributedStore
+
+SETTINGS = {
+    "local_hostname": "h",
+    "metadata_server": "P2PHANDSHAKE",
+    "global_segment_size": 0,
+    "master_server_addr": "m:1",
+    "enable_client_http_server": "true",
+}
+
+
+def ask(port: int, path: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as refusal:
+        return refusal.code, refusal.read().decode()
+
+
+@pytest.fixture
+def store(fake: Fake) -> Iterator[MooncakeDistributedStore]:
+    opened = MooncakeDistributedStore()
+    assert opened.setup({**SETTINGS, "client_http_port": 0}) == 0
+    yield opened
+    opened.close()
+
+
+def port_of(store: MooncakeDistributedStore) -> int:
+    pool = store._pool
+    assert pool is not None
+    assert pool.http is not None
+    return pool.http.port
+
+
+def test_health_follows_the_leader(store: MooncakeDistributedStore, fake: Fake) -> None:
+    assert ask(port_of(store), "/health") == (200, "OK\n")
+    fake.state.leaderless = 1
+    status, body = ask(port_of(store), "/health")
+    assert status == 503
+    assert "no leader is connected" in body
+
+
+def test_counters_are_served_by_our_names_and_the_references(store: MooncakeDistributedStore) -> None:
+    status, body = ask(port_of(store), "/metrics?x=1")
+    assert status == 200
+    for line in ("kvpool_client_puts_total 0", "kvpool_client_leader_known 1", "mooncake_transfer_read_bytes 0"):
+        assert f"\n{line}\n" in f"\n{body}"
+    assert ask(port_of(store), "/metrics/summary")[0] == 200
+    assert ask(port_of(store), "/nothing")[0] == 404
+
+
+def test_it_ends_with_the_store(store: MooncakeDistributedStore) -> None:
+    port = port_of(store)
+    store.close()
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_a_port_that_is_taken_is_said_and_the_store_works(fake: Fake, caplog: pytest.LogCaptureFixture) -> None:
+    first = ClientHttp(0, dict, logging.getLogger("test"))
+    second = MooncakeDistributedStore()
+    assert second.setup({**SETTINGS, "client_http_port": str(first.port)}) == 0
+    assert f"client_http_port {first.port} cannot be listened on" in caplog.text
+    assert "a client_http_port of its own" in caplog.text
+    assert second.health_check() == 0
+    second.close()
+    first.close()
+
+
+def test_without_asking_nothing_is_served(fake: Fake) -> None:
+    quiet = MooncakeDistributedStore()
+    assert quiet.setup({**SETTINGS, "enable_client_http_server": False}) == 0
+    assert quiet._pool is not None
+    assert quiet._pool.http is None
+    quiet.close()
