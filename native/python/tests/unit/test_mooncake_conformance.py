@@ -80,7 +80,7 @@ def difference(reference: list[inspect.Parameter], own: list[inspect.Parameter])
 
 
 def problem(owner: str, name: str, what: str, status: str, why: str) -> str | None:
-    if status not in STATUSES or (status != "same" and not why):
+    if status not in STATUSES or (status != "same" and not why) or (status == "same" and why.startswith("but ")):
         return f"says {status!r}, {why!r}"
     found = ours(owner, name)
     if (found is NOTHING) != (status == "missing"):
