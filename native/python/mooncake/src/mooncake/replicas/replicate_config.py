@@ -115,7 +115,7 @@ class ReplicateConfig:
             "nof_replica_num": self.nof_replica_num,
             "dfs_replica_num": self.dfs_replica_num,
             "preferred_nof_segments": self.preferred_nof_segments,
-            "preferred_segments beyond the first": self.preferred_segments[1:],
+            "preferred_segments beyond the first": (self.preferred_segments or [])[1:],
         }
         return [name for name, value in promises.items() if value]
 
