@@ -1,19 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""vLLM's MooncakeConnector, its own code, moves the blocks of a prefilling engine to a decoding one by mooncake.engine: two
-processes with a worker for each rank. The memory of all decoding ranks is compared byte for byte."""
+"""Connectors of vLLM and vllm-ascend for prefill and decode, their own code, move the blocks of one engine to the other by
+mooncake.engine: two processes with a worker for each rank. The memory of all decoding ranks is compared byte for byte."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 
+import cann_stand_in
 import pytest
 from conftest import Engine
 from local_pool import LocalPool
 
 TWO_HEADS, FOUR_HEADS = {"num_key_value_heads": 2}, {"num_key_value_heads": 4}
 LATENT = {"kv_lora_rank": 32}
+PROMPTS = [("transfer", {"prompt": prompt, "blocks": blocks}) for prompt, blocks in ((1, 6), (2, 1), (3, 20))]
+
+
+def with_ranks(engine: Engine, prefill_tp: int, decode_tp: int, model: dict[str, int]) -> Engine:
+    engine.process = dataclasses.replace(
+        engine.process,
+        arguments=[*engine.process.arguments, f"--hf-overrides={json.dumps(model)}"],
+        environment=engine.process.environment | {"PREFILL_TP": str(prefill_tp), "DECODE_TP": str(decode_tp)},
+    )
+    return engine
 
 
 @pytest.mark.parametrize(
@@ -25,16 +38,30 @@ LATENT = {"kv_lora_rank": 32}
         pytest.param(2, 1, LATENT, id="latents on each rank"),
     ],
 )
-def test_blocks_come_from_the_ranks_that_have_them(
+def test_vllm_writes_blocks_to_the_ranks_that_need_them(
     prefill_tp: int, decode_tp: int, model: dict[str, int], start_engine: Callable[..., Engine], pool: LocalPool
 ) -> None:
-    engine = start_engine("vllm", pool.masters, part="vllm_pd")
-    engine.process = dataclasses.replace(
-        engine.process,
-        arguments=[*engine.process.arguments, f"--hf-overrides={json.dumps(model)}"],
-        environment=engine.process.environment | {"PREFILL_TP": str(prefill_tp), "DECODE_TP": str(decode_tp)},
-    )
+    engine = with_ranks(start_engine("vllm", pool.masters, part="vllm_pd"), prefill_tp, decode_tp, model)
 
-    prompts = [("transfer", {"prompt": prompt, "blocks": blocks}) for prompt, blocks in ((1, 6), (2, 1), (3, 20))]
+    assert engine.run(*PROMPTS) == [True] * len(PROMPTS)
 
-    assert engine.run(*prompts) == [True] * 3
+
+@pytest.mark.parametrize(
+    ("prefill_tp", "decode_tp", "model"),
+    [pytest.param(2, 2, TWO_HEADS, id="the same shape"), pytest.param(2, 1, LATENT, id="latents on each rank")],
+)
+def test_vllm_ascend_reads_blocks_of_an_npu_by_cann(
+    prefill_tp: int,
+    decode_tp: int,
+    model: dict[str, int],
+    start_engine: Callable[..., Engine],
+    pool: LocalPool,
+    tmp_path: Path,
+) -> None:
+    started = start_engine("vllm-ascend", pool.masters, part="vllm_ascend_pd", golden="ascend-a2")
+    engine = with_ranks(started, prefill_tp, decode_tp, model)
+    ledger = tmp_path / "ledger"
+    engine.process.environment.update(cann_stand_in.variables(ledger))
+
+    assert engine.run(*PROMPTS) == [True] * len(PROMPTS)
+    assert re.search(r"^\d+ \d+ \w*Transfer\w* 0\b", ledger.read_text(), re.MULTILINE), "by CANN, not by tcp"

@@ -62,6 +62,8 @@ class Storage:
 class Tensor:
     """A view of a numpy array."""
 
+    device = 0
+
     def __init__(self, array: numpy.ndarray, dtype: DType) -> None:
         assert array.dtype == dtype.numpy_type
         self.array, self.dtype = array, dtype
@@ -137,5 +139,6 @@ def _frombuffer(buffer: object, *, dtype: DType, offset: int = 0, count: int = -
 def install_torch() -> None:
     types = {"float16": FLOAT16, "half": FLOAT16, "int64": INT64, "uint8": UINT8, **_OTHERS}
     types |= {"float": types["float32"], "double": types["float64"]}
-    stand_in("torch", Size=Size, Tensor=Tensor, device=str, dtype=DType, frombuffer=_frombuffer, **types)
+    tensors = {"Size": Size, "Tensor": Tensor, "TensorType": Tensor, "dtype": DType, "frombuffer": _frombuffer}
+    stand_in("torch", device=str, no_grad=lambda: lambda function: function, **tensors, **types)
     stand_in("torch.cuda", Event=Event, **unused("MemPool"))

@@ -10,6 +10,7 @@ import multiprocessing.connection
 import os
 import socket
 import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,6 +23,7 @@ from vllm_stand_ins import install_vllm
 LOCALHOST = "127.0.0.1"
 POLL_SECONDS = 0.01
 SENT, RECEIVED = 0, 1  # of what a step returns
+PRODUCER, CONSUMER = "kv_producer", "kv_consumer"
 
 
 def _backends(*_: object) -> list[Any]:
@@ -65,34 +67,67 @@ def install_pd() -> None:
 class Instance:
     """One engine of the two: a scheduler and a worker for each rank."""
 
-    def __init__(self, role: str, tp: int, arguments: list[str], bootstrap_port: int) -> None:
-        os.environ |= {"VLLM_HOST_IP": LOCALHOST, "VLLM_MOONCAKE_BOOTSTRAP_PORT": str(bootstrap_port)}
-        install_torch()
-        install_vllm()
-        install_pd()
+    split_caches = False
+    # Where tensors lie: memory of so many bytes.
+    memory: Callable[[int], Any] = staticmethod(bytearray)
+
+    def __init__(self, role: str, tps: dict[str, int], arguments: list[str], port: int) -> None:
+        """`tps`: the ranks of tensor parallelism of each role. The prefilling engine is asked at `port` where its blocks are."""
+        os.environ["VLLM_HOST_IP"] = LOCALHOST
+        self.install(port)
         from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorRole
-        from vllm.distributed.kv_transfer.kv_connector.v1.mooncake.mooncake_connector import MooncakeConnector
         from vllm.v1.core.block_pool import BlockPool
         from vllm.v1.kv_cache_interface import KVCacheConfig, KVCacheGroupSpec
 
         given, model, transfer = given_by(arguments, pcp_deals_out=False)
-        shape = Shape(tp=tp, heads=given.heads, latent=given.latent, block_size=given.block_size)
-        extra = {"mooncake_protocol": "tcp", **transfer.kv_connector_extra_config}
-        transfer = TransferConfig(engine_id=role, kv_role=role, kv_connector_extra_config=extra)
+        shape = Shape(tp=tps[role], heads=given.heads, latent=given.latent, block_size=given.block_size)
+        extra = {name: {"tp_size": tps[of], "dp_size": 1} for name, of in (("prefill", PRODUCER), ("decode", CONSUMER))}
+        extra |= {"mooncake_protocol": "tcp", **transfer.kv_connector_extra_config}
+        transfer = TransferConfig(engine_id=role, kv_role=role, kv_port=port, kv_connector_extra_config=extra)
         self._shape = shape
         self.latent = shape.latent
         self._pool = BlockPool(BLOCKS, enable_caching=False, hash_block_size=shape.block_size)
         self.workers: list[Worker] = []
         for rank in shape.ranks():
-            caches = KvCaches(rank, split=False, memory=bytearray, heads_first=True)
+            caches = KvCaches(rank, self.split_caches, self.memory, heads_first=not self.split_caches)
             groups = [KVCacheGroupSpec(list(caches.tensors), spec_of(shape, rank))]
             kv_cache_config = KVCacheConfig(num_blocks=BLOCKS, kv_cache_tensors=[], kv_cache_groups=groups)
             with RANKS.of(rank):
-                config = _config_of(rank, model, transfer)
-                connector = MooncakeConnector(config, KVConnectorRole.WORKER, kv_cache_config)
+                kind = self.connector()
+                config = self.config_of(rank, model, transfer)
+                if not self.workers:
+                    self.scheduler = kind(config, KVConnectorRole.SCHEDULER, kv_cache_config)
+                connector = kind(config, KVConnectorRole.WORKER, kv_cache_config)
                 connector.register_kv_caches(caches.tensors)
             self.workers.append(Worker(rank, connector, caches))
-        self.scheduler = MooncakeConnector(config, KVConnectorRole.SCHEDULER, kv_cache_config)
+
+    def install(self, port: int) -> None:
+        os.environ["VLLM_MOONCAKE_BOOTSTRAP_PORT"] = str(port)
+        install_torch()
+        install_vllm()
+        install_pd()
+
+    def connector(self) -> Any:
+        """Before each worker is made: the class, and what its process would have of its own is as new."""
+        from vllm.distributed.kv_transfer.kv_connector.v1.mooncake.mooncake_connector import MooncakeConnector
+
+        return MooncakeConnector
+
+    def config_of(self, rank: Rank, model: str, transfer: TransferConfig) -> Any:
+        config = config_of(rank, model, transfer)
+        parallel = config.parallel_config
+        parallel.data_parallel_rank_local, parallel.local_engines_only = 0, True
+        return config
+
+    def done(self, connector: Any) -> tuple[set[str], set[str]]:
+        """What a worker has sent and received since it was asked before."""
+        results = connector.get_transfer_results(set())
+        assert not results.failed_recving
+        return results.finished_sending, results.finished_recving
+
+    def shutdown(self) -> None:
+        for worker in self.workers:
+            worker.connector.connector_worker.shutdown()
 
     def allocate(self, blocks: int) -> Any:
         from vllm.v1.core.kv_cache_manager import KVCacheBlocks
@@ -109,6 +144,7 @@ class Instance:
             prompt_token_ids=tokens,
             num_prompt_tokens=len(tokens),
             kv_transfer_params=parameters,
+            output_token_ids=[prompt],
             status="length",
         )
 
@@ -121,13 +157,11 @@ class Instance:
             with RANKS.of(worker.rank):
                 worker.connector.bind_connector_metadata(copy.deepcopy(said))
                 worker.connector.start_load_kv(SimpleNamespace())
-                results = worker.connector.get_transfer_results(set())
+                ended = self.done(worker.connector)
                 worker.connector.clear_connector_metadata()
-            assert not results.failed_recving
-            for request_id in results.finished_sending:
-                sent.setdefault(request_id, set()).add(worker.rank)
-            for request_id in results.finished_recving:
-                received.setdefault(request_id, set()).add(worker.rank)
+            for requests, by_rank in zip(ended, (sent, received), strict=True):
+                for request_id in requests:
+                    by_rank.setdefault(request_id, set()).add(worker.rank)
         return sent, received
 
     def until(self, request_id: str, which: int, of: int) -> None:
@@ -139,16 +173,15 @@ class Instance:
             time.sleep(POLL_SECONDS)
 
 
-def _config_of(rank: Rank, model: str, transfer: TransferConfig) -> Any:
-    config = config_of(rank, model, transfer)
-    parallel = config.parallel_config
-    parallel.data_parallel_rank_local, parallel.local_engines_only = 0, True
-    return config
-
-
-def _prefill(pipe: multiprocessing.connection.Connection, tp: int, arguments: list[str], port: int) -> None:
+def prefill(
+    pipe: multiprocessing.connection.Connection,
+    kind: type[Instance],
+    tps: dict[str, int],
+    arguments: list[str],
+    port: int,
+) -> None:
     """The process of the prefilling engine: says that it is ready, and computes the prompts that it is told."""
-    instance = Instance("kv_producer", tp, arguments, port)
+    instance = kind(PRODUCER, tps, arguments, port)
     pipe.send("ready")
     while command := pipe.recv():
         prompt, blocks, transfer_id = command
@@ -161,10 +194,10 @@ def _prefill(pipe: multiprocessing.connection.Connection, tp: int, arguments: li
         for worker in instance.workers:
             for block, block_id in enumerate(block_ids):
                 worker.caches.fill(prompt, block, block_id)
-        keeps, _ = instance.scheduler.request_finished_all_groups(request, (block_ids,))
+        keeps, parameters = instance.scheduler.request_finished_all_groups(request, (block_ids,))
         assert keeps, "blocks that are to be sent are freed later"
         instance.step()
-        pipe.send("computed")
+        pipe.send(parameters)
         # Of latents, which each rank has, one rank is asked for its copy; the others would keep theirs until a time limit.
         instance.until(request.request_id, SENT, of=1 if instance.latent else len(instance.workers))
         instance.free(allocated)
@@ -174,17 +207,17 @@ def _prefill(pipe: multiprocessing.connection.Connection, tp: int, arguments: li
 class PrefillAndDecode:
     """The decoding engine, in this process, and the prefilling one beside it."""
 
-    def __init__(self, arguments: list[str]) -> None:
-        prefill_tp = int(os.environ["PREFILL_TP"])
-        with contextlib.closing(socket.create_server((LOCALHOST, 0))) as free:
-            port = free.getsockname()[1]
+    def __init__(self, kind: type[Instance], arguments: list[str]) -> None:
+        tps = {PRODUCER: int(os.environ["PREFILL_TP"]), CONSUMER: int(os.environ["DECODE_TP"])}
+        port = _free_ports(tps[PRODUCER])
         self._bootstrap = f"http://{LOCALHOST}:{port}"
         self._pipe, theirs = multiprocessing.Pipe()
         spawn = multiprocessing.get_context("spawn")
-        self._prefill = spawn.Process(target=_prefill, args=(theirs, prefill_tp, arguments, port), daemon=True)
+        self._prefill = spawn.Process(target=prefill, args=(theirs, kind, tps, arguments, port), daemon=True)
         self._prefill.start()
+        theirs.close()
         assert self._said() == "ready"
-        self._decode = Instance("kv_consumer", int(os.environ["DECODE_TP"]), arguments, port)
+        self._decode = kind(CONSUMER, tps, arguments, port)
 
     def transfer(self, prompt: int, blocks: int) -> bool:
         """The prefilling engine computes a prompt, and the decoding one gets its blocks; whether all came. Memory is compared
@@ -192,10 +225,10 @@ class PrefillAndDecode:
         decode = self._decode
         transfer_id = f"transfer-{prompt}"
         self._pipe.send((prompt, blocks, transfer_id))
-        assert self._said() == "computed"
-        parameters = {
+        # What the proxy puts into the second request: what the prefilling engine answers, or where it can be asked.
+        parameters = self._said() or {
             "do_remote_prefill": True,
-            "remote_engine_id": "kv_producer",
+            "remote_engine_id": PRODUCER,
             "remote_bootstrap_addr": self._bootstrap,
             "transfer_id": transfer_id,
         }
@@ -219,13 +252,22 @@ class PrefillAndDecode:
     def close(self) -> None:
         self._pipe.send(None)
         self._prefill.join(LOAD_SECONDS)
-        for worker in self._decode.workers:
-            worker.connector.connector_worker.shutdown()
+        self._decode.shutdown()
 
-    def _said(self) -> str:
+    def _said(self) -> Any:
         assert self._pipe.poll(LOAD_SECONDS), "the prefilling engine says nothing"
         return self._pipe.recv()
 
 
+def _free_ports(count: int) -> int:
+    """The first of so many that are free, one after the other."""
+    while True:
+        with contextlib.ExitStack() as held, contextlib.suppress(OSError):
+            first = held.enter_context(socket.create_server((LOCALHOST, 0))).getsockname()[1]
+            for port in range(first + 1, first + count):
+                held.enter_context(socket.create_server((LOCALHOST, port)))
+            return first
+
+
 def start(arguments: list[str]) -> PrefillAndDecode:
-    return PrefillAndDecode(arguments)
+    return PrefillAndDecode(Instance, arguments)
