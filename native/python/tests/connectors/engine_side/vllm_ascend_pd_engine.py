@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """vllm-ascend's MooncakeConnector, by which a decoding engine reads the blocks of a prefilling one: both have tensors in the memory
-of an NPU, which is CANN's fake here. Nothing computes on it: shapes whose heads are put together anew after the transfer are left out.
+of an NPU, which is CANN's fake here. Nothing computes on it, as would be needed where ranks decode with more heads than prefilled.
 """
 
 from __future__ import annotations
