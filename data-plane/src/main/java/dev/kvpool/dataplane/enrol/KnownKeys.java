@@ -6,10 +6,12 @@ import java.security.PublicKey;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * Keys of the API server as far as they were asked for. A key that is not known is asked for, but tokens with invented key ids must not make a
+ * Keys and issuers of the API server as far as they were asked for. What is not known is asked for, but tokens with invented key ids must not make a
  * master ask without end: at most once in ten seconds.
  */
 final class KnownKeys {
@@ -18,6 +20,10 @@ final class KnownKeys {
     private final KeySource source;
     private final LongSupplier uptimeMs;
     private volatile SigningKeys keys = SigningKeys.parse("{\"keys\": []}");
+
+    /** Those of before too: when an issuer is renamed, API servers take tokens of the old name until these end. */
+    private final Set<String> issuers = ConcurrentHashMap.newKeySet();
+
     private OptionalLong askedMs = OptionalLong.empty();
     private String problem = "";
 
@@ -51,6 +57,18 @@ final class KnownKeys {
                 : new RefusedTokenException(RefusedTokenException.Reason.KEYS_UNKNOWN, problem);
     }
 
+    /** Whether tokens of this issuer are of this cluster; of each where the source does not know. */
+    boolean isIssuer(String name) {
+        return issuers.contains(name) || isIssuerWhenAsked(name);
+    }
+
+    private synchronized boolean isIssuerWhenAsked(String name) {
+        if (!issuers.isEmpty() && !issuers.contains(name) && mayAsk()) {
+            ask();
+        }
+        return issuers.isEmpty() || issuers.contains(name);
+    }
+
     private boolean mayAsk() {
         return askedMs.isEmpty() || uptimeMs.getAsLong() - askedMs.getAsLong() >= BETWEEN_QUESTIONS.toMillis();
     }
@@ -58,7 +76,9 @@ final class KnownKeys {
     private void ask() {
         askedMs = OptionalLong.of(uptimeMs.getAsLong());
         try {
-            keys = SigningKeys.parse(source.keySet());
+            SigningKeys found = SigningKeys.parse(source.keySet());
+            source.issuer().ifPresent(issuers::add);
+            keys = found;
             problem = "";
         } catch (IOException | IllegalArgumentException e) {
             problem = "the keys of the API server are not known: " + e.getMessage();

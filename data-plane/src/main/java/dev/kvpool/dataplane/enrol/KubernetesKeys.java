@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.enrol;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectReader;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
+import java.util.Optional;
 
-/** The keys of the API server, which it tells each ServiceAccount (ClusterRole system:service-account-issuer-discovery). */
+/** Keys and issuer of the API server, which it tells each ServiceAccount (ClusterRole system:service-account-issuer-discovery). */
 final class KubernetesKeys implements KeySource {
-    private static final String PATH = "/openid/v1/jwks";
+    private static final String KEYS = "/openid/v1/jwks";
+    private static final String CONFIGURATION = "/.well-known/openid-configuration";
+    private static final ObjectReader JSON = new ObjectMapper().reader();
     private static final int TIMEOUT_MS = 3_000;
 
     private final Config server;
@@ -31,16 +36,29 @@ final class KubernetesKeys implements KeySource {
 
     @Override
     public String keySet() throws IOException {
+        return get(KEYS);
+    }
+
+    @Override
+    public Optional<String> issuer() throws IOException {
+        String issuer = JSON.readTree(get(CONFIGURATION)).path("issuer").asText("");
+        if (issuer.isEmpty()) {
+            throw new IOException(CONFIGURATION + " of the API server names no issuer; give masters --token-keys");
+        }
+        return Optional.of(issuer);
+    }
+
+    private String get(String path) throws IOException {
         try {
-            String keys = client().raw(PATH);
-            if (keys == null) {
-                throw new IOException("the API server has no " + PATH
+            String found = client().raw(path);
+            if (found == null) {
+                throw new IOException("the API server has no " + path
                         + "; it must run with a --service-account-issuer, or give masters --token-keys");
             }
-            return keys;
+            return found;
         } catch (KubernetesClientException e) {
             throw new IOException(
-                    "GET " + PATH + ": " + e.getMessage()
+                    "GET " + path + ": " + e.getMessage()
                             + "; ServiceAccounts need ClusterRole system:service-account-issuer-discovery, or give masters --token-keys",
                     e);
         }

@@ -74,6 +74,10 @@ public final class TokenVerifier {
         }
         requireSignature(parts);
         JsonNode claims = json(parts[1]);
+        if (!keys.isIssuer(claims.path("iss").asText(""))) {
+            throw new RefusedTokenException(
+                    Reason.SIGNATURE, "the token is not of this cluster's API server: its claim 'iss' is another's");
+        }
         Set<String> audiences = audiences(claims.path("aud"));
         Instant expires = requireTime(claims);
         return subject(claims, expires, audiences);

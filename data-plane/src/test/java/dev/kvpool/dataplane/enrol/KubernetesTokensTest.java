@@ -17,7 +17,10 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
+import java.util.Base64;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -128,6 +131,16 @@ class KubernetesTokensTest {
                             .reason())
                     .isEqualTo(Reason.AUDIENCE);
         }
+    }
+
+    @Test
+    void theApiServerSaysWhoItIs() throws IOException {
+        String claims = new String(
+                Base64.getUrlDecoder().decode(token(true, AUDIENCE).split("\\.", -1)[1]), StandardCharsets.UTF_8);
+
+        String issuer = new KubernetesKeys(asServiceAccount()).issuer().orElseThrow();
+
+        assertThat(claims).contains("\"iss\":\"" + issuer + "\"");
     }
 
     @Test

@@ -15,15 +15,20 @@ import java.security.interfaces.ECPublicKey;
 import java.security.interfaces.RSAPublicKey;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.Optional;
 
 /** What an API server does with tokens: signs them, and says by which keys. */
 public final class TokenIssuer implements KeySource {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int P256_BYTES = 32;
 
+    /** Of {@link #claims}. */
+    static final String ISSUER = "https://kubernetes.default.svc.cluster.local";
+
     private final KeyPair pair;
     private final String kid;
     private final boolean rsa;
+    private Optional<String> issuer = Optional.empty();
     int asked;
     boolean down;
 
@@ -51,7 +56,7 @@ public final class TokenIssuer implements KeySource {
     public static ObjectNode claims(String audience, String namespace, String account, Instant from, Instant until) {
         ObjectNode claims = JSON.createObjectNode();
         claims.putArray("aud").add("https://kubernetes.default.svc").add(audience);
-        claims.put("iss", "https://kubernetes.default.svc.cluster.local");
+        claims.put("iss", ISSUER);
         claims.put("sub", "system:serviceaccount:" + namespace + ":" + account);
         claims.put("iat", from.getEpochSecond())
                 .put("nbf", from.getEpochSecond())
@@ -79,6 +84,16 @@ public final class TokenIssuer implements KeySource {
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** Says this of itself from now on; before, it does not say who it is. */
+    void nameIssuer(String name) {
+        issuer = Optional.of(name);
+    }
+
+    @Override
+    public Optional<String> issuer() {
+        return issuer;
     }
 
     @Override

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kvpool.dataplane.enrol.RefusedTokenException.Reason;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -29,6 +30,12 @@ class TokenVerifierTest {
 
     private static ObjectNode claims() {
         return TokenIssuer.claims(AUDIENCE, "team-a", "engine", NOW.minusSeconds(60), NOW.plusSeconds(600));
+    }
+
+    private static ObjectNode withoutIssuer() {
+        ObjectNode claims = claims();
+        claims.remove("iss");
+        return claims;
     }
 
     private RefusedTokenException refusal(TokenIssuer issuer, String token) {
@@ -103,6 +110,41 @@ class TokenVerifierTest {
         change.accept(claims);
 
         assertThat(refusal(EC, EC.token(claims)).reason()).isEqualTo(reason);
+    }
+
+    @Test
+    void theIssuerIsComparedWhereItIsKnown() throws RefusedTokenException {
+        TokenIssuer issuer = TokenIssuer.ec("key-1");
+        ObjectNode others = claims().put("iss", "https://other.example");
+        assertThat(new TokenVerifier(AUDIENCE, issuer, clock, () -> uptimeMs).verify(issuer.token(others)))
+                .isNotNull();
+
+        issuer.nameIssuer(TokenIssuer.ISSUER);
+        assertThat(new TokenVerifier(AUDIENCE, issuer, clock, () -> uptimeMs).verify(issuer.token(claims())))
+                .isNotNull();
+        for (ObjectNode wrong : List.of(others, claims().put("iss", ""), withoutIssuer())) {
+            RefusedTokenException refusal = refusal(issuer, issuer.token(wrong));
+            assertThat(refusal.reason()).isEqualTo(Reason.SIGNATURE);
+            assertThat(refusal).hasMessageContaining("'iss'");
+        }
+    }
+
+    @Test
+    void anIssuerThatIsRenamedIsAskedForAndTheOldNameStays() throws RefusedTokenException {
+        TokenIssuer issuer = TokenIssuer.ec("key-1");
+        issuer.nameIssuer(TokenIssuer.ISSUER);
+        TokenVerifier verifier = new TokenVerifier(AUDIENCE, issuer, clock, () -> uptimeMs);
+        String renamed = issuer.token(claims().put("iss", "https://new.example"));
+        verifier.verify(issuer.token(claims()));
+        issuer.nameIssuer("https://new.example");
+
+        assertThat(catchThrowableOfType(RefusedTokenException.class, () -> verifier.verify(renamed)))
+                .as("asked for only now and then")
+                .isNotNull();
+        assertThat(issuer.asked).isEqualTo(1);
+        uptimeMs += KnownKeys.BETWEEN_QUESTIONS.toMillis();
+        assertThat(verifier.verify(renamed)).isNotNull();
+        assertThat(verifier.verify(issuer.token(claims()))).isNotNull();
     }
 
     @Test
