@@ -20,6 +20,13 @@ import java.util.List;
 
 /** The command line: {@code kvpool master | node | agent | local | doctor | cert | preflight | prepare | version}. */
 public final class Kvpool {
+    static {
+        // Sessions are not resumed: a ticket would outlive the roots by which its holder was believed. The JDK reads
+        // this
+        // when the first part of its TLS is used, such as a client of the API server, so it comes before all else.
+        System.setProperty("jdk.tls.server.newSessionTicketCount", "0");
+    }
+
     /** Every subcommand, in the order of the help. */
     public static final List<Command> COMMANDS = List.of(
             new MasterCommand(),

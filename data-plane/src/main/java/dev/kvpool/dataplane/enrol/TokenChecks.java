@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.enrol;
 
 import dev.kvpool.dataplane.enrol.RefusedTokenException.Reason;
+import dev.kvpool.dataplane.secure.RemoteNetwork;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

@@ -54,8 +54,9 @@ final class MasterServer implements AutoCloseable {
         FrameEncoder encoder = new FrameEncoder();
         TroubleLog troubles = new TroubleLog(clockMs);
         SessionPipeline sessions = new SessionPipeline(core, self, encoder, counts, peers, troubles, audit);
-        Optional<DataPortSecurity> tls =
-                security.mode() == TlsMode.OFF ? Optional.empty() : Optional.of(new DataPortSecurity(security));
+        Optional<DataPortSecurity> tls = security.mode() == TlsMode.OFF
+                ? Optional.empty()
+                : Optional.of(new DataPortSecurity(security, clockMs));
         int[] open = {0};
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(eventLoop)

@@ -6,11 +6,16 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
+import java.util.Arrays;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
 import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 
@@ -25,14 +30,6 @@ import javax.net.ssl.X509ExtendedTrustManager;
  */
 public record TlsContext(
         Credentials credentials, SSLContext context, X509ExtendedKeyManager keys, X509ExtendedTrustManager trust) {
-    static {
-        // Sessions are not resumed: a ticket would outlive the roots by which its holder was believed. Read when the
-        // first context is made.
-        if (System.getProperty("jdk.tls.server.newSessionTicketCount") == null) {
-            System.setProperty("jdk.tls.server.newSessionTicketCount", "0");
-        }
-    }
-
     static TlsContext of(Credentials credentials) throws RefusedCertificateException {
         try {
             X509ExtendedKeyManager keys =
@@ -56,6 +53,18 @@ public record TlsContext(
      */
     public static TlsContext read(Path directory, Instant now) throws RefusedCertificateException {
         return of(CertificateFiles.read(directory).check(now));
+    }
+
+    /** Whether the chain that a client has shown, and that was trusted in its handshake, leads to a root of these credentials. */
+    public boolean stillTrusts(SSLSession session) throws SSLPeerUnverifiedException {
+        Certificate[] shown = session.getPeerCertificates();
+        X509Certificate[] chain = Arrays.copyOf(shown, shown.length, X509Certificate[].class);
+        try {
+            trust.checkClientTrusted(chain, chain[0].getPublicKey().getAlgorithm());
+            return true;
+        } catch (CertificateException e) {
+            return false;
+        }
     }
 
     private static KeyManagerFactory keys(Credentials credentials) throws GeneralSecurityException, IOException {

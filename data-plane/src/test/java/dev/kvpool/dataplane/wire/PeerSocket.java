@@ -48,13 +48,27 @@ public final class PeerSocket implements AutoCloseable {
 
     /** Over TLS; any peer is believed that these credentials believe. */
     public static PeerSocket secure(int port, SSLContext tls) throws IOException {
-        SSLSocket socket = (SSLSocket) tls.getSocketFactory().createSocket(connect(port), null, port, true);
+        return secure(connect(port), port, tls);
+    }
+
+    /** As {@link #secure(int, SSLContext)}, from another address of the loopback network. */
+    public static PeerSocket secure(InetAddress from, int port, SSLContext tls) throws IOException {
+        return secure(connect(from, port), port, tls);
+    }
+
+    private static PeerSocket secure(Socket plain, int port, SSLContext tls) throws IOException {
+        SSLSocket socket = (SSLSocket) tls.getSocketFactory().createSocket(plain, null, port, true);
         socket.startHandshake();
         return new PeerSocket(socket);
     }
 
     private static Socket connect(int port) throws IOException {
+        return connect(InetAddress.getLoopbackAddress(), port);
+    }
+
+    private static Socket connect(InetAddress from, int port) throws IOException {
         Socket socket = new Socket();
+        socket.bind(new InetSocketAddress(from, 0));
         socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), ANSWER_MS_MAX);
         socket.setSoTimeout(ANSWER_MS_MAX);
         socket.setTcpNoDelay(true);

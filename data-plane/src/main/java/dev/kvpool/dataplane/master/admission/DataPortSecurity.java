@@ -2,7 +2,9 @@
 package dev.kvpool.dataplane.master.admission;
 
 import dev.kvpool.dataplane.secure.Credentials;
+import dev.kvpool.dataplane.secure.HandshakeBounds;
 import dev.kvpool.dataplane.secure.PoolSecurity;
+import dev.kvpool.dataplane.secure.RemoteNetwork;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.identity.name.Principal;
@@ -12,14 +14,14 @@ import dev.kvpool.identity.peer.Refusal;
 import dev.kvpool.identity.peer.RefusedPeerException;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateException;
+import java.net.InetSocketAddress;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLPeerUnverifiedException;
@@ -31,10 +33,16 @@ public final class DataPortSecurity implements AutoCloseable {
 
     private final PoolSecurity security;
     private final HandshakeQueue handshakes;
-    private final OpenHandshakes open = new OpenHandshakes();
+    private final HandshakeBounds bounds;
 
-    public DataPortSecurity(PoolSecurity security) {
+    /**
+     * With nothing accepted yet.
+     *
+     * @param uptimeMs milliseconds of a clock that is never set
+     */
+    public DataPortSecurity(PoolSecurity security, LongSupplier uptimeMs) {
         this.security = security;
+        bounds = new HandshakeBounds(HandshakeQueue.OPEN_MAX, uptimeMs);
         int threads = Math.clamp(Runtime.getRuntime().availableProcessors() / 2, 1, THREADS_MAX);
         handshakes = new HandshakeQueue(threads);
     }
@@ -53,17 +61,23 @@ public final class DataPortSecurity implements AutoCloseable {
 
     /** Decides what a new connection speaks, and goes on with it. */
     public void accept(Channel connection, Sessions sessions) {
-        if (!open.begin()) {
+        if (!(connection.remoteAddress() instanceof InetSocketAddress peer)) {
+            connection.close(); // it is gone already
+            return;
+        }
+        RemoteNetwork from = RemoteNetwork.of(peer.getAddress());
+        Optional<String> reached = bounds.begin(from);
+        if (reached.isPresent()) {
             security.counts().count(Refusal.LIMIT);
-            sessions.refused(connection, OpenHandshakes.MAX + " other handshakes are open");
+            sessions.refused(connection, reached.get());
             connection.close();
             return;
         }
-        connection.pipeline().addLast(new TlsGate(this, sessions));
+        connection.pipeline().addLast(new TlsGate(this, from, sessions));
     }
 
-    void ended() {
-        open.end();
+    void ended(RemoteNetwork from) {
+        bounds.end(from);
     }
 
     boolean takesPlain() {
@@ -80,14 +94,18 @@ public final class DataPortSecurity implements AutoCloseable {
     }
 
     /** A handler for the connection, and what will say who is at its other end. */
-    void secure(Channel connection, BiConsumer<SslHandler, PeerAdmission> use, Consumer<SslHandler> done) {
+    void secure(
+            Channel connection,
+            RemoteNetwork from,
+            BiConsumer<SslHandler, PeerAdmission> use,
+            Consumer<SslHandler> done) {
         TlsContext tls = security.current().orElseThrow();
         SSLEngine engine = tls.context().createSSLEngine();
         engine.setUseClientMode(false);
         SSLParameters parameters = PoolTls.parameters();
         parameters.setNeedClientAuth(true);
         engine.setSSLParameters(parameters);
-        SslHandler handler = new SslHandler(engine, handshakes.of(connection));
+        SslHandler handler = new SslHandler(engine, handshakes.of(connection, bounds.isKnown(from)));
         handler.setHandshakeTimeoutMillis(0); // the gate has its own, which counts from the first byte
         use.accept(handler, new PeerAdmission(new OfConnection(engine, security, tls), security.counts()));
         handler.handshakeFuture().addListener(_ -> done.accept(handler));
@@ -115,10 +133,10 @@ public final class DataPortSecurity implements AutoCloseable {
                 return true;
             }
             try {
-                Certificate[] shown = engine.getSession().getPeerCertificates();
-                X509Certificate[] chain = Arrays.copyOf(shown, shown.length, X509Certificate[].class);
-                now.trust().checkClientTrusted(chain, chain[0].getPublicKey().getAlgorithm());
-            } catch (CertificateException | SSLPeerUnverifiedException e) {
+                if (!now.stillTrusts(engine.getSession())) {
+                    return false;
+                }
+            } catch (SSLPeerUnverifiedException e) {
                 return false;
             }
             trustedBy = roots;
@@ -136,7 +154,8 @@ public final class DataPortSecurity implements AutoCloseable {
         }
     }
 
-    void succeeded() {
+    void succeeded(RemoteNetwork from) {
+        bounds.authenticated(from);
         security.counts().countHandshake();
     }
 

@@ -12,11 +12,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The work of handshakes, on threads of its own. Those that have begun go on first; of the others the newest begins, and connections that are gone
- * cost nothing. When more come than can be served, their oldest have used up most of the time that a handshake may take: served in the order in
+ * The work of handshakes, on threads of its own. Those that have begun go on first, then those of addresses that were authenticated before; of the
+ * others the newest begins, and connections that are gone cost nothing. When more come than can be served, their oldest have used up most of the time that a handshake may take: served in the order in
  * which they came, each would be given up soon after its turn.
  */
 final class HandshakeQueue implements AutoCloseable {
+    /** More cannot wait for their first turn, but for those that are gone. */
+    static final int OPEN_MAX = 512;
+
     private static final Logger LOG = LoggerFactory.getLogger(HandshakeQueue.class);
 
     private record Step(Channel connection, Runnable task) {
@@ -27,6 +30,7 @@ final class HandshakeQueue implements AutoCloseable {
 
     private final List<Thread> threads;
     private final Deque<Step> begun = new ArrayDeque<>();
+    private final Deque<Step> known = new ArrayDeque<>();
     private final Deque<Step> waiting = new ArrayDeque<>();
 
     HandshakeQueue(int threads) {
@@ -38,14 +42,22 @@ final class HandshakeQueue implements AutoCloseable {
         this.threads.forEach(Thread::start);
     }
 
-    /** Where the steps of one connection's handshake go, one after the other. */
-    Executor of(Channel connection) {
+    /**
+     * Where the steps of one connection's handshake go, one after the other.
+     *
+     * @param isKnown whether a peer of its address was authenticated before
+     */
+    Executor of(Channel connection, boolean isKnown) {
         return new Executor() {
             private boolean hasBegun;
 
             @Override
             public void execute(Runnable task) {
-                add(new Step(connection, task), hasBegun);
+                if (hasBegun) {
+                    goOn(new Step(connection, task));
+                } else {
+                    begin(new Step(connection, task), isKnown ? known : waiting);
+                }
                 hasBegun = true;
             }
         };
@@ -55,15 +67,16 @@ final class HandshakeQueue implements AutoCloseable {
      * Each open handshake has one step here at a time, so what waits beyond their number is of connections that are gone; the newest go first, so
      * these would never come to their turn while others come.
      */
-    private synchronized void add(Step step, boolean hasBegun) {
-        if (hasBegun) {
-            begun.addLast(step);
-        } else {
-            if (waiting.size() >= OpenHandshakes.MAX) {
-                waiting.removeIf(Step::isGone);
-            }
-            waiting.addFirst(step);
+    private synchronized void begin(Step step, Deque<Step> line) {
+        if (line.size() >= OPEN_MAX) {
+            line.removeIf(Step::isGone);
         }
+        line.addFirst(step);
+        notify();
+    }
+
+    private synchronized void goOn(Step step) {
+        begun.addLast(step);
         notify();
     }
 
@@ -88,7 +101,7 @@ final class HandshakeQueue implements AutoCloseable {
 
     private synchronized Step take() throws InterruptedException {
         while (true) {
-            Step step = begun.isEmpty() ? waiting.pollFirst() : begun.pollFirst();
+            Step step = next();
             if (step == null) {
                 wait();
             } else if (!step.isGone()) {
@@ -97,9 +110,16 @@ final class HandshakeQueue implements AutoCloseable {
         }
     }
 
+    private Step next() {
+        if (!begun.isEmpty()) {
+            return begun.pollFirst();
+        }
+        return known.isEmpty() ? waiting.pollFirst() : known.pollFirst();
+    }
+
     /** Steps that wait. */
     synchronized int size() {
-        return begun.size() + waiting.size();
+        return begun.size() + known.size() + waiting.size();
     }
 
     @Override

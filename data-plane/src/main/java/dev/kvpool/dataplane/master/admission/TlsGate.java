@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.admission;
 
+import dev.kvpool.dataplane.secure.RemoteNetwork;
 import dev.kvpool.identity.peer.Refusal;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -26,13 +27,15 @@ final class TlsGate extends ByteToMessageDecoder {
     private static final int MINOR_MAX = 3;
 
     private final DataPortSecurity security;
+    private final RemoteNetwork from;
     private final DataPortSecurity.Sessions sessions;
     private Future<?> expiry;
     private boolean ended;
     private boolean secured;
 
-    TlsGate(DataPortSecurity security, DataPortSecurity.Sessions sessions) {
+    TlsGate(DataPortSecurity security, RemoteNetwork from, DataPortSecurity.Sessions sessions) {
         this.security = security;
+        this.from = from;
         this.sessions = sessions;
     }
 
@@ -89,6 +92,7 @@ final class TlsGate extends ByteToMessageDecoder {
                 "it sent more than " + HandshakeBytes.MAX + " bytes before it said who it is"));
         security.secure(
                 connection,
+                from,
                 (handler, admission) -> {
                     pipeline.addLast(bytes, handler);
                     sessions.open(connection, admission);
@@ -105,7 +109,7 @@ final class TlsGate extends ByteToMessageDecoder {
             refuse(connection, Refusal.of(failure), "the handshake failed: " + failure.getMessage());
             return;
         }
-        security.succeeded();
+        security.succeeded(from);
         end();
         connection.pipeline().remove(bytes);
     }
@@ -130,7 +134,7 @@ final class TlsGate extends ByteToMessageDecoder {
         if (!ended) {
             ended = true;
             expiry.cancel(false); // which would keep the connection in memory until then
-            security.ended();
+            security.ended(from);
         }
     }
 }

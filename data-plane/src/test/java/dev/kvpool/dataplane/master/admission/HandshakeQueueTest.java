@@ -23,13 +23,26 @@ class HandshakeQueueTest {
     void whatHasBegunGoesOnAndTheNewestBegins() throws InterruptedException {
         try (HandshakeQueue queue = new HandshakeQueue(1)) {
             Executor old = blocked(queue);
-            queue.of(new EmbeddedChannel()).execute(step("second"));
-            queue.of(new EmbeddedChannel()).execute(step("third"));
+            queue.of(new EmbeddedChannel(), false).execute(step("second"));
+            queue.of(new EmbeddedChannel(), false).execute(step("third"));
             old.execute(step("the first goes on"));
-            queue.of(new EmbeddedChannel()).execute(step("fourth"));
+            queue.of(new EmbeddedChannel(), false).execute(step("fourth"));
             go.countDown();
 
             assertThat(done(4)).containsExactly("the first goes on", "fourth", "third", "second");
+        }
+    }
+
+    @Test
+    void addressesThatWereAuthenticatedBeforeComeFirst() throws InterruptedException {
+        try (HandshakeQueue queue = new HandshakeQueue(1)) {
+            Executor old = blocked(queue);
+            queue.of(new EmbeddedChannel(), true).execute(step("known"));
+            queue.of(new EmbeddedChannel(), false).execute(step("stranger"));
+            old.execute(step("the first goes on"));
+            go.countDown();
+
+            assertThat(done(3)).containsExactly("the first goes on", "known", "stranger");
         }
     }
 
@@ -38,13 +51,13 @@ class HandshakeQueueTest {
         try (HandshakeQueue queue = new HandshakeQueue(1)) {
             blocked(queue);
             EmbeddedChannel gone = new EmbeddedChannel();
-            queue.of(new EmbeddedChannel()).execute(step("stays"));
-            queue.of(gone).execute(step("gone"));
+            queue.of(new EmbeddedChannel(), false).execute(step("stays"));
+            queue.of(gone, false).execute(step("gone"));
             assertThat(gone.close().isDone()).isTrue();
             go.countDown();
             assertThat(done(1)).containsExactly("stays");
 
-            queue.of(new EmbeddedChannel()).execute(step("later"));
+            queue.of(new EmbeddedChannel(), false).execute(step("later"));
             assertThat(done(1)).containsExactly("later");
         }
     }
@@ -53,13 +66,13 @@ class HandshakeQueueTest {
     void connectionsThatAreGoneDoNotPileUpBehindThoseThatCome() throws InterruptedException {
         try (HandshakeQueue queue = new HandshakeQueue(1)) {
             blocked(queue);
-            for (int i = 0; i < 10 * OpenHandshakes.MAX; i++) {
+            for (int i = 0; i < 10 * HandshakeQueue.OPEN_MAX; i++) {
                 EmbeddedChannel connection = new EmbeddedChannel();
-                queue.of(connection).execute(step("gone"));
+                queue.of(connection, false).execute(step("gone"));
                 assertThat(connection.close().isDone()).isTrue();
             }
-            assertThat(queue.size()).isLessThanOrEqualTo(OpenHandshakes.MAX);
-            queue.of(new EmbeddedChannel()).execute(step("stays"));
+            assertThat(queue.size()).isLessThanOrEqualTo(HandshakeQueue.OPEN_MAX);
+            queue.of(new EmbeddedChannel(), false).execute(step("stays"));
             go.countDown();
             assertThat(done(1)).containsExactly("stays");
         }
@@ -68,10 +81,10 @@ class HandshakeQueueTest {
     @Test
     void aStepThatFailsEndsNoThread() throws InterruptedException {
         try (HandshakeQueue queue = new HandshakeQueue(1)) {
-            queue.of(new EmbeddedChannel()).execute(() -> {
+            queue.of(new EmbeddedChannel(), false).execute(() -> {
                 throw new IllegalStateException("not expected");
             });
-            queue.of(new EmbeddedChannel()).execute(step("next"));
+            queue.of(new EmbeddedChannel(), false).execute(step("next"));
             assertThat(done(1)).containsExactly("next");
         }
     }
@@ -79,7 +92,7 @@ class HandshakeQueueTest {
     /** A handshake whose first step holds the only thread until {@link #go}. */
     private Executor blocked(HandshakeQueue queue) throws InterruptedException {
         CountDownLatch runs = new CountDownLatch(1);
-        Executor first = queue.of(new EmbeddedChannel());
+        Executor first = queue.of(new EmbeddedChannel(), false);
         first.execute(() -> {
             runs.countDown();
             try {
