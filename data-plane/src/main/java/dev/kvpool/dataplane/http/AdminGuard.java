@@ -39,6 +39,14 @@ public interface AdminGuard {
     /** How it speaks HTTPS; empty for HTTP. */
     Optional<HttpsConfigurator> https();
 
+    /** Whether a caller that was admitted may read on what has no end. */
+    default boolean stillAdmits(HttpExchange exchange) {
+        return true;
+    }
+
+    /** The thread of a connection's request ends, in whatever way. */
+    default void ended() {}
+
     /**
      * Decides whether a request may be made.
      *

@@ -22,19 +22,26 @@ import org.slf4j.LoggerFactory;
 /**
  * The HTTP server for operators, probes and people: a fixed list of routes on the JDK's own server. Request bodies are
  * not read. An {@link AdminGuard} may make it HTTPS and refuse requests. Connections, the time for a
- * request and the time to take a response are bounded, so that a port scanner cannot hold it up.
+ * request, its headers and the time to take a response are bounded, so that a port scanner cannot hold it up. The JDK's
+ * server does not tell of a connection before it sends: of those that are silent one address may have all.
  */
 public final class AdminServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AdminServer.class);
-    private static final int CONNECTIONS_MAX = 256;
-    private static final int REQUEST_SECONDS_MAX = 10;
+    private static final int CONNECTIONS_MAX = 512;
+    private static final int IDLE_CONNECTIONS_MAX = 64;
+    private static final int REQUEST_SECONDS_MAX = 3;
+    private static final int HEADER_BYTES_MAX = 16 << 10;
+    private static final int LOOK_MS = 1_000;
     private static final int RESPONSE_SECONDS_MAX = 60;
     private static final int UNKNOWN_LENGTH = 0;
 
     static {
         // The JDK's server has no other way to set its bounds; they are read when its first instance is made.
         setUnlessGiven("jdk.httpserver.maxConnections", CONNECTIONS_MAX);
-        setUnlessGiven("sun.net.httpserver.maxReqTime", REQUEST_SECONDS_MAX);
+        setUnlessGiven("sun.net.httpserver.maxIdleConnections", IDLE_CONNECTIONS_MAX);
+        setUnlessGiven("sun.net.httpserver.maxReqTime", REQUEST_SECONDS_MAX); // also until the first byte of one
+        setUnlessGiven("sun.net.httpserver.maxReqHeaderSize", HEADER_BYTES_MAX);
+        setUnlessGiven("sun.net.httpserver.clockTick", LOOK_MS); // for connections that are silent
     }
 
     private final HttpServer server;
@@ -75,9 +82,19 @@ public final class AdminServer implements AutoCloseable {
             throws IOException {
         AdminServer admin = new AdminServer(bind(host, port, guard), routes, guard, audit);
         admin.server.createContext("/", admin::handle);
-        admin.server.setExecutor(admin.threads);
+        admin.server.setExecutor(admin::run);
         admin.server.start();
         return admin;
+    }
+
+    private void run(Runnable request) {
+        threads.execute(() -> {
+            try {
+                request.run();
+            } finally {
+                guard.ended();
+            }
+        });
     }
 
     /** The port really bound. */
@@ -119,9 +136,8 @@ public final class AdminServer implements AutoCloseable {
         }
     }
 
-    private static void write(HttpExchange exchange, Response response, WriteTimer.Deadline deadline)
-            throws IOException {
-        byte[] body = response.body().getBytes(StandardCharsets.UTF_8);
+    private void write(HttpExchange exchange, Response response, WriteTimer.Deadline deadline) throws IOException {
+        byte[] text = response.body().getBytes(StandardCharsets.UTF_8);
         exchange.getResponseHeaders().set("Content-Type", response.contentType());
         response.retryAfterSeconds()
                 .ifPresent(seconds -> exchange.getResponseHeaders().set("Retry-After", Integer.toString(seconds)));
@@ -131,11 +147,12 @@ public final class AdminServer implements AutoCloseable {
         }
         if (response.stream().isPresent()) {
             exchange.sendResponseHeaders(response.status(), UNKNOWN_LENGTH);
-            response.stream().get().writeTo(deadline.extendedByFlushesOf(exchange.getResponseBody()));
+            AdmittedStream body = new AdmittedStream(exchange.getResponseBody(), () -> guard.stillAdmits(exchange));
+            response.stream().get().writeTo(deadline.extendedByFlushesOf(body));
             return;
         }
-        exchange.sendResponseHeaders(response.status(), body.length == 0 ? -1 : body.length);
-        exchange.getResponseBody().write(body);
+        exchange.sendResponseHeaders(response.status(), text.length == 0 ? -1 : text.length);
+        exchange.getResponseBody().write(text);
     }
 
     private Response respond(HttpExchange exchange) {

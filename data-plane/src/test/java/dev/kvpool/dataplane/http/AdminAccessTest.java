@@ -3,9 +3,11 @@ package dev.kvpool.dataplane.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.secure.HandshakeBounds;
 import dev.kvpool.dataplane.secure.IssuedCertificates;
 import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsContext;
@@ -19,8 +21,10 @@ import dev.kvpool.identity.peer.Refusal;
 import dev.kvpool.identity.peer.ServerTrust;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.URI;
@@ -35,8 +39,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.net.ssl.HttpsURLConnection;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -69,7 +77,14 @@ class AdminAccessTest {
             String[] words = route.split(" ", -1);
             routes.add(new Route(words[0], words[1], this::answer));
         }
-        server = AdminServer.start("127.0.0.1", 0, routes, new AdminAccess(identity, counts, Optional.empty()));
+        server = AdminServer.start(
+                "127.0.0.1", 0, routes, new AdminAccess(identity, counts, Optional.empty(), unhurried()));
+    }
+
+    /** Bounds whose clock goes so fast that a test may ask as often as it likes. */
+    private HandshakeBounds unhurried() {
+        AtomicLong uptimeMs = new AtomicLong();
+        return new HandshakeBounds(256, () -> uptimeMs.addAndGet(1_000));
     }
 
     private Response answer(Request request) {
@@ -246,13 +261,32 @@ class AdminAccessTest {
     }
 
     @Test
-    void manyHalfOpenConnectionsDoNotKeepOthersOut() throws IOException {
+    void handshakesThatOneAddressLeavesOpenKeepNoOtherAddressOut() throws IOException {
+        server.close();
+        server = AdminServer.start(
+                "127.0.0.1",
+                0,
+                List.of(Route.get("/role", this::answer)),
+                new AdminAccess(identity, counts, Optional.empty()));
         List<Socket> open = new ArrayList<>();
         try {
-            for (int i = 0; i < 100; i++) {
-                open.add(new Socket(InetAddress.getLoopbackAddress(), server.port()));
+            for (int i = 0; i < 300; i++) {
+                Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
+                open.add(socket);
+                socket.getOutputStream().write(new byte[] {0x16, 3, 1, 0});
             }
-            stillServes();
+            await().until(() -> counts.refusals(Refusal.LIMIT) > 0);
+            try (Socket plain = new Socket()) {
+                plain.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.2"), 0));
+                plain.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
+                try (SSLSocket other = (SSLSocket) context(authority, "admin/a")
+                        .context()
+                        .getSocketFactory()
+                        .createSocket(plain, null, server.port(), true)) {
+                    other.setSoTimeout((int) LONG.toMillis());
+                    assertThat(askOn(other)).isEqualTo(200);
+                }
+            }
         } finally {
             for (Socket socket : open) {
                 socket.close();
@@ -281,6 +315,105 @@ class AdminAccessTest {
         }
         assertThat(Duration.between(ends.get(0), ends.get(1)))
                 .isBetween(Duration.ofMinutes(55), Duration.ofMinutes(65));
+    }
+
+    @Test
+    void aRootThatIsRemovedIsNotBelievedOnAConnectionOfBefore() throws IOException {
+        CertificateAuthority other = CertificateAuthority.create(POOL, Instant.now(), DAY);
+        SSLContext client =
+                IssuedCertificates.foreign(folder, other, authority, "admin/a").context();
+        trust(authority, other);
+        try (SSLSocket kept = (SSLSocket) client.getSocketFactory().createSocket("127.0.0.1", server.port())) {
+            kept.setSoTimeout((int) LONG.toMillis());
+            assertThat(askOn(kept)).isEqualTo(200);
+            trust(authority);
+            int before = answered.get();
+            assertThat(askOn(kept)).isEqualTo(403);
+            assertThat(kept.getInputStream().read()).as("closed by the server").isEqualTo(-1);
+            assertThat(answered).hasValue(before);
+        }
+        assertThat(counts.refusals(Refusal.UNTRUSTED)).isEqualTo(1);
+        stillServes();
+    }
+
+    /** Whether this process resumes sessions depends on what ran in it before, so it is refused in the handshake or after it. */
+    @Test
+    void aRootThatIsRemovedIsNotBelievedOnASessionThatIsResumed() throws IOException {
+        CertificateAuthority other = CertificateAuthority.create(POOL, Instant.now(), DAY);
+        SSLContext client =
+                IssuedCertificates.foreign(folder, other, authority, "admin/a").context();
+        trust(authority, other);
+        assertThat(ask(client, "GET", "/role")).isEqualTo(new Said(200, "done"));
+        trust(authority);
+        int before = answered.get();
+        try {
+            assertThat(ask(client, "GET", "/role").status()).isEqualTo(403);
+        } catch (IOException e) {
+            assertThat(client.getClientSessionContext().getIds().hasMoreElements())
+                    .as("could resume")
+                    .isFalse();
+        }
+        assertThat(answered).hasValue(before);
+        assertThat(counts.refusals(Refusal.UNTRUSTED)).isPositive();
+    }
+
+    @Test
+    void aRootThatIsRemovedEndsWhatIsStillWritten() throws IOException {
+        CertificateAuthority other = CertificateAuthority.create(POOL, Instant.now(), DAY);
+        SSLContext client =
+                IssuedCertificates.foreign(folder, other, authority, "admin/a").context();
+        trust(authority, other);
+        CompletableFuture<IOException> end = new CompletableFuture<>();
+        server.close();
+        server = AdminServer.start(
+                "127.0.0.1",
+                0,
+                List.of(Route.get("/api/v1/events", _ -> Response.jsonLines(out -> writeWithoutEnd(out, end)))),
+                new AdminAccess(identity, counts, Optional.empty()));
+        try (SSLSocket reader = (SSLSocket) client.getSocketFactory().createSocket("127.0.0.1", server.port())) {
+            reader.setSoTimeout((int) LONG.toMillis());
+            reader.getOutputStream()
+                    .write("GET /api/v1/events HTTP/1.1\r\nHost: m\r\nConnection: close\r\n\r\n"
+                            .getBytes(StandardCharsets.US_ASCII));
+            assertThat(reader.getInputStream().readNBytes(1_000)).hasSize(1_000);
+            trust(authority);
+            assertThat(reader.getInputStream().readAllBytes()).isNotNull();
+        }
+        assertThat(end.join()).hasMessageContaining("root that is not trusted any more");
+    }
+
+    private static void writeWithoutEnd(OutputStream out, CompletableFuture<IOException> end) throws IOException {
+        try {
+            while (true) {
+                out.write("{}\n".getBytes(StandardCharsets.US_ASCII));
+                out.flush();
+            }
+        } catch (IOException e) {
+            end.complete(e);
+            throw e;
+        }
+    }
+
+    private void trust(CertificateAuthority... roots) throws IOException {
+        StringBuilder bundle = new StringBuilder();
+        for (CertificateAuthority root : roots) {
+            bundle.append(Pem.encode(root.certificate()));
+        }
+        Files.writeString(folder.resolve("master/ca.crt"), bundle);
+        identity.look();
+    }
+
+    /** The status of an answer, all of which is read. */
+    private static int askOn(SSLSocket socket) throws IOException {
+        socket.getOutputStream().write("GET /role HTTP/1.1\r\nHost: m\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        StringBuilder head = new StringBuilder();
+        while (head.indexOf("\r\n\r\n") < 0) {
+            head.append((char) socket.getInputStream().read());
+        }
+        Matcher length = Pattern.compile("(?i)content-length: (\\d+)").matcher(head);
+        assertThat(length.find()).as(head.toString()).isTrue();
+        socket.getInputStream().readNBytes(Integer.parseInt(length.group(1)));
+        return Integer.parseInt(head.substring("HTTP/1.1 ".length(), "HTTP/1.1 200".length()));
     }
 
     @Test

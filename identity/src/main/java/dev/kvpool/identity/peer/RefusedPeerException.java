@@ -5,7 +5,7 @@ package dev.kvpool.identity.peer;
 public final class RefusedPeerException extends Exception {
     private final Refusal why;
 
-    RefusedPeerException(Refusal why, String message) {
+    public RefusedPeerException(Refusal why, String message) {
         super(message);
         this.why = why;
     }
