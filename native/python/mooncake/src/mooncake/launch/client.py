@@ -11,10 +11,11 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 
-from kvpool import MIN_SEGMENT_BYTES, KvpoolError, StorageNode
+from kvpool import KvpoolError
 from mooncake.configuration.agent_settings import is_ours, service_directory
 from mooncake.configuration.protocols import REMEDY, override_log, read_override
 from mooncake.connection.own_address import advertised_host
+from mooncake.connection.own_segments import OwnSegments
 from mooncake.launch import command_line, pool_command, process
 from mooncake.launch.client_flags import FLAGS
 from mooncake.launch.command_line import BadCommandLine
@@ -87,21 +88,23 @@ def _run(values: Mapping[str, object], stop: threading.Event) -> int:
     http_port = int(str(values["http_port"]))
     check_port(http_port)
     agent = process.start(pool_command.of_agent(masters, directory, http_port), os.environ)
-    node = None
+    segments = None
     try:
         size = int(str(values["global_segment_size"]))
         if size > 0:
             host = advertised_host(str(values["host"]), masters, os.environ)
-            node = StorageNode(masters, max(size, MIN_SEGMENT_BYTES), advertise_host=host)
-            process.say(PROGRAM, f"{size} bytes of this machine are in the pool at {host}:{node.port}")
+            # Named by its address, as a put may prefer it (preferred_segment).
+            segments = OwnSegments(masters, host, _logger)
+            own = segments.add(size)
+            process.say(PROGRAM, f"{own.size} bytes of this machine are in the pool at {host}:{own.port}")
         while not stop.wait(_LOOK_SECONDS):
             if agent.poll() is not None:
                 process.say(PROGRAM, f"the agent has ended with {agent.returncode}")
                 return agent.returncode or 1
         return 0
     finally:
-        if node is not None:
-            node.close()
+        if segments is not None:
+            segments.close()
         agent.terminate()
         agent.wait(process.STOP_SECONDS)
 
