@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """vllm-ascend's MooncakeConnector, by which a decoding engine reads the blocks of a prefilling one.
 
-Both have tensors in the memory of an NPU, which is CANN's fake here. Nothing computes on it, as would be needed where ranks decode
-more heads than prefilled.
+Both have tensors in the memory of an NPU, which is the fake of CANN here. Nothing computes on it, as would be needed where ranks
+decode more heads than prefilled.
 """
 
 from __future__ import annotations
