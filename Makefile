@@ -82,7 +82,7 @@ fuzz: ## libFuzzer on every target; MINUTES=1 each
 chaos: ## Faults on the processes of a local pool under load; MINUTES=5, ARGS="--seed N" (e2e/chaos/run --help)
 	.ci/dist bin wheels
 	e2e/chaos/run --minutes $(or $(MINUTES),5) $(ARGS)
-soak: ## Simulation, mutants, chaos and fuzzers for MINUTES=60 in all, and one table; ARGS="PART..." for some of them
+soak: ## Simulation, mutants, chaos, fuzzers and events for MINUTES=60 in all, and one table; ARGS="PART..." for some of them
 	python3 .ci/soak.py $(or $(MINUTES),60) $(ARGS)
 
 ##@ A local cluster

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""soak.py MINUTES [PART...]: simulation, mutants, chaos and fuzzers, one after the other, for so long in all.
+"""soak.py MINUTES [PART...]: simulation, mutants, chaos, fuzzers and events, one after the other, for so long in all.
 
 Builds first, which does not count. Closes with one table: what ran, how much of it, what failed and how to repeat that.
 Exits 1 when something failed, a build or a part that could not be tried included. Each run draws other seeds; the
@@ -24,6 +24,7 @@ LOGS = ROOT / "target" / "soak"
 SEEDS_MAX = 1 << 40
 MAVEN = "mvn -B -ntp -q"
 SIMULATION = "data-plane/target/sim-classpath"
+LEADER_KILLS = 20  # of one run of the events' test, which CI runs with fewer
 
 
 @dataclass
@@ -140,6 +141,23 @@ def fuzzers(seconds: float, log: Path, outcome: Outcome) -> None:
     unexplained(status, outcome, log)
 
 
+def events(seconds: float, log: Path, outcome: Outcome) -> None:
+    """Subscribers of one pool after the other, each exact after so many killed leaders; one at least."""
+    command = 'SUITES=pool PYTHONS="${PYTHONS:-python3}" native/python/test -k leaders_are_killed'
+    until = time.monotonic() + seconds
+    kills = 0
+    while not kills or time.monotonic() < until:
+        status, text = run(command, log, LEADER_KILLS=str(LEADER_KILLS))
+        passed = re.search(r"^(\d+) passed", text, re.MULTILINE)
+        if status != 0 or not passed:
+            outcome.failures.append(
+                Failure(f"not exact after {LEADER_KILLS} kills", f"LEADER_KILLS={LEADER_KILLS} {command}")
+            )
+            return
+        kills += LEADER_KILLS * int(passed[1])
+        outcome.amount = f"{kills} killed leaders"
+
+
 @dataclass(frozen=True)
 class Part:
     build: str
@@ -156,6 +174,7 @@ PARTS = {
     "mutants": Part(BUILD_SIMULATION, 2, mutants),
     "chaos": Part(".ci/dist bin wheels", 2, chaos),
     "fuzzers": Part(".ci/fuzz build", 2, fuzzers),
+    "events": Part(".ci/dist bin wheels", 1, events),
 }
 
 

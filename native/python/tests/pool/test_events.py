@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A subscriber of a real pool, while masters and a node die. LEADER_KILLS=20 says how often."""
+"""A subscriber of a real pool, while masters and a node die. LEADER_KILLS says how often: `make soak` sets 20."""
 
 import json
 import os
