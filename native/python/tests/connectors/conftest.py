@@ -86,16 +86,17 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 @pytest.fixture
 def start_engine(sources: Callable[[str], Path], tmp_path: Path) -> Iterator[Callable[..., Engine]]:
     """start_engine(MANIFEST, masters): the engine that manifests/engines/MANIFEST.yaml starts, or another `part` of it, beside a
-    pool like that of `golden`."""
+    pool like that of `golden`. `release` is another entry of engines.toml than the manifest's."""
     with contextlib.ExitStack() as at_end:
 
-        def start(manifest: str, masters: str, part: str = "", golden: str = SMALLEST) -> Engine:
+        def start(manifest: str, masters: str, part: str = "", golden: str = SMALLEST, release: str = "") -> Engine:
             scratch = tmp_path / manifest
             scratch.mkdir()
             process = engine_process(manifest, masters, scratch / "root", golden)
             # Sockets have short paths.
             sockets = at_end.enter_context(tempfile.TemporaryDirectory(prefix="engine-"))
-            trees = [sources(name) for name in (manifest, *ENGINES[manifest].get("beside", []))]
+            release = release or manifest
+            trees = [sources(name) for name in (release, *ENGINES[release].get("beside", []))]
             return Engine(f"{part or manifest.replace('-', '_')}_engine", trees, process, scratch, sockets)
 
         yield start

@@ -3,15 +3,16 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import cann_stand_in
 import pytest
 from conftest import Engine, EngineFailed
 from local_pool import LocalPool, free_ports
 from waiting import eventually
 
 import kvpool
-from manifests import ROOT
+from manifests import ROOT, SMALLEST
 
 BLOCKS = 12
 # Another process may have the processors for long; what takes longer than a limit is tested with a pool that stands still.
@@ -36,8 +37,8 @@ def sglang(start_engine: Callable[..., Engine], masters: str, **settings: object
     return engine
 
 
-def vllm(start_engine: Callable[..., Engine], masters: str, **settings: object) -> Engine:
-    engine = start_engine("vllm", masters, part="vllm_tier")
+def vllm(start_engine: Callable[..., Engine], masters: str, release: str = "vllm", **settings: object) -> Engine:
+    engine = start_engine("vllm", masters, part="vllm_tier", release=release)
     config = documented("vllm")
     config["kv_connector_extra_config"]["secondary_tiers"][0] |= {"masters": masters, **settings}
     engine.process.arguments[:] = ["--kv-transfer-config", json.dumps(config)]
@@ -52,7 +53,29 @@ def lmcache(start_engine: Callable[..., Engine], masters: str, **settings: objec
     return engine
 
 
-PLUGINS = {"lmcache": lmcache, "sglang": sglang, "vllm": vllm}
+def vllm_least(start_engine: Callable[..., Engine], masters: str, **settings: object) -> Engine:
+    """The oldest vLLM with the tier's interface."""
+    return vllm(start_engine, masters, release="vllm-least", **settings)
+
+
+PLUGINS = {"lmcache": lmcache, "sglang": sglang, "vllm": vllm, "vllm-least": vllm_least}
+
+
+def vllm_ascend(
+    start_engine: Callable[..., Engine], masters: str, golden: str = SMALLEST, **settings: object
+) -> Engine:
+    """With the backend that the plugin adds; `extra` is more of its kv_connector_extra_config."""
+    engine = start_engine("vllm-ascend", masters, golden=golden)
+    engine.process.environment["KVPOOL_PLUGIN_SETTINGS"] = json.dumps(settings)
+    page = (ROOT / "docs/engines/vllm-ascend.md").read_text(encoding="utf-8")
+    [config] = re.findall(r'^    --kv-transfer-config=([^#]*?"kvpool".*?)\n\n', page, re.MULTILINE | re.DOTALL)
+    return with_config(engine, json.loads(config))
+
+
+def with_config(engine: Engine, config: dict) -> Engine:
+    arguments = [it for it in engine.process.arguments if not it.startswith("--kv-transfer-config")]
+    engine.process.arguments[:] = [*arguments, f"--kv-transfer-config={json.dumps(config)}"]
+    return engine
 
 
 def retained(pool: LocalPool) -> int:
@@ -308,3 +331,104 @@ def test_lmcache_deletes(start_engine: Callable[..., Engine], pool: LocalPool, p
     blocks = {"prompt": prompt, "blocks": 2}
 
     assert engine.run(("save", blocks), ("delete", blocks), ("lookup", blocks)) == [None, None, 0]
+
+
+@pytest.fixture(scope="module")
+def npus() -> Iterator[LocalPool]:
+    started = LocalPool(protocols="ascend,tcp", variables=cann_stand_in.variables())
+    yield started
+    started.close()
+
+
+@pytest.fixture(params=["host memory", "NPU memory"])
+def start_ascend(
+    request: pytest.FixtureRequest, start_engine: Callable[..., Engine], pool: LocalPool
+) -> Iterator[Callable[..., Engine]]:
+    """Tensors in host memory, which go by tcp; or in that of an NPU, from and to which the fake of CANN moves them."""
+    if request.param == "host memory":
+        yield lambda **settings: vllm_ascend(start_engine, pool.masters, **PATIENT, **settings)
+        return
+    npus = request.getfixturevalue("npus")
+
+    moved = npus.node_metric("ascend_write_bytes_total")
+
+    def start(**settings: object) -> Engine:
+        engine = vllm_ascend(start_engine, npus.masters, golden="ascend-a2", **PATIENT, **settings)
+        engine.process.environment.update(cann_stand_in.variables())
+        return engine
+
+    yield start
+    assert npus.node_metric("ascend_write_bytes_total") > moved
+
+
+def test_vllm_ascends_backend(start_ascend: Callable[..., Engine], prompt: int) -> None:
+    engine = start_ascend()
+    blocks, longer = {"prompt": prompt, "blocks": BLOCKS}, {"prompt": prompt, "blocks": BLOCKS + 3}
+
+    assert engine.run(("lookup", blocks), ("save", blocks), ("lookup", blocks)) == [0, None, BLOCKS]
+    answers = engine.run(("lookup", longer), ("lookup", blocks), ("load", blocks))
+    assert answers == [BLOCKS, BLOCKS, [True] * BLOCKS]
+
+
+def test_vllm_ascend_is_told_what_could_not_be_loaded(
+    start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    engine = vllm_ascend(start_engine, pool.masters, **PATIENT)
+    blocks = {"prompt": prompt, "blocks": 4}
+
+    answers = engine.run(("save", blocks), ("lookup", blocks), ("remove_all", {}), ("load", blocks), ("lookup", blocks))
+
+    assert answers == [None, 4, None, [False] * 4, 0]
+
+
+def test_vllm_ascend_starts_and_runs_without_its_pool(start_engine: Callable[..., Engine], prompt: int) -> None:
+    engine = vllm_ascend(start_engine, f"127.0.0.1:{free_ports(1)}", start_timeout="100ms")
+    blocks = {"prompt": prompt, "blocks": 2}
+
+    assert engine.run(("lookup", blocks), ("save", blocks), ("lookup", blocks)) == [0, None, 0]
+    assert "no pool, so nothing is found and nothing is kept" in engine.log
+
+
+def test_vllm_ascend_engines_with_other_namespaces_share_nothing(
+    start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    """Where the connector's own keys would be the same."""
+    blocks = {"prompt": prompt, "blocks": 2}
+    engine = vllm_ascend(start_engine, pool.masters, namespace="a/", **PATIENT)
+    engine.run(("save", blocks))
+    assert engine.run(("lookup", blocks)) == [2]
+
+    engine.process.environment["KVPOOL_PLUGIN_SETTINGS"] = json.dumps({"namespace": "b/", **PATIENT})
+    assert engine.run(("lookup", blocks)) == [0]
+
+
+def test_vllm_ascend_layer_by_layer_does_without_the_pool(
+    start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    """As it takes failed loads for successful."""
+    engine = vllm_ascend(start_engine, pool.masters, **PATIENT)
+    [given] = [it for it in engine.process.arguments if it.startswith("--kv-transfer-config=")]
+    config = json.loads(given.partition("=")[2])
+    config["kv_connector_extra_config"]["use_layerwise"] = True
+    blocks = {"prompt": prompt, "blocks": 2}
+
+    assert with_config(engine, config).run(("save", blocks), ("lookup", blocks)) == [None, 0]
+    assert "leave use_layerwise out" in engine.log
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ('{"lookup_timeot": "1s"}', "KVPOOL_PLUGIN_SETTINGS: lookup_timeot is no setting: write lookup_timeout"),
+        ("namespace", "KVPOOL_PLUGIN_SETTINGS is no JSON"),
+        ("[]", "KVPOOL_PLUGIN_SETTINGS is .*: write an object"),
+    ],
+)
+def test_vllm_ascends_settings_are_checked_at_the_start(
+    settings: str, message: str, start_engine: Callable[..., Engine], pool: LocalPool
+) -> None:
+    engine = vllm_ascend(start_engine, pool.masters)
+    engine.process.environment["KVPOOL_PLUGIN_SETTINGS"] = settings
+
+    with pytest.raises(EngineFailed, match=f"WrongSettings: .*{message}"):
+        engine.run()

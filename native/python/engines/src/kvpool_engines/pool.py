@@ -32,6 +32,8 @@ class Pool:
     time, and while it has been late too often, it is not asked at all.
 
     Methods take the time of `clock` at which the engine asked, where that was before the call.
+
+    `prepare` is called before each attempt to connect, in its thread.
     """
 
     def __init__(
@@ -40,8 +42,9 @@ class Pool:
         logger: logging.Logger,
         connect: Callable[[], kvpool.Client] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        prepare: Callable[[], None] | None = None,
     ) -> None:
-        self._settings, self._logger, self._clock = settings, logger, clock
+        self._settings, self._logger, self._clock, self._prepare = settings, logger, clock, prepare
         self._log = QuietLog(logger, clock)
         self._lookups = Patience(settings.lookup_timeout, clock)
         self._loads = Patience(settings.load_timeout, clock)
@@ -231,6 +234,8 @@ class Pool:
 
     def _new_client(self) -> kvpool.Client:
         settings = self._settings
+        if self._prepare:
+            self._prepare()
         return kvpool.Client(
             settings.masters,
             protocols=settings.protocols,

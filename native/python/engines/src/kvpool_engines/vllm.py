@@ -20,21 +20,6 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy
-from vllm.distributed.kv_transfer.kv_connector.v1.offloading.metrics import OffloadingConnectorStats
-from vllm.v1.kv_offload.base import (
-    Locality,
-    LookupResult,
-    OffloadingCounterMetadata,
-    OffloadingMetricMetadata,
-    OffloadKey,
-    OffloadPolicy,
-    ReqContext,
-    RequestOffloadingContext,
-    ScheduleEndContext,
-    get_offload_block_hash,
-    get_offload_group_idx,
-)
-from vllm.v1.kv_offload.tiering.base import JobResult, SecondaryTierManager, TransferJob
 
 from kvpool_engines.jobs import Jobs
 from kvpool_engines.pending_lookups import PendingLookups
@@ -42,6 +27,28 @@ from kvpool_engines.pool import Pieces, Pool
 from kvpool_engines.quiet_log import QuietLog
 from kvpool_engines.request_hint import NAME, VERSION, RequestHint, read_hint
 from kvpool_engines.settings import WrongSettings, read_settings, read_time
+from kvpool_engines.vllm_interface import (
+    JobResult,
+    Locality,
+    LookupResult,
+    OffloadingConnectorStats,
+    OffloadingCounterMetadata,
+    OffloadingMetricMetadata,
+    OffloadKey,
+    OffloadPolicy,
+    ReqContext,
+    RequestOffloadingContext,
+    ScheduleEndContext,
+    SecondaryTierManager,
+    TransferJob,
+    base_arguments,
+    chunks_of,
+    get_offload_block_hash,
+    get_offload_group_idx,
+    hinted_actions,
+    layout_of,
+    result_of,
+)
 
 _RETAIN_AT_MOST, _RETAIN_SECONDS_MAX = "retain_at_most", 3600.0
 WHERE = "secondary_tiers of kv_connector_extra_config"
@@ -69,13 +76,15 @@ class KvpoolTier(SecondaryTierManager):
         tier_type: str,
         backpressure_detector: Any = None,
         locality: str = Locality.REMOTE.value,
+        module_path: str = "",  # vLLM before 0.28 passes it on
         **given: Any,
     ) -> None:
-        super().__init__(offloading_spec, primary_kv_view, tier_type, backpressure_detector)
+        super().__init__(offloading_spec, primary_kv_view, tier_type, **base_arguments(backpressure_detector))
         settings = read_settings(given, os.environ, WHERE, {_RETAIN_AT_MOST})
         self._retain_at_most = _retain_at_most(given.get(_RETAIN_AT_MOST))
         self.locality = _locality(locality)
-        self._begin = f"{settings.namespace}{_namespace_of(offloading_spec.config, self.block_size_bytes)}"
+        self._chunk_bytes: int = primary_kv_view.strides[0]  # type: ignore[index]  # a view has strides
+        self._begin = f"{settings.namespace}{_namespace_of(offloading_spec.config, self._chunk_bytes)}"
         self._pool = Pool(settings, logger)
         # vLLM releases the view, which nothing may hold then.
         self._address = numpy.frombuffer(primary_kv_view, numpy.uint8).ctypes.data
@@ -176,8 +185,8 @@ class KvpoolTier(SecondaryTierManager):
     def _transfer(
         self, job: TransferJob, keys: list[OffloadKey], move: Callable[..., list[bool]], result: Callable[..., Any]
     ) -> Callable[[], Any]:
-        addresses = [[self._address + int(chunk) * self.block_size_bytes] for chunk in job.chunk_ids]
-        lengths = [[self.block_size_bytes]] * len(keys)
+        addresses = [[self._address + int(chunk) * self._chunk_bytes] for chunk in chunks_of(job)]
+        lengths = [[self._chunk_bytes]] * len(keys)
         asked = time.monotonic()
 
         def work() -> Any:
@@ -204,21 +213,16 @@ class KvpoolTier(SecondaryTierManager):
     ) -> tuple[JobResult, list[OffloadKey]]:
         there = [key for key, is_there in zip(keys, loaded, strict=True) if is_there]
         missing = [key for key, is_there in zip(keys, loaded, strict=True) if not is_there]
-        size = len(there) * self.block_size_bytes
-        return JobResult(
-            job_id=job.job_id,
-            success=not missing,
-            successful_keys=there,
-            transfer_time=seconds,
-            transfer_bytes=size,
-        ), missing
+        size = len(there) * self._chunk_bytes
+        result = result_of(job, success=not missing, successful_keys=there, transfer_time=seconds, transfer_bytes=size)
+        return result, missing
 
     def _stored(
         self, job: TransferJob, keys: list[OffloadKey], stored: list[bool], seconds: float
     ) -> tuple[JobResult, list[OffloadKey]]:
         """A success whatever became of it: the chunk stays in host memory as long as without a pool."""
-        size = sum(stored) * self.block_size_bytes
-        return JobResult(job_id=job.job_id, success=True, transfer_time=seconds, transfer_bytes=size), []
+        size = sum(stored) * self._chunk_bytes
+        return result_of(job, success=True, transfer_time=seconds, transfer_bytes=size), []
 
     def _keys(self, keys: Iterable[OffloadKey]) -> list[str]:
         return [f"{self._begin}{get_offload_block_hash(key).hex()}/{get_offload_group_idx(key)}" for key in keys]
@@ -232,8 +236,7 @@ def _said_by(request: ReqContext) -> Any:
     """The hint of a request, None if it has none: by HTTP and gRPC with its transfer parameters, by gRPC among its KV hints."""
     if request.kv_transfer_params and NAME in request.kv_transfer_params:
         return request.kv_transfer_params[NAME]
-    actions = request.kv_hints.actions if request.kv_hints else []
-    known = (it.payload for it in actions if (it.action_type, it.action_version) == (NAME, VERSION))
+    known = (it.payload for it in hinted_actions(request) if (it.action_type, it.action_version) == (NAME, VERSION))
     return next(known, None)
 
 
@@ -265,7 +268,7 @@ def _namespace_of(config: Any, chunk_bytes: int) -> str:
         "chunk": [config.cache.tokens_per_hash, config.cache.blocks_per_chunk, chunk_bytes],
         "dtype": str(config.model.dtype),
         "groups": [[group.tokens_per_block, list(group.layer_names)] for group in config.groups],
-        "layout": [str(config.kv_cache_layout), config.replicated_layout, config.canonical_layout],
+        "layout": layout_of(config),
         "ranks": [1, 1, 1, 1] if same else ranks,
     }
     digest = hashlib.sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()[:16]

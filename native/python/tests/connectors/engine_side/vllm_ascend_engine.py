@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""vllm-ascend's AscendStoreConnector with its mooncake backend, in the vLLM that it extends; tensors are in the memory of an NPU
-where there is CANN, else in the host's."""
+"""vllm-ascend's AscendStoreConnector with its mooncake backend, or with kvpool's, in the vLLM that it extends.
+
+Tensors are in the memory of an NPU where there is CANN, else in the host's.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from ranks import RANKS
 from stand_in import stand_in
 from tensors import Event, install_torch
 from vllm_engine import Vllm
-from vllm_stand_ins import install_vllm
+from vllm_stand_ins import install_connector_base, install_vllm
 
 
 class Encoder:
@@ -69,6 +71,7 @@ def start(arguments: list[str]) -> VllmAscend:
     npu = Npu(libraries) if libraries else None
     stand_in("torch.npu", Event=Event, set_device=npu.select if npu else lambda _: None)
     install_vllm()
+    install_connector_base()
     stand_in("vllm.distributed.parallel_state", get_world_group=lambda: SimpleNamespace(local_rank=0))
     stand_in("vllm.v1.serial_utils", MsgpackDecoder=Decoder, MsgpackEncoder=Encoder)
     stand_in("vllm_ascend.distributed.parallel_state", get_global_rank=lambda _: 0)
@@ -77,7 +80,9 @@ def start(arguments: list[str]) -> VllmAscend:
         get_decode_context_model_parallel_rank=lambda: RANKS.dcp().rank_in_group,
         get_decode_context_model_parallel_world_size=lambda: RANKS.dcp().world_size,
     )
+    from vllm.plugins import load_general_plugins
     from vllm_ascend.distributed.kv_transfer import register_connector
 
+    load_general_plugins()
     register_connector()
     return VllmAscend([it for it in arguments if it not in ("vllm", "serve")], npu)

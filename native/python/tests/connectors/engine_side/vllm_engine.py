@@ -18,7 +18,7 @@ import numpy
 from blocks import UNTOUCHED, block_bytes, tokens_of
 from ranks import RANKS, Rank, Shape
 from tensors import FLOAT16, Tensor, install_torch
-from vllm_stand_ins import install_vllm
+from vllm_stand_ins import install_connector_base, install_vllm
 
 LAYERS, WIDTH, BLOCKS = 3, 128, 64  # values above 4 KiB, which go by CANN where it is
 MODEL_TOKENS = BLOCKS * Shape().block_size
@@ -359,4 +359,5 @@ def _layout() -> Any:
 def start(arguments: list[str]) -> Vllm:
     install_torch()
     install_vllm()
+    install_connector_base()
     return Vllm(arguments)

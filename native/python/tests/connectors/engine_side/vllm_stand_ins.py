@@ -76,7 +76,10 @@ def install_vllm() -> None:
     stand_in("vllm.v1.metrics.stats", **unused("KVCacheEvictionEvent", "PrefixCacheStats"))
     stand_in("vllm.v1.request", **unused("Request", "RequestStatus"))
     stand_in("vllm.v1.utils", **unused("tensor_data"))
-    # Its own __init__ also loads a connector for benchmarks.
+
+
+def install_connector_base() -> None:
+    """After install_vllm(): the base class of connectors. Its own __init__ also loads a connector for benchmarks."""
     v1 = stand_in("vllm.distributed.kv_transfer.kv_connector.v1")
     from vllm.distributed.kv_transfer.kv_connector.v1 import base
 

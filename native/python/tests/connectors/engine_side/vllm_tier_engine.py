@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""vLLM's tiered offloading: its managers of host memory and of tiers, called in the way of its scheduler, over memory of ours."""
+"""vLLM's tiered offloading: its managers of host memory and of tiers, called in the way of its scheduler, over memory of ours.
+
+Of two releases: what the older one lacks, or calls by another name, is left out or called so.
+"""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import hashlib
 import json
 import time
@@ -55,17 +59,22 @@ class VllmTier:
 
         if self._manager:
             self._manager.shutdown()
+        group = _made(OffloadingGroupConfig, tokens_per_block=TOKENS, layer_names=("layers.0", "layers.1"), group_id=0)
+        parallel = _made(
+            OffloadingParallelConfig,
+            **{"rank": 0, "world_size": tp_size, "tp_size": tp_size, "pp_size": 1, "pcp_size": 1, "dcp_size": 1},
+            **{"data_parallel_index": 0, "data_parallel_size": 1, "data_parallel_rank_local": None},
+            is_parallelism_agnostic=is_parallelism_agnostic or tp_size == 1,
+        )
         config = OffloadingConfig(
-            groups=(OffloadingGroupConfig(TOKENS, ("layers.0", "layers.1"), 0),),
+            groups=(group,),
             worker_kv_bytes_per_block=CHUNK_BYTES,
             enable_kv_cache_events=False,
             extra_config={},
             engine_id="engine",
             model=OffloadingModelConfig("model", dtype),
             cache=OffloadingCacheConfig(TOKENS, 1),
-            parallel=OffloadingParallelConfig(
-                0, tp_size, tp_size, 1, 1, 1, 0, 1, None, is_parallelism_agnostic or tp_size == 1
-            ),
+            parallel=parallel,
         )
         self._region = Region()
         self._primary = CPUPrimaryTierOffloadingManager(CHUNKS, self._region)
@@ -83,7 +92,7 @@ class VllmTier:
         keys, request = self._keys(prompt, blocks), self._new_request(params, hint)
         policy = self._manager.on_new_request(request).policy.name
         to_store = self._manager.prepare_store(keys, request)
-        for key, chunk in zip(to_store.keys_to_store, to_store.store_spec.chunk_ids, strict=True):
+        for key, chunk in zip(to_store.keys_to_store, to_store.store_spec.block_ids, strict=True):
             self._region.memory[chunk] = block_bytes(prompt, keys.index(key), CHUNK_BYTES)
         if to_store.keys_to_store:
             self._manager.complete_store(to_store.keys_to_store, request)
@@ -138,7 +147,7 @@ class VllmTier:
     def metrics(self) -> dict[str, int]:
         """What the tier has counted since the last call, under names that it declares."""
         declared = type(self._tier).build_metric_definitions(self._tier_config)
-        _, values = self._tier.get_stats().metric_sections()
+        values = self._tier.get_stats().data["data"]
         assert set(values) <= set(declared)
         return {name: sum(series.values()) for name, series in values.items()}
 
@@ -151,12 +160,15 @@ class VllmTier:
     # ---- the scheduler
 
     def _new_request(self, params: dict | None = None, hint: dict | None = None) -> Any:
-        from vllm.v1.kv_hints import KvHintAction, KvHintsEnvelope
         from vllm.v1.kv_offload.base import ReqContext
 
         self._requests += 1
-        hints = hint and KvHintsEnvelope("1", "message", [KvHintAction(action_id="action", **hint)])
-        request = ReqContext(f"request-{self._requests}", params, hints)
+        hints = []
+        if hint:
+            from vllm.v1.kv_hints import KvHintAction, KvHintsEnvelope
+
+            hints.append(KvHintsEnvelope("1", "message", [KvHintAction(action_id="action", **hint)]))
+        request = ReqContext(f"request-{self._requests}", params, *hints)
         self._manager.on_new_request(request)
         return request
 
@@ -182,7 +194,7 @@ class VllmTier:
         loaded = [self._primary.lookup(key, request) is LookupResult.HIT for key in keys]
         for block, key in enumerate(keys):
             if loaded[block]:
-                [chunk] = self._manager.prepare_load([key], request).chunk_ids
+                [chunk] = self._manager.prepare_load([key], request).block_ids
                 expected[chunk] = block_bytes(prompt, block, CHUNK_BYTES)
                 self._manager.complete_load([key], request)
         assert (self._region.memory == expected).all(), (
@@ -202,7 +214,8 @@ class VllmTier:
 
     def _empty_host_memory(self) -> None:
         self._manager.reset_cache()
-        self._manager.on_reset_flushed()
+        if hasattr(self._manager, "on_reset_flushed"):
+            self._manager.on_reset_flushed()
         self._region.memory[:] = UNTOUCHED
 
     def _until(self, condition: Callable[[], bool]) -> None:
@@ -230,9 +243,19 @@ class VllmTier:
         return keys
 
 
+def _made(kind: type, **values: Any) -> Any:
+    """Of a dataclass with as many of these fields as it has."""
+    fields = {it.name for it in dataclasses.fields(kind)}
+    return kind(**{name: value for name, value in values.items() if name in fields})
+
+
 def start(arguments: list[str]) -> VllmTier:
     install_torch()
     install_vllm()
+    # As in each process of vLLM.
+    from vllm.plugins import load_general_plugins
+
+    load_general_plugins()
     stand_in("vllm.v1.kv_offload.cpu.shared_offload_region", **unused("SharedOffloadRegion"))
 
     parser = argparse.ArgumentParser()

@@ -51,6 +51,7 @@ public record KvpoolEnvironment(
             "KVPOOL_LMCACHE_L2",
             "KVPOOL_PAYLOADS",
             "KVPOOL_PLATFORM_USER",
+            "KVPOOL_PLUGIN_SETTINGS",
             "KVPOOL_PROTOCOLS",
             "KVPOOL_PROTOCOL_OVERRIDE",
             "KVPOOL_RETRY_DEADLINE",
