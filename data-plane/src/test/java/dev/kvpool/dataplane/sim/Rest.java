@@ -108,7 +108,7 @@ final class Rest {
 
     /**
      * What a person does when a leader says for long that it does not believe a node, and that its segment should be removed: too few
-     * nodes are left of those that knew what was in the register that was lost.
+     * nodes are left of those that knew what was in the register that was lost, or which epoch the Lease had before it was set back.
      */
     private void removeUnbelieved(PoolStatus status) {
         Set<String> now = new TreeSet<>();
@@ -149,7 +149,7 @@ final class Rest {
             history.tombstonesLost();
         }
         PoolStatus status = leaders.getFirst().status();
-        if (history.wasRegisterLost()) {
+        if (plan.tampering()) {
             removeUnbelieved(status);
         }
         int expected = scaling.expected().size();

@@ -24,6 +24,10 @@ import java.util.function.Function;
  * than any client that removes everything.
  */
 public final class Claims {
+    /** The end of what is said of a node, with what a person can do. */
+    public static final String NOT_BELIEVED =
+            "; this node is not believed (if that lasts, remove its segment: what it holds is lost, and the node comes back empty)";
+
     private final Membership membership;
     private final Members members;
     private final RegisterKeeper register;
@@ -71,16 +75,15 @@ public final class Claims {
         }
         Register bounds = register.wanted();
         if (node.purgeId().isNewerThan(bounds.purgeId())) {
-            return ("node %s says that everything below %s was removed, the register says below %s; this node is not believed"
-                            + " (if that lasts, remove its segment: what it holds is lost, and the node comes back empty)")
-                    .formatted(node.id, node.purgeId(), bounds.purgeId());
+            return "node %s says that everything below %s was removed, the register says below %s%s"
+                    .formatted(node.id, node.purgeId(), bounds.purgeId(), NOT_BELIEVED);
         }
         // A higher layout is the node's own affair: a build that knows no lower one formats its segment again, and no
         // node follows it.
         ActiveVersions active = bounds.active();
         if (!active.equals(ActiveVersions.UNKNOWN) && node.active().wire() > active.wire()) {
-            return "node %s speaks wire %d, the register says %d; this node is not believed"
-                    .formatted(node.id, node.active().wire(), active.wire());
+            return "node %s speaks wire %d, the register says %d%s"
+                    .formatted(node.id, node.active().wire(), active.wire(), NOT_BELIEVED);
         }
         return "";
     }

@@ -132,7 +132,7 @@ public final class Fencing {
             raiseAbove(node.highestEpoch(), why);
         } else {
             outbox.lookAtLease();
-            refuse(node, why + ", the Lease says " + ours + "; this node is not believed");
+            refuse(node, why + ", the Lease says " + ours + Claims.NOT_BELIEVED);
         }
     }
 
