@@ -31,17 +31,13 @@ final class DrainLeftovers {
                     text.append("%s{node=\"%s\",tier=\"%s\",reason=\"%s\"} %d\n"
                             .formatted(
                                     name,
-                                    quoted(drain.node()),
-                                    quoted(left.tier()),
-                                    quoted(left.reason()),
+                                    LabelValue.quoted(drain.node()),
+                                    LabelValue.quoted(left.tier()),
+                                    LabelValue.quoted(left.reason()),
                                     value.applyAsLong(left)));
                 }
             }
         }
         return text.toString();
-    }
-
-    private static String quoted(String value) {
-        return value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
     }
 }

@@ -37,7 +37,6 @@ public final class MasterMetrics {
             LongSupplier clockMs) {
         this.status = status;
         this.auditLinesDropped = auditLinesDropped;
-        namesThatClientsPoll();
         gauge(
                 "kvpool.master.leader",
                 "1 while this master leads and serves",
@@ -118,7 +117,8 @@ public final class MasterMetrics {
         return registry.scrape()
                 + evictionAges(now.counters().ages())
                 + DrainLeftovers.of(now.drains())
-                + TenantSeries.of(now.tenants(), now.quotas());
+                + TenantSeries.of(now.tenants(), now.quotas())
+                + MooncakeMetrics.of(now);
     }
 
     /** A histogram that the core keeps: the registry has none that only reads. */
@@ -138,14 +138,6 @@ public final class MasterMetrics {
         return text.append("%s_bucket{le=\"+Inf\"} %d\n%s_sum %s\n%s_count %d\n"
                         .formatted(name, all, name, ages.sumSeconds(), name, all))
                 .toString();
-    }
-
-    /** As the reference system calls them, for dashboards and clients that know its names. */
-    private void namesThatClientsPoll() {
-        gauge("master.key.count", "Objects that can be read", PoolStatus::objects);
-        gauge("master.allocated.bytes", "Bytes of extents in use on ready nodes", PoolStatus::usedBytes);
-        gauge("master.total.capacity.bytes", "Bytes that objects can use on ready nodes", PoolStatus::capacityBytes);
-        gauge("master.active.clients", "Clients connected", PoolStatus::clients);
     }
 
     private void gauge(String name, String help, ToDoubleFunction<PoolStatus> value) {

@@ -197,7 +197,7 @@ class MasterProcessTest {
             assertThat(get(master, "/api/v1/key").statusCode()).isEqualTo(400);
             assertThat(get(master, "/version").body()).isEqualTo(PeerSocket.VERSIONS.json());
             assertThat(get(master, "/metrics").body())
-                    .contains("master_key_count 1.0", "kvpool_master_puts_total{reason=\"published\"} 1.0");
+                    .contains("master_key_count 1\n", "kvpool_master_puts_total{reason=\"published\"} 1.0");
             assertThat(get(master, "/api/v1/tenant_quotas").body()).isEqualTo("{\"success\":true,\"data\":[]}");
             assertThat(get(master, "/api/v1/tenant_quotas?tenant_id=").statusCode())
                     .isEqualTo(400);

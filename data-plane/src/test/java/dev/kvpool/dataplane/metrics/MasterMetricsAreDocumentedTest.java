@@ -4,8 +4,6 @@ package dev.kvpool.dataplane.metrics;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.secure.PoolSecurity;
-import dev.kvpool.wire.RefusalCode;
-import dev.kvpool.wire.Role;
 import java.io.IOException;
 import java.util.Random;
 import java.util.Set;
@@ -13,28 +11,6 @@ import org.junit.jupiter.api.Test;
 
 /** Which series a master has. */
 class MasterMetricsAreDocumentedTest {
-    private static final ConnectionNumbers NONE = new ConnectionNumbers() {
-        @Override
-        public long refused(RefusalCode code) {
-            return 0;
-        }
-
-        @Override
-        public long malformed() {
-            return 0;
-        }
-
-        @Override
-        public long overflowed() {
-            return 0;
-        }
-
-        @Override
-        public long plain(Role role) {
-            return 0;
-        }
-    };
-
     @Test
     void theDocumentIsCurrent() throws IOException {
         MasterCore core = new MasterCore(
@@ -45,6 +21,8 @@ class MasterMetricsAreDocumentedTest {
 
         MetricsDocument.assertCurrent(
                 "master",
-                new MasterMetrics(core::status, NONE, new NoEvents(), PoolSecurity.off(), () -> 0, () -> 0).scrape());
+                new MasterMetrics(
+                                core::status, new NoConnections(), new NoEvents(), PoolSecurity.off(), () -> 0, () -> 0)
+                        .scrape());
     }
 }

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.metrics;
 
 import dev.kvpool.dataplane.GeneratedPage;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -13,6 +14,7 @@ import java.util.TreeMap;
 public final class MetricsDocument {
     private static final Map<String, String> ROLES =
             Map.of("master", "a master", "node", "a storage node", "agent", "an agent");
+    private static final List<String> OWN = List.of("kvpool_", "master_", "segment_", "mooncake_");
 
     private MetricsDocument() {}
 
@@ -33,7 +35,7 @@ public final class MetricsDocument {
         scrape.lines()
                 .map(line -> line.split(" ", 4))
                 .filter(words -> words.length == 4 && words[0].equals("#"))
-                .filter(words -> words[2].startsWith("kvpool_") || words[2].startsWith("master_"))
+                .filter(words -> OWN.stream().anyMatch(words[2]::startsWith))
                 .forEach(words -> (words[1].equals("TYPE") ? types : meanings).put(words[2], words[3]));
         StringBuilder text = new StringBuilder("# Metrics of %s\n\n".formatted(ROLES.get(role)))
                 .append("Generated from the process's answer at `/metrics`; a test fails when this page is stale.\n\n")

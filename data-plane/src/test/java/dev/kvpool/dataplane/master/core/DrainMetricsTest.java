@@ -5,13 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.ExtentSize;
 import dev.kvpool.dataplane.master.core.plan.CopyPlan;
-import dev.kvpool.dataplane.metrics.ConnectionNumbers;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
+import dev.kvpool.dataplane.metrics.NoConnections;
 import dev.kvpool.dataplane.metrics.NoEvents;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.nativelib.Status;
-import dev.kvpool.wire.RefusalCode;
-import dev.kvpool.wire.Role;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -21,28 +19,6 @@ class DrainMetricsTest {
     private static final String LEFT = "kvpool_master_drains_objects_left";
     private static final String LEFT_BYTES = "kvpool_master_drains_bytes_left";
     private static final String NO_NODE = CopyPlan.Obstacle.NO_NODE.sentence();
-
-    private static final ConnectionNumbers NO_CONNECTIONS = new ConnectionNumbers() {
-        @Override
-        public long refused(RefusalCode code) {
-            return 0;
-        }
-
-        @Override
-        public long malformed() {
-            return 0;
-        }
-
-        @Override
-        public long overflowed() {
-            return 0;
-        }
-
-        @Override
-        public long plain(Role role) {
-            return 0;
-        }
-    };
 
     /** Nodes with so many objects between them, of a thousand bytes each. */
     private static Scenario filled(int objects, String... nodes) {
@@ -61,7 +37,12 @@ class DrainMetricsTest {
     private static List<String> drainLines(Scenario pool) {
         MasterCore core = pool.talkedTo().core();
         return new MasterMetrics(
-                        core::status, NO_CONNECTIONS, new NoEvents(), PoolSecurity.off(), () -> 0, pool.world::nowMs)
+                        core::status,
+                        new NoConnections(),
+                        new NoEvents(),
+                        PoolSecurity.off(),
+                        () -> 0,
+                        pool.world::nowMs)
                 .scrape()
                 .lines()
                 .filter(line -> line.startsWith("kvpool_master_drain"))

@@ -75,7 +75,12 @@ public record PoolStatus(
         AWAY,
         REFUSED,
         /** Its stream could not be followed; it is let in again later. */
-        SET_APART
+        SET_APART;
+
+        /** Whether readers are sent there. */
+        public boolean servesReaders() {
+            return this == READY || this == DRAINING || this == DRAINED;
+        }
     }
 
     /**

@@ -19,6 +19,11 @@ import java.util.TreeSet;
  * @param costs since this process began
  */
 public record QuotaStatus(String tenant, Quota quota, Balance used, Costs costs) {
+    /** Whether it has more than it may have: its ceiling was lowered. */
+    public boolean isOver() {
+        return used.allBytes() > quota.ceilingBytes() || used.allObjects() > quota.ceilingObjects();
+    }
+
     /** By name. */
     static List<QuotaStatus> of(Quotas quotas, TenantAccounts accounts, Map<String, Costs> costs) {
         if (!quotas.areAny() && costs.isEmpty()) {
