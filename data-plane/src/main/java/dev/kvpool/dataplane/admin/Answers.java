@@ -14,13 +14,13 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** What the routes of a master have in common: waiting for the core, and sending people to the leader. */
-final class Answers {
+/** What the routes of a master, here and in the rooms below, have in common: waiting for the core, and sending people to the leader. */
+public final class Answers {
     private static final long ANSWER_SECONDS_MAX = 5;
 
     private Answers() {}
 
-    static <T> T await(CompletableFuture<T> question) {
+    public static <T> T await(CompletableFuture<T> question) {
         return await(question, ANSWER_SECONDS_MAX);
     }
 
@@ -35,12 +35,17 @@ final class Answers {
         }
     }
 
-    static Response notLeader(MasterAdmin master) {
+    public static Response notLeader(MasterAdmin master) {
+        return Response.text(503, whyNotLeader(master) + "\n");
+    }
+
+    /** That this master does not lead, and who does. */
+    public static String whyNotLeader(MasterAdmin master) {
         String leader = master.lease()
                 .filter(lease -> lease.isHeld())
                 .map(lease -> "; the Lease is held by " + lease.holderName())
                 .orElse("");
-        return Response.text(503, "this master does not serve as leader" + leader + "\n");
+        return "this master does not serve as leader" + leader;
     }
 
     /**
@@ -53,7 +58,7 @@ final class Answers {
     }
 
     /** The same where the parameter has another name. */
-    static Optional<Tenant> named(Request request, String parameter) {
+    public static Optional<Tenant> named(Request request, String parameter) {
         Optional<Tenant> named = request.parameter(parameter).map(Tenant::of);
         Optional<Tenant> own = ownTenant(request.caller().name());
         if (own.isPresent() && named.isPresent() && !named.equals(own)) {
@@ -74,7 +79,7 @@ final class Answers {
     }
 
     /** The qualified key of a tenant's key, or name of a group; one that is not valid when it may not have that. */
-    static Key qualified(Request request, String key) {
+    public static Key qualified(Request request, String key) {
         return tenant(request).qualify(Key.of(key));
     }
 

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.admin;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import dev.kvpool.dataplane.master.core.report.KeyStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.events.EventStreams;
@@ -48,6 +49,12 @@ public interface MasterAdmin {
 
     /** Leads and serves at this moment. */
     boolean isLeader();
+
+    /** What it does. A leader whose time ran out does not serve, whatever the last status said. */
+    default PoolStatus.State state() {
+        PoolStatus.State told = status().state();
+        return told == PoolStatus.State.SERVING && !isLeader() ? PoolStatus.State.STANDBY : told;
+    }
 
     /** The leadership Lease as this master read it last. */
     Optional<LeaseRecord> lease();
@@ -108,6 +115,9 @@ public interface MasterAdmin {
      * @param clears whether nothing is to be left there, not even what others have too
      */
     CompletableFuture<Optional<String>> drain(String node, boolean clears, Duration timeout, Instant startedAt);
+
+    /** Drains as the core has them now; {@link #status} may be older than one that was begun just before. */
+    CompletableFuture<List<DrainStatus>> drains();
 
     /** A person gives a node up that knows what others have missed, or is behind; the answer says why not, or nothing. */
     CompletableFuture<Optional<String>> forget(String node);

@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
-import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.Tenant;
@@ -15,7 +14,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The paths of a master's admin endpoint. */
+/** The paths of a master's admin endpoint, but for those that only programs made for Mooncake ask for. */
 public final class MasterRoutes {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int KEYS_MAX = 10_000;
@@ -38,12 +37,10 @@ public final class MasterRoutes {
                         "/version",
                         request -> Response.json(200, master.versions().json())),
                 Route.get("/api/v1/pool", request -> Response.json(200, PoolDocument.of(master))),
-                Route.get("/get_all_segments", request -> routes.segments()),
                 Route.get("/get_all_keys", routes::keys),
                 Route.get("/query_key", routes::queryKey),
                 Route.post("/api/v1/remove_all", routes::removeAll)));
         all.addAll(KeyRoutes.of(master, InstantSource.system()));
-        all.addAll(TenantQuotaRoutes.of(master));
         all.addAll(HintRoutes.of(master));
         all.addAll(EventRoutes.of(master));
         all.addAll(LeadershipRoutes.of(master));
@@ -60,16 +57,6 @@ public final class MasterRoutes {
         // The status of a core that hangs is an old one.
         String reason = master.illness().orElseGet(() -> master.status().notReady());
         return reason.isEmpty() ? Response.text(200, "ready") : Response.text(503, reason);
-    }
-
-    private Response segments() {
-        StringBuilder lines = new StringBuilder();
-        for (PoolStatus.Node node : master.status().nodes()) {
-            if (node.state() == PoolStatus.NodeState.READY) {
-                lines.append(node.id()).append('\n');
-            }
-        }
-        return Response.text(200, lines.toString());
     }
 
     private Response keys(Request request) {

@@ -37,7 +37,7 @@ final class PoolDocument {
         root.put("poolId", master.poolId());
         root.put("name", master.name());
         root.put("role", leader ? "leader" : "standby");
-        root.put("state", state(status, leader));
+        root.put("state", master.state().name().toLowerCase(Locale.ROOT));
         root.put("epoch", status.epoch());
         leader(root, master.lease());
         takeover(root, master);
@@ -171,12 +171,6 @@ final class PoolDocument {
                 .put("idsHash", hex16(contents.restored().idsHash()))
                 .put("droppedRecords", contents.restored().dropped());
         contents.lostAtReturn().ifPresent(lost -> object.put("lostAtReturn", lost));
-    }
-
-    /** A leader whose time ran out does not serve, whatever the last status said. */
-    private static String state(PoolStatus status, boolean leader) {
-        boolean lapsed = status.state() == PoolStatus.State.SERVING && !leader;
-        return (lapsed ? PoolStatus.State.STANDBY : status.state()).name().toLowerCase(Locale.ROOT);
     }
 
     private static void leader(ObjectNode root, Optional<LeaseRecord> lease) {

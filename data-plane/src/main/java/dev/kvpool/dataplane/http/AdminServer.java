@@ -8,11 +8,8 @@ import com.sun.net.httpserver.HttpsServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -20,10 +17,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The HTTP server for operators, probes and people: a fixed list of routes on the JDK's own server. Request bodies are
- * not read. An {@link AdminGuard} may make it HTTPS and refuse requests. Connections, the time for a
- * request, its headers and the time to take a response are bounded, so that a port scanner cannot hold it up. The JDK's
- * server does not tell of a connection before it sends: of those that are silent one address may have all.
+ * The HTTP server for operators, probes and people: a fixed list of routes on the JDK's own server. A request's body is
+ * read only by a route that asks for it, and so only from callers that may use the route. An {@link AdminGuard} may make it
+ * HTTPS and refuse requests. Connections, the time for a request, its headers and the time to take a response are bounded,
+ * so that a port scanner cannot hold it up. The JDK's server does not tell of a connection before it sends: of those that
+ * are silent one address may have all.
  */
 public final class AdminServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AdminServer.class);
@@ -158,20 +156,22 @@ public final class AdminServer implements AutoCloseable {
     private Response respond(HttpExchange exchange) {
         String path = exchange.getRequestURI().getPath();
         String method = exchange.getRequestMethod().equals("HEAD") ? "GET" : exchange.getRequestMethod();
-        // The server has refused escapes that are none.
-        Map<String, String> query = query(exchange.getRequestURI().getRawQuery());
+        Query query = Query.parse(exchange.getRequestURI().getRawQuery());
         AdminGuard.Decision decision = guard.decide(exchange, method, path);
         Response response =
                 decision.refusal().orElseGet(() -> answer(exchange, decision.caller(), method, path, query));
         audit.answered(
-                new RequestAudit.Asked(decision.caller(), method, path, Optional.ofNullable(query.get("tenant"))),
+                new RequestAudit.Asked(
+                        decision.caller(),
+                        method,
+                        path,
+                        Optional.ofNullable(query.parameters().get("tenant"))),
                 response.status(),
                 decision.refusal().isPresent() || response.status() == 403);
         return response;
     }
 
-    private Response answer(
-            HttpExchange exchange, Caller caller, String method, String path, Map<String, String> query) {
+    private Response answer(HttpExchange exchange, Caller caller, String method, String path, Query query) {
         List<Route> matches =
                 routes.stream().filter(route -> route.path().equals(path)).toList();
         if (matches.isEmpty()) {
@@ -187,9 +187,17 @@ public final class AdminServer implements AutoCloseable {
         return Response.text(405, path + " takes " + methods + "\n");
     }
 
-    private static Response answer(Route route, HttpExchange exchange, Caller caller, Map<String, String> query) {
+    private static Response answer(Route route, HttpExchange exchange, Caller caller, Query query) {
+        if (query.problem().isPresent()) {
+            return Response.text(400, query.problem().get() + "\n");
+        }
         try {
-            return route.answer().apply(new Request(query, Request.token(exchange.getRequestHeaders()), caller));
+            return route.answer()
+                    .apply(new Request(
+                            query.parameters(),
+                            Request.token(exchange.getRequestHeaders()),
+                            caller,
+                            bytesMax -> body(exchange, bytesMax)));
         } catch (IllegalArgumentException e) {
             return Response.text(400, e.getMessage() + "\n");
         } catch (NotPermittedException e) {
@@ -204,22 +212,19 @@ public final class AdminServer implements AutoCloseable {
         return String.join(", ", routes.stream().map(Route::path).distinct().toList());
     }
 
-    private static Map<String, String> query(String raw) {
-        Map<String, String> parameters = new HashMap<>();
-        if (raw == null || raw.isEmpty()) {
-            return parameters;
+    /** The time that a body may take is part of that of its request. */
+    private static String body(HttpExchange exchange, int bytesMax) {
+        byte[] bytes;
+        try {
+            bytes = exchange.getRequestBody().readNBytes(bytesMax + 1);
+        } catch (IOException e) {
+            throw new IllegalArgumentException("the body broke off: " + e.getMessage(), e);
         }
-        for (String pair : raw.split("&", -1)) {
-            int equals = pair.indexOf('=');
-            String name = equals < 0 ? pair : pair.substring(0, equals);
-            String value = equals < 0 ? "" : pair.substring(equals + 1);
-            parameters.put(decode(name), decode(value));
+        if (bytes.length > bytesMax) {
+            throw new IllegalArgumentException("the body may have %d bytes at most: send less".formatted(bytesMax));
         }
-        return parameters;
-    }
-
-    private static String decode(String text) {
-        return URLDecoder.decode(text, StandardCharsets.UTF_8);
+        return StrictUtf8.decode(bytes)
+                .orElseThrow(() -> new IllegalArgumentException("the body is not UTF-8: send it in that encoding"));
     }
 
     private static void setUnlessGiven(String property, int value) {

@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.admin.TrustInEffect;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import dev.kvpool.dataplane.master.core.report.KeyStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.events.EventStreams;
@@ -193,6 +194,11 @@ final class AdminQuestions implements MasterAdmin {
             }
         });
         return answer;
+    }
+
+    @Override
+    public CompletableFuture<List<DrainStatus>> drains() {
+        return loop.ask(core -> core.status().drains());
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.admin.MasterRoutes;
 import dev.kvpool.dataplane.admin.TrustInEffect;
+import dev.kvpool.dataplane.admin.mooncake.MooncakeRoutes;
 import dev.kvpool.dataplane.audit.AuditLog;
 import dev.kvpool.dataplane.election.Candidate;
 import dev.kvpool.dataplane.election.Elector;
@@ -243,7 +244,9 @@ public final class MasterProcess implements AutoCloseable {
     }
 
     private List<Route> routes(MasterMetrics metrics, Optional<Enrolment> giving) {
-        List<Route> routes = new ArrayList<>(MasterRoutes.of(admin(), metrics));
+        AdminQuestions admin = admin();
+        List<Route> routes = new ArrayList<>(MasterRoutes.of(admin, metrics));
+        routes.addAll(MooncakeRoutes.of(admin, InstantSource.system()));
         if (giving.isPresent()) {
             routes.add(EnrolRoute.of(giving.get(), audit));
             routes.add(TrustRoute.of(giving.get(), memberReports, audit));

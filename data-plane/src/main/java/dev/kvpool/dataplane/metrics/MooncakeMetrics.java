@@ -279,7 +279,8 @@ public final class MooncakeMetrics {
             missing(
                     "mooncake_transfer_{read,write}_bytes, mooncake_transfer_{put,get,batch_put,batch_get}_latency,"
                             + " mooncake_client_rpc_{count,latency}, mooncake_ssd_*",
-                    "of clients: `stats()` of `kvpool.Client`, and the metrics of [agents](metrics-agent.md) and [storage nodes](metrics-node.md)"));
+                    "numbers of clients, not of a master: `client_http_port` of `mooncake.store` serves the bytes, `stats()` has more; also the metrics of"
+                            + " [agents](metrics-agent.md) and [storage nodes](metrics-node.md)"));
 
     private MooncakeMetrics() {}
 

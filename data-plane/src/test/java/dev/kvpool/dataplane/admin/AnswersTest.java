@@ -20,7 +20,8 @@ class AnswersTest {
     private static Request request(String peer, Map<String, String> query) {
         Optional<PeerName> name =
                 Optional.of(peer).filter(path -> !path.isEmpty()).map(path -> PeerName.ofPath(new UUID(1, 1), path));
-        return new Request(query, Optional.empty(), new Caller(name, "", InetAddress.ofLiteral("127.0.0.1")));
+        return new Request(
+                query, Optional.empty(), new Caller(name, "", InetAddress.ofLiteral("127.0.0.1")), bytesMax -> "");
     }
 
     @Test

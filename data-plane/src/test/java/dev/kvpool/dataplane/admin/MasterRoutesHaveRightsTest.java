@@ -3,7 +3,9 @@ package dev.kvpool.dataplane.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.admin.mooncake.MooncakeRoutes;
 import dev.kvpool.dataplane.secure.Rights;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** A route that is not in the table of rights could be asked by no peer where TLS is required. */
@@ -11,7 +13,7 @@ class MasterRoutesHaveRightsTest {
     @Test
     void everyRouteIsInTheTable() {
         // Routes are made without asking what they would ask later.
-        assertThat(MasterRoutes.of(null, null))
+        assertThat(Stream.concat(MasterRoutes.of(null, null).stream(), MooncakeRoutes.of(null, null).stream()))
                 .isNotEmpty()
                 .allSatisfy(route -> assertThat(Rights.ofRoute(route.method(), route.path()))
                         .as("%s %s", route.method(), route.path())

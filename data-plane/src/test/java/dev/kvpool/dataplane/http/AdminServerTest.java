@@ -36,6 +36,9 @@ class AdminServerTest {
                                 request -> Response.text(
                                         200, request.parameter("key").orElse("none"))),
                         Route.post("/api/v1/remove_all", request -> Response.json(200, "{\"removed\":3}")),
+                        Route.post(
+                                "/body",
+                                request -> Response.text(200, request.body().read(8))),
                         Route.get("/bad", request -> {
                             throw new IllegalArgumentException("key is missing");
                         }),
@@ -74,6 +77,27 @@ class AdminServerTest {
     void parametersAreDecoded() throws Exception {
         assertThat(send("GET", "/echo?key=a%2Fb%20%C3%A4&x").body()).isEqualTo("a/b ä");
         assertThat(send("GET", "/echo").body()).isEqualTo("none");
+    }
+
+    @Test
+    void aParameterThatStandsTwiceIsRefusedWhereTheRouteIs() throws Exception {
+        HttpResponse<String> response = send("GET", "/echo?key=a&key=b");
+
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).isEqualTo("parameter key stands twice: give it once\n");
+        assertThat(send("GET", "/none?key=a&key=b").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void aBodyIsTextOfABoundedLength() throws Exception {
+        assertThat(post("/body", "12345678".getBytes(StandardCharsets.UTF_8)).body())
+                .isEqualTo("12345678");
+        assertThat(post("/body", new byte[0]).body()).isEmpty();
+        HttpResponse<String> tooLong = post("/body", "123456789".getBytes(StandardCharsets.UTF_8));
+        assertThat(tooLong.statusCode()).isEqualTo(400);
+        assertThat(tooLong.body()).isEqualTo("the body may have 8 bytes at most: send less\n");
+        assertThat(post("/body", new byte[] {(byte) 0xff}).body())
+                .isEqualTo("the body is not UTF-8: send it in that encoding\n");
     }
 
     @Test
@@ -121,6 +145,13 @@ class AdminServerTest {
                         AdminServer.start("127.0.0.1", server.port(), List.of()).close())
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("port " + server.port());
+    }
+
+    private HttpResponse<String> post(String path, byte[] body) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
+                .POST(BodyPublishers.ofByteArray(body))
+                .build();
+        return client.send(request, BodyHandlers.ofString());
     }
 
     private HttpResponse<String> send(String method, String path) throws IOException, InterruptedException {

@@ -203,6 +203,24 @@ class MasterProcessTest {
                     .isEqualTo(400);
             assertThat(get(master, "/api/v1/tenant_quotas?tenant_id=chat").statusCode())
                     .isEqualTo(404);
+            assertThat(get(master, "/health").body()).startsWith("{\"status\":\"ok\",\"role\":\"leader\"");
+            JsonNode refused = new ObjectMapper()
+                    .readTree(send(HttpRequest.newBuilder(uri(master, "/api/v1/tenant_quotas"))
+                                    .PUT(BodyPublishers.noBody())
+                                    .build())
+                            .body());
+            assertThat(refused.path("error_message").asText()).contains("--tenant-quotas");
+            JsonNode job = new ObjectMapper()
+                    .readTree(send(HttpRequest.newBuilder(uri(master, "/api/v1/drain_jobs"))
+                                    .POST(BodyPublishers.ofString("{\"segments\":[\"a\"]}"))
+                                    .build())
+                            .body());
+            String query = "?job_id=" + job.path("job_id").asText();
+            assertThat(get(master, "/api/v1/drain_jobs/query" + query).body())
+                    .as("known at once")
+                    .contains("\"status_name\":\"RUNNING\"");
+            assertThat(post(master, "/api/v1/drain_jobs/cancel" + query).statusCode())
+                    .isEqualTo(200);
             assertThat(post(master, "/api/v1/drain?node=a&clear=yes").statusCode())
                     .isEqualTo(400);
             assertThat(post(master, "/api/v1/drain?node=a&clear=true").statusCode())

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.admin;
+package dev.kvpool.dataplane.admin.mooncake;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kvpool.dataplane.admin.Answers;
+import dev.kvpool.dataplane.admin.MasterAdmin;
 import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
@@ -74,10 +76,7 @@ final class TenantQuotaRoutes {
                 .put("reserved_bytes", status.used().grantedBytes())
                 .put("committed_count", status.used().objects())
                 .put("metadata_object_count", status.used().allObjects())
-                .put(
-                        "over_quota",
-                        status.used().allBytes() > quota.ceilingBytes()
-                                || status.used().allObjects() > quota.ceilingObjects())
+                .put("over_quota", status.isOver())
                 .put("has_explicit_policy", !quota.equals(Quota.NONE))
                 .put("guaranteed_bytes", quota.guaranteedBytes());
         if (quota.ceilingObjects() != Quota.UNLIMITED) {
@@ -86,7 +85,8 @@ final class TenantQuotaRoutes {
     }
 
     private Response refuse() {
-        return Response.text(409, remedy(!master.rules().digest().isEmpty()) + "\n");
+        return ErrorCode.UNAVAILABLE_IN_CURRENT_MODE.answer(
+                remedy(!master.rules().digest().isEmpty()));
     }
 
     /**

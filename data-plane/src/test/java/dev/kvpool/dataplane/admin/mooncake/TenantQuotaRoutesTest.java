@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.admin;
+package dev.kvpool.dataplane.admin.mooncake;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -47,7 +47,7 @@ class TenantQuotaRoutesTest {
                 "",
                 InetAddress.ofLiteral("127.0.0.1"));
         Map<String, String> query = named == null ? Map.of() : Map.of("tenant_id", named);
-        return TenantQuotaRoutes.show(new Request(query, Optional.empty(), who), QUOTAS);
+        return TenantQuotaRoutes.show(new Request(query, Optional.empty(), who, bytesMax -> ""), QUOTAS);
     }
 
     private static void assertAnswer(Response answer, int status, String body) {
