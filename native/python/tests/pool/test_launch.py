@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 from local_pool import START_SECONDS, free_ports
@@ -36,6 +37,11 @@ def is_refused(port):
         return probe.connect_ex(("127.0.0.1", port)) != 0
 
 
+def answer_of(port, path):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=START_SECONDS) as answer:
+        return answer.status
+
+
 def connected(masters, setup):
     stores = []
 
@@ -52,7 +58,7 @@ def connected(masters, setup):
 
 
 def test_what_engines_hold_outlives_a_master_that_is_started_elsewhere_and_clients_of_the_service_read_it():
-    port = free_ports(4)
+    port = free_ports(5)
     masters = f"127.0.0.1:{port}"
     metadata = ["--enable_http_metadata_server=true", f"--http_metadata_server_port={port + 3}"]
     master = [f"--rpc_port={port}", f"--metrics_port={port + 1}", *metadata]
@@ -61,6 +67,7 @@ def test_what_engines_hold_outlives_a_master_that_is_started_elsewhere_and_clien
         "--global_segment_size=64MB",
         f"--port={port + 2}",
         "--host=127.0.0.1",
+        f"--http_port={port + 4}",
     ]
     with running("mooncake_master", *master) as first, running("mooncake_client", *client) as service:
         store = connected(masters, lambda it: it.setup("127.0.0.1", "P2PHANDSHAKE", 0, 16 << 20, "tcp", "", masters))
@@ -75,6 +82,9 @@ def test_what_engines_hold_outlives_a_master_that_is_started_elsewhere_and_clien
             eventually(lambda: dummy.get("kept") == VALUE, "a client of mooncake_client reads it", START_SECONDS)
             dummy.close()
             store.close()
+            assert answer_of(port + 4, "/health") == 200
+            assert answer_of(port + 4, "/metrics") == 200
+            assert answer_of(port + 4, "/metrics/summary") == 200
             engine = TransferEngine()
             assert engine.initialize("127.0.0.1:1", f"http://127.0.0.1:{port + 3}/metadata", "tcp", "") == 0
             service.terminate()

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kvpool.nativelib.AgentStats;
 import java.nio.file.Path;
 
-/** The JSON of {@code /api/v1/agent}. */
+/** What an agent says of itself in its answers: the JSON of {@code /api/v1/agent}, and the line of its summary. */
 final class AgentDocument {
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -24,5 +24,21 @@ final class AgentDocument {
                 .put("taken", stats.requests())
                 .put("lines", stats.lines());
         return root.toString();
+    }
+
+    /** One line for people. */
+    static String summary(AgentStats stats) {
+        return "leader known: %s | clients: %d | staging: %d of %d bytes | requests: %d, running: %d | put: %d bytes | get: %d bytes | hits: %d | misses: %d\n"
+                .formatted(
+                        stats.leaderKnown() ? "yes" : "no",
+                        stats.clients(),
+                        stats.stagingBytes(),
+                        stats.stagingBytesMax(),
+                        stats.requests(),
+                        stats.running(),
+                        stats.putBytes(),
+                        stats.getBytes(),
+                        stats.hits(),
+                        stats.misses());
     }
 }

@@ -7,7 +7,10 @@ import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.version.Versions;
 import java.util.List;
 
-/** The admin HTTP of an agent. */
+/**
+ * The admin HTTP of an agent. {@code /health} and {@code /metrics/summary} are what probes and scripts of Mooncake ask of its
+ * client.
+ */
 final class AgentRoutes {
     private AgentRoutes() {}
 
@@ -16,6 +19,8 @@ final class AgentRoutes {
         return List.of(
                 Route.get("/healthz", request -> healthz(view)),
                 Route.get("/readyz", request -> readyz(view.whyNotReady())),
+                Route.get("/health", request -> health(view)),
+                Route.get("/metrics/summary", request -> summary(view)),
                 Route.get("/api/v1/agent", request -> agent(view)),
                 Route.get("/metrics", request -> Response.metrics(metrics.scrape(view.stats()))),
                 Route.get(
@@ -29,6 +34,17 @@ final class AgentRoutes {
             return Response.text(500, "the agent has ended, its log says why; restart this process");
         }
         return Response.text(200, "ok");
+    }
+
+    /** As health_check() of a client there: 503 also while no leader serves. */
+    private static Response health(AgentView view) {
+        return view.failed() ? healthz(view) : readyz(view.whyNotReady());
+    }
+
+    private static Response summary(AgentView view) {
+        return view.stats()
+                .map(stats -> Response.text(200, AgentDocument.summary(stats)))
+                .orElseGet(() -> readyz("stopping"));
     }
 
     private static Response readyz(String whyNot) {

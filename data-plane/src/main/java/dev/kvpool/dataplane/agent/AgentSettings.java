@@ -47,7 +47,7 @@ public final class AgentSettings {
             "admin-port",
             Formats.PORT_OR_ANY,
             "9401",
-            "Port for HTTP: /healthz /readyz /metrics /version /api/v1/agent.");
+            "Port for HTTP: /healthz /readyz /health /metrics /metrics/summary /version /api/v1/agent.");
 
     public static final Setting<Integer> SECURE_ADMIN_PORT = TlsSettings.secureAdminPort("9643");
 

@@ -20,6 +20,7 @@ public final class Rights {
     private static final Map<String, Verb> ROUTES = Map.ofEntries(
             Map.entry("GET /healthz", Verb.HEALTH),
             Map.entry("GET /readyz", Verb.HEALTH),
+            Map.entry("GET /health", Verb.HEALTH),
             Map.entry("GET /version", Verb.HEALTH),
             Map.entry("GET /health", Verb.HEALTH),
             Map.entry("POST /api/v1/enrol", Verb.ENROL),

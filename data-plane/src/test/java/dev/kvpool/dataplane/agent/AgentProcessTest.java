@@ -39,6 +39,10 @@ class AgentProcessTest {
         try (AgentProcess agent = AgentProcess.start(settings(Map.of()))) {
             assertThat(get(agent, "/healthz").body()).isEqualTo("ok");
             assertThat(get(agent, "/readyz").statusCode()).isEqualTo(503);
+            assertThat(get(agent, "/health").statusCode()).isEqualTo(503);
+            assertThat(get(agent, "/metrics/summary").body())
+                    .isEqualTo("leader known: no | clients: 0 | staging: 0 of 4194304 bytes | requests: 0, running: 0"
+                            + " | put: 0 bytes | get: 0 bytes | hits: 0 | misses: 0\n");
             assertThat(get(agent, "/metrics").body())
                     .contains("kvpool_agent_up 1.0", "kvpool_agent_staging_max_bytes 4194304.0");
             assertThat(get(agent, "/api/v1/agent").body())
