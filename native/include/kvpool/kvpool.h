@@ -386,6 +386,8 @@ enum kv_op_code {
 /* kv_batch_options.pins */
 #define KV_PIN_SOFT 1 /* evicted only when nothing unpinned is left, until soft_pin_ms after its last use */
 #define KV_PIN_HARD 2 /* never evicted; remove still removes it */
+#define KV_PIN_KEEP_SOFT 4 /* with KV_BATCH_UPSERT and without KV_PIN_SOFT: the soft pin of the object that is replaced, if it has one
+                            * that is not over, with its length */
 #define KV_SOFT_PIN_MS_MAX 86400000
 
 /* Names one value that a key had; what is put in its place has another one. */

@@ -28,7 +28,8 @@ namespace {
 constexpr uint32_t kBatchFlags = KV_BATCH_REGISTERED | KV_BATCH_FORCE | KV_BATCH_UPSERT | KV_BATCH_WAIT |
                                  KV_BATCH_PIECES | KV_BATCH_REUSE | KV_BATCH_GROUPS;
 
-static_assert(KV_PIN_SOFT == kvpool::kPinSoft && KV_PIN_HARD == kvpool::kPinHard);
+static_assert(KV_PIN_SOFT == kvpool::kPinSoft && KV_PIN_HARD == kvpool::kPinHard &&
+              KV_PIN_KEEP_SOFT == kvpool::kPinKeepSoft);
 
 Result<ClientSettings> settingsFrom(const kv_client_params& params) {
   auto settings = kvpool::abi::clientSettings(
@@ -71,8 +72,9 @@ Result<OpCode> opCodeFrom(int32_t code) {
 }
 
 Status judgeRetention(const kv_batch_options& options) {
-  if ((options.pins & ~uint32_t{kvpool::kPinsKnown}) != 0) {
-    return {KV_INVALID_ARGUMENT, "kv_batch_options.pins has unknown bits; known are KV_PIN_SOFT and KV_PIN_HARD"};
+  if ((options.pins & ~uint32_t{kvpool::kPinsAsked}) != 0) {
+    return {KV_INVALID_ARGUMENT,
+            "kv_batch_options.pins has unknown bits; known are KV_PIN_SOFT, KV_PIN_HARD and KV_PIN_KEEP_SOFT"};
   }
   if (options.soft_pin_ms > KV_SOFT_PIN_MS_MAX) {
     return {KV_INVALID_ARGUMENT, "soft_pin_ms is " + std::to_string(options.soft_pin_ms) +

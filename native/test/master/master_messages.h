@@ -49,6 +49,7 @@ struct WantedGrant {
   std::string key;
   uint64_t payloadLength = 0;
   Retention retention = {};
+  bool keepsSoftPin = false;
 };
 
 struct GrantRequest {

@@ -100,6 +100,8 @@ void MasterModel::grant(uint64_t connection, const GrantRequest& request) {
       std::stable_partition(order.begin(), order.end(),
                             [&](uint64_t at) { return nodes_.at(at).id == request.preferredNode; });
       client::Grant given = grantOne(request, wanted, order);
+      given.pins = wanted.retention.pins;
+      given.softPinMs = wanted.retention.softPinMs;
       const size_t copies = std::min<size_t>(std::max(request.replicas, 1u), order.size());
       if (given.status == KV_OK) {
         for (size_t i = 0; i < copies; ++i)

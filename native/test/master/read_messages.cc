@@ -88,7 +88,8 @@ GrantRequest readGrantRequest(wire::Body body) {
   request.keys = reader.list(&sbe::GrantRequest::keys, wire::kRequestKeysMax, [&](auto& entry) {
     const uint64_t payloadLength = entry.payloadLength();
     const Retention retention = wire::toRetention(entry);
-    return WantedGrant{std::string(reader.bytes(entry, wire::kTextBytesMax)), payloadLength, retention};
+    const bool keepsSoftPin = entry.pins().keepSoft();
+    return WantedGrant{std::string(reader.bytes(entry, wire::kTextBytesMax)), payloadLength, retention, keepsSoftPin};
   });
   request.preferredNode = reader.bytes();
   return request;

@@ -99,7 +99,8 @@ wire::Bytes grantReply(const client::GrantReply& reply, uint32_t deadlineMs) {
     putNodes(message, reply.nodes);
     auto& grants = message.grantsCount(static_cast<uint16_t>(reply.grants.size()));
     for (const client::Grant& grant : reply.grants) {
-      grants.next().status(grant.status).roomMs(grant.roomMs);
+      grants.next().status(grant.status).roomMs(grant.roomMs).softPinMs(grant.softPinMs);
+      grants.pins().rawValue(grant.pins);
       put(grants.objectId(), grant.object);
       auto& targets = grants.targetsCount(static_cast<uint16_t>(grant.targets.size()));
       for (const client::GrantTarget& target : grant.targets) {

@@ -104,7 +104,8 @@ TEST_F(Border, PinsAreCheckedAndEachRefusalNamesTheWayOut) {
                         {KV_PIN_SOFT, 0, nullptr},
                         {KV_PIN_SOFT | KV_PIN_HARD, KV_SOFT_PIN_MS_MAX, nullptr},
                         {KV_PIN_HARD, 0, nullptr},
-                        {4, 0, "KV_PIN_SOFT and KV_PIN_HARD"},
+                        {KV_PIN_KEEP_SOFT, 0, nullptr},
+                        {8, 0, "KV_PIN_SOFT, KV_PIN_HARD and KV_PIN_KEEP_SOFT"},
                         {KV_PIN_SOFT, KV_SOFT_PIN_MS_MAX + 1, "24 h"},
                         {KV_PIN_HARD, 1, "without KV_PIN_SOFT"}};
   for (const Case& it : cases) {

@@ -101,10 +101,11 @@ bool fill(PyObject* module) {
          PyModule_AddIntMacro(module, KV_BATCH_FORCE) == 0 && PyModule_AddIntMacro(module, KV_BATCH_UPSERT) == 0 &&
          PyModule_AddIntMacro(module, KV_BATCH_REUSE) == 0 && PyModule_AddIntMacro(module, KV_BATCH_GROUPS) == 0 &&
          PyModule_AddIntMacro(module, KV_RETAIN_MS_MAX) == 0 && PyModule_AddIntMacro(module, KV_PIN_SOFT) == 0 &&
-         PyModule_AddIntMacro(module, KV_PIN_HARD) == 0 && PyModule_AddIntMacro(module, KV_SOFT_PIN_MS_MAX) == 0 &&
-         PyModule_AddIntMacro(module, KV_KEY_BYTES_MAX) == 0 && PyModule_AddIntMacro(module, KV_PARTS_MAX) == 0 &&
-         PyModule_AddIntMacro(module, KV_PROTOCOL_TCP) == 0 && PyModule_AddIntMacro(module, KV_PROTOCOL_SHM) == 0 &&
-         PyModule_AddIntMacro(module, KV_PROTOCOL_UCX) == 0 && PyModule_AddIntMacro(module, KV_PROTOCOL_ASCEND) == 0;
+         PyModule_AddIntMacro(module, KV_PIN_HARD) == 0 && PyModule_AddIntMacro(module, KV_PIN_KEEP_SOFT) == 0 &&
+         PyModule_AddIntMacro(module, KV_SOFT_PIN_MS_MAX) == 0 && PyModule_AddIntMacro(module, KV_KEY_BYTES_MAX) == 0 &&
+         PyModule_AddIntMacro(module, KV_PARTS_MAX) == 0 && PyModule_AddIntMacro(module, KV_PROTOCOL_TCP) == 0 &&
+         PyModule_AddIntMacro(module, KV_PROTOCOL_SHM) == 0 && PyModule_AddIntMacro(module, KV_PROTOCOL_UCX) == 0 &&
+         PyModule_AddIntMacro(module, KV_PROTOCOL_ASCEND) == 0;
 }
 
 }  // namespace

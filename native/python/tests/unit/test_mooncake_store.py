@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
+from typing import Any
 
 import pytest
 from conftest import EXISTS, GET, PUT, REMOVE, Fake
@@ -264,6 +265,25 @@ def test_a_config_has_the_defaults_of_the_reference() -> None:
 
 
 PINS = slice(6, 8)  # of what the fake saw: the pins and soft_pin_ms
+
+
+@pytest.mark.parametrize(
+    ("fields", "pins"),
+    [
+        ({}, "4"),
+        ({"with_hard_pin": True}, "6"),
+        ({"soft_pin_action": SoftPinAction.DISABLE}, "0"),
+        ({"soft_pin_action": SoftPinAction.ENABLE}, "1"),
+        ({"with_soft_pin": True}, "1"),
+    ],
+)
+def test_an_upsert_preserves_the_soft_pin_of_what_it_replaces(
+    store: MooncakeDistributedStore, fake: Fake, fields: dict[str, Any], pins: str
+) -> None:
+    assert store.upsert("k", b"v", ReplicateConfig(**fields)) == 0
+    assert fake.last_call[PINS][0] == pins
+    assert store.put("other", b"v", ReplicateConfig(**fields)) == 0
+    assert int(fake.last_call[PINS][0]) == int(pins) & 3, "a put replaces nothing"
 
 
 @pytest.mark.parametrize(

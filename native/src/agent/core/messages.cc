@@ -170,7 +170,7 @@ Request readRequest(wire::Body body) {
   request.upsert = reader->replace() == sbe::Flag::YES;
   request.reuse = reader->reuse() == sbe::Flag::YES;
   request.replicas = reader->replicas();
-  request.pins = static_cast<uint8_t>(reader->pins().rawValue() & kPinsKnown);
+  request.pins = static_cast<uint8_t>(reader->pins().rawValue() & kPinsAsked);
   request.softPinMs = reader->softPinMs();
   request.ofGroups = reader->ofGroups() == sbe::Flag::YES;
   request.retainMs = reader->retainMs();

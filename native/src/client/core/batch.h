@@ -137,7 +137,7 @@ struct Batch {
   uint32_t writing = 0;            ///< Put: lines with bytes on the way
 
   [[nodiscard]] std::string_view key(uint32_t line) const { return lines[line].op.key; }
-  /// Put: what is asked for, granted and written.
+  /// Put: what is asked for. What is written the grant says.
   [[nodiscard]] Retention retention(uint32_t line) const { return {asked.pins, asked.softPinMs, lines[line].op.group}; }
 };
 

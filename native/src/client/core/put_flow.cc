@@ -81,7 +81,7 @@ void PutFlow::write(Batch& batch, uint32_t line, const Grant& grant, const Grant
     transfer.payloadLength = op.length;
     transfer.object = put.object;
     transfer.authority = reply.authority;
-    transfer.retention = batch.retention(line);
+    transfer.retention = {grant.pins, grant.softPinMs, op.group};
     transfer.mac = target.mac;
     transfer.patienceMs = patienceMs(put);
     links_.start(transfer, pool);

@@ -50,6 +50,8 @@ GrantReply readGrantReply(wire::Body body) {
   using Grants = sbe::GrantReply::Grants;
   reply.grants = reader.list(&sbe::GrantReply::grants, wire::kRequestKeysMax, [&](Grants& entry) {
     Grant grant{entry.status(), wire::toObjectId(entry.objectId()), {}, entry.roomMs()};
+    grant.pins = static_cast<uint8_t>(entry.pins().rawValue() & kPinsKnown);
+    grant.softPinMs = entry.softPinMs();
     grant.targets = reader.listIn(entry, &Grants::targets, wire::kRequestKeysMax, [&](auto& target) {
       return GrantTarget{nodeIndex(target.node(), reply.nodes.size()), wire::toGrantMac(target.mac())};
     });

@@ -36,6 +36,8 @@ struct Grant {
   ObjectId object;
   std::vector<GrantTarget> targets;
   uint32_t roomMs = 0;  ///< KV_NO_SPACE: something may be evicted then; 0 = nothing is known to give way
+  uint8_t pins = 0;     ///< to be written with the object
+  uint32_t softPinMs = 0;
 };
 
 struct GrantReply {

@@ -230,10 +230,18 @@ void CoreHarness::replyGrant(ConnectionId leader, const GrantRequest& request, i
     client::Grant& grant = reply.grants.emplace_back();
     grant.status = status;
     grant.object = {object.epoch, object.counter + i};
+    grant.pins = request.keys[i].retention.pins;
+    grant.softPinMs = request.keys[i].retention.softPinMs;
     for (uint16_t node = 0; status == KV_OK && node < nodes.size(); ++node)
       grant.targets.push_back({node, macOf(grant.object, node)});
   }
   deliver(leader, grantReply(reply, request.deadlineMs));
+}
+
+void CoreHarness::replyGrant(ConnectionId leader, GrantRequest request, const Retention& pins, uint64_t node) {
+  for (WantedGrant& wanted : request.keys)
+    wanted.retention = pins;
+  replyGrant(leader, request, KV_OK, {nodeAddress(node)});
 }
 
 void CoreHarness::promiseRoom(ConnectionId leader, const GrantRequest& request, uint32_t roomMs) {

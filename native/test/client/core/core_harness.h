@@ -97,6 +97,8 @@ class CoreHarness {
   KeysRequest expectLookup(ConnectionId leader) { return readLookupRequest(expectBody(leader)); }
   void replyGrant(ConnectionId leader, const GrantRequest& request, int32_t status,
                   const std::vector<client::NodeAddress>& nodes, ObjectId object = {1, 1});
+  /// The same with pins that the leader says, whatever was asked for.
+  void replyGrant(ConnectionId leader, GrantRequest request, const Retention& pins, uint64_t node);
   /// The pool is full, and something may be evicted in so many milliseconds.
   void promiseRoom(ConnectionId leader, const GrantRequest& request, uint32_t roomMs);
   void refuseGrant(ConnectionId leader, const GrantRequest& request, int32_t wholeStatus);

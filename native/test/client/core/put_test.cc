@@ -58,6 +58,24 @@ TEST(CorePut, WhatItsWriterAsksForTravelsWithTheObject) {
   EXPECT_EQ(h.expectWrite(node).retention, (Retention{kPinSoft | kPinHard, 90000, groupId("session")}));
 }
 
+TEST(CorePut, WhatTheLeaderSaysOfPinsIsWritten) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  std::string value = "value";
+  client::Submission submission;
+  submission.op = OpCode::Put;
+  submission.lines = {operation("k", value.data(), value.size())};
+  submission.lines.front().group = groupId("session");
+  submission.upsert = true;
+  submission.pins = kPinKeepSoft;
+  h.submit(std::move(submission));
+  const auto grant = h.expectGrant(leader);
+  EXPECT_TRUE(grant.keys.front().keepsSoftPin);
+  h.replyGrant(leader, grant, {kPinSoft, 90000, 0}, 1);
+  const auto node = h.acceptNode(1);
+  EXPECT_EQ(h.expectWrite(node).retention, (Retention{kPinSoft, 90000, groupId("session")}));
+}
+
 TEST(CorePut, WithoutAWishNothingIsPinned) {
   CoreHarness h;
   const auto leader = h.lead();

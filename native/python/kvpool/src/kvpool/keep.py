@@ -20,11 +20,14 @@ class Keep:
         soft_pin: evicted only when nothing unpinned is left, until `soft_pin_ttl` after the last use.
         soft_pin_ttl: seconds, at most 24 h; None is the pool's default (30 minutes unless it says otherwise).
         hard_pin: never evicted. remove() and remove_all() still remove it.
+        keep_soft_pin: an upsert without soft_pin takes over the soft pin of the object that it replaces, with its length, if
+            that is not over. Without it a new value has the pins of its own put alone.
     """
 
     soft_pin: bool = False
     soft_pin_ttl: float | None = None
     hard_pin: bool = False
+    keep_soft_pin: bool = False
 
     def __post_init__(self) -> None:
         if self.soft_pin_ttl is None:
@@ -54,7 +57,8 @@ def put_options(
     if not 0 <= replicas <= _UINT32_MAX:
         raise ValueError(f"replicas is {replicas}, but must be 0 (the pool's default) or more")
     flags = _kvpool.KV_BATCH_UPSERT if upsert else 0
-    return (flags, replicas, preferred_node, keep.pins, keep.soft_pin_ms, groups)
+    pins = keep.pins | (_kvpool.KV_PIN_KEEP_SOFT if upsert and keep.keep_soft_pin else 0)
+    return (flags, replicas, preferred_node, pins, keep.soft_pin_ms, groups)
 
 
 def get_options(reuse: bool) -> tuple[int, int, None, int, int, None] | None:

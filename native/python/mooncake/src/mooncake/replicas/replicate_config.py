@@ -42,7 +42,7 @@ class ReplicateConfig:
             that contributes memory. One that is not there, or is full, is no error: another node takes the object.
         soft_pin_action ENABLE, or with_soft_pin: evicted only when nothing unpinned is left, until soft_pin_ttl_ms (None: the
             pool's default, 30 minutes unless it says otherwise; at most 24 h) after the last use. A time without ENABLE
-            fails the put.
+            fails the put. PRESERVE: a value that is replaced (upsert) passes its soft pin on; DISABLE: it does not.
         with_hard_pin: never evicted.
         group_ids: for each key the name of its group, or one for all: a read of one object leases all of its group, and
             they are evicted together.
@@ -85,7 +85,8 @@ class ReplicateConfig:
         soft = soft or (self.with_soft_pin and self.soft_pin_action != SoftPinAction.DISABLE)
         ttl_ms = self.soft_pin_ttl_ms
         if ttl_ms is None:
-            return Keep(soft_pin=soft, hard_pin=bool(self.with_hard_pin))
+            keeps = not soft and self.soft_pin_action == SoftPinAction.PRESERVE
+            return Keep(soft_pin=soft, hard_pin=bool(self.with_hard_pin), keep_soft_pin=keeps)
         if not isinstance(ttl_ms, int):
             raise ValueError(f"soft_pin_ttl_ms is {ttl_ms!r}, but must be None (the pool's default), 0 or more")
         if not soft:

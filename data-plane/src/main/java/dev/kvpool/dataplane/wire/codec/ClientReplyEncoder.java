@@ -18,6 +18,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.ReplicaRef;
 import dev.kvpool.dataplane.wire.message.ClientReply.TaskReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.TaskReport;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.ExistsReplyEncoder;
 import dev.kvpool.wire.Flag;
@@ -73,7 +74,9 @@ final class ClientReplyEncoder {
         }
         GrantReplyEncoder.GrantsEncoder grants = grant.grantsCount(it.grants().size());
         for (GrantLine one : it.grants()) {
-            grants.next().status(one.status().code()).roomMs(one.roomMs());
+            Retention retention = one.retention();
+            grants.next().status(one.status().code()).roomMs(one.roomMs()).softPinMs(retention.softMs());
+            grants.pins().clear().soft(retention.soft()).hard(retention.hard());
             grants.objectId()
                     .epoch(one.objectId().epoch())
                     .counter(one.objectId().counter());

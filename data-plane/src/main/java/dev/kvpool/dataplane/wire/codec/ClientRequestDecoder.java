@@ -61,8 +61,9 @@ final class ClientRequestDecoder {
         for (GrantRequestDecoder.KeysDecoder key : lines) {
             long payloadLength = key.payloadLength();
             PinsDecoder pins = key.pins();
+            boolean keepsSoftPin = pins.keepSoft();
             Retention retention = Retention.of(pins.soft(), pins.hard(), key.softPinMs(), key.group());
-            keys.add(new GrantKey(data.key(key::wrapKey), payloadLength, retention));
+            keys.add(new GrantKey(data.key(key::wrapKey), payloadLength, retention, keepsSoftPin));
         }
         return new GrantRequest(requestId, replicas, deadlineMs, replace, keys, data.text(grant::wrapPreferredNode));
     }

@@ -219,7 +219,12 @@ public final class PeerEncoder {
         GrantRequestEncoder.KeysEncoder keys = grant.keysCount(it.keys().size());
         for (GrantKey key : it.keys()) {
             Retention retention = key.retention();
-            keys.next().pins().clear().soft(retention.soft()).hard(retention.hard());
+            keys.next()
+                    .pins()
+                    .clear()
+                    .soft(retention.soft())
+                    .hard(retention.hard())
+                    .keepSoft(key.keepsSoftPin());
             keys.softPinMs(retention.softMs())
                     .group(retention.group())
                     .payloadLength(key.payloadLength())

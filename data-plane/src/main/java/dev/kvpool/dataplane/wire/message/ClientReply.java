@@ -30,8 +30,14 @@ public sealed interface ClientReply extends Message {
      * Leave to write one object to the nodes {@code targets}.
      *
      * @param roomMs of NO_SPACE: in so many milliseconds, at the earliest, something gives way; 0 when nothing is known to
+     * @param retention to be written with the object. Its group is as asked for, and does not travel
      */
-    record GrantLine(Status status, ObjectId objectId, List<GrantTarget> targets, long roomMs) {}
+    record GrantLine(Status status, ObjectId objectId, List<GrantTarget> targets, long roomMs, Retention retention) {
+        /** Of a put that may not be. */
+        public GrantLine(Status status, long roomMs) {
+            this(status, ObjectId.NONE, List.of(), roomMs, Retention.NONE);
+        }
+    }
 
     record GrantReply(
             long requestId,

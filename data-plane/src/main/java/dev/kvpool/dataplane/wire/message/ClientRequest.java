@@ -15,10 +15,11 @@ public sealed interface ClientRequest extends Message {
      * A key to put.
      *
      * @param retention what the put will say of it to its nodes
+     * @param keepsSoftPin whether it takes over the soft pin of an object that it replaces, where it asks for none itself
      */
-    record GrantKey(Key key, long payloadLength, Retention retention) {
+    record GrantKey(Key key, long payloadLength, Retention retention, boolean keepsSoftPin) {
         public GrantKey(Key key, long payloadLength) {
-            this(key, payloadLength, Retention.NONE);
+            this(key, payloadLength, Retention.NONE, false);
         }
     }
 

@@ -115,6 +115,54 @@ class PinsTest {
     }
 
     @Test
+    void anUpsertKeepsTheSoftPinOfWhatItReplacesWhereThatIsAskedFor() {
+        Scenario pool = pool().keeping(soft(0));
+        pool.fill("kept", 3);
+        pool.fill("dropped", 3);
+        pool.keeping(Retention.NONE);
+        replace(pool, "dropped", 3);
+        pool.keepingSoftPins();
+        replace(pool, "kept", 3);
+        pool.fill("plain", 4);
+        pool.world.run(20);
+
+        assertThat(pool.present("a", "kept", 3)).isEqualTo(3);
+        assertThat(pool.present("a", "dropped", 3)).isZero();
+    }
+
+    private static void replace(Scenario pool, String prefix, int count) {
+        for (int i = 0; i < count; i++) {
+            assertThat(pool.upsert(prefix + i, 1000)).isEqualTo(Status.OK);
+            pool.world.run(20); // the old one's room comes back
+        }
+    }
+
+    @Test
+    void aSoftPinThatIsOverIsNotKept() {
+        Scenario pool = pool().keeping(soft(MINUTE));
+        pool.put("ended", 1000);
+        pool.pass(2 * MINUTE);
+        pool.keeping(Retention.NONE).keepingSoftPins();
+
+        Retention granted =
+                pool.grant("ended", 1000, 30_000, true).grants().getFirst().retention();
+        assertThat(granted.soft()).isFalse();
+    }
+
+    @Test
+    void whatIsReplacedPassesOnItsSoftPinAloneAndWithItsLength() {
+        Scenario pool = pool().keeping(Retention.of(true, true, MINUTE, 7));
+        pool.put("k", 1000);
+        pool.keeping(group(9)).keepingSoftPins();
+
+        Retention granted =
+                pool.grant("k", 1000, 30_000, true).grants().getFirst().retention();
+        assertThat(granted.soft()).isTrue();
+        assertThat(granted.softMs()).isEqualTo(MINUTE);
+        assertThat(granted.hard()).isFalse();
+    }
+
+    @Test
     void aLeaseOnOneOfAGroupKeepsAll() {
         Scenario pool = pool().keeping(group(7));
         pool.fill("grouped", 4);

@@ -72,6 +72,7 @@ final class Scenario {
     private Consistency consistency = Consistency.STRICT;
     private EvictionRules rules = EvictionRules.between(0.50, 0.90);
     private Retention retention = Retention.NONE;
+    private boolean keepsSoftPin;
     private boolean evictionsTold = true;
     private long recordBytes = Slabs.BYTES_NAMED;
     private long lastRequest;
@@ -136,6 +137,12 @@ final class Scenario {
     /** Masters made from now on have no eviction log. */
     Scenario withoutEvictionLog() {
         evictionsTold = false;
+        return this;
+    }
+
+    /** From now on puts ask for a soft pin of what they replace. */
+    Scenario keepingSoftPins() {
+        keepsSoftPin = true;
         return this;
     }
 
@@ -319,7 +326,7 @@ final class Scenario {
                 askedReplicas,
                 deadlineMs,
                 replace,
-                List.of(new GrantKey(Key.of(key), payloadLength)),
+                List.of(new GrantKey(Key.of(key), payloadLength, retention, keepsSoftPin)),
                 "");
         send(request);
         return reply(request.requestId(), GrantReply.class);
@@ -340,6 +347,8 @@ final class Scenario {
     /** Writes to every node of the grant; the incarnations of those that committed. */
     List<Long> write(GrantReply reply, String key, long payloadLength) {
         GrantLine line = reply.grants().getFirst();
+        Retention granted = line.retention();
+        Retention written = Retention.of(granted.soft(), granted.hard(), granted.softMs(), retention.group());
         List<Long> committed = new ArrayList<>();
         for (GrantTarget target : line.targets()) {
             ModelNode node = nodes.get(reply.nodes().get(target.node()).nodeId());
@@ -349,7 +358,7 @@ final class Scenario {
                     tenant.qualify(Key.of(key)),
                     payloadLength,
                     key.hashCode(),
-                    retention);
+                    written);
             if (status == Status.OK) {
                 committed.add(node.incarnation());
             }

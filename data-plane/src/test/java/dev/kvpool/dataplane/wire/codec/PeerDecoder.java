@@ -154,7 +154,8 @@ public final class PeerDecoder {
                     .forEach(target -> targets.add(new GrantTarget(
                             target.node(),
                             new GrantMac(target.mac().first(), target.mac().second()))));
-            grants.add(new GrantLine(status, id, targets, line.roomMs()));
+            Retention retention = Retention.of(line.pins().soft(), line.pins().hard(), line.softPinMs(), 0);
+            grants.add(new GrantLine(status, id, targets, line.roomMs(), retention));
         });
         return new GrantReply(it.requestId(), Status.of(it.status()), authority, it.deadlineMs(), nodes, grants);
     }

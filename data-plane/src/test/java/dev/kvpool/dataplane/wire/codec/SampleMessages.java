@@ -139,7 +139,8 @@ public final class SampleMessages {
                     List.of(
                             new GrantKey(Key.of("k"), 5),
                             new GrantKey(Key.of(""), 0),
-                            new GrantKey(Key.of("l"), 6, KEPT)),
+                            new GrantKey(Key.of("l"), 6, KEPT, false),
+                            new GrantKey(Key.of("m"), 7, Retention.NONE, true)),
                     "a"),
             new PublishRequest(
                     1,
@@ -184,8 +185,9 @@ public final class SampleMessages {
                                     List.of(
                                             new GrantTarget(0, new GrantMac(-1, 2)),
                                             new GrantTarget(1, new GrantMac(3, Long.MIN_VALUE))),
-                                    0),
-                            new GrantLine(Status.NO_SPACE, ObjectId.NONE, List.of(), 0xffff_ffffL))),
+                                    0,
+                                    Retention.of(true, true, 90_000, 0)),
+                            new GrantLine(Status.NO_SPACE, 0xffff_ffffL))),
             new PublishReply(1, Status.OK, List.of(Status.OK, Status.EXISTS)),
             new LookupReply(
                     1,

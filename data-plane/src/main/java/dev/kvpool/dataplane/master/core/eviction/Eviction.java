@@ -98,7 +98,7 @@ final class Eviction {
         }
         Retention retention = object.retention();
         boolean softlyPinnedToo = round != Round.UNPINNED && rules.evictSoftPinned();
-        return !retention.hard() && (softlyPinnedToo || !isSoftlyPinned(object, retention, nowMs));
+        return !retention.hard() && (softlyPinnedToo || !SoftPins.holds(object, rules, nowMs));
     }
 
     private boolean isKept(StoredObject object, Round round, long nowMs) {
@@ -115,22 +115,11 @@ final class Eviction {
         }
         Retention retention = object.retention();
         if (retention.hard() || (retention.soft() && !rules.evictSoftPinned())) {
-            return retention.hard() ? Shortage.NO_ROOM_EVER : object.leaseUntilMs() + pinMs(retention);
+            return retention.hard()
+                    ? Shortage.NO_ROOM_EVER
+                    : object.leaseUntilMs() + SoftPins.lengthMs(retention, rules);
         }
         return object.leaseUntilMs();
-    }
-
-    /** A soft pin runs from the publish or from the end of the last lease. */
-    private boolean isSoftlyPinned(StoredObject object, Retention retention, long nowMs) {
-        if (!retention.soft()) {
-            return false;
-        }
-        return nowMs - object.leaseUntilMs() < pinMs(retention);
-    }
-
-    private long pinMs(Retention retention) {
-        long pinMs = retention.softMs() == 0 ? rules.softPinMs() : retention.softMs();
-        return Math.min(pinMs, EvictionRules.SOFT_PIN_MS_MAX);
     }
 
     /** Counts the extents of a victim as gone. */

@@ -12,6 +12,7 @@ import dev.kvpool.dataplane.master.core.command.Grant;
 import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.eviction.QuotaEvictor;
+import dev.kvpool.dataplane.master.core.eviction.SoftPins;
 import dev.kvpool.dataplane.master.core.eviction.TakeoverReserve;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.IndexRoom;
@@ -35,6 +36,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
 import dev.kvpool.dataplane.wire.message.GrantMac;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
@@ -153,18 +155,32 @@ final class GrantRequests {
                 wish.replace);
         grants.add(grant);
         counters.add(Count.GRANTS);
+        Retention retention = retention(asked, wish);
         List<GrantTarget> granted = new ArrayList<>(targets.size());
         for (NodeView target : targets) {
             GrantMac mac = target.grantSeal()
-                    .of(leadership.authority(), grant.id, asked.payloadLength(), asked.retention(), asked.key());
+                    .of(leadership.authority(), grant.id, asked.payloadLength(), retention, asked.key());
             granted.add(new GrantTarget(nodes.place(target), mac));
         }
-        return new GrantLine(Status.OK, grant.id, granted, 0);
+        return new GrantLine(Status.OK, grant.id, granted, 0, retention);
+    }
+
+    /** As asked for, but with the soft pin of the object that it replaces where that is to be kept, and holds. */
+    private Retention retention(GrantKey asked, Wish wish) {
+        Retention own = asked.retention();
+        if (!asked.keepsSoftPin() || own.soft() || !wish.replace) {
+            return own;
+        }
+        StoredObject present = index.published(asked.key());
+        if (present == null || !SoftPins.holds(present, rules.eviction(), wish.nowMs)) {
+            return own;
+        }
+        return Retention.of(true, own.hard(), present.retention().softMs(), own.group());
     }
 
     private GrantLine overQuota(QuotaEvictor.Answer answer, Tenant tenant) {
         if (answer == QuotaEvictor.Answer.LATER) {
-            return new GrantLine(Status.NO_SPACE, ObjectId.NONE, List.of(), Bounds.QUOTA_PAUSE_MS);
+            return new GrantLine(Status.NO_SPACE, Bounds.QUOTA_PAUSE_MS);
         }
         quotaOutcomes.refused(tenant);
         return refused(Status.QUOTA_EXCEEDED);
@@ -190,7 +206,7 @@ final class GrantRequests {
         long roomMs = comesMs == Shortage.NO_ROOM_EVER
                 ? 0
                 : Math.clamp(Math.max(comesMs, wish.nowMs) - wish.nowMs, 1, Bounds.ROOM_MS_MAX);
-        return new GrantLine(Status.NO_SPACE, ObjectId.NONE, List.of(), roomMs);
+        return new GrantLine(Status.NO_SPACE, roomMs);
     }
 
     private Status objection(Key key, Wish wish) {
@@ -265,6 +281,6 @@ final class GrantRequests {
     }
 
     private static GrantLine refused(Status why) {
-        return new GrantLine(why, ObjectId.NONE, List.of(), 0);
+        return new GrantLine(why, 0);
     }
 }

@@ -35,7 +35,10 @@ public final class QualifiedRequest {
                                 it.replace(),
                                 it.keys().stream()
                                         .map(key -> new GrantKey(
-                                                tenant.qualify(key.key()), key.payloadLength(), key.retention()))
+                                                tenant.qualify(key.key()),
+                                                key.payloadLength(),
+                                                key.retention(),
+                                                key.keepsSoftPin()))
                                         .toList(),
                                 it.preferredNode());
             case PublishRequest it ->
