@@ -22,7 +22,6 @@ public final class Rights {
             Map.entry("GET /readyz", Verb.HEALTH),
             Map.entry("GET /health", Verb.HEALTH),
             Map.entry("GET /version", Verb.HEALTH),
-            Map.entry("GET /health", Verb.HEALTH),
             Map.entry("POST /api/v1/enrol", Verb.ENROL),
             Map.entry("POST /api/v1/trust", Verb.ENROL),
             Map.entry("GET /metrics", Verb.METRICS),
