@@ -9,7 +9,8 @@ PRODUCT_ROOTFS=(--variant=extract --hook-dir=/usr/share/mmdebstrap/hooks/merged-
   --extract-hook="$HERE/base/finish-rootfs \"\$1\""
   --include='base-files,base-passwd,ca-certificates,libgcc-s1,libnuma1,libstdc++6,netbase,tzdata')
 JRE_ROOTFS=("${PRODUCT_ROOTFS[@]}" --extract-hook="$HERE/base/jre-rootfs \"\$1\"" --include='zlib1g,libucx0,ibverbs-providers')
-PYTHON_ROOTFS=("${PRODUCT_ROOTFS[@]}" --include='coreutils,dash,grep,libc-bin,sed,tar,python3,python3-pip,libucx0')
+PYTHON_ROOTFS=("${PRODUCT_ROOTFS[@]}" --include='coreutils,dash,grep,libc-bin,sed,tar,python3,python3-pip,libucx0'
+  --include='procps,netcat-openbsd,numactl')
 # What Netty, Quarkus, the admin HTTP of masters and nodes, and the tools for looking into a running process use.
 JAVA_MODULES=java.base,java.desktop,java.instrument,java.management,java.naming,java.net.http,java.sql
 JAVA_MODULES+=,jdk.crypto.ec,jdk.httpserver,jdk.jcmd,jdk.jfr,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs
