@@ -140,7 +140,7 @@ final class Finalising {
         boolean allRun = view.all()
                 .allMatch(instance -> instance.runs(view.stable()) && instance.ready() && !instance.leaving());
         boolean allSeen = view.storage().stream()
-                .allMatch(instance -> view.node(instance).filter(Node::ready).isPresent());
+                .allMatch(instance -> instance.node().filter(Node::ready).isPresent());
         boolean allSpeak = view.reports().size() == view.masters().size()
                 && Stream.concat(view.reports().stream().map(PoolReport::version), nodes().map(Node::version))
                         .allMatch(version -> version != null && version.isWhole());

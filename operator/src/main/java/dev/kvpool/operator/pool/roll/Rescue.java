@@ -6,6 +6,7 @@ import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.transition.Action;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The way out for a pool whose masters do not run, so that nobody can be asked about another image. Masters own nothing that lasts,
@@ -28,9 +29,13 @@ final class Rescue {
 
     /** Once it is written down what masters go back to: not to what none of them ran with. */
     List<Action> actions(String image) {
-        return view.masters().stream()
-                .filter(master -> !master.runs(image) && !master.leaving())
-                .map(master -> (Action) new Action.SetImage(master.pod(), master.uid(), image))
+        return taking(image, view.masters().stream());
+    }
+
+    /** Those that do not have it yet. */
+    static List<Action> taking(String image, Stream<Member> members) {
+        return members.filter(member -> !member.runs(image) && !member.leaving())
+                .map(member -> (Action) new Action.SetImage(member.pod(), member.uid(), image))
                 .toList();
     }
 
@@ -46,11 +51,11 @@ final class Rescue {
 
     /** Masters that were made anew, for which the masters' set has the image that does not run, take the one that does. */
     List<Action> again(RollStatus roll) {
-        return view.masters().stream()
-                .filter(master ->
-                        roll.mastersFrom() != null && master.runs(roll.from()) && !master.ready() && !master.leaving())
-                .map(master -> (Action) new Action.SetImage(master.pod(), master.uid(), roll.mastersFrom()))
-                .toList();
+        return roll.mastersFrom() == null
+                ? List.of()
+                : taking(
+                        roll.mastersFrom(),
+                        view.masters().stream().filter(master -> master.runs(roll.from()) && !master.ready()));
     }
 
     /**
@@ -63,9 +68,7 @@ final class Rescue {
         }
         return view.storage().stream()
                 .filter(node -> node.ready()
-                        && view.node(node)
-                                .filter(seen -> seen.version() != null)
-                                .isEmpty())
+                        && node.node().filter(seen -> seen.version() != null).isEmpty())
                 .map(Member::id)
                 .findFirst();
     }

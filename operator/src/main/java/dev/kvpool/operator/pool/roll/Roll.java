@@ -8,7 +8,6 @@ import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.operator.pool.child.part.PreflightQuestion;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.observation.PreflightSeen;
-import dev.kvpool.operator.pool.transition.Action;
 import dev.kvpool.operator.pool.transition.Behind;
 import dev.kvpool.operator.pool.transition.ImageGoal;
 import dev.kvpool.operator.status.Finding;
@@ -81,11 +80,7 @@ public final class Roll {
 
     /** Whoever is left out, or is on its way, goes over later. */
     private RollPlan finishedBut(Behind behind) {
-        Finding finding = words.none();
-        RollPlan plan = finalised(
-                Optional.empty(),
-                view.stable(),
-                new Finding(finding.reason(), finding.message() + behind.leftOutSentence()));
+        RollPlan plan = finalised(Optional.empty(), view.stable(), with(behind, words.none()));
         return view.options().paused()
                 ? plan
                 : plan.with(Stream.concat(plan.actions().stream(), behind.unasked().stream())
@@ -94,16 +89,7 @@ public final class Roll {
 
     /** Without anything to lose and anybody to ask: also the way out for a pool whose first image does not work. */
     private RollPlan fresh() {
-        return new RollPlan(
-                Optional.empty(), bringFresh(), view.wanted(), view.wanted(), Optional.empty(), words.none());
-    }
-
-    /** Pods of a pool that never ran have nothing to lose and nothing to wait for. */
-    private List<Action> bringFresh() {
-        return view.all()
-                .filter(member -> !member.runs(view.wanted()) && !member.leaving())
-                .map(member -> (Action) new Action.SetImage(member.pod(), member.uid(), view.wanted()))
-                .toList();
+        return still(Optional.empty(), view.wanted(), words.none()).with(Rescue.taking(view.wanted(), view.all()));
     }
 
     private RollPlan goOn(RollStatus roll) {
@@ -219,14 +205,13 @@ public final class Roll {
 
     private RollPlan rescued(RollStatus roll, Rescue rescue) {
         boolean written = roll.image().equals(roll.mastersFrom());
-        return new RollPlan(
-                Optional.of(written ? fromNow(roll) : roll.withMastersFrom(roll.image())),
-                written ? rescue.actions(roll.image()) : List.of(),
-                roll.from(),
-                roll.from(),
-                Optional.empty(),
-                RollWords.upgrading(
-                        roll, "begins with masters that take the new image, as none of them runs that could be asked"));
+        return still(
+                        Optional.of(written ? fromNow(roll) : roll.withMastersFrom(roll.image())),
+                        roll.from(),
+                        RollWords.upgrading(
+                                roll,
+                                "begins with masters that take the new image, as none of them runs that could be asked"))
+                .with(written ? rescue.actions(roll.image()) : List.of());
     }
 
     private RollPlan answered(RollStatus roll, PreflightSeen job) {
@@ -274,7 +259,7 @@ public final class Roll {
             return Optional.empty();
         }
         Member only = view.storage().getFirst();
-        return view.node(only)
+        return only.node()
                 .filter(node -> node.objects() > 0)
                 .map(node ->
                         ("storage node %s would have to be emptied, and there is no other to take what it holds: add a storage"
@@ -302,14 +287,8 @@ public final class Roll {
             sentence = " It is paused: spec.upgrade.paused is true.";
         }
         Reason reason = goal.paused() && !view.steps().upgrades() ? Reason.UPGRADE_PAUSED : Reason.UPGRADING;
-        RollPlan plan = new RollPlan(
-                Optional.of(next),
-                List.of(),
-                roll.from(),
-                storageImage,
-                Optional.empty(),
-                new Finding(reason, RollWords.rolls(roll) + sentence + behind.leftOutSentence()));
-        return plan.towards(goal);
+        Finding finding = with(behind, new Finding(reason, RollWords.rolls(roll) + sentence));
+        return still(Optional.of(next), roll.from(), finding).towards(goal, storageImage);
     }
 
     /** The images to which the steps of an upgrade bring the pool; empty in phases that take none. */
@@ -335,14 +314,7 @@ public final class Roll {
                         ? Optional.of(roll.in(RollPhase.FAILED, now, roll.reason()))
                         : Optional.empty();
         Finding finding = over && next.isPresent() ? RollWords.failed(next.get()) : RollWords.goingBack(roll);
-        RollPlan plan = new RollPlan(
-                next,
-                List.of(),
-                roll.from(),
-                roll.from(),
-                Optional.empty(),
-                new Finding(finding.reason(), finding.message() + behind.leftOutSentence()));
-        return plan.towards(goal);
+        return still(next, roll.from(), with(behind, finding)).towards(goal, roll.from());
     }
 
     /**
@@ -359,9 +331,9 @@ public final class Roll {
 
     private RollPlan finalised(Optional<RollStatus> next, String image, Finding finding) {
         Finalising finalising = new Finalising(view);
-        List<Action> actions = finalising.action().stream().toList();
-        return new RollPlan(
-                next, actions, image, image, Optional.empty(), Optional.empty(), finalising.pending(), finding);
+        return still(next, image, finding)
+                .with(finalising.action().stream().toList())
+                .with(finalising.pending());
     }
 
     /** What was emptied for it meanwhile may be written as the image to go back to cannot read it, so its mode stays. */
@@ -408,25 +380,20 @@ public final class Roll {
         if (isAskedAgain(roll)) {
             return triedAgain(roll);
         }
-        Finding finding = RollWords.failed(roll);
-        return still(
-                Optional.of(roll),
-                roll.from(),
-                new Finding(finding.reason(), finding.message() + behind.leftOutSentence()));
+        return still(Optional.of(roll), roll.from(), with(behind, RollWords.failed(roll)));
     }
 
     /** The preflight Job stays, and brings the image to these nodes of the cluster. */
     private RollPlan asking(RollStatus roll, List<String> pulls, Finding finding) {
-        return new RollPlan(
-                Optional.of(roll),
-                List.of(),
-                roll.from(),
-                roll.from(),
-                Optional.of(new PreflightQuestion(roll.image(), new Asked(view).pods(), pulls)),
-                finding);
+        return still(Optional.of(roll), roll.from(), finding)
+                .asking(new PreflightQuestion(roll.image(), new Asked(view).pods(), pulls));
     }
 
     private RollPlan still(Optional<RollStatus> next, String image, Finding finding) {
-        return new RollPlan(next, List.of(), image, image, Optional.empty(), finding);
+        return new RollPlan(next, image, finding);
+    }
+
+    private static Finding with(Behind behind, Finding finding) {
+        return new Finding(finding.reason(), finding.message() + behind.leftOutSentence());
     }
 }

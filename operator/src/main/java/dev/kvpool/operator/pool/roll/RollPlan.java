@@ -36,15 +36,9 @@ public record RollPlan(
         actions = List.copyOf(actions);
     }
 
-    /** Of a pool that is not about to go over to anything, and takes no step. */
-    RollPlan(
-            Optional<RollStatus> next,
-            List<Action> actions,
-            String mastersImage,
-            String storageImage,
-            Optional<PreflightQuestion> preflight,
-            Finding finding) {
-        this(next, actions, mastersImage, storageImage, Optional.empty(), preflight, Optional.empty(), finding);
+    /** Of a pool that stays at an image, is not about to go over to anything, and takes no step. */
+    RollPlan(Optional<RollStatus> next, String image, Finding finding) {
+        this(next, List.of(), image, image, Optional.empty(), Optional.empty(), Optional.empty(), finding);
     }
 
     /** The same, with other things done at once. */
@@ -57,10 +51,14 @@ public record RollPlan(
         return new RollPlan(next, actions, mastersImage, storageImage, goal, preflight, versions, finding);
     }
 
-    /** The same, with steps that bring the pool there. */
-    RollPlan towards(ImageGoal images) {
-        return new RollPlan(
-                next, actions, mastersImage, storageImage, Optional.of(images), preflight, pending, finding);
+    /** The same, with steps that bring the pool there, and storage nodes recreated with this image meanwhile. */
+    RollPlan towards(ImageGoal images, String storage) {
+        return new RollPlan(next, actions, mastersImage, storage, Optional.of(images), preflight, pending, finding);
+    }
+
+    /** The same, with a preflight Job. */
+    RollPlan asking(PreflightQuestion question) {
+        return new RollPlan(next, actions, mastersImage, storageImage, goal, Optional.of(question), pending, finding);
     }
 
     /** The same, with what its steps are about added to the condition. */

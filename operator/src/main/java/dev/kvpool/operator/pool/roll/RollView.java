@@ -121,9 +121,4 @@ public record RollView(
     Behind behind(ImageGoal goal) {
         return new Behind(transitions, goal);
     }
-
-    /** A storage node as the leader sees it. */
-    Optional<PoolReport.Node> node(Member member) {
-        return member.node();
-    }
 }
