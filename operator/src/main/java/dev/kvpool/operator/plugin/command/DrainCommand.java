@@ -6,10 +6,12 @@ import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.DrainRequests;
 import dev.kvpool.operator.plugin.failure.PluginException;
 import dev.kvpool.operator.plugin.status.DrainProgress;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -52,12 +54,12 @@ public final class DrainCommand extends PoolCommand {
             cancel(found, requests, out);
             return;
         }
-        Map<String, String> pods = requests.pods();
-        check(found, pods);
-        String uid = pods.get(node);
-        Instant made = requests.made(uid).orElseThrow(this::gone);
-        requests.add(node, uid);
-        await(on, requests, uid, made, out);
+        Map<String, ObjectMeta> pods = requests.pods();
+        check(found, pods.keySet());
+        ObjectMeta pod = pods.get(node);
+        requests.add(node, pod.getUid());
+        // What was said of the node before its pod was made is about an earlier one.
+        await(on, requests, pod.getUid(), Instant.parse(pod.getCreationTimestamp()), out);
     }
 
     private void cancel(KvCachePool found, DrainRequests requests, PrintWriter out) {
@@ -73,12 +75,12 @@ public final class DrainCommand extends PoolCommand {
         }
     }
 
-    private void check(KvCachePool found, Map<String, String> pods) {
-        if (!pods.containsKey(node)) {
+    private void check(KvCachePool found, Set<String> nodes) {
+        if (!nodes.contains(node)) {
             throw new PluginException("pool %s has no storage node %s; it has: %s"
-                    .formatted(pool, node, pods.isEmpty() ? "none" : String.join(", ", pods.keySet())));
+                    .formatted(pool, node, nodes.isEmpty() ? "none" : String.join(", ", nodes)));
         }
-        if (pods.size() == 1) {
+        if (nodes.size() == 1) {
             throw new PluginException(
                     "%s is the only storage node of pool %s: no other could take what it holds".formatted(node, pool));
         }
@@ -90,11 +92,6 @@ public final class DrainCommand extends PoolCommand {
             throw new PluginException(
                     "no master of pool %s leads, and only a leader can have objects moved".formatted(pool));
         }
-    }
-
-    private PluginException gone() {
-        return new PluginException(
-                "the pod of %s is gone, and the request with it; the next pod takes objects".formatted(node));
     }
 
     private void await(Cluster on, DrainRequests requests, String uid, Instant made, PrintWriter out)
@@ -119,8 +116,9 @@ public final class DrainCommand extends PoolCommand {
             if (!uid.equals(DrainRequests.of(seen).get(node))) {
                 throw new PluginException("the request was taken back meanwhile");
             }
-            if (now.step().isEmpty() && !uid.equals(requests.pods().get(node))) {
-                throw gone();
+            if (now.step().isEmpty() && !requests.isIn(node, uid)) {
+                throw new PluginException(
+                        "the pod of %s is gone, and the request with it; the next pod takes objects".formatted(node));
             }
             if (before == null || now.isFurtherThan(before)) {
                 movedNanos = System.nanoTime();
