@@ -3,7 +3,6 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.operator.pool.transition.TransitionPlan;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import java.time.Duration;
@@ -62,9 +61,6 @@ final class Rollout {
 
     private static boolean isUnderWay(KvCachePool pool) {
         KvCachePoolStatus status = pool.getStatus();
-        return status != null
-                && TransitionPlan.isChangingSettings(status.steps().stream()
-                        .filter(step -> step.state() != StepState.FAILED)
-                        .toList());
+        return status != null && TransitionPlan.isChangingSettings(status.steps());
     }
 }

@@ -53,11 +53,13 @@ class RolloutTest {
 
     @Test
     void whatAnEarlierProcessBeganComesFirst() {
-        Rollout rollout = new Rollout(1, () -> now);
+        Rollout rollout = new Rollout(2, () -> now);
         Stream<KvCachePool> all = Stream.of(
                 pool("a", StepState.WAITING), pool("b", StepState.FAILED), pool("c", StepState.UNDER_WAY), pool("d"));
 
         assertThat(rollout.takes(id("d"), all)).isFalse();
+        assertThat(takes(rollout, "a")).isFalse();
+        assertThat(takes(rollout, "b")).isTrue();
         assertThat(takes(rollout, "c")).isTrue();
     }
 
