@@ -46,7 +46,8 @@ public record StepStatus(
         @JsonPropertyDescription("The last progress of emptying. Absent before there was any.")
         StepProgress progress,
 
-        @JsonPropertyDescription("The Kubernetes node that is cordoned. Absent where the cause is another one.")
+        @JsonPropertyDescription(
+                "The Kubernetes node that it is emptied for, which is cordoned or shall hold nothing of it. Absent where the cause is another one.")
         @Size(max = 253)
         String machine,
 
