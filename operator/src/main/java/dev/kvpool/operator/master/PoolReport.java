@@ -328,7 +328,7 @@ public record PoolReport(
 
         /** It gives what it holds, also while it is to go. */
         public boolean serves() {
-            return ready() || draining() || drained();
+            return ready() || leaves();
         }
 
         public boolean refused() {
@@ -348,6 +348,11 @@ public record PoolReport(
         /** Emptied, or its emptying ended with something left. */
         public boolean drained() {
             return DRAINED.equals(state);
+        }
+
+        /** It takes no objects, as it is to go. */
+        public boolean leaves() {
+            return draining() || drained();
         }
     }
 

@@ -48,6 +48,11 @@ public record StepFacts(
         specImage = bounded(specImage);
     }
 
+    /** The same, of a step for another cause. */
+    public StepFacts as(StepCause other) {
+        return new StepFacts(of, other, uid, restarts, incarnation, objects, image, specImage, epoch);
+    }
+
     private static String bounded(String text) {
         return text != null && text.length() > IMAGE_LENGTH_MAX ? text.substring(0, IMAGE_LENGTH_MAX) : text;
     }

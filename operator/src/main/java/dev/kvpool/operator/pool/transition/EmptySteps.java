@@ -79,8 +79,6 @@ final class EmptySteps {
             default ->
                 overdue && !isAnyReady(step)
                         ? StepJudge.rest(step, view)
-                                .<Verdict>map(Verdict.Under::new)
-                                .orElseGet(Verdict.Done::new)
                         : filled(step, overdue ? StepState.LEFTOVERS : StepState.UNDER_WAY, node);
         };
     }
@@ -170,9 +168,7 @@ final class EmptySteps {
         if (step.epoch() == null) {
             return new Verdict.Under(step.told(members.leader().get().epoch(), now), new Action.Cancel(step.of()));
         }
-        boolean leaves = members.node(step.of())
-                .filter(seen -> seen.draining() || seen.drained())
-                .isPresent();
+        boolean leaves = members.node(step.of()).filter(PoolReport.Node::leaves).isPresent();
         Duration told = Duration.between(Instant.parse(step.since()), view.now());
         return leaves || told.compareTo(SETTLED) < 0
                 ? new Verdict.Under(step, new Action.Cancel(step.of()))

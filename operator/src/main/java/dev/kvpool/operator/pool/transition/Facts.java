@@ -55,23 +55,13 @@ final class Facts {
 
     /** A step of an upgrade as one of the way back, with what was noted when it began: what must differ from that differs still. */
     static StepStatus onTheWayBack(StepStatus step, TransitionView view) {
-        StepFacts before = step.before();
         return new StepStatus(
                         step.of(),
                         step.kind(),
                         StepCause.ROLLBACK,
                         StepState.UNDER_WAY,
                         view.now().toString())
-                .with(new StepFacts(
-                        step.of(),
-                        StepCause.ROLLBACK,
-                        before.uid(),
-                        before.restarts(),
-                        before.incarnation(),
-                        before.objects(),
-                        before.image(),
-                        before.specImage(),
-                        null));
+                .with(step.before().as(StepCause.ROLLBACK));
     }
 
     /** The pod is the one with which the step began. */

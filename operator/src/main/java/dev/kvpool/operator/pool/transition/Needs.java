@@ -129,8 +129,7 @@ final class Needs {
         boolean failed = step(member.id())
                 .filter(step -> step.state() == StepState.FAILED)
                 .isPresent();
-        boolean canHandOver = view.members().masters().size() > 1;
-        if (member.master() && member.ready() && !failed && canHandOver && isRequested(member.pod())) {
+        if (view.members().handsOver(member) && member.ready() && !failed && isRequested(member.pod())) {
             return false;
         }
         boolean emptiedNow = isEmptied(member.id())

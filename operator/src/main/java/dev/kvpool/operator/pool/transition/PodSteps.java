@@ -55,10 +55,10 @@ final class PodSteps {
      */
     private Verdict withoutFacts(StepStatus step, Member member) {
         boolean asBefore = step.because().isImage()
-                ? !member.runs(target(member))
+                ? !member.runs(view.target(member))
                 : view.goals().outdated().contains(member.id());
         if (asBefore) {
-            return StepJudge.rest(step, view).<Verdict>map(Verdict.Under::new).orElseGet(Verdict.Done::new);
+            return StepJudge.rest(step, view);
         }
         if (step.kind() == StepKind.REPLACE) {
             return back(step, member, member.serves());
@@ -94,20 +94,17 @@ final class PodSteps {
     }
 
     private boolean isTouched(StepStatus step, Member member) {
-        return !Facts.isStillThere(step, member) || (step.kind() == StepKind.RESTART && member.runs(target(member)));
+        return !Facts.isStillThere(step, member)
+                || (step.kind() == StepKind.RESTART && member.runs(view.target(member)));
     }
 
     private Verdict imageSet(StepStatus step, Member member) {
-        return new Verdict.Under(step, new Action.SetImage(member.pod(), member.uid(), target(member)));
-    }
-
-    private String target(Member member) {
-        return view.goals().image().orElseThrow().of(member.master());
+        return new Verdict.Under(step, new Action.SetImage(member.pod(), member.uid(), view.target(member)));
     }
 
     private Verdict restart(StepStatus step, Member member) {
         boolean samePod = Facts.isStillThere(step, member);
-        if (!member.runs(target(member))) {
+        if (!member.runs(view.target(member))) {
             // A pod that was replaced meanwhile counts its restarts from 0, which must be written down before it is
             // touched.
             return samePod ? imageSet(step, member) : new Verdict.Under(Facts.about(step, member));
@@ -140,7 +137,7 @@ final class PodSteps {
         if (Facts.isStillThere(step, member)) {
             return delete(step, member);
         }
-        if (step.because().isImage() && !member.runs(target(member))) {
+        if (step.because().isImage() && !member.runs(view.target(member))) {
             return imageSet(step, member);
         }
         boolean another = member.node()
@@ -151,10 +148,7 @@ final class PodSteps {
 
     /** Whether a pod that was made again takes part as the one before did. */
     private Verdict back(StepStatus step, Member member, boolean another) {
-        if (another
-                && member.node()
-                        .filter(node -> node.draining() || node.drained())
-                        .isPresent()) {
+        if (another && leaves(member)) {
             // Leaders remember for each other what is being emptied.
             return new Verdict.Under(step, new Action.Cancel(member.id()));
         }
@@ -179,6 +173,10 @@ final class PodSteps {
                 : new Verdict.Under(view.begin(step.of(), StepKind.EMPTY, step.because()));
     }
 
+    private static boolean leaves(Member member) {
+        return member.node().filter(PoolReport.Node::leaves).isPresent();
+    }
+
     private boolean isWarm(Member master) {
         return members.answering().contains(master.pod())
                 && new WarmMasters(members).lack(master.pod()).isEmpty();
@@ -188,9 +186,7 @@ final class PodSteps {
         if (member.master()) {
             return isWarm(member) ? new Verdict.Done() : new Verdict.Under(step);
         }
-        boolean emptied =
-                member.node().filter(node -> node.draining() || node.drained()).isPresent();
-        if (emptied && view.cordon(step.of()).isEmpty()) {
+        if (leaves(member) && view.cordon(step.of()).isEmpty()) {
             // It was to be empty when the step began, which took the place of the one that said so.
             return new Verdict.Under(step, new Action.Cancel(member.id()));
         }

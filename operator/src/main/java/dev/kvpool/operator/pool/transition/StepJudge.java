@@ -87,8 +87,8 @@ public final class StepJudge {
             } else if (hasStopped(step, view)) {
                 goOn.add(
                         new Verdict.Under(step.because() == StepCause.UPGRADE ? Facts.onTheWayBack(step, view) : step));
-            } else {
-                rest(step, view).map(Verdict.Under::new).ifPresent(goOn::add);
+            } else if (rest(step, view) instanceof Verdict.Under rest) {
+                goOn.add(rest);
             }
         }
         return goOn;
@@ -108,7 +108,7 @@ public final class StepJudge {
         } else if (isOnItsWay(step)) {
             goOn.add(new Verdict.Under(step));
         } else if (!isNeeded(step)) {
-            rest(step, view).map(Verdict.Under::new).ifPresent(goOn::add);
+            take(step, rest(step, view));
         } else if (step.state() == StepState.KEPT || isOnAnother(step)) {
             waiting.add(step);
         } else {
@@ -129,7 +129,7 @@ public final class StepJudge {
         if (others || isNeeded(step) || !mayBeEmptied(step)) {
             waiting.add(step);
         } else {
-            rest(step, view).map(Verdict.Under::new).ifPresent(goOn::add);
+            take(step, rest(step, view));
         }
     }
 
@@ -236,7 +236,7 @@ public final class StepJudge {
     }
 
     /** What remains of a step that is not needed: a storage node that was being emptied takes part again. */
-    static Optional<StepStatus> rest(StepStatus step, TransitionView view) {
+    static Verdict rest(StepStatus step, TransitionView view) {
         boolean emptied = step.kind() == StepKind.EMPTY && step.state() != StepState.KEPT;
         Optional<Member> member = view.members().get(step.of());
         // Without facts it is not known whether its pod is the one that was emptied.
@@ -248,14 +248,14 @@ public final class StepJudge {
         boolean stays =
                 member.filter(it -> it.observed().node().equals(step.machine())).isPresent();
         return emptied || replaced
-                ? Optional.of(new StepStatus(
+                ? new Verdict.Under(new StepStatus(
                                 step.of(),
                                 StepKind.TAKE_BACK,
                                 step.because(),
                                 StepState.UNDER_WAY,
                                 view.now().toString())
                         .on(stays ? step.machine() : null))
-                : Optional.empty();
+                : new Verdict.Done();
     }
 
     private Verdict judged(StepStatus step) {
@@ -298,10 +298,7 @@ public final class StepJudge {
         if (!gone || !(verdict instanceof Verdict.Failed)) {
             return verdict;
         }
-        return rest(step, view)
-                .filter(rest -> step.kind() == StepKind.EMPTY)
-                .<Verdict>map(Verdict.Under::new)
-                .orElseGet(Verdict.Done::new);
+        return step.kind() == StepKind.EMPTY ? rest(step, view) : new Verdict.Done();
     }
 
     private String overdue(StepStatus step) {
@@ -329,8 +326,7 @@ public final class StepJudge {
             return verdict;
         }
         Optional<Member> member = view.members().get(step.of());
-        String image = view.goals().image().orElseThrow().of(view.members().isMaster(step.of()));
-        boolean restarted = member.filter(it -> it.runs(image) && it.ready() && !it.leaving())
+        boolean restarted = member.filter(it -> it.runs(view.target(it)) && it.ready() && !it.leaving())
                 .isPresent();
         return restarted || step.kind() == StepKind.HAND_OVER || member.isEmpty()
                 ? new Verdict.Done()

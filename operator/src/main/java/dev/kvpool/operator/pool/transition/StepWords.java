@@ -127,7 +127,7 @@ final class StepWords {
                 .filter(member -> !member.leaving())
                 .filter(member -> steps.stream().noneMatch(step -> step.of().equals(member.id())))
                 .flatMap(member -> member.node().stream())
-                .filter(node -> node.draining() || node.drained())
+                .filter(PoolReport.Node::leaves)
                 .toList();
         return nodes.isEmpty()
                 ? Optional.empty()
@@ -142,9 +142,9 @@ final class StepWords {
     /** Storage nodes that are to be emptied and wait. */
     private Optional<Finding> waiting(List<Wait> waiting) {
         List<Wait> waits = waiting.stream()
-                .filter(wait -> (wait.because() == StepCause.SCALE_DOWN
-                                && !view.members().isMaster(wait.of()))
-                        || (wait.because().isOfPlace() && !view.members().isMaster(wait.of()))
+                .filter(wait -> !view.members().isMaster(wait.of()))
+                .filter(wait -> wait.because() == StepCause.SCALE_DOWN
+                        || wait.because().isOfPlace()
                         || (wait.because() == StepCause.SETTINGS && isEmptied(wait.of())))
                 .toList();
         return waits.isEmpty()
@@ -217,7 +217,7 @@ final class StepWords {
             return Optional.of("the leader does not know it");
         }
         PoolReport.Node known = node.get();
-        if (known.ready() || known.draining() || known.drained()) {
+        if (known.serves()) {
             String why = known.leftovers().stream()
                     .map(PoolReport.Leftover::reason)
                     .filter(text -> !text.isEmpty())

@@ -112,6 +112,11 @@ public record TransitionView(
         return members.get(of).map(member -> Facts.noted(step, member, this)).orElse(step);
     }
 
+    /** The image to which an upgrade brings it. */
+    String target(Member member) {
+        return goals.image().orElseThrow().of(member.master());
+    }
+
     Optional<Cordon> cordon(String id) {
         return Optional.ofNullable(goals.cordons().get(id));
     }
