@@ -142,11 +142,11 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
         return without;
     }
 
-    /** When the templates of its pods have changed, steps begin, or none are needed. */
+    /** Whether anything begins then, or is needed, once the templates of its pods have changed. */
     private boolean canBegin(PoolObservation seen, List<Finding> problems, PoolPlan turn) {
-        TransitionPlan next =
-                planner.plan(Foresight.afterwards(seen, turn), problems, true).transitions();
-        return next.changesSettings() || next.steps().isEmpty();
+        return planner.plan(Foresight.afterwards(seen, turn), problems, true)
+                .transitions()
+                .takesTurn();
     }
 
     private static UpdateControl<KvCachePool> write(KvCachePool pool, KvCachePoolStatus old, KvCachePoolStatus next) {

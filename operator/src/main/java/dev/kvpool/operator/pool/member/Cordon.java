@@ -38,6 +38,11 @@ public record Cordon(String host, String taint, String sick, boolean requested, 
         return new Cordon(host, taint, sick, requested, evicts, false);
     }
 
+    /** What a pod that is not evicted keeps on its Kubernetes node is still there after the maintenance. */
+    public boolean empties() {
+        return evicts || !keeps;
+    }
+
     /** Why the storage node is emptied. */
     public StepCause because() {
         return requested ? StepCause.REQUEST : StepCause.CORDON;

@@ -2,7 +2,8 @@
 package dev.kvpool.operator.pool.report;
 
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.status.StepState;
+import dev.kvpool.api.v1alpha1.status.StepCause;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
 import java.time.Duration;
 
 /**
@@ -15,12 +16,21 @@ public record PollInterval(Duration calm, Duration hurried) {
     public static final PollInterval DEFAULT = new PollInterval(Duration.ofSeconds(10), Duration.ofSeconds(2));
 
     public Duration of(KvCachePoolStatus status) {
-        if (status.steps().stream().anyMatch(step -> step.state() != StepState.WAITING || step.machine() != null)) {
+        if (!status.steps().stream().allMatch(PollInterval::isCalm)) {
             return hurried;
         }
         return switch (status.phase()) {
             case STARTING, UNAVAILABLE, DEGRADED, UPGRADING -> hurried;
             case READY, WAITING, PAUSED, INVALID -> calm;
+        };
+    }
+
+    /** What a user asked for, and has or cannot have, may stay so for months. */
+    private static boolean isCalm(StepStatus step) {
+        return switch (step.state()) {
+            case WAITING -> step.machine() == null;
+            case EMPTY, FAILED -> step.because() == StepCause.REQUEST;
+            case UNDER_WAY, LEFTOVERS, DROPPED, KEPT -> false;
         };
     }
 }

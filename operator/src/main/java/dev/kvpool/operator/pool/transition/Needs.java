@@ -108,9 +108,8 @@ final class Needs {
                 && view.goals().isToHandOver(pod, view.members().leader());
     }
 
-    /** What a pod that is not evicted has on its Kubernetes node is still there after the maintenance. */
     private boolean isEmptied(String id) {
-        return view.cordon(id).filter(it -> it.evicts() || !it.keeps()).isPresent();
+        return view.cordon(id).filter(Cordon::empties).isPresent();
     }
 
     private void member(Member member) {

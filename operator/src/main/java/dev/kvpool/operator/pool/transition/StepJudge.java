@@ -6,6 +6,7 @@ import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
+import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.member.WarmMasters;
 import java.util.ArrayList;
@@ -112,8 +113,23 @@ public final class StepJudge {
         } else if (step.state() == StepState.KEPT || isOnAnother(step)) {
             waiting.add(step);
         } else {
-            take(step, judged(step));
+            take(step, judged(ofPresentCause(step)));
         }
+    }
+
+    /** Where a cordon comes to a request, or goes from it, time that passed for the one is none for the other. */
+    private StepStatus ofPresentCause(StepStatus step) {
+        return view.cordon(step.of())
+                .map(Cordon::because)
+                .filter(cause -> step.because().isOfPlace() && step.because() != cause)
+                .map(cause -> new StepStatus(
+                                step.of(),
+                                step.kind(),
+                                cause,
+                                step.state(),
+                                view.now().toString())
+                        .on(step.machine()))
+                .orElse(step);
     }
 
     /**
@@ -178,7 +194,7 @@ public final class StepJudge {
             case CORDON, REQUEST ->
                 step.kind() == StepKind.HAND_OVER
                         ? goals.isToHandOver(step.of(), view.members().leader())
-                        : wanted && goals.cordons().containsKey(step.of());
+                        : wanted && isEmptied(step);
             case SETTINGS ->
                 !stays
                         || (wanted
@@ -196,6 +212,14 @@ public final class StepJudge {
                                                 .isEmpty()))
                         .isPresent();
         };
+    }
+
+    /** What its volume keeps is moved only for a user: without the request it takes part again before its pod may be evicted with all. */
+    private boolean isEmptied(StepStatus step) {
+        boolean begun = step.state() != StepState.KEPT && step.state() != StepState.WAITING;
+        return view.cordon(step.of())
+                .filter(cordon -> cordon.empties() && !(begun && cordon.keeps()))
+                .isPresent();
     }
 
     /** Its pod may be away by now, or be about to go, though nothing is seen of it yet. A dead machine is not waited for. */

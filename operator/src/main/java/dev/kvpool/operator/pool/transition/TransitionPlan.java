@@ -77,4 +77,10 @@ public record TransitionPlan(
         return steps.stream()
                 .anyMatch(step -> step.because() == StepCause.SETTINGS && step.state() != StepState.WAITING);
     }
+
+    /** Steps begin, or none are needed: what users, or cordons, keep as it is stands in the way of none, and may do so for months. */
+    public boolean takesTurn() {
+        return changesSettings()
+                || steps.stream().allMatch(step -> step.because().isOfPlace() && step.state() != StepState.UNDER_WAY);
+    }
 }

@@ -218,7 +218,7 @@ public final class Transitions {
             return released.contains(member.id());
         }
         // Of one that only a user wants empty no Kubernetes node waits to be rid.
-        boolean concerned = !cordon.requested() && (cordon.evicts() || !cordon.keeps());
+        boolean concerned = !cordon.requested() && cordon.empties();
         boolean holds = member.started() && !member.leaving();
         return concerned && (!holds || mayGo(member.id(), StepCause::isOfPlace, next));
     }

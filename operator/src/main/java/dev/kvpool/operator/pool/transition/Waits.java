@@ -61,7 +61,7 @@ final class Waits {
             return Optional.of("no master leads and serves");
         }
         return switch (it.because()) {
-            case SCALE_DOWN -> upgradeFirst().or(() -> it.master() ? surplus(it) : bound());
+            case SCALE_DOWN -> upgradeFirst().or(() -> it.master() ? surplus(it) : bound().or(() -> besideEmptied(it)));
             case CORDON -> upgradeFirst().or(this::bound).or(() -> cordoned(it));
             case REQUEST ->
                 upgradeFirst()
@@ -99,6 +99,15 @@ final class Waits {
         return steps.size() >= StepStatus.UNDER_WAY_MAX
                 ? Optional.of("%d storage nodes are emptied at a time".formatted(StepStatus.UNDER_WAY_MAX))
                 : Optional.empty();
+    }
+
+    /** One that stays and is kept empty takes objects again, so that what has no other place is not dropped meanwhile. */
+    private Optional<String> besideEmptied(Transition it) {
+        return steps.stream()
+                .filter(step -> step.because() == StepCause.REQUEST && step.kind() == StepKind.EMPTY)
+                .findFirst()
+                .flatMap(step -> budget.takers(it.of())
+                        .map(why -> "%s while a user wants %s to be empty".formatted(why, step.of())));
     }
 
     private Optional<String> cordoned(Transition it) {

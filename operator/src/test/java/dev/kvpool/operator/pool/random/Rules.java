@@ -19,8 +19,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -38,6 +40,9 @@ final class Rules {
 
     /** Whom the operator has taken away and who is not back yet. */
     private final Set<String> stopped = new TreeSet<>();
+
+    /** When the operator first saw that machines are cordoned, by name. */
+    private final Map<String, Instant> cordoned = new TreeMap<>();
 
     Rules(RandomPool pool) {
         this.pool = pool;
@@ -61,6 +66,13 @@ final class Rules {
     void look(KvCachePoolStatus from, List<StepStatus> next) {
         status = from;
         wanted = pool.wanted();
+        pool.cluster.hosts.forEach((name, host) -> {
+            if (host.cordoned) {
+                cordoned.putIfAbsent(name, pool.now());
+            } else {
+                cordoned.remove(name);
+            }
+        });
         next.stream()
                 .filter(step -> stops(step)
                         && from.steps().stream().noneMatch(old -> old.of().equals(step.of()) && stops(old)))
@@ -252,7 +264,10 @@ final class Rules {
     private boolean mayLose(String id) {
         return pool.onDataLoss == DataLossPolicy.REPLACE
                 || step(id).filter(step -> step.state() == StepState.DROPPED)
-                        .filter(step -> (step.machine() != null && isSince(step, RandomPool.NODE_TIMEOUT))
+                        .filter(step -> (step.machine() != null
+                                        && cordoned.containsKey(step.machine())
+                                        && isSince(cordoned.get(step.machine()), RandomPool.NODE_TIMEOUT)
+                                        && isSince(step, RandomPool.NODE_TIMEOUT))
                                 || (pool.onLeftovers == LeftoverPolicy.DROP
                                         && !step.because().isImage()
                                         && isSince(step, RandomPool.DRAIN_TIMEOUT)))
@@ -261,9 +276,10 @@ final class Rules {
 
     private boolean isSince(StepStatus step, Duration time) {
         // A step that was emptying becomes one that replaces, and begins again.
-        return step.kind() == StepKind.REPLACE
-                || !Duration.between(Instant.parse(step.since()), pool.now())
-                        .minus(time)
-                        .isNegative();
+        return step.kind() == StepKind.REPLACE || isSince(Instant.parse(step.since()), time);
+    }
+
+    private boolean isSince(Instant at, Duration time) {
+        return !Duration.between(at, pool.now()).minus(time).isNegative();
     }
 }

@@ -9,9 +9,11 @@ import dev.kvpool.api.v1alpha1.storage.DrainSpec;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Storage nodes that a user wants empty: they stay so until the user takes that back or the pod is another one, and nothing is dropped. */
 class RequestedDrainsTest {
@@ -31,8 +33,11 @@ class RequestedDrainsTest {
                 .isEqualTo(
                         "s-1 is empty, as a user asked, and takes no objects until kubectl kvpool drain with --cancel.");
         assertThat(pool.plan().evictable()).isEmpty();
-        assertThat(pool.cordoned("k-1").plan().evictable()).containsExactly("s-1");
-        assertThat(pool.cordoned().told).containsExactly("empty s-1");
+        assertThat(pool.cordoned("k-1").rounds(1).plan().evictable()).containsExactly("s-1");
+        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.MAY_BE_EVICTED);
+        assertThat(pool.cordoned().rounds(1).plan().evictable()).isEmpty();
+        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.EMPTIED_BY_HAND);
+        assertThat(pool.told).containsExactly("empty s-1");
 
         pool.requested().rounds(6);
         assertThat(pool.told).startsWith("empty s-1").endsWith("cancel s-1");
@@ -85,16 +90,72 @@ class RequestedDrainsTest {
         assertThat(pool.plan().evictable()).isEmpty();
     }
 
+    /** It had leftovers for longer than the cordon has to wait: a kubectl drain that began would have lost them at once. */
     @Test
     void besideACordonTheTimeOfTheCordonCounts() {
-        DrainPool pool = new DrainPool(3)
-                .options(new DrainSpec("1m", LeftoverPolicy.WAIT, "1440m"))
-                .requested("s-1");
+        DrainPool pool = new DrainPool(3).options(DROP).requested("s-1");
         pool.node("s-1").stuck = 7;
-        pool.rounds(10).later(Duration.ofHours(1)).cordoned("k-1").rounds(2);
+        pool.rounds(10).later(Duration.ofHours(1)).rounds(1).cordoned("k-1").rounds(2);
+        assertThat(pool.phases()).containsExactly("s-1 UNDER_WAY");
+        assertThat(pool.plan().evictable()).isEmpty();
 
+        pool.later(Duration.ofMinutes(2)).rounds(1);
         assertThat(pool.phases()).containsExactly("s-1 LEFTOVERS");
         assertThat(pool.plan().draining().message()).contains("or wait for spec.drain.nodeTimeout");
+
+        pool.later(Duration.ofMinutes(4)).rounds(2);
+        assertThat(pool.phases()).containsExactly("s-1 DROPPED");
+        assertThat(pool.plan().evictable()).containsExactly("s-1");
+        pool.cordoned().rounds(2);
+        assertThat(pool.phases()).containsExactly("s-1 UNDER_WAY");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void withoutTheRequestWhatAVolumeKeepsIsKeptOnACordonedNode(boolean perNode) {
+        DrainPool pool = new DrainPool(3).cordoned("k-1").requested("s-1");
+        pool.node("s-1").keeps = true;
+        pool.node("s-1").perNode = perNode;
+        pool.rounds(20);
+        assertThat(pool.phases()).containsExactly("s-1 EMPTY");
+
+        pool.requested().rounds(1);
+        assertThat(pool.phases()).containsExactly("s-1 TAKE_BACK");
+        pool.rounds(6);
+        assertThat(pool.node("s-1").state).isEqualTo("ready");
+        assertThat(pool.phases()).isEqualTo(perNode ? List.of() : List.of("s-1 KEPT"));
+        assertThat(pool.told).startsWith("empty s-1").endsWith("cancel s-1");
+    }
+
+    /** Kubernetes takes away the last one, whichever is empty. */
+    @Test
+    void aPoolThatShrinksKeepsWhatHasNoOtherPlaceUntilTheRequestIsTakenBack() {
+        DrainPool pool = new DrainPool(2).options(DROP).requested("s-0").rounds(20);
+        pool.unwanted("s-1").rounds(3).later(Duration.ofHours(1)).rounds(3);
+        assertThat(pool.gone).isEmpty();
+        assertThat(pool.node("s-1").state).isEqualTo("ready");
+        assertThat(pool.plan().waits())
+                .extracting(Wait::sentence)
+                .containsExactly(
+                        "no other storage node is ready to take what it holds while a user wants s-0 to be empty");
+
+        pool.requested().rounds(30);
+        assertThat(pool.gone).containsExactly("s-1 with 0");
+        assertThat(pool.status()).isEmpty();
+    }
+
+    /** A pool for which another operator makes other agents only, which needs no step. */
+    @Test
+    void whatStandsForMonthsKeepsThePoolFromNoTurn() {
+        DrainPool pool = new DrainPool(2).requested("s-1").rounds(1);
+        assertThat(pool.plan().takesTurn()).isFalse();
+
+        pool.rounds(20);
+        assertThat(pool.phases()).containsExactly("s-1 EMPTY");
+        assertThat(pool.plan().takesTurn()).isTrue();
+        pool.requested("s-0", "s-1").rounds(1);
+        assertThat(pool.phases()).containsExactly("s-1 EMPTY", "s-0 WAITING");
+        assertThat(pool.plan().takesTurn()).isTrue();
     }
 
     @Test
