@@ -77,7 +77,7 @@ final class EmptySteps {
             // It is tried until there is room: there is nothing else to go to.
             case ROLLBACK -> silent ? failed(step, node) : filled(step, StepState.UNDER_WAY, node);
             default ->
-                overdue && !isAnyReady(step)
+                overdue && (!isAnyReady(step) || isOtherStuck())
                         ? StepJudge.rest(step, view)
                         : filled(step, overdue ? StepState.LEFTOVERS : StepState.UNDER_WAY, node);
         };
@@ -89,6 +89,12 @@ final class EmptySteps {
                 .flatMap(report -> report.nodes().stream())
                 .anyMatch(node ->
                         node.ready() && !node.isTransient() && !node.id().equals(step.of()));
+    }
+
+    /** One that goes, or is to be empty where it is, may need the room of one that comes back: that one begins again later. */
+    private boolean isOtherStuck() {
+        return view.steps().stream()
+                .anyMatch(step -> step.state() == StepState.LEFTOVERS && step.because() != StepCause.SETTINGS);
     }
 
     private Verdict failed(StepStatus step, Optional<PoolReport.Node> node) {

@@ -50,14 +50,15 @@ class MoveTest {
     }
 
     /** Those that are to go cannot take what others hold, nor the other way round. */
-    @Test
-    void whereAllAreEmptiedThoseThatStayTakePartUntilTheOthersAreGone() {
-        DrainPool pool = new DrainPool(4).options(WAIT).maxUnavailable(2).outdated("s-0", "s-1");
+    @ParameterizedTest(name = "of {0}, all but four of which are full")
+    @ValueSource(ints = {4, 5})
+    void whereAllAreEmptiedThoseThatStayTakePartUntilTheOthersAreGone(int nodes) {
+        DrainPool pool = new DrainPool(nodes).options(WAIT).maxUnavailable(2).outdated("s-0", "s-1");
         pool.nodes().forEach(id -> pool.node(id).stuck = 5);
         pool.rounds(3);
         assertThat(pool.phases()).containsExactly("s-1 UNDER_WAY", "s-0 UNDER_WAY");
 
-        pool.unwanted("s-2", "s-3").rounds(12).later(Duration.ofMinutes(2)).rounds(1);
+        pool.unwanted("s-2", "s-3").rounds(12).later(Duration.ofMinutes(2)).rounds(2);
         assertThat(pool.phases()).contains("s-0 TAKE_BACK", "s-1 TAKE_BACK");
         pool.rounds(6);
         assertThat(pool.node("s-0").state).isEqualTo("ready");
