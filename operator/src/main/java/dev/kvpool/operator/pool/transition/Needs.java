@@ -131,8 +131,9 @@ final class Needs {
         if (view.members().handsOver(member) && member.ready() && !failed && isRequested(member.pod())) {
             return false;
         }
+        // Nothing can be moved from one that is not ready: it is brought back first.
         boolean emptiedNow = isEmptied(member.id())
-                && !member.master()
+                && member.ready()
                 && step(member.id()).isEmpty()
                 && before.stream().noneMatch(step -> step.of().equals(member.id()) && lets(step));
         return !emptiedNow && step(member.id()).filter(step -> !isPassed(step)).isEmpty();

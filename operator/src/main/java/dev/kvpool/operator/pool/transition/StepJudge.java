@@ -291,8 +291,14 @@ public final class StepJudge {
             return deletedInTime(step, under);
         }
         boolean counts = step.kind() != StepKind.REMOVE;
-        if (counts && verdict instanceof Verdict.Under && view.idle(step).compareTo(view.stepTimeout()) > 0) {
-            verdict = new Verdict.Failed(overdue(step));
+        if (counts && verdict instanceof Verdict.Under under && view.idle(step).compareTo(view.stepTimeout()) > 0) {
+            // An API server that took no writes did not take this either: it is tried once more when it does.
+            verdict = isImageToBeSet(step) && step.waitsFor() == null
+                    ? new Verdict.Under(
+                            step.in(StepState.UNDER_WAY, overdue(step))
+                                    .begun(view.now().toString()),
+                            under.actions())
+                    : new Verdict.Failed(overdue(step));
         }
         return forgiving(step, orLeftOut(step, verdict));
     }
@@ -309,6 +315,14 @@ public final class StepJudge {
         return view.idle(step).compareTo(view.stepTimeout()) > 0
                 ? new Verdict.Under(under.step().begun(now), under.actions())
                 : under;
+    }
+
+    private boolean isImageToBeSet(StepStatus step) {
+        return step.kind() == StepKind.RESTART
+                && view.members()
+                        .get(step.of())
+                        .filter(member -> Facts.isStillThere(step, member) && !member.runs(view.target(member)))
+                        .isPresent();
     }
 
     private static boolean isStillToBeDeleted(StepStatus step, TransitionView view) {
@@ -333,6 +347,10 @@ public final class StepJudge {
                         ? new WarmMasters(view.members()).lack(step.of())
                         : Optional.empty())
                 .orElse("");
+        if (isImageToBeSet(step)) {
+            return "the API server did not change the image of %s within %s"
+                    .formatted(step.of(), view.terms().stepTimeout());
+        }
         if (step.kind() == StepKind.HAND_OVER) {
             return "%s did not hand its leadership over within %s"
                     .formatted(step.of(), view.terms().stepTimeout());

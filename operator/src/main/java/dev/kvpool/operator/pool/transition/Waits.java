@@ -192,13 +192,20 @@ final class Waits {
                 .or(() -> it.kind() == StepKind.EMPTY && !only ? budget.takers(it.of()) : Optional.empty());
     }
 
-    /** What masters wait for, storage nodes that come after them wait for too. Nothing comes after what a user asks of a leader. */
+    /** What masters wait for, storage nodes that come after them wait for too. Nothing comes after a leader of which only a user wants something. */
     private Optional<String> mastersFirst() {
         return waiting.stream()
-                .filter(wait -> wait.because() != StepCause.REQUEST)
                 .filter(wait -> members.isMaster(wait.of()))
+                .filter(wait -> wait.because() != StepCause.REQUEST || isToChange(wait.of()))
                 .map(Wait::sentence)
                 .findFirst();
+    }
+
+    private boolean isToChange(String master) {
+        return view.goals().outdated().contains(master)
+                || behind.stream()
+                        .flatMap(those -> those.steppable().stream())
+                        .anyMatch(member -> member.id().equals(master));
     }
 
     private Optional<String> room(Transition it) {

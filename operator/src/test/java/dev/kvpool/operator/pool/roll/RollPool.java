@@ -66,6 +66,8 @@ public final class RollPool {
     private List<PoolReport.ClientVersion> clients = List.of();
     private List<RollMember> toRaise = storage;
     private Set<String> cordoned = Set.of();
+    private Optional<Long> failover = Optional.empty();
+    private boolean refusesImages;
     final RollMachines machines = new RollMachines();
     private Optional<String> unpullable = Optional.empty();
     private Optional<String> retry = Optional.empty();
@@ -123,6 +125,18 @@ public final class RollPool {
     /** Storage nodes whose Kubernetes nodes are cordoned, and no others. */
     RollPool cordoned(String... ids) {
         cordoned = Set.of(ids);
+        return this;
+    }
+
+    /** A user wants the leadership of this epoch handed over. */
+    RollPool failover(long leadership) {
+        failover = Optional.of(leadership);
+        return this;
+    }
+
+    /** From now on the API server takes no image of a pod. */
+    RollPool refusesImages(boolean now) {
+        refusesImages = now;
         return this;
     }
 
@@ -319,7 +333,7 @@ public final class RollPool {
                                 .collect(Collectors.toMap(id -> id, id -> new Cordon("k-" + id, "", true, false))),
                         Set.of(),
                         Deferred.NONE,
-                        Optional.empty(),
+                        failover,
                         known.flatMap(roll -> Roll.goalOf(roll, options))),
                 knownSteps,
                 new TransitionView.Terms(
@@ -399,6 +413,7 @@ public final class RollPool {
         machines.follow(plan, now);
         for (Action action : plan.actions()) {
             switch (action) {
+                case Action.SetImage setImage when refusesImages -> {}
                 case Action.SetImage(String pod, String uid, String image) -> {
                     done.add(pod + " " + image);
                     pod(pod).ifPresent(member -> {

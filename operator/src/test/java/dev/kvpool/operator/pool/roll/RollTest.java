@@ -148,6 +148,35 @@ class RollTest {
         assertThat(pool.images()).containsExactly(NEW);
     }
 
+    /** Nothing could be moved from either, and none was there to take it. */
+    @Test
+    void aRollbackBringsBackWhatIsNotReadyOnCordonedMachines() {
+        RollPool pool = upgrading(1, 2)
+                .options(new UpgradeSpec(1, 1, false, null, false, null))
+                .rounds(40);
+        assertThat(pool.imagesOfStorage()).containsExactlyInAnyOrder(OLD, NEW);
+        List.of("s-0", "s-1").forEach(id -> pool.node(id).neverReady = true);
+        pool.rounds(1).cordoned("s-0", "s-1").want(OLD).rounds(10);
+        assertThat(pool.done).contains("s-1 " + OLD);
+
+        List.of("s-0", "s-1").forEach(id -> pool.node(id).neverReady = false);
+        play(pool.cordoned(), 2);
+        assertThat(pool.images()).containsExactly(OLD);
+    }
+
+    @Test
+    void storageNodesComeAfterALeaderThatAUserWantsToHandOverToo() {
+        RollPool pool = upgrading(2, 2).failover(1);
+        pool.node("m-1").runNow(NEW);
+        pool.node("m-1").knowsNot.add("s-0");
+        pool.rounds(20);
+        assertThat(pool.done).isEmpty();
+
+        pool.node("m-1").knowsNot.clear();
+        play(pool, 1);
+        assertThat(pool.done).containsExactly("hand over m-0", "m-0 " + NEW, "s-1 " + NEW, "s-0 " + NEW);
+    }
+
     private static RollPool rolling(int masters, int storage) {
         RollPool pool = upgrading(masters, storage).options(new UpgradeSpec(2, 0, false, null, false, null));
         while (pool.status().filter(roll -> roll.phase() == RollPhase.ROLLING).isEmpty()) {
@@ -271,6 +300,39 @@ class RollTest {
         assertThat(pool.done).containsExactly("m-1 " + NEW, "m-1 " + OLD);
         assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
         assertThat(pool.status().orElseThrow().reason()).contains("m-1 did not get ready within 10m", "crashes");
+        assertThat(pool.images()).containsExactly(OLD);
+    }
+
+    /** The API server took no writes for longer than a step may take. */
+    @Test
+    void anImageThatCouldNotBeWrittenIsWrittenAfterwards() {
+        RollPool pool = upgrading(2, 2)
+                .refusesImages(true)
+                .rounds(20)
+                .later(Duration.ofMinutes(10))
+                .rounds(2);
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.ROLLING);
+        assertThat(pool.steps())
+                .extracting(StepStatus::waitsFor)
+                .containsExactly("the API server did not change the image of m-1 within 10m");
+
+        play(pool.refusesImages(false), 1);
+        assertThat(pool.images()).containsExactly(NEW);
+    }
+
+    @Test
+    void anImageThatIsRefusedAgainAndAgainEndsTheUpgrade() {
+        RollPool pool = upgrading(2, 2)
+                .refusesImages(true)
+                .rounds(20)
+                .later(Duration.ofMinutes(10))
+                .rounds(2)
+                .later(Duration.ofMinutes(10))
+                .rounds(ENOUGH);
+
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
+        assertThat(pool.status().orElseThrow().reason())
+                .isEqualTo("the API server did not change the image of m-1 within 10m");
         assertThat(pool.images()).containsExactly(OLD);
     }
 
