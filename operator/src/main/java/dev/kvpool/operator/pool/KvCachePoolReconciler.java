@@ -52,7 +52,8 @@ import java.util.concurrent.TimeUnit;
         name = "kvcachepool",
         fieldManager = PoolLabels.OPERATOR,
         // Off, because Java Operator SDK 5.3.0 to 5.3.4 loses changes otherwise; SpecChangesAreNotLostTest measures it.
-        informer = @Informer(comparableResourceVersions = false),
+        informer = @Informer(comparableResourceVersions = false, onUpdateFilter = ChangesOfUsers.class),
+        generationAwareEventProcessing = false,
         maxReconciliationInterval = @MaxReconciliationInterval(interval = 5, timeUnit = TimeUnit.MINUTES))
 @GradualRetry(maxAttempts = Integer.MAX_VALUE, initialInterval = 1_000, intervalMultiplier = 2, maxInterval = 30_000)
 public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
