@@ -368,7 +368,7 @@ class AdminAccessTest {
         server = AdminServer.start(
                 "127.0.0.1",
                 0,
-                List.of(Route.get("/api/v1/events", _ -> Response.jsonLines(out -> writeWithoutEnd(out, end)))),
+                List.of(Route.get("/api/v1/events", _ -> Response.jsonLines(out -> writeMuch(out, end)))),
                 new AdminAccess(identity, counts, Optional.empty()));
         try (SSLSocket reader = (SSLSocket) client.getSocketFactory().createSocket("127.0.0.1", server.port())) {
             reader.setSoTimeout((int) LONG.toMillis());
@@ -382,12 +382,13 @@ class AdminAccessTest {
         assertThat(end.join()).hasMessageContaining("root that is not trusted any more");
     }
 
-    private static void writeWithoutEnd(OutputStream out, CompletableFuture<IOException> end) throws IOException {
+    private static void writeMuch(OutputStream out, CompletableFuture<IOException> end) throws IOException {
         try {
-            while (true) {
+            for (int i = 0; i < 1_000_000; i++) {
                 out.write("{}\n".getBytes(StandardCharsets.US_ASCII));
                 out.flush();
             }
+            end.complete(new IOException("all of it was taken"));
         } catch (IOException e) {
             end.complete(e);
             throw e;

@@ -82,6 +82,7 @@ class AdminServerBoundsTest {
 
     private static Socket connect(String from) throws IOException {
         Socket socket = new Socket();
+        socket.setSoTimeout(30_000);
         socket.bind(new InetSocketAddress(InetAddress.ofLiteral(from), 0));
         socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         return socket;
