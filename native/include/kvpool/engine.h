@@ -43,12 +43,14 @@ typedef struct kv_engine_params {
                             * "ascend" its own side alone sees to. NULL: no TLS, and no peer with it */
   uint32_t payloads;       /* KV_PAYLOADS_*, with a tls_dir; default encrypted. Authenticated where both sides say so */
   uint32_t trusted_fabric; /* not 0: "ascend" is used beside a tls_dir too, though CANN checks no peer and encrypts nothing */
+  uint32_t sockets_only;   /* not 0: what "tcp" moves goes by the connection also between processes of one machine, which by default
+                            * copy it from memory to memory where the kernel lets them (docs/engines/transfer-engine.md) */
 } kv_engine_params;
 
 /* Listens and starts the engine's thread. On success *out is the caller's, to be ended with kv_engine_destroy. */
 KV_API int32_t kv_engine_create(const kv_engine_params *params, kv_engine **out, char *err, uint32_t err_size);
 
-/* A sentence for each protocol of the list: used, or why not. */
+/* A sentence for each protocol of the list: used, or why not. And one for peers of the same machine. */
 KV_API int32_t kv_engine_transports(kv_engine *engine, char *out, uint32_t out_size);
 
 /* Registered memory. */
@@ -172,6 +174,10 @@ typedef struct kv_engine_stats {
   uint64_t ascend_channels;           /* that there are, with ascend_channels_kept */
   uint64_t ascend_channels_kept;      /* that CANN keeps, as their peer is gone and could not be told */
   uint64_t ascend_channels_max;       /* that there may be */
+  uint64_t same_machine_requests;     /* of ours to peers, of at most 4 MiB, whose bytes were copied from memory to memory */
+  uint64_t same_machine_bytes;        /* of those */
+  uint64_t same_machine_refusals;     /* pairs of processes of this machine whose bytes went by tcp for all that, once a connection and
+                                       * direction; kv_engine_transports says why the latest did */
 } kv_engine_stats;
 KV_API int32_t kv_engine_get_stats(kv_engine *engine, kv_engine_stats *out);
 

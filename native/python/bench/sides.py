@@ -82,10 +82,12 @@ def prefaulted(node):
 
 
 class Ours(Side):
-    """`protocols` are those of the node: "tcp" keeps the client from using shared memory."""
+    """`protocols` are those of the node: "tcp" keeps the client from using shared memory, and engines from copying from
+    memory to memory."""
 
     def __init__(self, name, python, binary, protocols, nodes=1, segment_bytes=SEGMENT_BYTES):
         self.name, self.python = name, python
+        self.same_machine = protocols != "tcp"
         port, admin = free_port(), free_port()
         self.master = f"127.0.0.1:{port}"
         self.directory = tempfile.TemporaryDirectory(dir="/dev/shm", prefix="kvpool-bench-")
@@ -109,6 +111,9 @@ class Ours(Side):
         # A node makes the pages of its memory beside serving, which takes half of the processors as long as it lasts.
         for node_admin in node_admins:
             self._await(f"http://127.0.0.1:{node_admin}/api/v1/node", prefaulted, "memory is not prefaulted")
+
+    def environment(self):
+        return {**super().environment(), "KVPOOL_ENGINE_SAME_MACHINE": "true" if self.same_machine else "false"}
 
     def _await(self, url, wanted, complaint):
         end = time.monotonic() + START_SECONDS

@@ -82,6 +82,7 @@ Result<EngineSettings> settingsFrom(const kv_engine_params& params) {
   settings.config.me.incarnation = kvpool::randomNumber();
   settings.config.me.name = std::move(name.value());
   settings.config.me.product = std::move(product.value());
+  if (params.sockets_only == 0) settings.config.process = kvpool::engine::ownProcess();
   settings.config.connectTimeoutMs = orDefault(params.connect_timeout_ms, kvpool::engine::kConnectTimeoutMs);
   settings.config.transferTimeoutMs = orDefault(params.transfer_timeout_ms, kvpool::engine::kTransferTimeoutMs);
   settings.config.idleTimeoutMs = orDefault(params.idle_timeout_ms, kvpool::engine::kIdleTimeoutMs);

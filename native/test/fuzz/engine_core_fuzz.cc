@@ -50,7 +50,7 @@ class World {
     if (!core_.registerRegions(std::span(&local, 1)).ok()) std::abort();
     session_ = core_.newConnection();
     core_.identify(now_, member("t"));
-    core_.accepted(now_, session_, "fuzz", member("t"));
+    core_.accepted(now_, session_, "fuzz", member("t"), Introduction{5, {1, 2}});
     wire::Bytes hello;
     wire::appendHello(hello, {identity(2), 0, wire::kMagic});
     deliver(session_, hello);
@@ -59,7 +59,7 @@ class World {
   }
 
   void step(Input& input) {
-    const uint64_t kind = input.number(1) % 10;
+    const uint64_t kind = input.number(1) % 12;
     switch (kind) {
       case 0:
         return deliverBody(session_, input.bytes(input.number(2)));
@@ -86,6 +86,11 @@ class World {
         now_ += static_cast<Time>(input.number(2));
         core_.tick(now_);
         break;
+      case 10:
+        return sayAsNeighbor(input);
+      case 11:
+        endPull(input);
+        break;
       default:
         submitOrEndMove(input.number(1));
         break;
@@ -106,6 +111,7 @@ class World {
     Config config;
     config.me = identity(1);
     config.ascend = "127.0.0.1:20000";
+    config.process = {1, 1, 100};
     return config;
   }
 
@@ -163,6 +169,28 @@ class World {
     deliver(session_, writes ? writeFrame(7, pieces) : readFrame(7, pieces));
   }
 
+  void sayAsNeighbor(Input& input) {
+    const uint64_t what = input.number(1) % 4;
+    if (what < 2) {
+      const ProcessName process{1, input.number(1) % 2, static_cast<uint32_t>(input.number(1))};
+      return deliver(what == 0 ? session_ : dialled_, neighborFrame({process, 5, input.number(2), {3, 4}}));
+    }
+    const RemotePiece piece{input.number(1) % 8, kMemory + input.number(2) - 0x800,
+                            static_cast<uint32_t>(input.number(2))};
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): of another process
+    const kv_piece source{reinterpret_cast<void*>(uintptr_t{0x700000}), piece.length};
+    deliver(session_, what == 2 ? pullFrame(7, {&piece, 1}, {&source, 1}) : mayReadFrame(7, {&piece, 1}));
+  }
+
+  void endPull(Input& input) {
+    if (pulls_.empty()) return;
+    const auto ended = std::next(pulls_.begin(), static_cast<ptrdiff_t>(input.number(1) % pulls_.size()));
+    const Pull pull = ended->second;
+    pulls_.erase(ended);
+    const auto how = static_cast<Pulled::How>(input.number(1) % 4);
+    core_.pulled(now_, pull.connection, pull.pull, {how, "it failed"});
+  }
+
   void describe(Input& input) {
     std::vector<Region> regions(input.number(1) % 4);
     for (Region& region : regions)
@@ -189,12 +217,14 @@ class World {
       for (const Action& action : actions)
         std::visit([this](const auto& one) { judge(one); }, action);
     }
+    for (const auto& [number, pull] : pulls_)
+      judgePull(pull);
   }
 
   void judge(const Dial& dial) {
     dialled_ = dial.connection;
     const Principal who = member("t");
-    core_.opened(now_, dialled_, &who);
+    core_.opened(now_, dialled_, &who, Introduction{6, {5, 6}});
     wire::Bytes welcome;
     wire::appendWelcome(welcome, {identity(3), 1});
     pendingWelcome_ = std::move(welcome);
@@ -204,6 +234,28 @@ class World {
   void judge(const ReceivePayload& receive) {
     if (receive.length > kRequestBytes) std::abort();
     if (receive.pieces) judgePieces(*receive.pieces, receive.length);
+  }
+  void judge(const Pull& pull) {
+    if (!pulls_.emplace(pull.pull, pull).second) std::abort();
+    judgePull(pull);
+  }
+  void judge(const DropPull& drop) {
+    if (pulls_.erase(drop.pull) != 1) std::abort();
+  }
+  void judge(const Close& close) {
+    std::erase_if(pulls_, [&](const auto& pull) { return pull.second.connection == close.connection; });
+  }
+  /// Bytes may come at any time.
+  void judgePull(const Pull& pull) {
+    if (pull.to.size() != pull.from.size()) std::abort();
+    uint64_t length = 0;
+    for (const kv_piece& piece : pull.to) {
+      length += piece.length;
+      const auto begin = reinterpret_cast<uintptr_t>(piece.data);
+      if (begin >= kLocal && running_.count((begin - kLocal) / kLocalBytes + 1) == 0) std::abort();
+    }
+    if (length > kRequestBytes) std::abort();
+    judgePieces(Pieces(pull.to), length);
   }
   void judge(const Move& move) {
     for (const MovedPiece& piece : move.pieces) {
@@ -249,6 +301,7 @@ class World {
   bool registered_[2] = {false, false};
   std::map<BatchId, bool> running_;
   std::map<uint64_t, BatchId> moves_;
+  std::map<PayloadId, Pull> pulls_;
 };
 
 }  // namespace

@@ -11,10 +11,10 @@ namespace {
 PyObject* engineNew(PyTypeObject* type, PyObject* arguments, PyObject*) {
   kv_engine_params params{};
   params.struct_size = sizeof(params);
-  if (PyArg_ParseTuple(arguments, "zzzzIIIIIzzII:Engine", &params.name, &params.metadata, &params.protocols,
+  if (PyArg_ParseTuple(arguments, "zzzzIIIIIzzIII:Engine", &params.name, &params.metadata, &params.protocols,
                        &params.listen_host, &params.port_min, &params.port_max, &params.connect_timeout_ms,
                        &params.transfer_timeout_ms, &params.idle_timeout_ms, &params.ascend_host, &params.tls_dir,
-                       &params.payloads, &params.trusted_fabric) == 0) {
+                       &params.payloads, &params.trusted_fabric, &params.sockets_only) == 0) {
     return nullptr;
   }
   return makeHandle<EngineKind>(
@@ -226,6 +226,9 @@ PyObject* engineStats(PyObject* self, PyObject*) {
       {"ascend_channels", s.ascend_channels},
       {"ascend_channels_kept", s.ascend_channels_kept},
       {"ascend_channels_max", s.ascend_channels_max},
+      {"same_machine_requests", s.same_machine_requests},
+      {"same_machine_bytes", s.same_machine_bytes},
+      {"same_machine_refusals", s.same_machine_refusals},
   };
   for (const auto& [name, value] : values) {
     if (!dict || !put(dict.get(), name, value)) return nullptr;
@@ -255,8 +258,9 @@ PyType_Slot engineSlots[] = {
     {Py_tp_new, reinterpret_cast<void*>(engineNew)},
     {Py_tp_dealloc, reinterpret_cast<void*>(freeHandle<EngineKind>)},
     {Py_tp_methods, engineMethods},
-    {Py_tp_doc, const_cast<char*>("Engine(name, metadata, protocols, listen_host, port_min, port_max, connect_ms, "
-                                  "transfer_ms, idle_ms, ascend_host, tls_dir, payloads, trusted_fabric)")},
+    {Py_tp_doc,
+     const_cast<char*>("Engine(name, metadata, protocols, listen_host, port_min, port_max, connect_ms, "
+                       "transfer_ms, idle_ms, ascend_host, tls_dir, payloads, trusted_fabric, sockets_only)")},
     {0, nullptr},
 };
 

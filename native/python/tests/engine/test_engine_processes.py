@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy
 import pytest
-from conftest import Memory, Peer
+from conftest import SIZE, Memory, Peer
 from torch_stand_in import stand_in_torch, tensor_of
 from waiting import eventually
 from wire import CODEC, frame
@@ -77,6 +77,23 @@ def test_a_large_transfer_arrives_whole_both_ways(here: TransferEngine, start: C
     got = numpy.zeros_like(words)
     assert here.transfer_sync_read(peer.address, got.ctypes.data, peer.memory, got.nbytes) == 0
     assert numpy.array_equal(got, words)
+    assert here.get_engine().engine.stats()["same_machine_bytes"] == 2 * words.nbytes
+
+
+def test_processes_of_one_machine_use_sockets_where_that_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, start: Callable[..., Peer]
+) -> None:
+    off = {"KVPOOL_ENGINE_SAME_MACHINE": "false"}
+    sent = Memory(SIZE, b"by tcp")
+    for here_is_off, there in ((True, start()), (False, start(environment=off))):
+        monkeypatch.setenv("KVPOOL_ENGINE_SAME_MACHINE", "false" if here_is_off else "true")
+        engine = TransferEngine()
+        assert engine.initialize(HERE, "P2PHANDSHAKE", "tcp", "") == 0
+        assert engine.transfer_sync_write(there.address, sent.address, there.memory, SIZE) == 0
+        assert int(there.ask("sum")) == zlib.crc32(sent.bytes)
+        stats = engine.get_engine().engine.stats()
+        assert (stats["same_machine_bytes"], stats["same_machine_refusals"]) == (0, 0)
+        engine.get_engine().engine.close()
 
 
 def test_memory_of_tensors_is_registered_by_address(here: TransferEngine) -> None:

@@ -109,6 +109,7 @@ def test_payloads_are_a_choice_of_both_sides(authority: Authority) -> None:
         ("KVPOOL_IDENTITY_DIR", "/nowhere", "/nowhere/token"),
         ("KVPOOL_ENGINE_PAYLOADS", "bare", "must be encrypted or authenticated"),
         ("KVPOOL_TRUSTED_FABRIC", "yes", "must be true or false"),
+        ("KVPOOL_ENGINE_SAME_MACHINE", "no", "must be true or false"),
     ],
 )
 def test_no_engine_is_plain_by_mistake(

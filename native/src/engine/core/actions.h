@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/pieces.h"
+#include "engine/core/neighbor.h"
 #include "kvpool/kvpool.h"
 #include "wire/sbe.h"
 
@@ -76,6 +77,37 @@ struct Move {
 struct ForgetChannel {
   std::string endpoint;
 };
+/// The peer at the other end of a connection is a process of this machine, it says: where it shows our challenge.
+struct Meet {
+  ConnectionId connection = 0;
+  NeighborClaim peer;
+  Challenge challenge{};
+};
+/// Copies from the memory of that process. Answered by pulled(), unless it is dropped or the connection ends: until
+/// then the pieces are in use.
+struct Pull {
+  ConnectionId connection = 0;
+  PayloadId pull = 0;
+  std::vector<kv_piece> to;    // in this process
+  std::vector<uint64_t> from;  // in the other one, as many bytes each
+  uint64_t withdrawn = 0;      // at the other end, when it allowed this
+};
+/// It is not answered any more.
+struct DropPull {
+  ConnectionId connection = 0;
+  PayloadId pull = 0;
+};
+/// What became of a Pull.
+struct Pulled {
+  enum class How {
+    Done,
+    Withdrawn,  // something was withdrawn meanwhile, maybe this
+    Refused,    // memory of the peer cannot be had this way
+    Gone,       // the peer is; its connection will end too
+  };
+  How how = How::Done;
+  std::string why;  // Refused
+};
 struct FinishBatch {
   BatchId batch = 0;
   std::vector<int32_t> statuses;  // of its lines
@@ -92,6 +124,6 @@ struct Note {
 };
 
 using Action = std::variant<Dial, SendFrame, SendPayload, ReceivePayload, DropPayload, Welcomed, Close, Move,
-                            ForgetChannel, FinishBatch, PeerRefused, Note>;
+                            ForgetChannel, Meet, Pull, DropPull, FinishBatch, PeerRefused, Note>;
 
 }  // namespace kvpool::engine

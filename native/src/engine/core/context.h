@@ -24,8 +24,9 @@ struct Config {
   int64_t connectTimeoutMs = kConnectTimeoutMs;
   int64_t transferTimeoutMs = kTransferTimeoutMs;
   int64_t idleTimeoutMs = kIdleTimeoutMs;
-  bool tcp = true;     // bytes may go by the connection; else only by CANN
-  std::string ascend;  // HOST:PORT of our engine of CANN, which has our regions too; empty: none
+  bool tcp = true;      // bytes may go by the connection; else only by CANN
+  ProcessName process;  // this one, if bytes may go from memory to memory within one machine
+  std::string ascend;   // HOST:PORT of our engine of CANN, which has our regions too; empty: none
 };
 
 struct Counters {
@@ -40,6 +41,9 @@ struct Counters {
   uint64_t protocolErrors = 0;
   uint64_t notifiesSent = 0;
   uint64_t notifiesReceived = 0;
+  uint64_t sameMachineRequests = 0;  // of ours, that went from memory to memory
+  uint64_t sameMachineBytes = 0;
+  uint64_t sameMachineRefusals = 0;
 };
 
 class PeerLink;
@@ -53,11 +57,17 @@ struct Context {
   BatchTable batches;
   std::deque<Notification> notifications;  // of peers, for the application
   Counters counters;
-  std::string explanation;  // of the latest failure
+  std::string explanation;         // of the latest failure
+  std::string sameMachineRefusal;  // why the latest pair of processes of this machine goes by tcp
   std::vector<Action> actions;
   std::unordered_map<ConnectionId, PeerLink*> links;  // by the connection each has now
 
   [[nodiscard]] const Principal* ourselves() const { return self ? &*self : nullptr; }
+  void refusedSameMachine(const std::string& peer, const std::string& why) {
+    ++counters.sameMachineRefusals;
+    sameMachineRefusal = peer + ": " + why;
+    act(Note{LogLevel::Debug, "bytes of the pair go by tcp, though both are on this machine: " + sameMachineRefusal});
+  }
   ConnectionId newConnection() { return ++lastConnection_; }
   uint64_t newRequest() { return ++lastRequest_; }
   template <typename Wanted>

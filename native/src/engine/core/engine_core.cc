@@ -98,6 +98,11 @@ void EngineCore::payloadReceived(Time now, ConnectionId id, uint32_t computedCrc
   sessions_.payloadReceived(now, id, computedCrc, sentCrc);
 }
 
+void EngineCore::pulled(Time now, ConnectionId id, PayloadId pull, const Pulled& end) {
+  if (PeerLink* link = linkOf(id)) return link->pulled(now, pull, end);
+  sessions_.pulled(now, id, pull, end);
+}
+
 void EngineCore::payloadSent(Time now, ConnectionId id, PayloadId payload) {
   if (PeerLink* link = linkOf(id)) return link->payloadSent(now, payload);
   sessions_.payloadSent(id, payload);

@@ -45,13 +45,17 @@ class EngineCore {
   /// For a connection that a peer makes.
   ConnectionId newConnection() { return context_.newConnection(); }
   /// Of that number. `who` the peer is by its certificate; nothing: it has none.
-  void accepted(Time now, ConnectionId id, const std::string& peer, std::optional<Principal> who = {}) {
-    sessions_.accepted(now, id, peer, std::move(who));
+  /// `ours`: our end, if bytes may go from memory to memory where the peer is on this machine.
+  void accepted(Time now, ConnectionId id, const std::string& peer, std::optional<Principal> who = {},
+                const std::optional<Introduction>& ours = {}) {
+    sessions_.accepted(now, id, peer, std::move(who), ours);
   }
   /// Null: the peer shows no certificate.
-  void opened(Time now, ConnectionId id, const Principal* who = nullptr) {
-    if (PeerLink* link = linkOf(id)) link->opened(now, who);
+  void opened(Time now, ConnectionId id, const Principal* who = nullptr, const std::optional<Introduction>& ours = {}) {
+    if (PeerLink* link = linkOf(id)) link->opened(now, who, ours);
   }
+  /// The end of a Pull.
+  void pulled(Time now, ConnectionId id, PayloadId pull, const Pulled& end);
   /// Throws as everything in wire/sbe.h does; malformed() is then due.
   void frame(Time now, ConnectionId id, wire::Body body);
   void malformed(Time now, ConnectionId id, const std::string& what);
@@ -73,6 +77,8 @@ class EngineCore {
   [[nodiscard]] const Counters& counters() const { return context_.counters; }
   [[nodiscard]] const RegionTable& regions() const { return context_.regions; }
   [[nodiscard]] const std::string& explanation() const { return context_.explanation; }
+  [[nodiscard]] const std::string& sameMachineRefusal() const { return context_.sameMachineRefusal; }
+  [[nodiscard]] bool takesSameMachine() const { return context_.config.process.pid != 0; }
   [[nodiscard]] size_t peersConnected() const;
   [[nodiscard]] size_t clientsConnected() const { return sessions_.count(); }
   [[nodiscard]] int64_t connectTimeoutMs() const { return context_.config.connectTimeoutMs; }

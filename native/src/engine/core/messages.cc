@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/messages.h"
 
+#include "base/checked.h"
 #include "base/host_port.h"
 #include "dev_kvpool_wire/EngineDescribe.h"
+#include "dev_kvpool_wire/EngineMayRead.h"
+#include "dev_kvpool_wire/EngineNeighbor.h"
 #include "dev_kvpool_wire/EngineNotify.h"
+#include "dev_kvpool_wire/EnginePull.h"
 #include "dev_kvpool_wire/EngineRead.h"
 #include "dev_kvpool_wire/EngineRegions.h"
 #include "dev_kvpool_wire/EngineReply.h"
@@ -32,20 +36,27 @@ wire::Bytes piecesFrame(uint64_t id, std::span<const RemotePiece> pieces) {
   });
 }
 
-template <typename Message>
-PiecesRequest readPieces(wire::Body body) {
+/// `also` sees each entry.
+template <typename Message, typename Also>
+PiecesRequest readPieces(wire::Body body, Also also) {
   Reader<Message> reader(body);
   PiecesRequest request;
   request.id = reader->requestId();
   request.pieces = reader.list(&Message::pieces, kPiecesPerRequest, [&](auto& entry) {
     if (entry.length() == 0) throw Malformed("a piece of no bytes");
     request.bytes += entry.length();
+    also(entry);
     return RemotePiece{entry.region(), entry.address(), entry.length()};
   });
   if (request.pieces.empty()) throw Malformed("a request of no pieces");
   if (request.bytes > kRequestBytes)
     throw Malformed("a request of more than " + std::to_string(kRequestBytes) + " bytes");
   return request;
+}
+
+template <typename Message>
+PiecesRequest readPieces(wire::Body body) {
+  return readPieces<Message>(body, [](const auto&) {});
 }
 
 }  // namespace
@@ -75,6 +86,30 @@ wire::Bytes readFrame(uint64_t id, std::span<const RemotePiece> pieces) {
   return piecesFrame<sbe::EngineRead>(id, pieces);
 }
 
+wire::Bytes mayReadFrame(uint64_t id, std::span<const RemotePiece> pieces) {
+  return piecesFrame<sbe::EngineMayRead>(id, pieces);
+}
+
+wire::Bytes pullFrame(uint64_t id, std::span<const RemotePiece> pieces, std::span<const kv_piece> sources) {
+  using Message = sbe::EnginePull;
+  return frameOf<Message>(groupRoom(pieces.size(), Message::Pieces::sbeBlockLength()), [&](Message& message) {
+    message.requestId(id);
+    auto& group = message.piecesCount(static_cast<uint16_t>(pieces.size()));
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      group.next().region(pieces[i].region).address(pieces[i].address).length(pieces[i].length);
+      group.source(reinterpret_cast<uintptr_t>(sources[i].data));
+    }
+  });
+}
+
+wire::Bytes neighborFrame(const NeighborClaim& claim) {
+  return frameOf<sbe::EngineNeighbor>(0, [&](sbe::EngineNeighbor& message) {
+    message.boot(claim.process.boot).pidNamespace(claim.process.pidNamespace).pid(claim.process.pid);
+    message.descriptor(claim.descriptor).proof(claim.proof);
+    message.challenge().first(claim.challenge[0]).second(claim.challenge[1]);
+  });
+}
+
 wire::Bytes notifyFrame(uint64_t id, const Notification& notification) {
   const size_t room = textRoom(notification.name.size()) + textRoom(notification.message.size());
   return frameOf<sbe::EngineNotify>(room, [&](sbe::EngineNotify& message) {
@@ -85,7 +120,8 @@ wire::Bytes notifyFrame(uint64_t id, const Notification& notification) {
 
 wire::Bytes replyFrame(const Reply& reply) {
   return frameOf<sbe::EngineReply>(textRoom(reply.message.size()), [&](sbe::EngineReply& message) {
-    message.requestId(reply.id).status(reply.status).payloadLength(reply.payloadLength).putMessage(reply.message);
+    message.requestId(reply.id).status(reply.status).payloadLength(reply.payloadLength).withdrawn(reply.withdrawn);
+    message.putMessage(reply.message);
   });
 }
 
@@ -114,6 +150,34 @@ PiecesRequest readRead(wire::Body body) {
   return readPieces<sbe::EngineRead>(body);
 }
 
+PiecesRequest readMayRead(wire::Body body) {
+  return readPieces<sbe::EngineMayRead>(body);
+}
+
+PullRequest readPull(wire::Body body) {
+  PullRequest request;
+  request.to = readPieces<sbe::EnginePull>(body, [&](auto& entry) {
+    if (entry.source() == 0 || !checkedAdd(entry.source(), uint64_t{entry.length()}))
+      throw Malformed("a source that is no memory");
+    request.sources.push_back(entry.source());
+  });
+  return request;
+}
+
+NeighborClaim readNeighbor(wire::Body body) {
+  Reader<sbe::EngineNeighbor> reader(body);
+  NeighborClaim claim;
+  claim.process = {reader->boot(), reader->pidNamespace(), reader->pid()};
+  claim.descriptor = reader->descriptor();
+  claim.proof = reader->proof();
+  auto& challenge = reader->challenge();
+  claim.challenge = {challenge.first(), challenge.second()};
+  // Numbers of other types in the kernel, and a place of 24 bytes.
+  if (claim.process.pid > INT32_MAX || claim.descriptor > INT32_MAX || !checkedAdd(claim.proof, sizeof(ShownProof)))
+    throw Malformed("a process that cannot be");
+  return claim;
+}
+
 NotifyRequest readNotify(wire::Body body) {
   Reader<sbe::EngineNotify> reader(body);
   NotifyRequest request;
@@ -125,7 +189,7 @@ NotifyRequest readNotify(wire::Body body) {
 
 Reply readReply(wire::Body body) {
   Reader<sbe::EngineReply> reader(body);
-  Reply reply{reader->requestId(), reader->status(), reader->payloadLength(), {}};
+  Reply reply{reader->requestId(), reader->status(), reader->payloadLength(), {}, reader->withdrawn()};
   reply.message = text(reader.bytes());
   return reply;
 }

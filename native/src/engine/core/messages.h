@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/neighbor.h"
 #include "engine/core/region_table.h"
 #include "wire/sbe.h"
 
@@ -25,6 +26,12 @@ struct PiecesRequest {
   uint64_t id = 0;
   std::vector<RemotePiece> pieces;  // 1 to kPiecesPerRequest, none empty
   uint64_t bytes = 0;               // of all of them, at most kRequestBytes
+};
+
+/// What to copy from the memory of the side that asks, and where to.
+struct PullRequest {
+  PiecesRequest to;
+  std::vector<uint64_t> sources;  // addresses there, one for each piece
 };
 
 struct Notification {
@@ -49,12 +56,17 @@ struct Reply {
   int32_t status = KV_OK;
   uint32_t payloadLength = 0;
   std::string message;
+  uint64_t withdrawn = 0;
 };
 
 wire::Bytes describeFrame(uint64_t id);
 wire::Bytes regionsFrame(uint64_t id, std::span<const Region> regions, const std::string& ascend = "");
 wire::Bytes writeFrame(uint64_t id, std::span<const RemotePiece> pieces);
 wire::Bytes readFrame(uint64_t id, std::span<const RemotePiece> pieces);
+wire::Bytes mayReadFrame(uint64_t id, std::span<const RemotePiece> pieces);
+/// `sources`: as many as pieces.
+wire::Bytes pullFrame(uint64_t id, std::span<const RemotePiece> pieces, std::span<const kv_piece> sources);
+wire::Bytes neighborFrame(const NeighborClaim& claim);
 wire::Bytes notifyFrame(uint64_t id, const Notification& notification);
 wire::Bytes replyFrame(const Reply& reply);
 
@@ -63,6 +75,9 @@ uint64_t readDescribe(wire::Body body);
 Regions readRegions(wire::Body body);
 PiecesRequest readWrite(wire::Body body);
 PiecesRequest readRead(wire::Body body);
+PiecesRequest readMayRead(wire::Body body);
+PullRequest readPull(wire::Body body);
+NeighborClaim readNeighbor(wire::Body body);
 NotifyRequest readNotify(wire::Body body);
 Reply readReply(wire::Body body);
 

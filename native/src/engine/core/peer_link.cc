@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/ids.h"
+#include "dev_kvpool_wire/EngineNeighbor.h"
 #include "dev_kvpool_wire/EngineRegions.h"
 #include "dev_kvpool_wire/Refused.h"
 #include "dev_kvpool_wire/Welcome.h"
@@ -24,10 +25,11 @@ void PeerLink::dial(Time now) {
   context_.act(Dial{connection_, address_});
 }
 
-void PeerLink::opened(Time now, const Principal* who) {
+void PeerLink::opened(Time now, const Principal* who, const std::optional<Introduction>& ours) {
   who_ = who == nullptr ? std::nullopt : std::optional(*who);
   if (const Status fits = judge(); !fits.ok()) return drop(now, fits.code(), address_ + ": " + fits.text());
   state_ = State::Greeting;
+  if (ours && context_.config.process.pid != 0) neighbor_.emplace(context_.config.process, *ours);
   hello_ = wire::Hello{context_.config.me, 0, wire::kMagic};
   wire::Bytes out;
   wire::appendHello(out, hello_);
@@ -59,6 +61,7 @@ void PeerLink::frame(Time now, wire::Body body) {
       return greeted(now, body);
     case State::Describing:
     case State::Ready:
+      if (wire::templateOf(body) == sbe::EngineNeighbor::sbeTemplateId()) return introduced(body);
       if (wire::templateOf(body) == sbe::EngineRegions::sbeTemplateId()) return described(now, body);
       return replied(now, body);
   }
@@ -79,7 +82,19 @@ void PeerLink::greeted(Time now, wire::Body body) {
   incarnation_ = welcome.self.incarnation;
   context_.act(Welcomed{connection_});
   state_ = State::Describing;
+  if (neighbor_) context_.act(SendFrame{connection_, neighborFrame(neighbor_->claim())});
   askForRegions(now);
+}
+
+/// Comes before the regions, so that the first transfer knows how it goes.
+void PeerLink::introduced(wire::Body body) {
+  const NeighborClaim claim = readNeighbor(body);
+  if (!neighbor_ || neighbor_->heard()) throw wire::Malformed("an introduction that was not asked for");
+  const std::optional<Status> met = neighbor_->meet(claim);
+  if (!met) return;
+  if (!met->ok()) return context_.refusedSameMachine(address_, met->text());
+  context_.act(Meet{connection_, claim, neighbor_->challenge()});
+  peerPulls_ = wePull_ = true;
 }
 
 void PeerLink::askForRegions(Time now) {
@@ -130,6 +145,8 @@ void PeerLink::forget() {
   context_.links.erase(connection_);
   connection_ = 0;
   who_.reset();
+  neighbor_.reset();  // from now on nothing that the peer copies from here counts
+  peerPulls_ = wePull_ = false;
   renewing_ = false;
   description_ = Description();
   describing_.clear();
@@ -363,13 +380,22 @@ void PeerLink::send(Time now, std::unique_ptr<Request> request) {
   usedAt_ = now;
   if (inFlight_.empty()) progressAt_ = now;
   const PlannedRequest& planned = request->plan;
+  request->way = wayOf(*request);
   switch (request->kind) {
     case Request::Kind::Write:
+      if (request->way == Request::Way::PeerPulls) {
+        context_.act(SendFrame{connection_, pullFrame(id, planned.remote, planned.local)});
+        break;
+      }
       request->payloadUnsent = true;
       context_.act(SendFrame{connection_, writeFrame(id, planned.remote)});
       context_.act(SendPayload{connection_, id, Pieces(planned.local), planned.bytes});
       break;
     case Request::Kind::Read:
+      if (request->way == Request::Way::WePull) {
+        context_.act(SendFrame{connection_, mayReadFrame(id, planned.remote)});
+        break;
+      }
       context_.act(SendFrame{connection_, readFrame(id, planned.remote)});
       break;
     case Request::Kind::Notify:
@@ -378,6 +404,56 @@ void PeerLink::send(Time now, std::unique_ptr<Request> request) {
       break;
   }
   inFlight_.emplace(id, std::move(request));
+}
+
+Request::Way PeerLink::wayOf(const Request& request) const {
+  if (request.socketOnly) return Request::Way::Socket;
+  if (request.kind == Request::Kind::Write && peerPulls_) return Request::Way::PeerPulls;
+  if (request.kind == Request::Kind::Read && wePull_) return Request::Way::WePull;
+  return Request::Way::Socket;
+}
+
+/// The peer says that its memory may be read.
+void PeerLink::beginPull(InFlight request, uint64_t withdrawn) {
+  Request& one = *request->second;
+  one.way = Request::Way::Pulling;
+  std::vector<uint64_t> from;
+  from.reserve(one.plan.remote.size());
+  for (const RemotePiece& piece : one.plan.remote)
+    from.push_back(piece.address);
+  context_.act(Pull{connection_, request->first, one.plan.local, std::move(from), withdrawn});
+}
+
+void PeerLink::pulled(Time now, PayloadId pull, const Pulled& end) {
+  const auto request = inFlight_.find(pull);
+  if (request == inFlight_.end() || request->second->way != Request::Way::Pulling) return;
+  progressAt_ = now;
+  switch (end.how) {
+    case Pulled::How::Done:
+      return finish(now, request, KV_OK, "");
+    case Pulled::How::Refused:
+      refusedToPull(wePull_, end.why);
+      return bySocket(now, request);
+    case Pulled::How::Withdrawn:
+    case Pulled::How::Gone:
+      return bySocket(now, request);
+  }
+}
+
+/// What cannot be copied from memory to memory goes by the connection, which has its own answer.
+void PeerLink::bySocket(Time now, InFlight request) {
+  std::unique_ptr<Request> once = std::move(request->second);
+  inFlight_.erase(request);
+  if (!once->orphan) {
+    once->socketOnly = true;
+    waiting_.push_front(std::move(once));
+  }
+  fillWindow(now);
+}
+
+/// Once for a connection and a direction.
+void PeerLink::refusedToPull(bool& way, const std::string& why) {
+  if (std::exchange(way, false)) context_.refusedSameMachine(address_, why);
 }
 
 void PeerLink::payloadSent(Time, PayloadId payload) {
@@ -390,10 +466,18 @@ void PeerLink::replied(Time now, wire::Body body) {
   if (found == inFlight_.end() || receiving_ == reply.id) throw wire::Malformed("a reply to no request");
   const Request& request = *found->second;
   if (request.payloadUnsent) throw wire::Malformed("a reply before the payload was sent");
-  const bool hasPayload = request.kind == Request::Kind::Read && reply.status == KV_OK;
+  if (request.way == Request::Way::Pulling) throw wire::Malformed("a reply to what was answered");
+  const bool hasPayload =
+      request.kind == Request::Kind::Read && request.way == Request::Way::Socket && reply.status == KV_OK;
   if (reply.payloadLength != (hasPayload ? request.plan.bytes : 0))
     throw wire::Malformed("a payload of another length");
   if (!hasPayload) {
+    if (request.way != Request::Way::Socket && reply.status == KV_UNAVAILABLE) {
+      refusedToPull(request.way == Request::Way::PeerPulls ? peerPulls_ : wePull_, reply.message);
+      return bySocket(now, found);
+    }
+    if (request.way == Request::Way::WePull && reply.status == KV_OK && !request.orphan)
+      return beginPull(found, reply.withdrawn);
     return finish(now, found, reply.status, reply.message);
   }
   receiving_ = reply.id;
@@ -417,6 +501,10 @@ void PeerLink::finish(Time now, std::map<uint64_t, std::unique_ptr<Request>>::it
   const std::unique_ptr<Request> done = std::move(request->second);
   inFlight_.erase(request);
   if (done->orphan) return fillWindow(now);
+  if (status == KV_OK && done->way != Request::Way::Socket) {
+    ++context_.counters.sameMachineRequests;
+    context_.counters.sameMachineBytes += done->plan.bytes;
+  }
   if (status != KV_OK) context_.explanation = address_ + ": " + (why.empty() ? statusText(status) : why);
   Task& task = tasks_.at(done->task);
   if (done->kind == Request::Kind::Notify) {
@@ -522,13 +610,18 @@ void PeerLink::cancel(Time now, BatchId batch) {
   planning_.erase(id);
   std::erase_if(waiting_, [&](const auto& request) { return request->task == id; });
   bool halfSent = false;
-  for (auto& [number, request] : inFlight_) {
-    if (request->task != id || request->orphan) continue;
-    request->orphan = true;
-    halfSent = halfSent || request->payloadUnsent;
-    if (number == receiving_) context_.act(DropPayload{connection_});
+  for (auto next = inFlight_.begin(); next != inFlight_.end();) {
+    const auto one = next++;
+    Request& request = *one->second;
+    if (request.task != id || request.orphan) continue;
+    request.orphan = true;
+    halfSent = halfSent || request.payloadUnsent || request.way == Request::Way::PeerPulls;
+    if (one->first == receiving_) context_.act(DropPayload{connection_});
+    if (request.way != Request::Way::Pulling) continue;
+    context_.act(DropPull{connection_, one->first});
+    inFlight_.erase(one);
   }
-  // Half a payload cannot be taken back otherwise.
+  // Half a payload cannot be taken back otherwise, nor what the peer is copying.
   if (halfSent) drop(now, KV_TRANSFER_FAILED, "a transfer ran out of time");
 }
 

@@ -11,6 +11,7 @@
 #include "engine/core/absence.h"
 #include "engine/core/context.h"
 #include "engine/core/description.h"
+#include "engine/core/neighbor.h"
 #include "engine/core/task.h"
 
 namespace kvpool::engine {
@@ -31,8 +32,10 @@ class PeerLink {
   /// The end of a Move.
   void moved(Time now, uint64_t move, const Status& status);
 
-  /// `who` the peer is by its certificate; null: it shows none.
-  void opened(Time now, const Principal* who);
+  /// `who` the peer is by its certificate; null: it shows none. `ours`: our end, if bytes may go from memory to memory.
+  void opened(Time now, const Principal* who, const std::optional<Introduction>& ours);
+  /// The end of a Pull.
+  void pulled(Time now, PayloadId pull, const Pulled& end);
   /// We are another one by our certificate than before.
   void identified(Time now);
   /// What is under way ends here, and the next connection, with newer certificates, takes what is to begin.
@@ -69,6 +72,7 @@ class PeerLink {
   void dial(Time now);
   void greeted(Time now, wire::Body body);
   void described(Time now, wire::Body body);
+  void introduced(wire::Body body);
   void askForRegions(Time now);
   void advance(Time now);
   void planAll(Time now);
@@ -80,6 +84,11 @@ class PeerLink {
   void fillWindow(Time now);
   void send(Time now, std::unique_ptr<Request> request);
   void replied(Time now, wire::Body body);
+  using InFlight = std::map<uint64_t, std::unique_ptr<Request>>::iterator;
+  [[nodiscard]] Request::Way wayOf(const Request& request) const;
+  void beginPull(InFlight request, uint64_t withdrawn);
+  void bySocket(Time now, InFlight request);
+  void refusedToPull(bool& way, const std::string& why);
   void finish(Time now, std::map<uint64_t, std::unique_ptr<Request>>::iterator request, int32_t status,
               const std::string& why);
   void roundOver(TaskId id, Task& task);
@@ -103,7 +112,10 @@ class PeerLink {
   Time progressAt_ = 0;
   Time usedAt_ = 0;
   wire::Hello hello_;
-  uint64_t incarnation_ = 0;  // of the latest life we met
+  std::optional<Neighbor> neighbor_;  // nothing: all goes by the connection
+  bool peerPulls_ = false;            // so that writes go that way
+  bool wePull_ = false;               // and reads that one
+  uint64_t incarnation_ = 0;          // of the latest life we met
   Absence absence_;
   Description description_;
   uint64_t asked_ = 0;     // descriptions asked for

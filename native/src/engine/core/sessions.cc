@@ -6,7 +6,10 @@
 
 #include "base/ids.h"
 #include "dev_kvpool_wire/EngineDescribe.h"
+#include "dev_kvpool_wire/EngineMayRead.h"
+#include "dev_kvpool_wire/EngineNeighbor.h"
 #include "dev_kvpool_wire/EngineNotify.h"
+#include "dev_kvpool_wire/EnginePull.h"
 #include "dev_kvpool_wire/EngineRead.h"
 #include "dev_kvpool_wire/EngineWrite.h"
 #include "dev_kvpool_wire/Hello.h"
@@ -23,11 +26,13 @@ bool Sessions::Use::touches(const std::vector<uint64_t>& gone) const {
                      [&](uint64_t region) { return std::find(gone.begin(), gone.end(), region) != gone.end(); });
 }
 
-void Sessions::accepted(Time now, ConnectionId id, const std::string& peer, std::optional<Principal> who) {
+void Sessions::accepted(Time now, ConnectionId id, const std::string& peer, std::optional<Principal> who,
+                        const std::optional<Introduction>& ours) {
   Session& session = sessions_[id];
   session.peer = peer;
   session.who = std::move(who);
   session.since = now;
+  if (ours) session.neighbor.emplace(context_.config.process, *ours);
   if (const Status fits = judge(session); !fits.ok()) {
     return refuse(id, {wire::Refusal::IdentityMismatch, wire::kWireVersions, fits.text()});
   }
@@ -66,6 +71,12 @@ void Sessions::serve(ConnectionId id, Session& session, wire::Body body) {
       return write(id, session, readWrite(body));
     case sbe::EngineRead::sbeTemplateId():
       return read(id, session, readRead(body));
+    case sbe::EnginePull::sbeTemplateId():
+      return pull(id, session, readPull(body));
+    case sbe::EngineMayRead::sbeTemplateId():
+      return mayRead(id, session, readMayRead(body));
+    case sbe::EngineNeighbor::sbeTemplateId():
+      return introduce(id, session, readNeighbor(body));
     case sbe::EngineNotify::sbeTemplateId():
       return notify(id, session, readNotify(body));
     default:
@@ -177,6 +188,77 @@ void Sessions::read(ConnectionId id, Session& session, const PiecesRequest& requ
   context_.act(SendPayload{id, payload, Pieces(kept.memory), request.bytes});
 }
 
+void Sessions::introduce(ConnectionId id, Session& session, const NeighborClaim& claim) {
+  if (!session.neighbor) return send(id, session, neighborFrame({}));  // takes no part
+  Neighbor& neighbor = *session.neighbor;
+  if (neighbor.heard()) throw wire::Malformed("a second introduction");
+  const std::optional<Status> met = neighbor.meet(claim);
+  // Which process this is concerns those of this machine only.
+  send(id, session, neighborFrame(met ? neighbor.claim() : NeighborClaim{}));
+  if (!met) return;
+  if (!met->ok()) return context_.refusedSameMachine(session.peer, met->text());
+  context_.act(Meet{id, claim, neighbor.challenge()});
+}
+
+/// A write whose bytes we copy ourselves.
+void Sessions::pull(ConnectionId id, Session& session, PullRequest request) {
+  if (session.pulls.size() >= kRequestsInFlight) throw wire::Malformed("more requests than one may have under way");
+  Write pull;
+  pull.request = request.to.id;
+  pull.bytes = request.to.bytes;
+  Status may = mayWrite(session);
+  if (may.ok()) may = resolve(session, request.to, pull.use);
+  if (may.ok() && !(session.neighbor && session.neighbor->met()))
+    may = {KV_UNAVAILABLE, "its memory cannot be read from here"};
+  if (!may.ok()) return reply(id, session, pull.request, may, 0);
+  const PayloadId number = context_.newRequest();
+  context_.act(Pull{id, number, pull.use.memory, std::move(request.sources), 0});
+  session.pulls.emplace(number, std::move(pull));
+}
+
+void Sessions::pulled(Time now, ConnectionId id, PayloadId pull, const Pulled& end) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  Session& session = found->second;
+  const auto ended = session.pulls.extract(pull);
+  if (!ended) return;
+  session.since = now;
+  if (!session.mustTake()) session.tookAt = now;
+  const Write& write = ended.mapped();
+  Status status;
+  switch (end.how) {
+    case Pulled::How::Done:
+      ++context_.counters.servedWrites;
+      context_.counters.servedWriteBytes += write.bytes;
+      break;
+    case Pulled::How::Withdrawn:
+    case Pulled::How::Gone:
+      status = {KV_UNAVAILABLE, "its memory is not offered any more"};
+      break;
+    case Pulled::How::Refused:
+      context_.refusedSameMachine(session.peer, end.why);
+      status = {KV_UNAVAILABLE, end.why};
+      break;
+  }
+  reply(id, session, write.request, status, 0);
+  keepToUnsentMax();
+}
+
+/// A read of which the peer does the copying. What it copies counts only if nothing was unregistered meanwhile, which
+/// our proof tells it.
+void Sessions::mayRead(ConnectionId id, Session& session, const PiecesRequest& request) {
+  Use use;
+  Status status = resolve(session, request, use);
+  if (status.ok() && !(session.neighbor && session.neighbor->met()))
+    status = {KV_UNAVAILABLE, "this memory cannot be read from there"};
+  if (status.ok()) {
+    ++context_.counters.servedReads;
+    context_.counters.servedReadBytes += request.bytes;
+  }
+  const uint64_t withdrawn = status.ok() ? session.neighbor->withdrawn() : 0;
+  send(id, session, replyFrame({request.id, status.code(), 0, status.text(), withdrawn}));
+}
+
 void Sessions::notify(ConnectionId id, Session& session, NotifyRequest request) {
   if (context_.notifications.size() >= KV_ENGINE_NOTIFIES_MAX) {
     return reply(id, session, request.id,
@@ -244,6 +326,13 @@ void Sessions::regionsGone(const std::vector<uint64_t>& regions) {
       context_.act(DropPayload{id});
       session.write->refusal = {KV_NOT_REGISTERED, "the region was unregistered meanwhile"};
     }
+    if (session.neighbor) session.neighbor->withdraw();
+    std::erase_if(session.pulls, [&](const auto& pull) {
+      if (!pull.second.use.touches(regions)) return false;
+      context_.act(DropPull{id, pull.first});
+      reply(id, session, pull.second.request, {KV_NOT_REGISTERED, "the region was unregistered meanwhile"}, 0);
+      return true;
+    });
     const auto touched = [&](const auto& read) { return read.second.touches(regions); };
     // What was announced must be sent, and it cannot be any more.
     if (std::any_of(session.reads.begin(), session.reads.end(), touched)) cut.push_back(id);

@@ -17,8 +17,9 @@ class Sessions {
  public:
   explicit Sessions(Context& context) : context_(context) {}
 
-  /// `who` the peer is by its certificate.
-  void accepted(Time now, ConnectionId id, const std::string& peer, std::optional<Principal> who);
+  /// `who` the peer is by its certificate. `ours`: our end, if bytes may go from memory to memory.
+  void accepted(Time now, ConnectionId id, const std::string& peer, std::optional<Principal> who,
+                const std::optional<Introduction>& ours);
   /// We are another one by our certificate than before.
   void identified();
   [[nodiscard]] bool has(ConnectionId id) const { return sessions_.contains(id); }
@@ -26,6 +27,8 @@ class Sessions {
   void frame(Time now, ConnectionId id, wire::Body body);
   void malformed(ConnectionId id, const std::string& what);
   void payloadReceived(Time now, ConnectionId id, uint32_t computedCrc, uint32_t sentCrc);
+  /// The end of a Pull.
+  void pulled(Time now, ConnectionId id, PayloadId pull, const Pulled& end);
   void payloadSent(ConnectionId id, PayloadId payload);
   void received(Time now, ConnectionId id);
   /// Frames that take so much memory still wait for it.
@@ -57,6 +60,8 @@ class Sessions {
     bool welcomed = false;
     std::optional<Write> write;      // whose payload is coming in
     std::map<PayloadId, Use> reads;  // whose payloads are going out
+    std::optional<Neighbor> neighbor;
+    std::map<PayloadId, Write> pulls;  // whose bytes we copy from its memory
     [[nodiscard]] bool mustTake() const { return unsent > 0 || !reads.empty(); }
   };
 
@@ -69,6 +74,9 @@ class Sessions {
   void keepToUnsentMax();
   void write(ConnectionId id, Session& session, const PiecesRequest& request);
   void read(ConnectionId id, Session& session, const PiecesRequest& request);
+  void introduce(ConnectionId id, Session& session, const NeighborClaim& claim);
+  void pull(ConnectionId id, Session& session, PullRequest request);
+  void mayRead(ConnectionId id, Session& session, const PiecesRequest& request);
   void notify(ConnectionId id, Session& session, NotifyRequest request);
   void reply(ConnectionId id, Session& session, uint64_t request, const Status& status, uint64_t payloadLength);
   Status resolve(const Session& session, const PiecesRequest& request, Use& use);

@@ -37,12 +37,17 @@ using TaskId = uint64_t;
 /// One request of a task, waiting or on its way. Its memory is named by the actions that move it.
 struct Request {
   enum class Kind { Write, Read, Notify };
+  /// How its bytes go. PeerPulls: the peer may read the caller's memory until it has answered. WePull: once it says
+  /// that we may. Pulling: that is going on.
+  enum class Way { Socket, PeerPulls, WePull, Pulling };
 
   Kind kind = Kind::Write;
   TaskId task = 0;
   PlannedRequest plan;
   bool payloadUnsent = false;  // of a write: the socket may still read the caller's memory
   bool orphan = false;         // its batch has ended; what comes for it is dropped
+  Way way = Way::Socket;
+  bool socketOnly = false;  // the other ways did not do
 };
 
 }  // namespace kvpool::engine

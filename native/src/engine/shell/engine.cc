@@ -326,6 +326,16 @@ Result<std::vector<Region>> Engine::describe(const std::string& peer, uint32_t t
   return description->regions();
 }
 
+std::string Engine::transports() const {
+  std::string text = toString(settings_.transports);
+  if (!settings_.config.tcp) return text;
+  if (settings_.config.process.pid == 0) return text + "; peers on this machine: by tcp too";
+  const std::lock_guard lock(mutex_);
+  text += "; peers on this machine: from memory to memory";
+  const std::string& refusal = shell_.core().sameMachineRefusal();
+  return refusal.empty() ? text : text + ", by tcp the latest that could not: " + refusal;
+}
+
 std::string Engine::explanation() const {
   const std::lock_guard lock(mutex_);
   const std::string& latest = shell_.core().explanation();
@@ -361,6 +371,9 @@ kv_engine_stats Engine::stats() const {
   out.peers_refused = shell_.peersRefused();
   out.notifies_sent = counted.notifiesSent;
   out.notifies_received = counted.notifiesReceived;
+  out.same_machine_requests = counted.sameMachineRequests;
+  out.same_machine_bytes = counted.sameMachineBytes;
+  out.same_machine_refusals = counted.sameMachineRefusals;
   if (const AscendMoves* moves = shell_.moves()) {
     const ascend::RouteCounters routes = moves->counters();
     out.ascend_transfers = routes.transfers;

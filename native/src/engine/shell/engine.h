@@ -64,7 +64,7 @@ class Engine : private EngineShell::Listener {
   std::optional<Notification> nextNotification(Fits fits);
 
   [[nodiscard]] bool usesAscend() const { return !settings_.config.ascend.empty(); }
-  [[nodiscard]] std::string transports() const { return toString(settings_.transports); }
+  [[nodiscard]] std::string transports() const;
   [[nodiscard]] std::string explanation() const;
   void explain(std::string sentence);
   [[nodiscard]] kv_engine_stats stats() const;

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/entropy.h"
 #include "base/log.h"
 #include "engine/core/limits.h"
 #include "engine/core/membership.h"
@@ -42,8 +43,13 @@ void EngineShell::round() {
   handshakeSteps_ = kHandshakeStepsPerRound;
   loop_.runOnce(0);
   takeMoves();
+  copies_.turn([this](ConnectionId id, PayloadId pull, const Pulled& end) {
+    core_.pulled(net::steadyMs(), id, pull, end);
+    performAll();
+  });
   if (net::steadyMs() - lastTick_ >= kTickMs) tick();
   settle();
+  if (!copies_.idle()) wake();  // the next turn is due at once
 }
 
 void EngineShell::tick() {
@@ -105,9 +111,15 @@ void EngineShell::accepted(Fd socket, const net::SocketAddress& peer) {
   if (security_->isOn()) {
     return acceptedSecured(id, std::move(socket), {std::move(shown), net::HandshakeBounds::sourceOf(peer)});
   }
-  core_.accepted(net::steadyMs(), id, shown);
+  core_.accepted(net::steadyMs(), id, shown, {}, introduction(socket.get()));
   streams_.add(id, kLimits)->adopt(std::move(socket));
   performAll();
+}
+
+/// Nothing where bytes go by connections only.
+std::optional<Introduction> EngineShell::introduction(int socket) const {
+  if (!core_.takesSameMachine()) return std::nullopt;
+  return Introduction{static_cast<uint32_t>(socket), {randomNumber(), randomNumber()}};
 }
 
 void EngineShell::acceptedSecured(ConnectionId id, Fd socket, Unopened unopened) {
@@ -153,7 +165,12 @@ void EngineShell::perform(const Welcomed& welcomed) {
   if (net::Stream* stream = streams_.find(welcomed.connection)) stream->allowBodies(wire::kFrameBodyBytesMax);
 }
 
+void EngineShell::perform(const Meet& meet) {
+  if (const net::Stream* stream = streams_.find(meet.connection)) copies_.meet(meet, stream->descriptor());
+}
+
 void EngineShell::perform(const Close& close) {
+  copies_.forget(close.connection);
   log(LogLevel::Info, "closing: " + close.reason);
   if (!close.afterOutput) return streams_.drop(close.connection);
   streams_.dropAfterOutput(close.connection, net::steadyMs());
@@ -169,13 +186,16 @@ void EngineShell::streamOpened(ConnectionId id) {
   const net::Stream* const stream = streams_.find(id);
   const Principal* const who = stream == nullptr ? nullptr : stream->principal();
   const auto unopened = unopened_.extract(id);
-  if (!unopened) return core_.opened(net::steadyMs(), id, who);
+  const std::optional<Introduction> ours = stream == nullptr ? std::nullopt : introduction(stream->descriptor());
+  if (!unopened) return core_.opened(net::steadyMs(), id, who, ours);
   bounds_.end(unopened.mapped().source);
-  core_.accepted(net::steadyMs(), id, unopened.mapped().peer, who == nullptr ? std::nullopt : std::optional(*who));
+  core_.accepted(net::steadyMs(), id, unopened.mapped().peer, who == nullptr ? std::nullopt : std::optional(*who),
+                 ours);
   performAll();
 }
 
 void EngineShell::streamEnded(ConnectionId id, const net::Stream::Ending& ending) {
+  copies_.forget(id);
   streams_.drop(id);
   if (const auto unopened = unopened_.extract(id)) {
     bounds_.end(unopened.mapped().source);

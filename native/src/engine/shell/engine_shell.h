@@ -9,6 +9,8 @@
 
 #include "engine/core/engine_core.h"
 #include "engine/shell/ascend_moves.h"
+#include "engine/shell/neighbor_copies.h"
+#include "engine/shell/other_process.h"
 #include "net/acceptor.h"
 #include "net/event_loop.h"
 #include "net/handshake_bounds.h"
@@ -63,6 +65,7 @@ class EngineShell : private net::Stream::Listener {
   void accepted(Fd socket, const net::SocketAddress& peer);
   void acceptedSecured(ConnectionId id, Fd socket, Unopened unopened);
   void performAll();
+  [[nodiscard]] std::optional<Introduction> introduction(int socket) const;
 
   void perform(const Dial& dial);
   void perform(SendFrame& send);
@@ -73,6 +76,9 @@ class EngineShell : private net::Stream::Listener {
   void perform(const Close& close);
   void perform(const Move& move) { moves_->begin(move); }
   void perform(const ForgetChannel& gone) { moves_->forget(gone.endpoint); }
+  void perform(const Meet& meet);
+  void perform(Pull& pull) { copies_.add(std::move(pull)); }
+  void perform(const DropPull& drop) { copies_.drop(drop.connection, drop.pull); }
   void perform(const FinishBatch& finished) { events_.batchFinished(finished); }
   void perform(const PeerRefused& refused);
   void perform(const Note& note) { log(note.level, note.text); }
@@ -92,6 +98,8 @@ class EngineShell : private net::Stream::Listener {
   std::shared_ptr<const secure::Credentials> identified_;  // that the core knows us by
   net::EventLoop loop_;
   std::unique_ptr<AscendMoves> moves_;
+  OtherProcess otherProcess_;
+  NeighborCopies copies_{otherProcess_};
   net::Resolver resolver_;
   int handshakeSteps_ = 0;  // left in this round; outlives the streams
   net::HandshakeBounds bounds_;

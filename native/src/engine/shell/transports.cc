@@ -21,7 +21,8 @@ Installation lookForAscend() {
 std::string reason(std::string_view protocol) {
   if (protocol == "rdma")
     return "which needs UCX, and transfer engines do not use that yet (clients and storage nodes do)";
-  if (protocol == "shm") return "shared memory between engines is not built yet; tcp on loopback serves one machine";
+  if (protocol == "shm")
+    return "which is part of tcp here: between processes of one machine that copies from memory to memory";
   return "is no protocol of this library, which knows ascend and tcp";
 }
 

@@ -5,11 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "dev_kvpool_wire/EngineDescribe.h"
+#include "dev_kvpool_wire/EngineMayRead.h"
+#include "dev_kvpool_wire/EngineNeighbor.h"
+#include "dev_kvpool_wire/EnginePull.h"
+#include "dev_kvpool_wire/EngineRead.h"
 #include "dev_kvpool_wire/EngineWrite.h"
 #include "engine/core/engine_core.h"
 #include "engine/core/messages.h"
@@ -65,9 +70,9 @@ class CoreHarness {
     }
   }
 
-  void open(const Principal* who = nullptr) {
+  void open(const Principal* who = nullptr, const std::optional<Introduction>& ours = {}) {
     dialling = false;
-    core.opened(now, connection, who);
+    core.opened(now, connection, who, ours);
     look();
   }
   void greet(uint64_t incarnation) {
@@ -104,6 +109,12 @@ class CoreHarness {
     core.payloadSent(now, connection, request);
     deliver(replyFrame({request, KV_OK, 0, ""}));
   }
+  /// The latest request of any kind is answered without a payload.
+  void reply(int32_t status, const std::string& message = "") { deliver(replyFrame({lastAsked, status, 0, message})); }
+  void pulled(const Pulled& end) {
+    core.pulled(now, connection, pulls.back().pull, end);
+    look();
+  }
   void deliver(const wire::Bytes& frame) {
     core.frame(now, connection, std::span(frame).subspan(wire::kFrameHeaderBytes));
     look();
@@ -129,10 +140,18 @@ class CoreHarness {
   bool dialling = false;        // nothing has come of it yet
   std::vector<Time> dials;
   std::vector<ConnectionId> closes;
-  uint64_t question = 0;  // for regions, the latest
-  uint64_t request = 0;   // to write, the latest
-  uint64_t named = 0;     // the region that it names
-  size_t requests = 0;    // to write
+  uint64_t question = 0;        // for regions, the latest
+  uint64_t request = 0;         // to write, the latest
+  uint64_t named = 0;           // the region that it names
+  size_t requests = 0;          // to write
+  uint64_t lastAsked = 0;       // number of the latest request of any kind
+  std::vector<uint16_t> kinds;  // templates of all requests
+  std::vector<PullRequest> askedToPull;
+  std::vector<NeighborClaim> introductions;
+  std::vector<Meet> meets;
+  std::vector<Pull> pulls;
+  std::vector<PayloadId> dropped;  // pulls
+  size_t payloads = 0;             // that went by the connection
   std::vector<Move> moves;
   std::vector<std::string> forgotten;  // endpoints of CANN
   struct End {
@@ -156,10 +175,23 @@ class CoreHarness {
   void note(const SendFrame& send) {
     const wire::Body body = std::span(send.frame).subspan(wire::kFrameHeaderBytes);
     if (wire::templateOf(body) == wire::sbe::EngineDescribe::sbeTemplateId()) question = readDescribe(body);
-    if (wire::templateOf(body) != wire::sbe::EngineWrite::sbeTemplateId()) return;
-    const PiecesRequest asked = readWrite(body);
-    request = asked.id;
-    named = asked.pieces.at(0).region;
+    noteRequest(wire::templateOf(body), body);
+  }
+  void noteRequest(uint16_t kind, wire::Body body) {
+    namespace sbe = wire::sbe;
+    if (kind == sbe::EngineNeighbor::sbeTemplateId()) introductions.push_back(readNeighbor(body));
+    if (kind < sbe::EngineWrite::sbeTemplateId() || kind == sbe::EngineNeighbor::sbeTemplateId()) return;
+    kinds.push_back(kind);
+    if (kind == sbe::EngineRead::sbeTemplateId()) lastAsked = readRead(body).id;
+    if (kind == sbe::EngineMayRead::sbeTemplateId()) lastAsked = readMayRead(body).id;
+    if (kind == sbe::EnginePull::sbeTemplateId()) {
+      askedToPull.push_back(readPull(body));
+      lastAsked = askedToPull.back().to.id;
+    }
+    if (kind != sbe::EngineWrite::sbeTemplateId()) return;
+    const PiecesRequest write = readWrite(body);
+    request = lastAsked = write.id;
+    named = write.pieces.at(0).region;
     ++requests;
   }
   void note(const FinishBatch& finished) {
@@ -174,7 +206,10 @@ class CoreHarness {
   void note(const Note& said) { notes.push_back(said.text); }
   void note(const Move& move) { moves.push_back(move); }
   void note(const ForgetChannel& gone) { forgotten.push_back(gone.endpoint); }
-  void note(const SendPayload&) {}
+  void note(const SendPayload&) { ++payloads; }
+  void note(const Meet& meet) { meets.push_back(meet); }
+  void note(const Pull& pull) { pulls.push_back(pull); }
+  void note(const DropPull& drop) { dropped.push_back(drop.pull); }
   void note(const ReceivePayload&) { FAIL() << "nothing is read here"; }
   void note(const DropPayload&) {}
   void note(const Welcomed&) {}

@@ -201,6 +201,7 @@ template <typename Misbehave>
 int32_t readFrom(Misbehave misbehave, int connections, uint32_t timeoutMs = 10000) {
   kv_engine_params params{};
   params.connect_timeout_ms = 1000;
+  params.sockets_only = 1;  // peers here say what they say by the connection
   TestEngine engine(params);
   HostileListener listener;
   std::thread other([&] {

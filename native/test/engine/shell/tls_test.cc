@@ -114,6 +114,23 @@ TEST_F(EngineTls, BytesOfOneTenantGoAndComeAndAreNotSeenOnTheWay) {
   }
 }
 
+TEST_F(EngineTls, WhatIsProvenByCertificatesGoesFromMemoryToMemoryOnOneMachine) {
+  Buffer remote((5 << 20) + 7);
+  for (const uint32_t payloads : {uint32_t{KV_PAYLOADS_DEFAULT}, uint32_t{KV_PAYLOADS_AUTHENTICATED}}) {
+    TestEngine here(with(chat_, payloads));
+    TestEngine there(with(chatToo_, payloads));
+    ASSERT_EQ(there.add(remote), KV_OK);
+    Buffer sent = marked(remote.size());
+    Buffer got(remote.size());
+    ASSERT_EQ(here.write(there.address(), sent, TestEngine::addressOf(remote)), KV_OK) << here.explain();
+    EXPECT_EQ(remote, sent);
+    ASSERT_EQ(here.read(there.address(), got, TestEngine::addressOf(remote)), KV_OK) << here.explain();
+    EXPECT_EQ(got, sent);
+    EXPECT_EQ(here.stats().same_machine_bytes, 2 * sent.size());
+    remote.assign(remote.size(), 0);
+  }
+}
+
 TEST_F(EngineTls, OneSideAloneMakesNoConnectionBare) {
   Buffer remote(1 << 16);
   for (const bool dialer : {false, true}) {

@@ -183,6 +183,7 @@ class Engine:
         tls_dir: str | None,
         payloads: int,
         trusted_fabric: int,
+        sockets_only: int,
         /,
     ) -> Engine: ...
     def close(self) -> None: ...

@@ -50,6 +50,8 @@ class TransferEngine:
             bytes are not encrypted. Needs TLS.
         trusted_fabric: "ascend" is used beside certificates too. CANN checks no peer and encrypts nothing: for networks
             of NPUs on which every host is trusted.
+        same_machine: with a peer on this machine, bytes are copied from memory to memory instead of by "tcp", where the
+            kernel lets both processes. False: by "tcp" in any case.
 
     Raises:
         KvpoolError: no port is free, or no protocol works here; the message says why for each. Or there is no certificate,
@@ -74,6 +76,7 @@ class TransferEngine:
         tls_dir: str | None = None,
         payloads: str | None = None,
         trusted_fabric: bool = False,
+        same_machine: bool = True,
     ) -> None:
         self._timeout_ms = milliseconds(timeout, "timeout")
         self.registered = RegisteredRanges()  # what the library knows for itself, for copies that are made in Python
@@ -90,6 +93,7 @@ class TransferEngine:
             certificate_directory(tls_dir, _ENROL_SECONDS),
             engine_payloads_number(payloads),
             int(trusted_fabric),
+            int(not same_machine),
         )
         close_at_exit(self)
 
@@ -227,7 +231,7 @@ class TransferEngine:
 
     @raising_kvpool_errors
     def transports(self) -> str:
-        """What became of each protocol of the list."""
+        """What became of each protocol of the list, and how bytes go to peers of this machine."""
         return self._raw.transports()
 
     @raising_kvpool_errors

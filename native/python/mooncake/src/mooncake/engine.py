@@ -128,6 +128,7 @@ class TransferEngine:
                     tls_dir=settings.tls_dir,
                     payloads=settings.payloads,
                     trusted_fabric=settings.trusted_fabric,
+                    same_machine=settings.same_machine,
                 )
             except KvpoolError as error:
                 none_served = SERVED not in settings.protocols

@@ -43,6 +43,7 @@ class EngineSettings:
     tls_dir: str | None = None
     payloads: str | None = None  # "authenticated", or else encrypted
     trusted_fabric: bool = False  # ascend beside certificates
+    same_machine: bool = True  # from memory to memory there
 
 
 def read_engine_settings(
@@ -59,6 +60,7 @@ def read_engine_settings(
     tls_dir = _value("KVPOOL_TLS_DIR", parse_directory, environment, problems)
     payloads = _value("KVPOOL_ENGINE_PAYLOADS", parse_engine_payloads, environment, problems)
     trusted_fabric = _value("KVPOOL_TRUSTED_FABRIC", parse_truth, environment, problems) or False
+    same_machine = _value("KVPOOL_ENGINE_SAME_MACHINE", parse_truth, environment, problems)
     if problems:
         raise BadSettings(problems)
     listen_host = environment.get("MC_TCP_BIND_ADDRESS") or None
@@ -76,6 +78,7 @@ def read_engine_settings(
         tls_dir,
         payloads,
         trusted_fabric,
+        same_machine is not False,
     )
 
 

@@ -41,6 +41,7 @@ public record KvpoolEnvironment(
             "KVPOOL_DEVICE_HEALTH_ENABLED",
             "KVPOOL_DRAIN_TAINTS",
             "KVPOOL_ENGINE_PAYLOADS",
+            "KVPOOL_ENGINE_SAME_MACHINE",
             "KVPOOL_IDENTITY_DIR",
             "KVPOOL_IDLE_TIMEOUT",
             "KVPOOL_IMAGE",
