@@ -36,7 +36,7 @@ constexpr std::array kEntries = {
     ENTRY(KV_QUEUE_FULL, "A bound was reached; try again later."),
     ENTRY(KV_TOO_OLD, "Library and caller do not fit; compare kv_abi_version with the header's."),
     ENTRY(KV_NO_SPACE, "The pool has no room for the value."),
-    ENTRY(KV_QUOTA_EXCEEDED, "The tenant is at its ceiling, and nothing of its own could be evicted."),
+    ENTRY(KV_QUOTA_EXCEEDED, "The tenant is at its ceiling and none of its objects may go, or it may pin no more."),
     ENTRY(KV_CONNECT_FAILED, "The peer could not be reached."),
     ENTRY(KV_TRANSFER_FAILED, "The connection broke or made no progress during a transfer."),
     ENTRY(KV_PROTOCOL, "The peer sent something that is not the kvpool protocol."),

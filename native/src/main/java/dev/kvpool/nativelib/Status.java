@@ -35,7 +35,7 @@ public enum Status {
     TOO_OLD(-206, "Library and caller do not fit; compare kv_abi_version with the header's."),
 
     NO_SPACE(-301, "The pool has no room for the value."),
-    QUOTA_EXCEEDED(-302, "The tenant is at its ceiling, and nothing of its own could be evicted."),
+    QUOTA_EXCEEDED(-302, "The tenant is at its ceiling and none of its objects may go, or it may pin no more."),
 
     CONNECT_FAILED(-401, "The peer could not be reached."),
     TRANSFER_FAILED(-402, "The connection broke or made no progress during a transfer."),

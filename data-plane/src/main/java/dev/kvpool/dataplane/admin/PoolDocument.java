@@ -48,6 +48,7 @@ final class PoolDocument {
         root.put("expectedNodes", status.expectedNodes());
         root.put("readyNodes", status.readyNodes());
         root.put("capacityBytes", status.capacityBytes());
+        root.put("sharedCapacityBytes", status.sharedCapacityBytes());
         root.put("usedBytes", status.usedBytes());
         root.put("objects", status.objects());
         root.put("unavailableObjects", status.unavailableObjects());

@@ -21,6 +21,7 @@ import java.util.function.UnaryOperator;
  * @param open the register was lost not long ago: its members may not be all there are
  * @param purgeId every object with a lower id is gone, wherever it turns up
  * @param active versions that the pool speaks and writes
+ * @param objectLeaseMs no leader has promised a longer object lease; 0 when that is not known
  * @param members by id the nodes that may hold objects; what any other node holds counts for nothing
  * @param drains by node id
  */
@@ -29,13 +30,17 @@ public record Register(
         boolean open,
         ObjectId purgeId,
         ActiveVersions active,
+        long objectLeaseMs,
         SortedMap<String, Member> members,
         SortedMap<String, DrainEntry> drains) {
     public static final int WITNESSES_MAX = 3;
 
+    /** A day. */
+    public static final long OBJECT_LEASE_MS_MAX = 86_400_000;
+
     /** There is none. */
     public static final Register NONE =
-            new Register(0, false, ObjectId.NONE, ActiveVersions.UNKNOWN, new TreeMap<>(), new TreeMap<>());
+            new Register(0, false, ObjectId.NONE, ActiveVersions.UNKNOWN, 0, new TreeMap<>(), new TreeMap<>());
 
     public Register {
         members = Collections.unmodifiableSortedMap(members);
@@ -107,22 +112,40 @@ public record Register(
 
     /** The same under another revision. */
     public Register as(long newRevision) {
-        return new Register(newRevision, open, purgeId, active, members, drains);
+        return new Register(newRevision, open, purgeId, active, objectLeaseMs, members, drains);
     }
 
     /** Whether nodes that come are taken for members, as after the register was lost. */
     public Register open(boolean now) {
-        return now == open ? this : new Register(revision, now, purgeId, active, members, drains);
+        return now == open ? this : new Register(revision, now, purgeId, active, objectLeaseMs, members, drains);
     }
 
     public Register purged(ObjectId below) {
-        return below.isNewerThan(purgeId) ? new Register(revision, open, below, active, members, drains) : this;
+        return below.isNewerThan(purgeId)
+                ? new Register(revision, open, below, active, objectLeaseMs, members, drains)
+                : this;
     }
 
     public Register raised(ActiveVersions versions) {
         return versions.exceeds(active)
-                ? new Register(revision, open, purgeId, active.or(versions), members, drains)
+                ? new Register(revision, open, purgeId, active.or(versions), objectLeaseMs, members, drains)
                 : this;
+    }
+
+    /** Leaders may promise object leases of this length, though none above {@link #OBJECT_LEASE_MS_MAX}. */
+    public Register leased(long leaseMs) {
+        return leasing(Math.clamp(leaseMs, objectLeaseMs, OBJECT_LEASE_MS_MAX));
+    }
+
+    /** No longer object lease than this has been promised, or what was has ended. */
+    public Register leasedAtMost(long leaseMs) {
+        return leasing(Math.min(leaseMs, objectLeaseMs));
+    }
+
+    private Register leasing(long leaseMs) {
+        return leaseMs == objectLeaseMs
+                ? this
+                : new Register(revision, open, purgeId, active, leaseMs, members, drains);
     }
 
     /** Nodes that may hold objects from now on, and have missed nothing, since they hold none yet. */
@@ -169,7 +192,7 @@ public record Register(
         for (String id : ids) {
             next.compute(id, (same, member) -> change.apply(member));
         }
-        return next.equals(members) ? this : new Register(revision, open, purgeId, active, next, drains);
+        return next.equals(members) ? this : new Register(revision, open, purgeId, active, objectLeaseMs, next, drains);
     }
 
     public Register draining(String node, DrainEntry entry) {
@@ -184,7 +207,7 @@ public record Register(
     private Register drained(String node, Optional<DrainEntry> entry) {
         SortedMap<String, DrainEntry> next = new TreeMap<>(drains);
         next.compute(node, (same, before) -> entry.orElse(null));
-        return next.equals(drains) ? this : new Register(revision, open, purgeId, active, members, next);
+        return next.equals(drains) ? this : new Register(revision, open, purgeId, active, objectLeaseMs, members, next);
     }
 
     /** Whether this one was stored after the other. */
@@ -204,6 +227,7 @@ public record Register(
         return open == other.open
                 && purgeId.equals(other.purgeId)
                 && active.equals(other.active)
+                && objectLeaseMs == other.objectLeaseMs
                 && members.equals(other.members)
                 && drains.equals(other.drains);
     }

@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
  * revision 7
  * purge 3.99
  * active 1.1
+ * lease 5000
  * members demo-storage- 0 1 2
  * transient engine- 5f21
  * behind 4.17 demo-storage- 2
@@ -31,6 +32,9 @@ import java.util.regex.Pattern;
 public final class RegisterText {
     /** Annotations of one object end at 256 KiB, keys included. */
     public static final int CHARS_MAX = 200 * 1024;
+
+    /** Beyond, no engine that lends memory is taken up: the rest is for storage nodes, and for what nodes miss while they are away. */
+    public static final int CHARS_FOR_ENGINES = CHARS_MAX / 8 * 7;
 
     /** Nodes that a register has. */
     public static final int MEMBERS_MAX = 1 << 14;
@@ -63,6 +67,9 @@ public final class RegisterText {
                 .append('\n');
         if (register.open()) {
             text.append("open\n");
+        }
+        if (register.objectLeaseMs() > 0) {
+            text.append("lease ").append(register.objectLeaseMs()).append('\n');
         }
         // By what a line begins with: its kind, and what the nodes of the line have in common.
         SortedMap<String, Set<String>> members = new TreeMap<>();
@@ -152,12 +159,13 @@ public final class RegisterText {
         private boolean open;
         private ObjectId purgeId = ObjectId.NONE;
         private ActiveVersions active = ActiveVersions.UNKNOWN;
+        private long objectLeaseMs;
         private final SortedMap<String, Member> members = new TreeMap<>();
         private final SortedMap<String, DrainEntry> drains = new TreeMap<>();
 
         Register register(int lines) throws RegisterException {
             require(lines >= HEADS, "it lacks lines at its beginning");
-            return new Register(revision, open, purgeId, active, members, drains);
+            return new Register(revision, open, purgeId, active, objectLeaseMs, members, drains);
         }
 
         void line(int number, String[] words) throws RegisterException {
@@ -182,6 +190,11 @@ public final class RegisterText {
                             && Long.compareUnsigned(numbers.counter(), VERSIONS_MAX) <= 0;
                     require(fits, "a version above " + VERSIONS_MAX);
                     active = new ActiveVersions((int) numbers.epoch(), (int) numbers.counter());
+                }
+                case "lease" -> {
+                    objectLeaseMs = Long.parseLong(word(words, 1, 2));
+                    boolean fits = objectLeaseMs > 0 && objectLeaseMs <= Register.OBJECT_LEASE_MS_MAX;
+                    require(fits, "an object lease that is none");
                 }
                 case "members" -> nodes(words, 1, id -> enrol(id, false));
                 case "transient" -> nodes(words, 1, id -> enrol(id, true));

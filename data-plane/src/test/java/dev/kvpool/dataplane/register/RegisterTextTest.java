@@ -21,6 +21,7 @@ class RegisterTextTest {
             .enrolled(Set.of("engine-5f21"), true)
             .purged(new ObjectId(3, -1))
             .raised(new ActiveVersions(1, 2))
+            .leased(30_000)
             .away(Set.of("demo-storage-2", "engine-5f21"), new ObjectId(4, 17))
             .holdingNewer(Set.of("engine-5f21"))
             .away(Set.of("demo-storage-1"), new ObjectId(3, 5))
@@ -36,6 +37,7 @@ class RegisterTextTest {
                         revision 7
                         purge 3.18446744073709551615
                         active 1.2
+                        lease 30000
                         members = odd- x
                         members demo-storage- 0 1 2
                         transient engine- 5f21
@@ -89,6 +91,8 @@ class RegisterTextTest {
                 "register 2\nrevision 1\npurge 0.0\nactive 0.0\nend\n",
                 "register 1\nrevision -1\npurge 0.0\nactive 0.0\nend\n",
                 "register 1\nrevision 01\npurge 0.0\nactive 0.0\nend\n",
+                "register 1\nrevision 1\npurge 0.0\nactive 0.0\nlease 0\nend\n",
+                "register 1\nrevision 1\npurge 0.0\nactive 0.0\nlease 86400001\nend\n",
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nmembers a- 1 1\nend\n",
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nbehind 1.1 a- 1\nend\n",
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nmembers a- 1\nbehind 1.1/1.1 a- 1\nend\n",

@@ -18,6 +18,7 @@ import java.util.stream.Collectors;
  * @param epoch highest epoch the master knows
  * @param version the master's version; null when it did not say
  * @param capacityBytes bytes all known storage nodes can hold
+ * @param sharedCapacityBytes those of storage nodes that are ready: without memory of engines, which holds their tenants' objects only
  * @param usedBytes bytes in use
  * @param objects objects in the pool
  * @param unavailableObjects those of them whose nodes are all away; 0 on a standby
@@ -41,6 +42,7 @@ public record PoolReport(
         long epoch,
         Version version,
         long capacityBytes,
+        long sharedCapacityBytes,
         long usedBytes,
         long objects,
         long unavailableObjects,

@@ -31,6 +31,7 @@ import dev.kvpool.dataplane.master.core.liveness.Silences;
 import dev.kvpool.dataplane.master.core.membership.NodesSetApart;
 import dev.kvpool.dataplane.master.core.membership.NodesSetApart.Cause;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.register.LentMemory;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
 import dev.kvpool.dataplane.master.core.report.ChangeReport;
 import dev.kvpool.dataplane.master.core.report.KeyReport;
@@ -84,6 +85,7 @@ public final class MasterCore {
     private final RegisterKeeper register;
     private final View view;
     private final Orders orders;
+    private final LentMemory lentMemory;
     private final LateWrites lateWrites = new LateWrites();
     private final Grants grants;
     private final Clients clients = new Clients();
@@ -129,6 +131,7 @@ public final class MasterCore {
         grants = new Grants(lateWrites, view.index().accounts());
         register = new RegisterKeeper(leadership, outbox);
         orders = new Orders(rules, leadership, view, register, lateWrites, outbox);
+        lentMemory = new LentMemory(view.membership(), register);
         Settlement settlement = new Settlement(rules, leadership, view, orders, grants, counters);
         upkeep = new Upkeep(rules, settings.evictionsTold(), leadership, view, orders, settlement, counters, outbox);
         takeover = new Takeover(
@@ -183,7 +186,9 @@ public final class MasterCore {
     /** A node passed the handshake. Answers why it may not come in, or nothing: then {@code session} is the node's. */
     public Optional<Objection> nodeConnected(long session, NodePeer peer, long now) {
         at(now);
-        Optional<Objection> objection = view.membership().objection(peer, nowMs);
+        Optional<Objection> objection = lentMemory.objection(peer);
+        counters.add(Count.LENDING_REFUSED, objection.isPresent() ? 1 : 0);
+        objection = objection.or(() -> view.membership().objection(peer, nowMs));
         if (objection.isPresent()) {
             nodeRefused(peer.id(), objection.get());
             return objection;

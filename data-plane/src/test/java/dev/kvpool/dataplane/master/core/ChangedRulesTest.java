@@ -152,6 +152,10 @@ class ChangedRulesTest {
         standby.goBy(leasing(60_000));
         pool.talkedTo().crash();
         pool.lead(standby, 8).talkTo(standby);
+        assertThat(pool.lookup("k").leaseMs())
+                .as("the register does not have it yet")
+                .isEqualTo(Scenario.OBJECT_LEASE_MS);
+        pool.world.run(20);
 
         assertThat(pool.lookup("k").leaseMs()).isEqualTo(60_000);
     }

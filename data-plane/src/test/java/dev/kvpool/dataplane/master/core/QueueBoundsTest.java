@@ -19,7 +19,9 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.RefusalCode;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -59,6 +61,11 @@ class QueueBoundsTest {
     @Test
     void nodesAreRefusedBeyondTheirBound() {
         MasterCore core = core();
+        Map<String, String> expected = new HashMap<>();
+        for (int session = 1; session <= Bounds.NODES_MAX; session++) {
+            expected.put("n" + session, "");
+        }
+        core.expectNodes(expected, 0);
         for (int session = 1; session <= Bounds.NODES_MAX; session++) {
             assertThat(core.nodeConnected(session, new NodePeer("n" + session, session, "test"), 0))
                     .isEmpty();

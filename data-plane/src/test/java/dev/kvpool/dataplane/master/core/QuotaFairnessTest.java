@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.master.core.tenant.Quota;
 import dev.kvpool.dataplane.master.core.tenant.Quotas;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.dataplane.wire.message.Tenant;
+import dev.kvpool.nativelib.NativeNode;
 import dev.kvpool.nativelib.Status;
 import java.util.Map;
 import java.util.TreeMap;
@@ -96,7 +97,7 @@ class QuotaFairnessTest {
 
     @Test
     void whatIsPinnedOfTheFurthestIsPassedOver() {
-        Scenario pool = pool(Map.of("a", 20L), "n");
+        Scenario pool = pool(Map.of("a", 20L), "n", "m");
         pool.as(A).fill("a", 10);
         pool.as(B).keeping(Retention.of(false, true, 0, 0)).fill("pinned", 15);
         pool.as(C).keeping(Retention.NONE);
@@ -104,6 +105,74 @@ class QuotaFairnessTest {
         assertThat(kept(pool, A)).isEqualTo(10);
         assertThat(kept(pool, B)).isEqualTo(15);
         assertThat(kept(pool, C)).isPositive();
+    }
+
+    private static final Retention HARD_PIN = Retention.of(false, true, 0, 0);
+
+    /** How many objects are put until one is refused, also after a while. */
+    private static int putUntil(Status refusal, Scenario pool, String prefix) {
+        for (int i = 0; i < 100; i++) {
+            Status status = pool.put(prefix + i, 1000);
+            for (int tries = 0; status == Status.NO_SPACE && tries < 100; tries++) {
+                pool.world.run(100);
+                status = pool.put(prefix + i, 1000);
+            }
+            if (status != Status.OK) {
+                assertThat(status).isEqualTo(refusal);
+                return i;
+            }
+        }
+        return 100;
+    }
+
+    /** Of what is guaranteed to no tenant, 40 objects, those without a guarantee pin the half at most. */
+    @Test
+    void whatOthersPinLeavesATenantItsGuarantee() {
+        Scenario pool = pool(Map.of("a", 20L), "n", "m");
+        pool.as(B).keeping(HARD_PIN);
+        assertThat(putUntil(Status.QUOTA_EXCEEDED, pool, "b")).isEqualTo(20);
+        assertThat(pool.as(C).put("c", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
+        assertThat(pool.keeping(Retention.NONE).put("c", 1000)).isEqualTo(Status.OK);
+        flood(pool.as(A), "a", 20);
+        flood(pool.as(C), "more", 100);
+        assertThat(kept(pool, A)).isEqualTo(20);
+    }
+
+    @Test
+    void aTenantPinsUpToItsGuaranteeAlsoUnderTheNextLeader() {
+        Scenario pool = pool(Map.of("a", 20L, "b", 10L), "n", "m");
+        pool.as(B).keeping(HARD_PIN);
+        assertThat(putUntil(Status.QUOTA_EXCEEDED, pool, "b")).isEqualTo(10);
+        ModelMaster next = pool.master();
+        next.goBy(rules(Map.of("a", 20L, "b", 10L)));
+        pool.standBy();
+        pool.lead(next, 2).talkTo(next).as(B).pass(20_000);
+        assertThat(pool.put("more", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
+        assertThat(pool.remove("b0", true)).isEqualTo(Status.OK);
+        assertThat(putUntil(Status.QUOTA_EXCEEDED, pool, "again")).isEqualTo(1);
+    }
+
+    @Test
+    void whereNothingIsGuaranteedAllMayPin() {
+        Scenario pool = pool(Map.of(), "n");
+        pool.as(B).keeping(HARD_PIN);
+        assertThat(putUntil(Status.NO_SPACE, pool, "b")).isGreaterThan(30);
+    }
+
+    /** Memory that an engine of B says to lend: with it more would be guaranteed than the storage nodes hold, and nothing could go. */
+    @Test
+    void whatAnEngineLendsIsNotGuaranteedToOthers() {
+        Scenario pool = pool(Map.of("a", 100L, "b", 100L), "n");
+        pool.transientNode("engine", NativeNode.SEGMENT_BYTES_MAX).ofTenant(B).dial(pool.talkedTo());
+        pool.world.run(1_000);
+        pool.as(A);
+        for (int i = 0; i < 100; i++) {
+            pool.put("a" + i, 1000);
+            pool.world.run(100);
+        }
+        pool.pass(20_000);
+        assertThat(pool.put("last", 1000)).isEqualTo(Status.OK);
+        assertThat(kept(pool, A)).isGreaterThan(20);
     }
 
     @Test

@@ -12,7 +12,7 @@ import java.util.Optional;
 
 /**
  * Whether the storage nodes that are there hold what is guaranteed to tenants. The leader reckons likewise: it guarantees what eviction
- * leaves, which is the capacity of ready nodes up to the low watermark, and scales guarantees that are more down by one part. Pure.
+ * leaves, which is the capacity of ready storage nodes up to the low watermark, and scales guarantees that are more down by one part. Pure.
  */
 final class TenantGuarantees {
     private static final long PERCENT = 100;
@@ -31,7 +31,7 @@ final class TenantGuarantees {
                 .mapToLong(tenant -> ByteAmount.bytes(tenant.bytes().guaranteed()))
                 .sum();
         return Optional.of(seen.leaderReport()
-                .filter(leader -> leader.capacityBytes() > 0)
+                .filter(leader -> leader.sharedCapacityBytes() > 0)
                 .map(leader -> finding(seen, leader, sum))
                 .orElseGet(() -> new Finding(
                         Reason.GUARANTEES_NOT_OBSERVED,
@@ -41,12 +41,13 @@ final class TenantGuarantees {
     private static Finding finding(PoolObservation seen, PoolReport leader, long sum) {
         int low = seen.spec().cache().eviction().lowWatermarkPercent();
         // In parts, as the product of a large capacity would overflow.
-        long room = leader.capacityBytes() / PERCENT * low + leader.capacityBytes() % PERCENT * low / PERCENT;
+        long room =
+                leader.sharedCapacityBytes() / PERCENT * low + leader.sharedCapacityBytes() % PERCENT * low / PERCENT;
         String sums =
                 "Tenants are guaranteed %s together; the storage nodes that are ready hold %s, of which %s lie below the low"
                                 .formatted(
                                         ByteAmount.rounded(sum),
-                                        ByteAmount.rounded(leader.capacityBytes()),
+                                        ByteAmount.rounded(leader.sharedCapacityBytes()),
                                         ByteAmount.rounded(room))
                         + " watermark of %d%%.".formatted(low);
         if (sum <= room) {

@@ -262,6 +262,7 @@ final class RandomData {
                 epoch,
                 new PoolReport.Version(master.running, ONE, ONE),
                 1L << 40,
+                1L << 40,
                 0,
                 lastObject,
                 0,

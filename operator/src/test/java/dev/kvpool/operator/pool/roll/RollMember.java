@@ -333,6 +333,7 @@ final class RollMember {
                 0,
                 0,
                 0,
+                0,
                 storage.stream()
                         .filter(node -> !knowsNot.contains(node.name))
                         .map(RollMember::asNode)

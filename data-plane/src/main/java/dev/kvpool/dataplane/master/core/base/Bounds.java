@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.base;
 
+import dev.kvpool.dataplane.register.Register;
+
 /** Every wait and every store of the core is bounded by one of these. Times in milliseconds. */
 public final class Bounds {
     /** How long a warm takeover waits for a silent node's answer to the fence. */
@@ -138,7 +140,7 @@ public final class Bounds {
     public static final long ROOM_MS_MAX = 86_400_000;
 
     /** What a node remembers as the largest object lease is believed up to a day. */
-    public static final long OBJECT_LEASE_MS_MAX = 86_400_000;
+    public static final long OBJECT_LEASE_MS_MAX = Register.OBJECT_LEASE_MS_MAX;
 
     /** A node that is no longer expected and away for this long is forgotten. */
     public static final long UNEXPECTED_AWAY_MS = 60_000;
@@ -281,6 +283,9 @@ public final class Bounds {
 
     /** How long a client may have an object retained, until it asks again. */
     public static final long RETAIN_MS_MAX = 3_600_000;
+
+    /** The part of what is guaranteed to no tenant that tenants without a guarantee may pin hard. */
+    public static final double PINNED_PART_MAX = 0.5;
 
     /** The part of the pool's memory that may be retained, so that there is always something else to evict. */
     public static final double RETAINED_PART_MAX = 0.5;

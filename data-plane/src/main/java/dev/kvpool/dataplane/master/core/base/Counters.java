@@ -78,6 +78,8 @@ public final class Counters {
         SET_APART_INDEX_FULL(
                 "set_apart", "index_full", "Times a node was excluded because its reports could not be processed"),
         SET_APART_DEFECT("set_apart", "defect", "Times a node was excluded because its reports could not be processed"),
+        LENDING_REFUSED(
+                "lending_refused", "", "Connections of engines refused because memory is lent by as many as may"),
         STREAM_VIOLATIONS(
                 "stream_violations", "", "Connections closed because of a gap in the stream or an unexpected message");
 

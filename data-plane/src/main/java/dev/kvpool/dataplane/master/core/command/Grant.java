@@ -26,6 +26,9 @@ public final class Grant {
     /** An upsert: what has the key when it is published gives way at once. */
     public final boolean replaces;
 
+    /** What is put never gives way to other objects. */
+    final boolean isHardPinned;
+
     public final List<NodeView> targets;
 
     /** Copies the object should have. */
@@ -47,7 +50,9 @@ public final class Grant {
             List<NodeView> targets,
             int wanted,
             long deadlineMs,
-            boolean replaces) {
+            boolean replaces,
+            boolean isHardPinned) {
+        this.isHardPinned = isHardPinned;
         this.replaces = replaces;
         this.session = session;
         this.id = id;

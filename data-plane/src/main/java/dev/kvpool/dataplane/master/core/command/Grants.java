@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -52,7 +53,14 @@ public final class Grants {
         byId.put(grant.id, grant);
         newest.put(grant.key, grant);
         byDeadline.add(grant);
-        accounts.granted(grant.key, 1, grant.countedBytes());
+        book(grant, 1);
+    }
+
+    private void book(Grant grant, int times) {
+        accounts.granted(grant.key, times, times * grant.countedBytes());
+        if (grant.isHardPinned) {
+            accounts.pinned(Tenant.of(grant.key), times * grant.countedBytes());
+        }
     }
 
     /** The grant with this id, or null when it has ended. */
@@ -94,7 +102,7 @@ public final class Grants {
                 lateWrites.expect(grant);
             }
             grant.releaseAll();
-            accounts.granted(grant.key, -1, -grant.countedBytes());
+            book(grant, -1);
         }
     }
 
@@ -124,7 +132,7 @@ public final class Grants {
     public void clear() {
         for (Grant grant : byId.values()) {
             grant.releaseAll();
-            accounts.granted(grant.key, -1, -grant.countedBytes());
+            book(grant, -1);
         }
         byId.clear();
         newest.clear();

@@ -2,12 +2,12 @@
 package dev.kvpool.dataplane.master.core.eviction;
 
 import dev.kvpool.dataplane.master.core.base.CurrentRules;
-import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.tenant.Guarantees;
 import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
+import java.util.Map;
 
 /** Which objects other tenants' needs may cost a tenant, as its guarantee is now. Where nothing is guaranteed it looks at no object. */
 final class GuaranteedRoom {
@@ -30,12 +30,16 @@ final class GuaranteedRoom {
             now = null;
             return;
         }
-        long capacity = 0;
-        for (NodeView node : membership.usable()) {
-            capacity += node.capacityBytes();
-        }
-        now = new Guarantees(
-                rules.quotas(), accounts, (long) (capacity * rules.eviction().low()), bytesToLose);
+        now = guarantees(rules, membership, accounts, bytesToLose);
+    }
+
+    /** What is guaranteed now, of which so many bytes have to go. */
+    static Guarantees guarantees(CurrentRules rules, Membership membership, TenantAccounts accounts, long bytesToLose) {
+        double low = rules.eviction().low();
+        Map<String, Long> own = membership.lentCapacityBytes();
+        own.replaceAll((tenant, capacity) -> (long) (capacity * low));
+        return new Guarantees(
+                rules.quotas(), accounts, (long) (membership.sharedCapacityBytes() * low), own, bytesToLose);
     }
 
     /** Whether anything is guaranteed to any tenant. */

@@ -4,7 +4,6 @@ package dev.kvpool.dataplane.master.core.eviction;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.ExtentSize;
 import dev.kvpool.dataplane.master.core.index.Index;
-import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Membership;
@@ -119,11 +118,14 @@ public final class RetainedObjects {
         return Math.max(1, inMemory) * ExtentSize.of(object.key().length(), object.payloadLength());
     }
 
+    /** Memory of engines counts only where there is no other: else one that says it lends much would have all tenants' memory retained. */
     private long bytesMax() {
-        long capacity = 0;
-        for (NodeView node : membership.usable()) {
-            capacity += node.capacityBytes();
-        }
+        long shared = membership.sharedCapacityBytes();
+        double capacity = shared > 0
+                ? shared
+                : membership.lentCapacityBytes().values().stream()
+                        .mapToDouble(it -> it)
+                        .sum();
         return (long) (capacity * Bounds.RETAINED_PART_MAX);
     }
 

@@ -215,6 +215,10 @@ final class ObjectRecords implements Links {
         return slabs.getInt(object, PAYLOAD_CRC);
     }
 
+    boolean isHardPinned(int object) {
+        return (state(object) & HARD) != 0;
+    }
+
     Retention retention(int object) {
         long state = state(object);
         if ((state & HAS_RETENTION) == 0) {

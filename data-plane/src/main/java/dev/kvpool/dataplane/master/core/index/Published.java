@@ -186,9 +186,8 @@ final class Published {
     /** So many objects, and copies of this one, are there or wanted though no client has asked for them since this master serves. */
     private void unasked(int object, int count, int copies) {
         if (serving && copies > 0) {
-            Tenant tenant = objects.isOfTenant(object) ? Tenant.of(objects.key(object)) : Tenant.DEFAULT;
             long extent = ExtentSize.of(objects.keyLength(object), objects.payloadLength(object));
-            accounts.unasked(tenant, count, copies * extent);
+            accounts.unasked(tenant(object), count, copies * extent);
         }
     }
 
@@ -199,6 +198,10 @@ final class Published {
         objects.setWanted(object, Math.max(before, copies));
         count(object, +1);
         bookWanted(object, before);
+    }
+
+    private Tenant tenant(int object) {
+        return objects.isOfTenant(object) ? Tenant.of(objects.key(object)) : Tenant.DEFAULT;
     }
 
     private void bookWanted(int object, int before) {
@@ -215,6 +218,9 @@ final class Published {
             accounts.stored(objects.key(object), change, bytes);
         } else {
             accounts.storedOfDefault(change, bytes);
+        }
+        if (objects.isHardPinned(object)) {
+            accounts.pinned(tenant(object), bytes);
         }
     }
 

@@ -99,6 +99,31 @@ public final class Membership {
         return takers;
     }
 
+    /** Memory that may hold objects of all tenants. What engines lend holds their tenants' only, and is as large as they say. */
+    public long sharedCapacityBytes() {
+        long capacity = 0;
+        for (NodeView node : nodes.values()) {
+            capacity += node.usable() && !node.isTransient() ? node.capacityBytes() : 0;
+        }
+        return capacity;
+    }
+
+    /** Memory that engines lend, by the name of the tenant whose objects alone it may hold. */
+    public Map<String, Long> lentCapacityBytes() {
+        Map<String, Long> lent = new TreeMap<>();
+        for (NodeView node : nodes.values()) {
+            if (node.usable()) {
+                node.holdsOnlyOf()
+                        .ifPresent(tenant -> lent.merge(tenant.name(), node.capacityBytes(), Membership::sum));
+            }
+        }
+        return lent;
+    }
+
+    private static long sum(long one, long other) {
+        return one > Long.MAX_VALUE - other ? Long.MAX_VALUE : one + other;
+    }
+
     /** The node with this id, or null. */
     public NodeView node(String id) {
         return nodes.get(id);

@@ -20,8 +20,9 @@ import java.util.function.Function;
  * them is refused, for it would outlive that node. Only if the Lease was deleted or set back may nodes know better. If the register is
  * older than they are, it counts what a majority of the expected nodes says at least, of removals a majority of those that are not
  * behind. If the register was lost, it is not known who is behind, and one node is enough to know of a removal of everything: no leader
- * tells a node of one that the register did not have, and nothing removed may be read again. An engine's node that lies can do no more
- * than any client that removes everything.
+ * tells a node of one that the register did not have, and nothing removed may be read again. An engine without a certificate that lies
+ * can do no more than any client that removes everything. One with the certificate of a tenant could do more, to others: what it says of
+ * removals and of leases is neither believed nor held against it.
  */
 public final class Claims {
     /** The end of what is said of a node, with what a person can do. */
@@ -70,11 +71,11 @@ public final class Claims {
      */
     public String objection(NodeView node, Authority ours) {
         recover(ours);
-        if (members.isRegisterLost()) {
+        if (members.isRegisterLost() && node.mayKnowAllKeys()) {
             purged(node.purgeId(), ours);
         }
         Register bounds = register.wanted();
-        if (node.purgeId().isNewerThan(bounds.purgeId())) {
+        if (node.mayKnowAllKeys() && node.purgeId().isNewerThan(bounds.purgeId())) {
             return "node %s says that everything below %s was removed, the register says below %s%s"
                     .formatted(node.id, node.purgeId(), bounds.purgeId(), NOT_BELIEVED);
         }
@@ -86,6 +87,22 @@ public final class Claims {
                     .formatted(node.id, node.active().wire(), active.wire(), NOT_BELIEVED);
         }
         return "";
+    }
+
+    /**
+     * The longest object lease that any leader before may have promised: as the register has it, or nodes if that was lost.
+     *
+     * @param takesOver whether this leader begins; later it is known whether nodes had obeyed others, and of a new pool none had
+     */
+    public long objectLeaseMs(boolean takesOver) {
+        if (takesOver ? members.isRegisterLost() : register.wanted().open()) {
+            for (NodeView node : membership.all()) {
+                if (node.mayKnowAllKeys()) {
+                    register.change(it -> it.leased(node.objectLeaseMaxMs()));
+                }
+            }
+        }
+        return register.wanted().objectLeaseMs();
     }
 
     /**

@@ -91,6 +91,11 @@ public final class RegisterKeeper {
         return condition.test(stored) || (writing != null && condition.test(writing)) || condition.test(wanted);
     }
 
+    /** What every leader after this one will know to be the longest object lease, at least. */
+    long sureObjectLeaseMs() {
+        return writing == null ? stored.objectLeaseMs() : Math.min(stored.objectLeaseMs(), writing.objectLeaseMs());
+    }
+
     private void changed() {
         Set<String> members = new TreeSet<>();
         Set<String> witnesses = new TreeSet<>();
@@ -131,17 +136,22 @@ public final class RegisterKeeper {
 
     /** Changes it, which is written together with all else that this turn brings. Only while this master leads. */
     public void change(UnaryOperator<Register> change) {
+        changeWithin(RegisterText.CHARS_MAX, change);
+    }
+
+    /** The same, unless the register would be longer than this. */
+    public void changeWithin(int charsMax, UnaryOperator<Register> change) {
         Register next = change.apply(wanted);
         if (next.saysTheSame(wanted) || !leadership.leads()) {
             return;
         }
         if (next.members().size() > RegisterText.MEMBERS_MAX
-                || RegisterText.write(next).length() > RegisterText.CHARS_MAX) {
+                || RegisterText.write(next).length() > charsMax) {
             if (!tooLong) {
                 outbox.report(
                         "the register is full: it would be longer than %d characters or %d members, with %d members and %d nodes behind"
                                 .formatted(
-                                        RegisterText.CHARS_MAX,
+                                        charsMax,
                                         RegisterText.MEMBERS_MAX,
                                         next.members().size(),
                                         next.behind().size()));

@@ -16,6 +16,7 @@ import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
 import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.register.Member;
 import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.register.RegisterText;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
@@ -81,11 +82,11 @@ public final class Enrolling {
                 empty(node, authority, nowMs);
             }
         }
+        // One by one: where there is no room for engines, storage nodes come, and there is room when others have gone.
         Set<String> gone = gone(nowMs);
-        if (!lasting.isEmpty() || !transients.isEmpty() || !gone.isEmpty()) {
-            register.change(
-                    it -> it.enrolled(lasting, false).enrolled(transients, true).dropped(gone));
-        }
+        register.change(it -> it.dropped(gone));
+        register.change(it -> it.enrolled(lasting, false));
+        register.changeWithin(RegisterText.CHARS_FOR_ENGINES, it -> it.enrolled(transients, true));
     }
 
     /** Members that nobody expects and that have been away for longer than a connection is. */

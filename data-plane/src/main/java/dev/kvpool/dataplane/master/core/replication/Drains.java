@@ -8,7 +8,7 @@ import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.membership.Membership;
-import dev.kvpool.dataplane.master.core.membership.ObjectLeases;
+import dev.kvpool.dataplane.master.core.register.ObjectLeases;
 import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.register.DrainEntry;
 import java.util.ArrayList;

@@ -16,6 +16,8 @@ import java.util.OptionalLong;
  * @param servingUntilMs on the core's clock; a leader is one only before this moment
  * @param notReady why this master is not ready, empty when it is
  * @param connectedNodes of the expected ones, those with a connection to this master
+ * @param capacityBytes memory of ready nodes
+ * @param sharedCapacityBytes the same without memory that engines lend, which holds their tenants' objects only
  * @param tombstones keys whose removal is kept for nodes that have missed it
  * @param underReplicatedObjects with fewer copies on ready nodes than they should have, unavailable ones included
  * @param recoveredUntilMs on the core's clock; before it nothing that the last takeover found is evicted
@@ -36,6 +38,7 @@ public record PoolStatus(
         int connectedNodes,
         int readyNodes,
         long capacityBytes,
+        long sharedCapacityBytes,
         long usedBytes,
         long objects,
         long unavailableObjects,

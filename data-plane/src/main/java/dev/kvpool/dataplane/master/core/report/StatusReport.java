@@ -76,6 +76,7 @@ public final class StatusReport {
         List<Node> nodes = new ArrayList<>();
         int ready = 0;
         long capacity = 0;
+        long shared = 0;
         long used = 0;
         long highestEpoch = Math.max(
                 leadership.authority().epoch(), takeover.fencing().claims().epochToldByMajority());
@@ -85,6 +86,7 @@ public final class StatusReport {
             if (isReady(node)) {
                 ready += membership.expected().contains(node.id) ? 1 : 0;
                 capacity += node.capacityBytes();
+                shared += node.isTransient() ? 0 : node.capacityBytes();
                 used += node.usedBytes();
             }
         }
@@ -108,6 +110,7 @@ public final class StatusReport {
                 membership.connectedExpected(),
                 ready,
                 capacity,
+                shared,
                 used,
                 leads ? index.publishedCount() : index.size(),
                 leads ? index.unavailableCount() : 0,

@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.command.Grant;
 import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.eviction.PinnedRoom;
 import dev.kvpool.dataplane.master.core.eviction.QuotaEvictor;
 import dev.kvpool.dataplane.master.core.eviction.SoftPins;
 import dev.kvpool.dataplane.master.core.eviction.TakeoverReserve;
@@ -55,6 +56,7 @@ final class GrantRequests {
     private final Settlement settlement;
     private final Leadership leadership;
     private final TakeoverReserve reserve;
+    private final PinnedRoom pinnedRoom;
     private final QuotaEvictor quotaEvictor;
     private final QuotaOutcomes quotaOutcomes;
     private final Counters counters;
@@ -80,6 +82,7 @@ final class GrantRequests {
         this.settlement = settlement;
         this.leadership = leadership;
         this.reserve = upkeep.reserve();
+        this.pinnedRoom = new PinnedRoom(rules, view);
         this.quotaEvictor = upkeep.quotaEvictor();
         this.quotaOutcomes = upkeep.quotaOutcomes();
         this.counters = counters;
@@ -130,6 +133,10 @@ final class GrantRequests {
         if (extentBytes > wish.largestExtent) {
             return refused(Status.TOO_LARGE);
         }
+        if (asked.retention().hard()
+                && !pinnedRoom.takes(wish.tenant, ExtentSize.ofCopies(extentBytes, wish.replicas))) {
+            return overQuota(QuotaEvictor.Answer.EXCEEDED, wish.tenant);
+        }
         if (rules.quotas().of(wish.tenant.name()).isLimited()) {
             endOutlived(asked.key(), wish.nowMs); // it counts as long as it is there
             QuotaEvictor.Answer answer =
@@ -152,7 +159,8 @@ final class GrantRequests {
                 targets,
                 wish.replicas,
                 wish.deadlineMs,
-                wish.replace);
+                wish.replace,
+                asked.retention().hard());
         grants.add(grant);
         counters.add(Count.GRANTS);
         Retention retention = retention(asked, wish);

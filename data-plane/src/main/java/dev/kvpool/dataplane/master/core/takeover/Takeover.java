@@ -389,13 +389,11 @@ public final class Takeover {
 
     /**
      * Readers may hold promises of the leaders before: given until the last of them stopped, which may still lie ahead, and for
-     * the largest object lease any of them used, which the nodes remember.
+     * the longest object lease any of them used, which the register has.
      */
     private void leaseRecovered() {
-        long objectLeaseMs = rules.objectLeaseMs();
-        for (NodeView node : membership.all()) {
-            objectLeaseMs = Math.max(objectLeaseMs, node.objectLeaseMaxMs());
-        }
+        boolean takesOver = leadership.phase() == Leadership.Phase.RECOVERING;
+        long objectLeaseMs = Math.max(rules.objectLeaseMs(), fencing.claims().objectLeaseMs(takesOver));
         settlement.recoveredUntil(Math.max(startedMs, predecessorUntilMs) + objectLeaseMs);
     }
 

@@ -11,7 +11,8 @@ import java.util.Map;
 /**
  * What tenants may lose for each other at one moment. One that would have less than its guarantee loses nothing. Of the others those go
  * first that are furthest above theirs: as if all were poured off to one level. Guarantees that are more than there is are scaled down to
- * it, each by the same part.
+ * it, each by the same part. Where engines alone have memory, no tenant takes anything of another's, and each has as much of its guarantee
+ * as its own engines lend.
  */
 public final class Guarantees {
     private final TenantAccounts accounts;
@@ -23,17 +24,23 @@ public final class Guarantees {
     /**
      * For one eviction.
      *
-     * @param roomBytes what can be guaranteed at all
+     * @param roomBytes what can be guaranteed at all of the memory that tenants share; 0 when they share none
+     * @param ownBytes what there is of memory that may hold objects of one tenant only, by its name
      * @param bytesToLose how much has to go
      */
-    public Guarantees(Quotas quotas, TenantAccounts accounts, long roomBytes, long bytesToLose) {
+    public Guarantees(
+            Quotas quotas, TenantAccounts accounts, long roomBytes, Map<String, Long> ownBytes, long bytesToLose) {
         this.accounts = accounts;
         double sum = 0;
         for (Quota quota : quotas.byTenant().values()) {
             sum += quota.guaranteedBytes();
         }
         double part = sum <= roomBytes ? 1 : Math.max(0, roomBytes) / sum;
-        quotas.byTenant().forEach((name, quota) -> floors.put(name, (long) (quota.guaranteedBytes() * part)));
+        quotas.byTenant().forEach((name, quota) -> {
+            long scaled = (long) (quota.guaranteedBytes() * part);
+            long own = Math.min(quota.guaranteedBytes(), ownBytes.getOrDefault(name, 0L));
+            floors.put(name, roomBytes > 0 ? scaled : own);
+        });
         level = level(Math.max(1, bytesToLose));
     }
 

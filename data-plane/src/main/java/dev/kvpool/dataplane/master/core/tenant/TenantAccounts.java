@@ -39,11 +39,12 @@ public final class TenantAccounts {
         private long bytes;
         private long grantedObjects;
         private long grantedBytes;
+        private long pinnedBytes;
         private long unaskedObjects;
         private long unaskedBytes;
 
         private boolean isEmpty() {
-            return objects == 0 && bytes == 0 && grantedObjects == 0 && grantedBytes == 0;
+            return objects == 0 && bytes == 0 && grantedObjects == 0 && grantedBytes == 0 && pinnedBytes == 0;
         }
 
         private Balance balance() {
@@ -78,6 +79,19 @@ public final class TenantAccounts {
         account.grantedObjects += objects;
         account.grantedBytes += bytes;
         close(name, account);
+    }
+
+    /** So much more of what a tenant has, or is putting, is hard-pinned, all copies together; negative when it is less. */
+    public void pinned(Tenant tenant, long bytes) {
+        Account account = account(tenant.name());
+        account.pinnedBytes += bytes;
+        close(tenant.name(), account);
+    }
+
+    /** How much of what a tenant has, and is putting, is hard-pinned. */
+    public long pinnedBytes(String tenant) {
+        Account account = tenant.equals(Tenant.DEFAULT.name()) ? ofDefault : others.get(tenant);
+        return account == null ? 0 : account.pinnedBytes;
     }
 
     /** What counts and no client has asked for now. */

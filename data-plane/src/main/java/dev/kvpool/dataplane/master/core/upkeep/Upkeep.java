@@ -18,9 +18,9 @@ import dev.kvpool.dataplane.master.core.eviction.TakeoverReserve;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.Tombstones;
 import dev.kvpool.dataplane.master.core.membership.Membership;
-import dev.kvpool.dataplane.master.core.membership.ObjectLeases;
 import dev.kvpool.dataplane.master.core.membership.Standings;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.register.ObjectLeases;
 import dev.kvpool.dataplane.master.core.removal.Enrolling;
 import dev.kvpool.dataplane.master.core.removal.Predecessors;
 import dev.kvpool.dataplane.master.core.removal.TombstoneWriter;
@@ -47,6 +47,7 @@ public final class Upkeep {
     private final Enrolling enrolling;
     private final Purges purges;
     private final Activation activation;
+    private final Settlement settlement;
     private final ObjectLeases objectLeases;
     private final Standings standings;
     private final Copies copies;
@@ -77,10 +78,11 @@ public final class Upkeep {
         this.tombstones = view.tombstones();
         this.commands = orders.commands();
         this.purges = orders.purges();
+        this.settlement = settlement;
         activation = new Activation(orders.register(), membership, commands, outbox);
         tombstoneWriter = new TombstoneWriter(view, orders);
         enrolling = new Enrolling(rules, leadership, view, orders, settlement);
-        objectLeases = new ObjectLeases(rules, membership);
+        objectLeases = new ObjectLeases(rules, membership, orders.register());
         standings = new Standings(counters);
         copies = new Copies(rules, view.index(), commands, standings, counters);
         tasks = new CopyTasks(view, orders, copies, counters);
@@ -230,7 +232,7 @@ public final class Upkeep {
             return;
         }
         Authority authority = leadership.authority();
-        objectLeases.tick();
+        objectLeases.tick(settlement.recoveredUntilMs(), nowMs);
         standings.tick(membership.usable(), nowMs);
         purges.tick(authority, nowMs);
         activation.tick(authority, nowMs);

@@ -78,6 +78,6 @@ class GrantsTest {
     }
 
     private Grant grant(long counter, String key, long deadlineMs) {
-        return new Grant(1, new ObjectId(1, counter), Key.of(key), 1000, List.of(node), 1, deadlineMs, false);
+        return new Grant(1, new ObjectId(1, counter), Key.of(key), 1000, List.of(node), 1, deadlineMs, false, false);
     }
 }

@@ -37,8 +37,8 @@ class GuaranteesTest {
 
     @Test
     void aTenantNeverComesBelowItsGuarantee() {
-        Guarantees now =
-                new Guarantees(guaranteed(Map.of("a", 100L)), accounts(Map.of("a", 110L, "b", 1_000L)), 10_000, 10);
+        Guarantees now = new Guarantees(
+                guaranteed(Map.of("a", 100L)), accounts(Map.of("a", 110L, "b", 1_000L)), 10_000, Map.of(), 10);
         assertThat(now.mayLose("a", 10, false)).isTrue();
         assertThat(now.mayLose("a", 11, false)).isFalse();
         assertThat(now.mayLose("b", 1_000, false)).isTrue();
@@ -50,7 +50,7 @@ class GuaranteesTest {
         // Above: default 300, a 200, b 50. Of 250 bytes default loses 175 and a 75, which leaves both 125 above.
         Quotas quotas = guaranteed(Map.of("a", 100L, "b", 50L));
         TenantAccounts accounts = accounts(Map.of("default", 300L, "a", 300L, "b", 100L));
-        Guarantees now = new Guarantees(quotas, accounts, 10_000, 250);
+        Guarantees now = new Guarantees(quotas, accounts, 10_000, Map.of(), 250);
         assertThat(now.mayLose("default", 1, true)).isTrue();
         assertThat(now.mayLose("a", 1, true)).isTrue();
         assertThat(now.mayLose("b", 1, true)).isFalse();
@@ -64,8 +64,8 @@ class GuaranteesTest {
 
     @Test
     void theOneFurthestAboveGoesFirstWhereNoBytesAreAskedFor() {
-        Guarantees now =
-                new Guarantees(guaranteed(Map.of("a", 1L)), accounts(Map.of("default", 300L, "a", 400L)), 10_000, 0);
+        Guarantees now = new Guarantees(
+                guaranteed(Map.of("a", 1L)), accounts(Map.of("default", 300L, "a", 400L)), 10_000, Map.of(), 0);
         assertThat(now.mayLose("a", 1, true)).isTrue();
         assertThat(now.mayLose("default", 1, true)).isFalse();
     }
@@ -73,14 +73,15 @@ class GuaranteesTest {
     @Test
     void guaranteesBeyondWhatThereIsAreScaledDown() {
         Quotas quotas = guaranteed(Map.of("a", 3_000L, "b", 1_000L));
-        Guarantees now = new Guarantees(quotas, accounts(Map.of()), 1_000, 1);
+        Guarantees now = new Guarantees(quotas, accounts(Map.of()), 1_000, Map.of(), 1);
         assertThat(now.floor("a")).isEqualTo(750);
         assertThat(now.floor("b")).isEqualTo(250);
-        assertThat(new Guarantees(quotas, accounts(Map.of()), 0, 1).floor("a")).isZero();
-        assertThat(new Guarantees(quotas, accounts(Map.of()), 4_000, 1).floor("a"))
+        assertThat(new Guarantees(quotas, accounts(Map.of()), 0, Map.of(), 1).floor("a"))
+                .isZero();
+        assertThat(new Guarantees(quotas, accounts(Map.of()), 4_000, Map.of(), 1).floor("a"))
                 .isEqualTo(3_000);
         Quotas huge = guaranteed(Map.of("a", Long.MAX_VALUE, "b", Long.MAX_VALUE));
-        assertThat(new Guarantees(huge, accounts(Map.of()), 1_000, 1).floor("a"))
+        assertThat(new Guarantees(huge, accounts(Map.of()), 1_000, Map.of(), 1).floor("a"))
                 .isEqualTo(500);
     }
 
@@ -106,7 +107,7 @@ class GuaranteesTest {
                     .mapToLong(it -> Math.max(0, it.getValue() - floors.getOrDefault(it.getKey(), 0L)))
                     .sum();
             long toLose = 1L + random.nextInt(60);
-            Guarantees now = new Guarantees(guaranteed(floors), accounts, Long.MAX_VALUE, toLose);
+            Guarantees now = new Guarantees(guaranteed(floors), accounts, Long.MAX_VALUE, Map.of(), toLose);
             long lost = 0;
             boolean goesOn = true;
             while (goesOn) {
@@ -126,5 +127,20 @@ class GuaranteesTest {
                         .isGreaterThanOrEqualTo(Math.min(has.get(name), floors.getOrDefault(name, 0L)));
             }
         }
+    }
+
+    /** Where engines alone have memory. */
+    @Test
+    void aTenantHasAsMuchOfItsGuaranteeAsItsOwnEnginesLend() {
+        Quotas quotas = guaranteed(Map.of("a", 4_000L, "b", 100L, "c", 100L));
+        Map<String, Long> lent = Map.of("a", 1_000L, "b", Long.MAX_VALUE);
+        Guarantees now = new Guarantees(quotas, accounts(Map.of("a", 1_001L)), 0, lent, 1);
+        assertThat(now.floor("a")).isEqualTo(1_000);
+        assertThat(now.floor("b")).isEqualTo(100);
+        assertThat(now.floor("c")).isZero();
+        assertThat(now.mayLose("a", 1, false)).isTrue();
+        assertThat(new Guarantees(quotas, accounts(Map.of()), 420, lent, 1).floor("b"))
+                .as("beside memory that all share")
+                .isEqualTo(10);
     }
 }

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.core.base.NodePeer;
+import dev.kvpool.dataplane.master.core.base.Objection;
+import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
+import dev.kvpool.dataplane.wire.message.GrantSecret;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
+import dev.kvpool.nativelib.NativeNode;
+import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.Hint;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** An engine of one tenant that lends memory and lies costs other tenants and the pool nothing. */
+class HostileEngineTest {
+    private static final long MIB = 1 << 20;
+    private static final long DAY_MS = 86_400_000;
+    private static final Tenant A = Tenant.of("a");
+    private static final Tenant B = Tenant.of("b");
+    private static final GrantSecret SECRET = GrantSecret.of(new byte[GrantSecret.BYTES]);
+
+    private final Scenario pool = new Scenario().withNodes(MIB, "n", "m");
+
+    private static void remembers(ModelNode node, Authority authority, long objectLeaseMs, ObjectId purgeId) {
+        node.obedience().fence(new Fence(1, authority, objectLeaseMs, purgeId, SECRET));
+        node.obedience().raisePurge(purgeId);
+    }
+
+    private ModelNode engineOfB(String id) {
+        return pool.transientNode(id, MIB).ofTenant(B);
+    }
+
+    private void nextLeaderServes(long epoch) {
+        ModelMaster next = pool.master();
+        pool.standBy();
+        pool.lead(next, epoch).talkTo(next);
+    }
+
+    private void everyPromiseEnds() {
+        pool.world.run(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS + 100);
+    }
+
+    private static CacheRules leasing(long objectLeaseMs) {
+        return new CacheRules(
+                objectLeaseMs,
+                EvictionRules.between(0.50, 0.90),
+                1,
+                Scenario.REPAIR_DELAY_MS,
+                Scenario.REPAIR_BYTES_PER_SECOND);
+    }
+
+    // ---- leases -------------------------------------------------------------------------------------------------
+
+    @Test
+    void itDoesNotLengthenTheLeaseOfWhatATakeoverFinds() {
+        pool.leading(1);
+        assertThat(pool.as(A).put("k", 100)).isEqualTo(Status.OK);
+        remembers(engineOfB("engine"), Scenario.authority(1), DAY_MS, ObjectId.NONE);
+        nextLeaderServes(2);
+        everyPromiseEnds();
+
+        assertThat(pool.talkedTo().status().nodes()).anySatisfy(node -> {
+            assertThat(node.id()).isEqualTo("engine");
+            assertThat(node.isTransient()).isTrue();
+        });
+        assertThat(pool.as(A).remove("k", false)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void noMoreDoesItWhenTheRegisterWasLost() {
+        pool.leading(1);
+        assertThat(pool.as(A).put("k", 100)).isEqualTo(Status.OK);
+        remembers(engineOfB("engine"), Scenario.authority(1), DAY_MS, ObjectId.NONE);
+        pool.world.setRegister(Register.NONE);
+        nextLeaderServes(2);
+        everyPromiseEnds();
+
+        assertThat(pool.as(A).remove("k", false)).isEqualTo(Status.OK);
+    }
+
+    /** Nor does a storage node, for the register has what leaders have promised. */
+    @Test
+    void aStorageNodeDoesNotEither() {
+        pool.leading(1);
+        assertThat(pool.as(A).put("k", 100)).isEqualTo(Status.OK);
+        pool.crash("n");
+        remembers(pool.node("n"), Scenario.authority(1), DAY_MS, ObjectId.NONE);
+        pool.restart("n");
+        nextLeaderServes(2);
+        everyPromiseEnds();
+
+        assertThat(pool.as(A).remove("k", false)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void whatStorageNodesKnowOfLeasesCountsWhenTheRegisterWasLost() {
+        pool.leading(1).talkedTo().goBy(leasing(60_000));
+        pool.world.run(100);
+        assertThat(pool.as(A).put("k", 100)).isEqualTo(Status.OK);
+        pool.world.setRegister(Register.NONE);
+        nextLeaderServes(2);
+        everyPromiseEnds();
+
+        assertThat(pool.world.register().objectLeaseMs()).isEqualTo(60_000);
+        assertThat(pool.as(A).remove("k", false)).isEqualTo(Status.HAS_LEASE);
+        pool.world.run(60_000);
+        assertThat(pool.as(A).remove("k", false)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void itDoesNotHoldBackALongerLease() {
+        ModelNode engine = engineOfB("engine");
+        pool.leading(1);
+        pool.world.run(1_000);
+        engine.mute(true);
+        pool.talkedTo().goBy(leasing(60_000));
+        pool.world.run(100);
+
+        assertThat(pool.world.register().objectLeaseMs()).isEqualTo(60_000);
+        assertThat(pool.lookup("k").leaseMs()).isEqualTo(60_000);
+    }
+
+    @Test
+    void theRegisterHasALongerLeaseUntilItsPromisesHaveEnded() {
+        pool.leading(1).talkedTo().goBy(leasing(60_000));
+        pool.world.run(100);
+        pool.talkedTo().goBy(leasing(1_000));
+        pool.world.run(59_000);
+        assertThat(pool.world.register().objectLeaseMs()).isEqualTo(60_000);
+        pool.world.run(2_000);
+        assertThat(pool.world.register().objectLeaseMs()).isEqualTo(1_000);
+    }
+
+    // ---- removals -----------------------------------------------------------------------------------------------
+
+    @Test
+    void itRemovesNothingOfOthersWhenTheRegisterIsLost() {
+        pool.leading(1);
+        assertThat(pool.as(A).put("k", 100)).isEqualTo(Status.OK);
+        remembers(engineOfB("engine"), Scenario.authority(1), 0, new ObjectId(1, Long.MAX_VALUE));
+        pool.world.setRegister(Register.NONE);
+        nextLeaderServes(2);
+        pool.world.run(1_000);
+
+        assertThat(pool.as(A).find("k").status()).isEqualTo(Status.OK);
+        assertThat(pool.node("n").purgeId()).isEqualTo(ObjectId.NONE);
+        assertThat(pool.world.register().purgeId()).isEqualTo(ObjectId.NONE);
+        assertThat(pool.put("l", 100)).isEqualTo(Status.OK);
+    }
+
+    /** Where engines alone have memory, one that was told of a removal must come in again when the register has forgotten it. */
+    @Test
+    void whatItKnowsOfARemovalDoesNotShutItOut() {
+        Scenario engines = new Scenario();
+        ModelNode engine = engines.transientNode("engine", MIB).ofTenant(B);
+        engines.leading(1);
+        engines.world.run(2_000);
+        remembers(engine, Scenario.authority(1), 0, new ObjectId(1, 50));
+        engines.world.setRegister(Register.NONE);
+        ModelMaster next = engines.master();
+        engines.standBy();
+        engines.lead(next, 2).talkTo(next);
+        engines.world.run(70_000);
+        engine.hangUp(next);
+        engine.dial(next);
+        engines.world.run(2_000);
+
+        assertThat(engines.as(B).put("k", 100)).isEqualTo(Status.OK);
+    }
+
+    // ---- names --------------------------------------------------------------------------------------------------
+
+    private Optional<Objection> objection(String id, Optional<Tenant> tenant) {
+        NodePeer peer = new NodePeer(id, 1, "0.1.0", true, tenant);
+        return pool.talkedTo().core().nodeConnected(1L << 40, peer, pool.world.nowMs());
+    }
+
+    @Test
+    void itsNamesLeaveRoomForStorageNodesAndForOtherTenants() {
+        pool.withReplicas(2).leading(1);
+        List<ModelNode> engines = new ArrayList<>();
+        for (int i = 0; i < 900; i++) {
+            engines.add(engineOfB("x".repeat(120) + i));
+            engines.getLast().dial(pool.talkedTo());
+        }
+        pool.world.run(1_000);
+        int members = pool.world.register().members().size();
+        assertThat(members).isBetween(300, 500);
+        assertThat(objection("x".repeat(120) + 900, Optional.of(B))
+                        .orElseThrow()
+                        .message())
+                .contains("engines of tenant b do", "global_segment_size");
+        assertThat(pool.talkedTo().status().counters().get(Count.LENDING_REFUSED))
+                .isEqualTo(901 - (members - 2));
+
+        pool.transientNode("engine-of-a", MIB).ofTenant(A).dial(pool.talkedTo());
+        pool.talkedTo().core().expectNodes(Map.of("n", "", "m", "", "late", ""), pool.world.nowMs());
+        pool.unexpectedNode("late", MIB).dial(pool.talkedTo());
+        pool.world.run(1_000);
+        assertThat(pool.world.register().members()).containsKeys("engine-of-a", "late");
+
+        pool.as(A);
+        for (int i = 0; i < 20; i++) {
+            assertThat(pool.put("k" + i, 1)).isEqualTo(Status.OK);
+        }
+        pool.crash("m");
+        for (int i = 0; i < 20; i++) {
+            assertThat(pool.remove("k" + i, true)).isEqualTo(Status.OK);
+        }
+        assertThat(pool.world.register().behind()).containsExactly("m");
+
+        engines.forEach(ModelNode::crash);
+        pool.world.run(10_000);
+        assertThat(pool.world.register().members()).containsOnlyKeys("engine-of-a", "late", "m", "n");
+    }
+
+    @Test
+    void aNameIsNotLongerThanEnginesHaveThem() {
+        pool.leading(1);
+        assertThat(objection("e".repeat(129), Optional.of(B)).orElseThrow().message())
+                .contains("129 characters", "at most 128", "host name");
+        assertThat(objection("e".repeat(128), Optional.of(B))).isEmpty();
+    }
+
+    /** Nor do the engines of a pool without certificates leave no room for storage nodes. */
+    @Test
+    void allEnginesTogetherLeaveRoomForStorageNodes() {
+        pool.leading(1);
+        for (int i = 0; i < 900; i++) {
+            pool.transientNode("x".repeat(120) + i, MIB).dial(pool.talkedTo());
+        }
+        pool.world.run(1_000);
+        assertThat(pool.world.register().members()).hasSizeBetween(400, 600);
+        assertThat(objection("x".repeat(120) + 900, Optional.empty())
+                        .orElseThrow()
+                        .message())
+                .contains("engines of this pool do");
+        pool.talkedTo().core().expectNodes(Map.of("n", "", "m", "", "late", ""), pool.world.nowMs());
+        assertThat(objection("late", Optional.empty())).isEmpty();
+    }
+
+    // ---- capacity -----------------------------------------------------------------------------------------------
+
+    /** Memory that it says to have lets no more be retained than the pool can do without. */
+    @Test
+    void itsCapacityIsNotThePools() {
+        pool.transientNode("engine", NativeNode.SEGMENT_BYTES_MAX).ofTenant(B);
+        pool.leading(1);
+        pool.world.run(2_000);
+        int refused = 0;
+        for (int i = 0; i < 15; i++) {
+            assertThat(pool.as(A).put("k" + i, 100_000)).isEqualTo(Status.OK);
+            Hinted hinted = pool.hint(Hint.RETAIN, 60_000, false, "k" + i);
+            refused += hinted.status() == Status.NO_SPACE ? 1 : 0;
+        }
+        assertThat(refused).as("half of the memory may be retained").isEqualTo(5);
+    }
+}
