@@ -3,12 +3,25 @@
 
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace kvpool::net {
 namespace {
 
 constexpr uint64_t kSecondMs = 1000;
+constexpr size_t kNetworkBytes = 8;
+constexpr HandshakeBounds::Source kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+constexpr size_t kMappedBytes = 12;
+
+bool isIpv4(const HandshakeBounds::Source& source) {
+  return std::equal(source.begin(), source.begin() + kMappedBytes, kMapped.begin());
+}
+
+HandshakeBounds::Source networkOf(HandshakeBounds::Source source) {
+  std::fill(source.begin() + kNetworkBytes, source.end(), 0);
+  return source;
+}
 
 }  // namespace
 
@@ -17,33 +30,42 @@ HandshakeBounds::Source HandshakeBounds::sourceOf(const SocketAddress& address) 
   if (address.storage.ss_family == AF_INET) {
     sockaddr_in in{};
     std::memcpy(&in, &address.storage, sizeof in);
-    source[3] = 4;
-    std::memcpy(&source[4], &in.sin_addr, sizeof in.sin_addr);
+    source = kMapped;
+    std::memcpy(&source[kMappedBytes], &in.sin_addr, sizeof in.sin_addr);
   } else if (address.storage.ss_family == AF_INET6) {
     sockaddr_in6 in{};
     std::memcpy(&in, &address.storage, sizeof in);
-    if (IN6_IS_ADDR_V4MAPPED(&in.sin6_addr)) {
-      source[3] = 4;
-      std::memcpy(&source[4], &in.sin6_addr.s6_addr[12], 4);
-    } else {
-      std::memcpy(source.data(), &in.sin6_addr, source.size());
-    }
+    std::memcpy(source.data(), &in.sin6_addr, source.size());
   }
   return source;
+}
+
+std::string HandshakeBounds::reached(Count& count, const HandshakesOfAddress& bounds, uint64_t nowMs,
+                                     const char* whose) {
+  if (nowMs - count.sinceMs >= kSecondMs) {
+    count.sinceMs = nowMs;
+    count.begun = 0;
+  }
+  if (count.open >= bounds.openMax) {
+    return std::to_string(bounds.openMax) + " other handshakes from " + whose + " are open";
+  }
+  if (count.begun >= bounds.perSecondMax) {
+    return "more than " + std::to_string(bounds.perSecondMax) + " handshakes a second from " + whose;
+  }
+  return {};
 }
 
 std::string HandshakeBounds::begin(const Source& source, uint64_t nowMs) {
   if (open_ >= kOpenMax) return std::to_string(kOpenMax) + " other handshakes are open";
   Count& count = counts_[source];
-  if (nowMs - count.sinceMs >= kSecondMs) {
-    count.sinceMs = nowMs;
-    count.begun = 0;
-  }
-  if (count.open >= ofAddress_.openMax) {
-    return std::to_string(ofAddress_.openMax) + " other handshakes from its address are open";
-  }
-  if (count.begun >= ofAddress_.perSecondMax) {
-    return "more than " + std::to_string(ofAddress_.perSecondMax) + " handshakes a second from its address";
+  if (auto why = reached(count, ofAddress_, nowMs, "its address"); !why.empty()) return why;
+  if (!isIpv4(source)) {
+    const HandshakesOfAddress ofNetwork = {ofAddress_.openMax * kAddressesOfNetwork,
+                                           ofAddress_.perSecondMax * kAddressesOfNetwork};
+    Count& network = networks_[networkOf(source)];
+    if (auto why = reached(network, ofNetwork, nowMs, "its network of 64 bits"); !why.empty()) return why;
+    ++network.open;
+    ++network.begun;
   }
   ++count.open;
   ++count.begun;
@@ -53,12 +75,16 @@ std::string HandshakeBounds::begin(const Source& source, uint64_t nowMs) {
 
 void HandshakeBounds::end(const Source& source) {
   --counts_.at(source).open;
+  if (!isIpv4(source)) --networks_.at(networkOf(source)).open;
   --open_;
 }
 
 void HandshakeBounds::tick(uint64_t nowMs) {
-  std::erase_if(counts_,
-                [nowMs](const auto& one) { return one.second.open == 0 && nowMs - one.second.sinceMs >= kSecondMs; });
+  const auto isOver = [nowMs](const auto& one) {
+    return one.second.open == 0 && nowMs - one.second.sinceMs >= kSecondMs;
+  };
+  std::erase_if(counts_, isOver);
+  std::erase_if(networks_, isOver);
 }
 
 }  // namespace kvpool::net

@@ -26,8 +26,10 @@ class HandshakeBounds {
   HandshakeBounds() = default;
   explicit HandshakeBounds(HandshakesOfAddress ofAddress) : ofAddress_(ofAddress) {}
 
-  /// An address as it is counted: all of IPv4, of IPv6 the network of 64 bits that a host can choose its addresses in.
-  using Source = std::array<uint8_t, 8>;
+  /// An address as it is counted, IPv4 as IPv6 maps it. Of IPv6 the network of 64 bits is counted too, in which one host may
+  /// choose its addresses: it may have kAddressesOfNetwork times as much, since all pods of a cluster may be in one.
+  using Source = std::array<uint8_t, 16>;
+  static constexpr uint32_t kAddressesOfNetwork = 8;
   static Source sourceOf(const SocketAddress& address);
 
   /// Counts one more, which end() follows; else the bound that is reached, for people.
@@ -43,9 +45,14 @@ class HandshakeBounds {
     uint64_t sinceMs = 0;
   };
 
+  /// The bound that is reached, empty when none is.
+  static std::string reached(Count& count, const HandshakesOfAddress& bounds, uint64_t nowMs, const char* whose);
+
   const HandshakesOfAddress ofAddress_ = {};
   size_t open_ = 0;
-  std::map<Source, Count> counts_;  // those of a second, and of what is open
+  // Those of a second, and of what is open: of addresses, and of networks, which have zeros behind them.
+  std::map<Source, Count> counts_;
+  std::map<Source, Count> networks_;
 };
 
 }  // namespace kvpool::net

@@ -16,8 +16,18 @@ TEST(HandshakeBounds, CountAddressesAndNotPorts) {
   EXPECT_EQ(sourceAt("10.0.0.1", 1), sourceAt("10.0.0.1", 2));
   EXPECT_NE(sourceAt("10.0.0.1"), sourceAt("10.0.0.2"));
   EXPECT_EQ(sourceAt("::ffff:10.0.0.1"), sourceAt("10.0.0.1"));
-  EXPECT_EQ(sourceAt("2001:db8::1"), sourceAt("2001:db8::ffff:2")) << "a host may have all of a network of 64 bits";
-  EXPECT_NE(sourceAt("2001:db8:0:1::1"), sourceAt("2001:db8:0:2::1"));
+  EXPECT_NE(sourceAt("2001:db8::1"), sourceAt("2001:db8::2"));
+}
+
+TEST(HandshakeBounds, AllAddressesOfANetworkHaveAsMuchAsEight) {
+  HandshakeBounds bounds(HandshakesOfAddress{2, 100});
+  const auto numbered = [](int i) { return sourceAt("2001:db8::" + std::to_string(i)); };
+  for (int i = 0; i < 16; ++i)
+    EXPECT_EQ(bounds.begin(numbered(i), 1000), "");
+  EXPECT_EQ(bounds.begin(numbered(16), 1000), "16 other handshakes from its network of 64 bits are open");
+  EXPECT_EQ(bounds.begin(sourceAt("2001:db8:0:1::1"), 1000), "");
+  bounds.end(numbered(0));
+  EXPECT_EQ(bounds.begin(numbered(16), 1000), "");
 }
 
 TEST(HandshakeBounds, OneAddressHasSoManyOpen) {

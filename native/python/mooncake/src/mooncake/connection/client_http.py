@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 from kvpool import KvpoolError
+
+_OPEN_MAX = 16
 
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -89,6 +93,8 @@ def _series(numbers: Mapping[str, int]) -> Iterator[str]:
 
 
 class _Server(ThreadingHTTPServer):
+    """A thread for each connection, of which the oldest ends when there are too many: one that says little, slowly, keeps out no probe."""
+
     daemon_threads = True
 
     def __init__(self, listening: socket.socket, stats: Callable[[], Mapping[str, int]]) -> None:
@@ -96,6 +102,21 @@ class _Server(ThreadingHTTPServer):
         self.socket.close()
         self.socket = listening
         self.stats = stats
+        self._lock = threading.Lock()
+        self._open: list[socket.socket] = []
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._lock:
+            self._open.append(request)
+            if len(self._open) > _OPEN_MAX:
+                with contextlib.suppress(OSError):  # it has ended meanwhile
+                    self._open.pop(0).shutdown(socket.SHUT_RDWR)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._lock, contextlib.suppress(ValueError):
+            self._open.remove(request)
+        super().shutdown_request(request)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -45,14 +45,18 @@ def overridden(protocol: str, environment: Mapping[str, str]) -> str | None:
     return protocol
 
 
-def check_port(port: int) -> None:
-    """OSError, with the flag to change, where another process listens on the port of --http_port."""
+def free_port(wanted: int) -> int:
+    """The port of --http_port, or any where another process listens there: memory is not taken from a pool for want of a probe."""
     try:
-        socket.create_server(("", port)).close()
+        socket.create_server(("", wanted)).close()
     except OSError as problem:
-        raise OSError(
-            f"--http_port {port} cannot be listened on: {problem.strerror}; choose another --http_port"
-        ) from None
+        process.say(
+            PROGRAM,
+            f"--http_port {wanted} cannot be listened on ({problem.strerror}): /health and /metrics are at another port, which "
+            "the agent's log names; give each mooncake_client of a machine an --http_port of its own",
+        )
+        return 0
+    return wanted
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,8 +89,7 @@ def _run(values: Mapping[str, object], stop: threading.Event) -> int:
     os.makedirs(directory, mode=0o700, exist_ok=True)
     if not is_ours(directory):
         raise OSError(f"{directory} belongs to another user: remove it, or choose another --port")
-    http_port = int(str(values["http_port"]))
-    check_port(http_port)
+    http_port = free_port(int(str(values["http_port"])))
     agent = process.start(pool_command.of_agent(masters, directory, http_port), os.environ)
     segments = None
     try:

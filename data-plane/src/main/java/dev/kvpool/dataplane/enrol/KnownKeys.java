@@ -9,12 +9,16 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keys and issuers of the API server as far as they were asked for. What is not known is asked for, but tokens with invented key ids must not make a
  * master ask without end: at most once in ten seconds.
  */
 final class KnownKeys {
+    private static final Logger LOG = LoggerFactory.getLogger(KnownKeys.class);
+
     static final Duration BETWEEN_QUESTIONS = Duration.ofSeconds(10);
 
     private final KeySource source;
@@ -62,6 +66,11 @@ final class KnownKeys {
         return issuers.contains(name) || isIssuerWhenAsked(name);
     }
 
+    /** Those that are known, for people. */
+    Set<String> issuers() {
+        return Set.copyOf(issuers);
+    }
+
     private synchronized boolean isIssuerWhenAsked(String name) {
         if (!issuers.isEmpty() && !issuers.contains(name) && mayAsk()) {
             ask();
@@ -76,12 +85,19 @@ final class KnownKeys {
     private void ask() {
         askedMs = OptionalLong.of(uptimeMs.getAsLong());
         try {
-            SigningKeys found = SigningKeys.parse(source.keySet());
-            source.issuer().ifPresent(issuers::add);
-            keys = found;
+            keys = SigningKeys.parse(source.keySet());
             problem = "";
         } catch (IOException | IllegalArgumentException e) {
             problem = "the keys of the API server are not known: " + e.getMessage();
+            return;
+        }
+        try {
+            source.issuer().ifPresent(issuers::add);
+        } catch (IOException | IllegalArgumentException e) {
+            // A token that one of these keys signed is of this cluster whatever its issuer is called.
+            LOG.warn(
+                    "the issuer of the API server's tokens is not known, and not looked at until it is: {}",
+                    e.getMessage());
         }
     }
 }

@@ -74,9 +74,12 @@ public final class TokenVerifier {
         }
         requireSignature(parts);
         JsonNode claims = json(parts[1]);
-        if (!keys.isIssuer(claims.path("iss").asText(""))) {
+        String issuer = claims.path("iss").asText("");
+        if (!keys.isIssuer(issuer)) {
             throw new RefusedTokenException(
-                    Reason.SIGNATURE, "the token is not of this cluster's API server: its claim 'iss' is another's");
+                    Reason.SIGNATURE,
+                    "the token is of issuer '%s', the API server's are of %s; a pod from before a change of the issuer gets another token when it is made again"
+                            .formatted(issuer, keys.issuers()));
         }
         Set<String> audiences = audiences(claims.path("aud"));
         Instant expires = requireTime(claims);

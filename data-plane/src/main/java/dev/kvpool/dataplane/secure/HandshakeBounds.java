@@ -8,16 +8,22 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
  * How many peers of a port may try at a time to say who they are, all together and from one address: each holds memory, and a thread works some
- * milliseconds for it. Of all places a part is kept for addresses from which a peer of this pool came before. Storage nodes have the same bounds of an
- * address (net/handshake_bounds.h). Safe from any thread.
+ * milliseconds for it. Of all places a part is kept for addresses from which a peer of this pool came before, and these may have more, as many engines
+ * can be behind one. Storage nodes have the same bounds of a strange address (net/handshake_bounds.h). Safe from any thread.
  */
 public final class HandshakeBounds {
     static final int OPEN_OF_ADDRESS_MAX = 32;
     static final int BEGUN_OF_ADDRESS_MAX = 100;
+
+    /** A known address may have so many times as much; and so may all addresses of a network of IPv6 in which a host may choose its own. */
+    static final int TIMES_OF_KNOWN = 4;
+
+    static final int TIMES_OF_NETWORK = 8;
 
     /** Those from which none came for the longest time are strangers again. */
     static final int KNOWN_MAX = 8192;
@@ -26,6 +32,8 @@ public final class HandshakeBounds {
         private int open;
         private int begun;
     }
+
+    private static final Count NOTHING = new Count();
 
     private final int openMax;
     private final int openOfStrangersMax;
@@ -62,17 +70,34 @@ public final class HandshakeBounds {
                     + " authenticated before");
         }
         turnSecond();
-        Count count = counts.computeIfAbsent(from, _ -> new Count());
-        if (count.open >= OPEN_OF_ADDRESS_MAX) {
-            return Optional.of(OPEN_OF_ADDRESS_MAX + " other handshakes from its address are open");
+        int times = known.contains(from) ? TIMES_OF_KNOWN : 1;
+        Optional<String> reached = reached(from, times, "its address")
+                .or(() ->
+                        from.around().flatMap(network -> reached(network, TIMES_OF_NETWORK, "its network of 64 bits")));
+        if (reached.isEmpty()) {
+            each(from, count -> {
+                count.open++;
+                count.begun++;
+            });
+            open++;
         }
-        if (count.begun >= BEGUN_OF_ADDRESS_MAX) {
-            return Optional.of("more than " + BEGUN_OF_ADDRESS_MAX + " handshakes a second from its address");
+        return reached;
+    }
+
+    private Optional<String> reached(RemoteNetwork network, int times, String whose) {
+        Count count = counts.getOrDefault(network, NOTHING);
+        if (count.open >= OPEN_OF_ADDRESS_MAX * times) {
+            return Optional.of(OPEN_OF_ADDRESS_MAX * times + " other handshakes from " + whose + " are open");
         }
-        count.open++;
-        count.begun++;
-        open++;
-        return Optional.empty();
+        return count.begun < BEGUN_OF_ADDRESS_MAX * times
+                ? Optional.empty()
+                : Optional.of("more than " + BEGUN_OF_ADDRESS_MAX * times + " handshakes a second from " + whose);
+    }
+
+    /** The counts of an address, and of the network around it. */
+    private void each(RemoteNetwork from, Consumer<Count> change) {
+        change.accept(counts.computeIfAbsent(from, _ -> new Count()));
+        from.around().ifPresent(network -> change.accept(counts.computeIfAbsent(network, _ -> new Count())));
     }
 
     private void turnSecond() {
@@ -86,7 +111,7 @@ public final class HandshakeBounds {
 
     /** One that began has ended, in whatever way. */
     public synchronized void end(RemoteNetwork from) {
-        counts.get(from).open--;
+        each(from, count -> count.open--);
         open--;
     }
 

@@ -4,18 +4,30 @@ package dev.kvpool.dataplane.secure;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.util.Optional;
 
 /**
- * An address as connections and requests are counted by it: all of IPv4, of IPv6 the network of 64 bits that a host can choose its addresses in.
+ * An address, or a network of addresses, as connections and requests are counted by it.
  *
- * @param isIpv4 whose bits do not collide with those of IPv6
- * @param bits the address, or the first half of it
+ * @param prefix how many bits of it count: 32 of IPv4, 128 or 64 of IPv6
+ * @param high the first 64 of them
+ * @param low the rest
  */
-public record RemoteNetwork(boolean isIpv4, long bits) {
+public record RemoteNetwork(int prefix, long high, long low) {
+    private static final int IPV4 = 32;
+    private static final int NETWORK = 64;
+    private static final int IPV6 = 128;
+
+    /** One address. Clusters give each pod one of its own, a node and all its pods less than a network of 64 bits. */
     public static RemoteNetwork of(InetAddress address) {
         ByteBuffer bytes = ByteBuffer.wrap(address.getAddress());
         return address instanceof Inet4Address
-                ? new RemoteNetwork(true, bytes.getInt())
-                : new RemoteNetwork(false, bytes.getLong());
+                ? new RemoteNetwork(IPV4, bytes.getInt(), 0)
+                : new RemoteNetwork(IPV6, bytes.getLong(), bytes.getLong());
+    }
+
+    /** Of IPv6 the network in which one host may choose its addresses. */
+    Optional<RemoteNetwork> around() {
+        return prefix == IPV6 ? Optional.of(new RemoteNetwork(NETWORK, high, 0)) : Optional.empty();
     }
 }

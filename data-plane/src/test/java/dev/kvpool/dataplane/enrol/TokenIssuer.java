@@ -29,6 +29,7 @@ public final class TokenIssuer implements KeySource {
     private final String kid;
     private final boolean rsa;
     private Optional<String> issuer = Optional.empty();
+    boolean hidesIssuer;
     int asked;
     boolean down;
 
@@ -92,7 +93,10 @@ public final class TokenIssuer implements KeySource {
     }
 
     @Override
-    public Optional<String> issuer() {
+    public Optional<String> issuer() throws IOException {
+        if (hidesIssuer) {
+            throw new IOException("forbidden");
+        }
         return issuer;
     }
 

@@ -125,8 +125,19 @@ class TokenVerifierTest {
         for (ObjectNode wrong : List.of(others, claims().put("iss", ""), withoutIssuer())) {
             RefusedTokenException refusal = refusal(issuer, issuer.token(wrong));
             assertThat(refusal.reason()).isEqualTo(Reason.SIGNATURE);
-            assertThat(refusal).hasMessageContaining("'iss'");
+            assertThat(refusal).hasMessageContaining("the API server's are of [" + TokenIssuer.ISSUER + "]");
         }
+    }
+
+    @Test
+    void anApiServerThatTellsItsKeysAndNotItsIssuerEnrolsAsBefore() throws RefusedTokenException {
+        TokenIssuer issuer = TokenIssuer.ec("key-1");
+        issuer.nameIssuer(TokenIssuer.ISSUER);
+        issuer.hidesIssuer = true;
+        ObjectNode others = claims().put("iss", "https://other.example");
+
+        assertThat(new TokenVerifier(AUDIENCE, issuer, clock, () -> uptimeMs).verify(issuer.token(others)))
+                .isNotNull();
     }
 
     @Test

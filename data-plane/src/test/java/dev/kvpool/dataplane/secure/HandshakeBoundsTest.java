@@ -44,13 +44,32 @@ class HandshakeBoundsTest {
         assertThat(bounds.begin(one)).isEmpty();
     }
 
+    /** Nodes of a cluster, and all their pods, may share what a single host has elsewhere. */
     @Test
-    void ofIpv6TheNetworkCounts() {
+    void ofIpv6EachAddressCountsAndEightTimesAsMuchTheNetwork() {
         for (int i = 0; i < HandshakeBounds.OPEN_OF_ADDRESS_MAX; i++) {
-            assertThat(bounds.begin(address("2001:db8::" + (i + 1)))).isEmpty();
+            assertThat(bounds.begin(address("2001:db8::1"))).isEmpty();
         }
-        assertThat(bounds.begin(address("2001:db8::ffff"))).isPresent();
+        assertThat(bounds.begin(address("2001:db8::1"))).isPresent();
+        for (int i = 32; i < 256; i++) {
+            assertThat(bounds.begin(address("2001:db8::2:" + Integer.toHexString(i))))
+                    .isEmpty();
+        }
+        assertThat(bounds.begin(address("2001:db8::ffff")))
+                .hasValue("256 other handshakes from its network of 64 bits are open");
         assertThat(bounds.begin(address("2001:db8:0:1::1"))).isEmpty();
+        bounds.end(address("2001:db8::1"));
+        assertThat(bounds.begin(address("2001:db8::ffff"))).isEmpty();
+    }
+
+    @Test
+    void anAddressThatWasAuthenticatedBeforeMayHaveMore() {
+        RemoteNetwork gateway = address("10.0.0.1");
+        bounds.authenticated(gateway);
+        for (int i = 0; i < 4 * HandshakeBounds.OPEN_OF_ADDRESS_MAX; i++) {
+            assertThat(bounds.begin(gateway)).isEmpty();
+        }
+        assertThat(bounds.begin(gateway)).hasValue("128 other handshakes from its address are open");
     }
 
     @Test
