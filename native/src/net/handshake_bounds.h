@@ -26,8 +26,9 @@ class HandshakeBounds {
   HandshakeBounds() = default;
   explicit HandshakeBounds(HandshakesOfAddress ofAddress) : ofAddress_(ofAddress) {}
 
-  /// An address as it is counted, IPv4 as IPv6 maps it. Of IPv6 the network of 64 bits is counted too, in which one host may
-  /// choose its addresses: it may have kAddressesOfNetwork times as much, since all pods of a cluster may be in one.
+  /// An address as it is counted, IPv4 as IPv6 maps it. Of IPv6 the network of 64 bits is counted too, in which one
+  /// host may choose its addresses: it may have kAddressesOfNetwork times as much, since all pods of a cluster may be
+  /// in one.
   using Source = std::array<uint8_t, 16>;
   static constexpr uint32_t kAddressesOfNetwork = 8;
   static Source sourceOf(const SocketAddress& address);

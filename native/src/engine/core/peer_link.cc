@@ -622,7 +622,9 @@ void PeerLink::cancel(Time now, BatchId batch) {
     inFlight_.erase(one);
   }
   // Half a payload cannot be taken back otherwise, nor what the peer is copying.
-  if (halfSent) drop(now, KV_TRANSFER_FAILED, "a transfer ran out of time");
+  if (halfSent) return drop(now, KV_TRANSFER_FAILED, "a transfer ran out of time");
+  // Of what was being copied no answer comes that would let others begin.
+  fillWindow(now);
 }
 
 }  // namespace kvpool::engine

@@ -90,6 +90,9 @@ Result<uint32_t> inodeOf(const End& own, const End& peer) {
   const bool same = found->id.idiag_sport == own.port && found->id.idiag_dport == peer.port &&
                     found->idiag_state == kEstablished && found->idiag_inode != 0;
   if (!same) return elsewhere;  // as a listener, which is found where there is no connection
+  // Of who made it: a descriptor may have been passed to a process of this user by one of another.
+  if (found->idiag_uid != ::geteuid())
+    return Status(KV_UNAVAILABLE, "the other end of the connection is of another user");
   return found->idiag_inode;
 }
 

@@ -63,7 +63,7 @@ _COUNTERS = {
     "keys_not_retained": "Chunks that a request wanted retained and the pool did not retain.",
 }
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("vllm.kvpool")  # below the one that vLLM shows
 
 
 class KvpoolTier(SecondaryTierManager):

@@ -27,7 +27,7 @@ VARIABLE = "KVPOOL_PLUGIN_SETTINGS"
 _LOADED, _FAILED = 0, -1
 _OF_A_LAYER = "@layer_id:"
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("vllm.kvpool")  # below the one that vLLM shows
 
 
 class KvpoolBackend(Backend):

@@ -16,16 +16,17 @@ BACKEND, BACKEND_CLASS = "kvpool", {"name": "KvpoolBackend", "path": "kvpool_eng
 TIER = ("KvpoolTier", "kvpool_engines.vllm", "KvpoolTier")
 """Type, module and class of the tier."""
 
-logger = logging.getLogger(__name__)
+# Below vLLM's own logger, which alone it shows: of others it drops lines of level INFO.
+logger = logging.getLogger("vllm.kvpool")
 
 
 def register() -> None:
     try:
         # vllm-ascend has an OffloadingConnector of its own, without tiers.
         said = _add_backend() if importlib.util.find_spec("vllm_ascend") else _register_tier()
+        logger.info("kvpool: %s", said)
     except Exception as problem:  # whatever it is, the engine works without the pool
-        said = f"the engine has no place for it: {type(problem).__name__}: {problem}"
-    logger.info("kvpool: %s", said)
+        logger.warning("kvpool: the engine has no place for it: %s: %s", type(problem).__name__, problem)
 
 
 def _register_tier() -> str:

@@ -346,7 +346,8 @@ class HostileDataPortTest {
             for (int i = 0; i < 600; i++) {
                 many.add(new Socket(InetAddress.getLoopbackAddress(), master.port()));
             }
-            await().atMost(PATIENCE).until(() -> refusals("limit") >= 600 - 3 * 128); // its address is known; some seconds may pass
+            await().atMost(PATIENCE)
+                    .until(() -> refusals("limit") >= 600 - 3 * 128); // its address is known; some seconds may pass
             try (PeerSocket other = PeerSocket.secure(
                     InetAddress.ofLiteral("127.0.0.2"), master.port(), context("tenant/default/rw/w"))) {
                 other.send(PeerSocket.hello(Role.CLIENT, POOL, "client", 5));

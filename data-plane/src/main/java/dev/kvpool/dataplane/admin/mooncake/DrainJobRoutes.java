@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
 import dev.kvpool.dataplane.master.core.base.DrainStatus;
+import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -57,7 +58,15 @@ final class DrainJobRoutes {
             return refusal.get();
         }
         Instant start = start(known);
-        Map<String, Optional<String>> objections = each(nodes, node -> master.drain(node, false, TIMEOUT, start));
+        Map<String, Optional<String>> objections;
+        try {
+            objections = each(nodes, node -> master.drain(node, false, TIMEOUT, start));
+        } catch (IllegalStateException late) {
+            for (String node : nodes) {
+                CompletableFuture<Boolean> _ = master.cancelDrain(node); // which may have begun all the same
+            }
+            return ErrorCode.UNAVAILABLE_IN_CURRENT_STATUS.answer(late.getMessage() + "; no node is drained");
+        }
         for (Optional<String> objection : objections.values()) {
             if (objection.isPresent()) {
                 // A job is drained as a whole or not at all.
@@ -85,14 +94,30 @@ final class DrainJobRoutes {
 
     private Optional<Response> refusal(List<String> nodes, List<DrainStatus> known) {
         for (String node : nodes) {
-            if (master.status().nodes().stream().noneMatch(each -> each.id().equals(node))) {
+            Optional<PoolStatus.Node> there = master.status().nodes().stream()
+                    .filter(each -> each.id().equals(node))
+                    .findFirst();
+            if (there.isEmpty()) {
                 return Optional.of(ErrorCode.SEGMENT_NOT_FOUND.answer(SegmentRoutes.unknown(node)));
             }
+            if (there.get().isTransient()) {
+                return Optional.of(ErrorCode.UNAVAILABLE_IN_CURRENT_STATUS.answer(
+                        "node %s is memory of a process, which goes with it: only storage nodes are drained"
+                                .formatted(node)));
+            }
             for (DrainStatus drain : known) {
-                if (drain.node().equals(node) && drain.state() == DrainStatus.State.DRAINING) {
+                // A job neither begins it again nor takes it back: somebody waits for that drain, or has the empty node
+                // go.
+                if (drain.node().equals(node)
+                        && (drain.state() == DrainStatus.State.DRAINING
+                                || drain.state() == DrainStatus.State.DRAINED)) {
                     return Optional.of(ErrorCode.UNAVAILABLE_IN_CURRENT_STATUS.answer(
-                            "node %s is being drained already: %s/query?job_id=%s tells how far it is"
-                                    .formatted(node, PATH, DrainJob.id(master.poolId(), drain.startedAtMs()))));
+                            "node %s is %s already: %s/query?job_id=%s tells how far it is"
+                                    .formatted(
+                                            node,
+                                            drain.state() == DrainStatus.State.DRAINED ? "drained" : "being drained",
+                                            PATH,
+                                            DrainJob.id(master.poolId(), drain.startedAtMs()))));
                 }
             }
         }

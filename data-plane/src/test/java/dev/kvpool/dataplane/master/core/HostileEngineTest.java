@@ -252,6 +252,22 @@ class HostileEngineTest {
         assertThat(objection("late", Optional.empty())).isEmpty();
     }
 
+    @Test
+    void enginesOfAPoolWithoutTenantsHaveAllThatIsForEngines() {
+        pool.leading(1);
+        for (int i = 0; i < 900; i++) {
+            pool.transientNode("x".repeat(120) + i, MIB)
+                    .ofTenant(Tenant.DEFAULT)
+                    .dial(pool.talkedTo());
+        }
+        pool.world.run(1_000);
+        assertThat(pool.world.register().members()).hasSizeBetween(400, 600);
+        assertThat(objection("x".repeat(120) + 900, Optional.of(Tenant.DEFAULT))
+                        .orElseThrow()
+                        .message())
+                .contains("engines of this pool do");
+    }
+
     // ---- capacity -----------------------------------------------------------------------------------------------
 
     /** Memory that it says to have lets no more be retained than the pool can do without. */

@@ -56,9 +56,14 @@ public final class LentMemory {
         }
     }
 
-    /** Why a node may not come in that is not expected, and so counts as an engine's; empty when it may. */
+    /**
+     * Why a node may not come in that is not expected, and so counts as an engine's; empty when it may. Who is in the register has its place there, and
+     * objects that only it has: it comes in whoever else was sooner at this master.
+     */
     public Optional<Objection> objection(NodePeer peer) {
-        if (membership.expected().contains(peer.id()) || membership.node(peer.id()) != null) {
+        if (membership.expected().contains(peer.id())
+                || membership.node(peer.id()) != null
+                || register.wanted().isMember(peer.id())) {
             return Optional.empty();
         }
         String id = peer.id();
@@ -72,11 +77,15 @@ public final class LentMemory {
         Share tenants = new Share();
         all.take(id);
         tenants.take(id);
+        // Where there are no tenants, all engines are the default one's.
+        boolean hasOthers = !peer.tenant().equals(Optional.of(Tenant.DEFAULT));
         for (NodeView node : membership.all()) {
             if (!membership.expected().contains(node.id)) {
                 all.take(node.id);
                 if (node.peer().tenant().equals(peer.tenant())) {
                     tenants.take(node.id);
+                } else {
+                    hasOthers = true;
                 }
             }
         }
@@ -85,7 +94,7 @@ public final class LentMemory {
                 all.take(name);
             }
         });
-        if (peer.tenant().isPresent() && tenants.isAbove(LEFT_PART - 1, LEFT_PART)) {
+        if (peer.tenant().isPresent() && hasOthers && tenants.isAbove(LEFT_PART - 1, LEFT_PART)) {
             return refused(full(id, peer.tenant().get(), tenants.nodes - 1));
         }
         return all.isAbove(1, 1)

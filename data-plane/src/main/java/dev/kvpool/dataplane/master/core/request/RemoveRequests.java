@@ -197,14 +197,21 @@ final class RemoveRequests {
         });
     }
 
-    /** Everything that is meant goes, one object after the other; what somebody reads only by force. */
+    /**
+     * Everything that is meant goes, one object after the other; what somebody reads only by force. A node that has not told this leader what it holds may
+     * hold more of it: then what is known goes, and the answer is UNAVAILABLE, as for a single key that is not found.
+     */
     private void sweep(long session, RemoveAllRequest request, KeyPattern meant, long nowMs) {
+        boolean allHeard = members.unheard().isEmpty();
         Sweeps.Sweep sweep = new Sweeps.Sweep(leadership.nextObjectId(), meant, request.force());
         PendingReply reply = replies.open(
                 session,
                 1,
                 nowMs + Bounds.REMOVE_WAIT_MS,
-                results -> new RemoveAllReply(request.requestId(), results.getFirst(), sweep.removed()));
+                results -> new RemoveAllReply(
+                        request.requestId(),
+                        results.getFirst() == Status.OK && !allHeard ? Status.UNAVAILABLE : results.getFirst(),
+                        sweep.removed()));
         if (sweeps.isFull()) {
             counters.add(Count.FULL_SWEEPS);
             reply.decide(0, Status.QUEUE_FULL);
