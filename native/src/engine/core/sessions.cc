@@ -321,7 +321,9 @@ void Sessions::end(ConnectionId id, const std::string& reason, bool afterOutput)
 
 void Sessions::regionsGone(const std::vector<uint64_t>& regions) {
   std::vector<ConnectionId> cut;
-  for (auto& [id, session] : sessions_) {
+  for (auto& entry : sessions_) {
+    const ConnectionId id = entry.first;
+    auto& session = entry.second;
     if (session.write && session.write->use.touches(regions)) {
       context_.act(DropPayload{id});
       session.write->refusal = {KV_NOT_REGISTERED, "the region was unregistered meanwhile"};

@@ -93,7 +93,7 @@ def _series(numbers: Mapping[str, int]) -> Iterator[str]:
 
 
 class _Server(ThreadingHTTPServer):
-    """A thread for each connection, of which the oldest ends when there are too many: one that says little, slowly, keeps out no probe."""
+    """A thread for each connection. The oldest ends when there are too many, so that one that says little keeps out no probe."""
 
     daemon_threads = True
 

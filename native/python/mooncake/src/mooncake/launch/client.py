@@ -46,7 +46,7 @@ def overridden(protocol: str, environment: Mapping[str, str]) -> str | None:
 
 
 def free_port(wanted: int) -> int:
-    """The port of --http_port, or any where another process listens there: memory is not taken from a pool for want of a probe."""
+    """The port of --http_port, or 0 (any) where another process listens there: no pool lacks memory for want of a probe."""
     try:
         socket.create_server(("", wanted)).close()
     except OSError as problem:
