@@ -91,10 +91,10 @@ final class EmptySteps {
                         node.ready() && !node.isTransient() && !node.id().equals(step.of()));
     }
 
-    /** One that goes, or is to be empty where it is, may need the room of one that comes back: that one begins again later. */
+    /** One that goes may need the room of one that comes back, which begins again when the other has gone. */
     private boolean isOtherStuck() {
         return view.steps().stream()
-                .anyMatch(step -> step.state() == StepState.LEFTOVERS && step.because() != StepCause.SETTINGS);
+                .anyMatch(step -> step.state() == StepState.LEFTOVERS && step.because() == StepCause.SCALE_DOWN);
     }
 
     private Verdict failed(StepStatus step, Optional<PoolReport.Node> node) {
@@ -118,11 +118,18 @@ final class EmptySteps {
         boolean overdue = isOverdue(step, node);
         boolean dropped = step.because() == StepCause.SCALE_DOWN
                 && overdue
-                && view.terms().onLeftovers() == LeftoverPolicy.DROP;
+                && view.terms().onLeftovers() == LeftoverPolicy.DROP
+                && !isOneKeptEmpty();
         if (dropped || isWaitedForTooLong(step)) {
             return StepState.DROPPED;
         }
         return overdue ? StepState.LEFTOVERS : StepState.UNDER_WAY;
+    }
+
+    /** A storage node that stays and is empty, as a user wants it, has room once that is taken back: nothing is dropped for want of it. */
+    private boolean isOneKeptEmpty() {
+        return view.steps().stream()
+                .anyMatch(step -> step.because() == StepCause.REQUEST && step.state() == StepState.EMPTY);
     }
 
     private Verdict going(StepStatus step, StepState state, Optional<PoolReport.Node> node, boolean empty) {

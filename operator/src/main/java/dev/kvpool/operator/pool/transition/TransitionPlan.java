@@ -78,9 +78,8 @@ public record TransitionPlan(
                 .anyMatch(step -> step.because() == StepCause.SETTINGS && step.state() != StepState.WAITING);
     }
 
-    /** Steps begin, or none are needed: what users, or cordons, keep as it is stands in the way of none, and may do so for months. */
+    /** Steps begin, or none are needed. A pool in which something stands for months, as a user asked, would keep the turn from others as long. */
     public boolean takesTurn() {
-        return changesSettings()
-                || steps.stream().allMatch(step -> step.because().isOfPlace() && step.state() != StepState.UNDER_WAY);
+        return changesSettings() || steps.isEmpty();
     }
 }

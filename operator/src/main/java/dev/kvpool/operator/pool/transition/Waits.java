@@ -66,7 +66,12 @@ final class Waits {
             case REQUEST ->
                 upgradeFirst()
                         .or(() -> it.kind() == StepKind.HAND_OVER ? requested(it) : bound().or(() -> cordoned(it)));
-            case SETTINGS -> upgradeFirst().or(this::lost).or(this::failed).or(() -> stopping(it));
+            case SETTINGS ->
+                upgradeFirst()
+                        .or(this::lost)
+                        .or(this::failed)
+                        .or(() -> it.kind() == StepKind.EMPTY ? besideLeftovers() : Optional.empty())
+                        .or(() -> stopping(it));
             case UPGRADE, ROLLBACK -> cordonedFirst().or(() -> stopping(it));
         };
     }
@@ -99,6 +104,14 @@ final class Waits {
         return steps.size() >= StepStatus.UNDER_WAY_MAX
                 ? Optional.of("%d storage nodes are emptied at a time".formatted(StepStatus.UNDER_WAY_MAX))
                 : Optional.empty();
+    }
+
+    /** Two that are emptied would wait for the room of each other: the one that stays comes later. */
+    private Optional<String> besideLeftovers() {
+        return steps.stream()
+                .filter(step -> step.because() == StepCause.SCALE_DOWN && step.state() == StepState.LEFTOVERS)
+                .findFirst()
+                .map(step -> "%s goes first, and what is left on it needs room".formatted(step.of()));
     }
 
     /** One that stays and is kept empty takes objects again, so that what has no other place is not dropped meanwhile. */

@@ -73,6 +73,30 @@ class MoveTest {
     }
 
     @Test
+    void oneThatWasTakenBackComesWhenTheOtherHasGone() {
+        DrainPool pool = new DrainPool(4).options(WAIT).maxUnavailable(1).outdated("s-0");
+        pool.nodes().forEach(id -> pool.node(id).stuck = 5);
+        pool.rounds(3);
+        assertThat(pool.phases()).containsExactly("s-0 UNDER_WAY");
+
+        pool.unwanted("s-3").rounds(12).later(Duration.ofMinutes(2)).rounds(2);
+        assertThat(pool.phases()).contains("s-0 TAKE_BACK");
+        pool.rounds(ENOUGH).later(Duration.ofHours(1)).rounds(ENOUGH);
+        assertThat(pool.phases()).containsExactly("s-3 LEFTOVERS");
+        assertThat(pool.plan().waits().toString())
+                .contains("s-0")
+                .contains("s-3 goes first, and what is left on it needs room");
+
+        pool.nodes().forEach(id -> pool.node(id).stuck = 0);
+        for (int round = 0; round < ENOUGH; round++) {
+            pool.rounds(2).starts();
+        }
+        assertThat(pool.gone).containsExactly("s-3 with 0");
+        assertThat(pool.madeAnew).containsExactly("s-0 with 0");
+        assertThat(pool.status()).isEmpty();
+    }
+
+    @Test
     void theNextOneWaitsUntilTheOneBeforeServes() {
         DrainPool pool = new DrainPool(3).outdated("s-0", "s-1");
         for (int round = 0; round < ENOUGH && pool.madeAnew.isEmpty(); round++) {

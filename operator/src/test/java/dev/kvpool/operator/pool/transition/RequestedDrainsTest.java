@@ -144,18 +144,28 @@ class RequestedDrainsTest {
         assertThat(pool.status()).isEmpty();
     }
 
-    /** A pool for which another operator makes other agents only, which needs no step. */
+    /** Its pod would never be changed, and the pool keep the turn from all others. */
     @Test
-    void whatStandsForMonthsKeepsThePoolFromNoTurn() {
-        DrainPool pool = new DrainPool(2).requested("s-1").rounds(1);
-        assertThat(pool.plan().takesTurn()).isFalse();
-
-        pool.rounds(20);
+    void whatStandsForMonthsTakesNoTurn() {
+        DrainPool pool = new DrainPool(2).requested("s-1").rounds(20);
         assertThat(pool.phases()).containsExactly("s-1 EMPTY");
-        assertThat(pool.plan().takesTurn()).isTrue();
-        pool.requested("s-0", "s-1").rounds(1);
-        assertThat(pool.phases()).containsExactly("s-1 EMPTY", "s-0 WAITING");
-        assertThat(pool.plan().takesTurn()).isTrue();
+        assertThat(pool.plan().takesTurn()).isFalse();
+    }
+
+    @Test
+    void nothingIsDroppedForWantOfANodeThatAUserKeepsEmpty() {
+        DrainPool pool = new DrainPool(3).options(DROP).requested("s-0").rounds(20);
+        assertThat(pool.phases()).containsExactly("s-0 EMPTY");
+        pool.node("s-2").stuck = 5;
+
+        pool.unwanted("s-2").rounds(12).later(Duration.ofHours(1)).rounds(3);
+        assertThat(pool.phases()).containsExactly("s-0 EMPTY", "s-2 LEFTOVERS");
+        assertThat(pool.gone).isEmpty();
+
+        pool.requested().rounds(3).later(Duration.ofHours(1)).rounds(40);
+        assertThat(pool.gone)
+                .as("when that is taken back the time for it counts")
+                .containsExactly("s-2 with everything");
     }
 
     @Test
