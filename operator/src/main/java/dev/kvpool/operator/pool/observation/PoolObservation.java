@@ -24,7 +24,6 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
-import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -134,11 +133,10 @@ public record PoolObservation(
                 .orElse(uid);
     }
 
-    /** By the Lease or else the first of its objects that says one: of a Lease under its name a user makes no other use. */
+    /** By the first of its objects that says one. */
     private Optional<String> poolIdSaid(Predicate<List<String>> owners) {
         String uid = pool.getMetadata().getUid();
         return children.stream()
-                .sorted(Comparator.comparing(child -> !isLease(child)))
                 .filter(child -> owners.test(child.getMetadata().getOwnerReferences().stream()
                         .map(OwnerReference::getUid)
                         .toList()))
@@ -150,10 +148,6 @@ public record PoolObservation(
                 .map(annotations -> annotations.get(PoolLabels.POOL_ID))
                 .filter(Objects::nonNull)
                 .findFirst();
-    }
-
-    private boolean isLease(HasMetadata child) {
-        return child instanceof Lease && child.getMetadata().getName().equals(names().masters());
     }
 
     public KvCachePoolSpec spec() {

@@ -13,7 +13,6 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
-import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
@@ -56,13 +55,6 @@ class PoolObservationTest {
 
         assertThat(poolId(others, retained, own)).isEqualTo("own");
         assertThat(poolId(others, silent, retained)).isEqualTo("retained");
-        HasMetadata lease = new LeaseBuilder()
-                .withMetadata(child("retained", new String[0]).getMetadata())
-                .editMetadata()
-                .withName("demo-master")
-                .endMetadata()
-                .build();
-        assertThat(poolId(child("of another user"), lease)).isEqualTo("retained");
         assertThat(poolId(others, silent)).isEqualTo("u");
         assertThat(poolId()).isEqualTo("u");
     }
