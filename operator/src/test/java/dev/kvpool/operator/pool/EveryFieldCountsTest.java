@@ -180,14 +180,14 @@ class EveryFieldCountsTest {
     }
 
     /**
-     * What the same spec does to an upgrade: at its check, before its first storage node, in a step of 5 minutes, and when everything
-     * has gone over.
+     * What the same spec does to an upgrade: at its check, before its first storage node, in a step whose image is not written in 8 minutes, which
+     * is tried twice, and when everything has gone over.
      */
     private static List<RollPlan> upgrades(String spec) {
         KvCachePoolSpec read = new PoolSketch(spec).observation().spec();
         RollPool before = new RollPool(2, 4).want(RollPool.NEW).options(read.upgrade());
         RollPool masters = before.preflight("rolling-warm").rounds(3).mastersRun(RollPool.NEW);
-        RollPool step = masters.rounds(1).later(Duration.ofMinutes(5));
+        RollPool step = masters.rounds(1).later(Duration.ofMinutes(4)).rounds(1).later(Duration.ofMinutes(4));
         RollPool over = new RollPool(1, 1)
                 .want(RollPool.NEW)
                 .preflight("rolling-warm")
