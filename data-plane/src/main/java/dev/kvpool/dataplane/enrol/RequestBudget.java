@@ -14,6 +14,8 @@ import java.util.function.LongSupplier;
  * @param <K> what a source is known by
  */
 final class RequestBudget<K> {
+    static final int TIMES_OF_AROUND = 5;
+
     private final String source;
     private final int ofOneMax;
     private final int ofAllMax;
@@ -21,7 +23,7 @@ final class RequestBudget<K> {
     private long second = -1;
     private int ofAll;
 
-    /** Of this second. Only a source that is admitted comes in, so there are at most {@link #ofAllMax}. */
+    /** Of this second. Only a source that is admitted comes in, and what is around it, so there are at most twice {@link #ofAllMax}. */
     private final Map<K, Integer> ofEach = new HashMap<>();
 
     /**
@@ -38,7 +40,16 @@ final class RequestBudget<K> {
     }
 
     /** Counts one more; else the bound that is reached, for people. */
-    synchronized Optional<String> problem(K from) {
+    Optional<String> problem(K from) {
+        return problem(from, Optional.empty());
+    }
+
+    /**
+     * The same for a source that has others around it.
+     *
+     * @param around what they all are known by; together they may ask for {@link #TIMES_OF_AROUND} times what one may
+     */
+    synchronized Optional<String> problem(K from, Optional<K> around) {
         long now = TimeUnit.MILLISECONDS.toSeconds(uptimeMs.getAsLong());
         if (now != second) {
             second = now;
@@ -48,10 +59,15 @@ final class RequestBudget<K> {
         if (ofEach.getOrDefault(from, 0) >= ofOneMax) {
             return Optional.of("more than " + ofOneMax + " a second from one " + source);
         }
+        int ofAroundMax = ofOneMax * TIMES_OF_AROUND;
+        if (around.isPresent() && ofEach.getOrDefault(around.get(), 0) >= ofAroundMax) {
+            return Optional.of("more than " + ofAroundMax + " a second from those around one " + source);
+        }
         if (ofAll >= ofAllMax) {
             return Optional.of("more than " + ofAllMax + " a second from all");
         }
         ofEach.merge(from, 1, Integer::sum);
+        around.ifPresent(all -> ofEach.merge(all, 1, Integer::sum));
         ofAll++;
         return Optional.empty();
     }

@@ -59,7 +59,8 @@ public final class TokenChecks {
         if (before.isPresent()) {
             return before.get();
         }
-        Optional<String> problem = budget.problem(RemoteNetwork.of(from));
+        RemoteNetwork address = RemoteNetwork.of(from);
+        Optional<String> problem = budget.problem(address, address.around());
         if (problem.isPresent()) {
             throw new RefusedTokenException(
                     Reason.BUDGET,

@@ -27,7 +27,7 @@ public record RemoteNetwork(int prefix, long high, long low) {
     }
 
     /** Of IPv6 the network in which one host may choose its addresses. */
-    Optional<RemoteNetwork> around() {
+    public Optional<RemoteNetwork> around() {
         return prefix == IPV6 ? Optional.of(new RemoteNetwork(NETWORK, high, 0)) : Optional.empty();
     }
 }

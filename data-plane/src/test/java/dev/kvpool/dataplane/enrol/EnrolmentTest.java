@@ -246,12 +246,25 @@ class EnrolmentTest {
     }
 
     @Test
-    void whoFloodsFromOneAddressKeepsNoOtherOut() throws Exception {
+    void oneAddressBringsOnlySoMany() {
+        for (int i = 0; i < 100; i++) {
+            assertThat(reason("x.y." + i, "2001:db8:0:1::1"))
+                    .isEqualTo(i < TokenChecks.OF_ADDRESS_MAX ? Reason.MALFORMED : Reason.BUDGET);
+        }
+        assertThat(reason("x.y.z", "2001:db8:0:1::2")).as("a neighbour").isEqualTo(Reason.MALFORMED);
+    }
+
+    @Test
+    void whoFloodsFromOneNetworkKeepsNoOtherOut() throws Exception {
         String known = ISSUER.token(claims("mon", "prometheus"));
         assertThat(enrolment.names().named(known, HERE).name().path()).isEqualTo("monitor");
         for (int i = 0; i < 10_000; i++) {
             Reason reason = reason("x.y." + i, "2001:db8:0:1::" + Integer.toHexString(i));
-            assertThat(reason).isEqualTo(i < TokenChecks.OF_ADDRESS_MAX ? Reason.MALFORMED : Reason.BUDGET);
+            assertThat(reason)
+                    .isEqualTo(
+                            i < RequestBudget.TIMES_OF_AROUND * TokenChecks.OF_ADDRESS_MAX
+                                    ? Reason.MALFORMED
+                                    : Reason.BUDGET);
         }
         assertThat(reason(ISSUER.token(claims("pools", "demo-admin")), "2001:db8:0:2::1"))
                 .as("another network")
