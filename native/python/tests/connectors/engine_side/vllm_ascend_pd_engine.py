@@ -17,7 +17,7 @@ from tensors import install_torch
 from vllm_ascend_engine import Npu
 from vllm_engine import LAYERS, TransferConfig, config_of
 from vllm_pd_engine import Instance, PrefillAndDecode
-from vllm_stand_ins import install_vllm
+from vllm_stand_ins import install_connector_base, install_vllm
 
 
 def install_ascend(npu: Npu) -> None:
@@ -27,6 +27,7 @@ def install_ascend(npu: Npu) -> None:
     stand_in("torch.distributed")
     stand_in("torch_npu")
     install_vllm()
+    install_connector_base()
     stand_in("vllm.distributed.kv_transfer.kv_connector.utils", BlockIds=tuple)
     stand_in("vllm.distributed.utils", get_pp_indices=lambda layers, *_: (0, layers))
     stand_in(

@@ -18,7 +18,7 @@ from ranks import RANKS, Rank, Shape
 from stand_in import stand_in, unused
 from tensors import install_torch
 from vllm_engine import BLOCKS, LOAD_SECONDS, KvCaches, TransferConfig, Worker, config_of, given_by, spec_of
-from vllm_stand_ins import install_vllm
+from vllm_stand_ins import install_connector_base, install_vllm
 
 LOCALHOST = "127.0.0.1"
 POLL_SECONDS = 0.01
@@ -105,6 +105,7 @@ class Instance:
         os.environ["VLLM_MOONCAKE_BOOTSTRAP_PORT"] = str(port)
         install_torch()
         install_vllm()
+        install_connector_base()
         install_pd()
 
     def connector(self) -> Any:
