@@ -198,7 +198,7 @@ final class AdminQuestions implements MasterAdmin {
 
     @Override
     public CompletableFuture<List<DrainStatus>> drains() {
-        return loop.ask(core -> core.status().drains());
+        return loop.ask(core -> core.drains());
     }
 
     @Override

@@ -4,7 +4,7 @@ package dev.kvpool.dataplane.metrics;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 
-/** Of a master that nobody has dialled. */
+/** Of a master that no peer has dialled. */
 public record NoConnections() implements ConnectionNumbers {
     @Override
     public long refused(RefusalCode code) {

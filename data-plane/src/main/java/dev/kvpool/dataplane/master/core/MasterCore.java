@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.CurrentRules;
+import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.base.NodeDefect;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
@@ -615,6 +616,11 @@ public final class MasterCore {
     /** Ends the emptying of a node, which takes part again; false when there is none. */
     public boolean cancelDrain(String node) {
         return upkeep.drains().cancel(node);
+    }
+
+    /** How far the drains of this leader are. */
+    public List<DrainStatus> drains() {
+        return upkeep.drains().status();
     }
 
     /** The versions the pool speaks and writes, as far as its nodes have told this master. */

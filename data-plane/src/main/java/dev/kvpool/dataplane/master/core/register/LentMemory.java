@@ -58,7 +58,7 @@ public final class LentMemory {
 
     /**
      * Why a node may not come in that is not expected, and so counts as an engine's; empty when it may. Who is in the register has its place there, and
-     * objects that only it has: it comes in whoever else was sooner at this master.
+     * objects that only it has: it comes in also where others were sooner at this master.
      */
     public Optional<Objection> objection(NodePeer peer) {
         if (membership.expected().contains(peer.id())
