@@ -152,7 +152,9 @@ void GetFlow::noCopyLeft(Batch& batch, uint32_t line) {
   }
   if (unreachable) return miss(batch, line, KV_UNAVAILABLE);
   if (get.failure != KV_NOT_FOUND) return miss(batch, line, get.failure);
-  miss(batch, line, context_.now > get.leasedUntil ? KV_LEASE_EXPIRED : KV_NOT_FOUND);
+  // Only the leader may say that there is no such object: it knows of copies on nodes that are away. What these nodes
+  // have lost, as with a disk that failed, it has not heard yet.
+  miss(batch, line, context_.now > get.leasedUntil ? KV_LEASE_EXPIRED : KV_UNAVAILABLE);
 }
 
 void GetFlow::miss(Batch& batch, uint32_t line, int32_t status) {

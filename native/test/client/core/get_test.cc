@@ -196,6 +196,19 @@ TEST(CoreGet, AnObjectGoneWithinItsLeaseIsNotFoundAndAfterItExpired) {
   }
 }
 
+TEST(CoreGet, OnlyTheLeaderSaysThatThereIsNoObject) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  ConnectionId node = 0;
+  for (uint32_t tried = 0; tried < client::kLookupsPerGet; ++tried) {
+    h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1)});
+    if (tried == 0) node = h.acceptNode(1);
+    h.refuseRead(node, node::readReadRequest(h.expectBody(node)).requestId, KV_NOT_FOUND);
+  }
+  EXPECT_EQ(h.expectStatus(batch), KV_UNAVAILABLE) << "a node that is away may have a copy, as the leader knows";
+}
+
 TEST(CoreGet, AReadThatOutlivedItsLeaseAndStillFitsIsGood) {
   CoreHarness h;
   const auto leader = h.lead();

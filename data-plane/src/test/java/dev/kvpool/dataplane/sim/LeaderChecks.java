@@ -83,7 +83,7 @@ final class LeaderChecks implements MasterWatch {
                 "%s leads under epoch %d, which another had",
                 master,
                 authority.epoch());
-        if (authority.epoch() < highestEpoch) {
+        if (authority.epoch() < highestEpoch || !epochIsNew) {
             setBackEpochs.add(authority.epoch());
         }
         highestEpoch = Math.max(highestEpoch, authority.epoch());
