@@ -4,7 +4,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -12,6 +12,36 @@
 #include "base/fd.h"
 
 namespace kvpool::net {
+namespace {
+
+constexpr Host kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+constexpr size_t kMappedBytes = 12;
+
+}  // namespace
+
+Host hostOf(const SocketAddress& address) {
+  Host host{};
+  if (address.storage.ss_family == AF_INET) {
+    sockaddr_in in{};
+    std::memcpy(&in, &address.storage, sizeof in);
+    host = kMapped;
+    std::memcpy(&host[kMappedBytes], &in.sin_addr, sizeof in.sin_addr);
+  } else if (address.storage.ss_family == AF_INET6) {
+    sockaddr_in6 in{};
+    std::memcpy(&in, &address.storage, sizeof in);
+    std::memcpy(host.data(), &in.sin6_addr, host.size());
+  }
+  return host;
+}
+
+bool isIpv4(const Host& host) {
+  return std::equal(host.begin(), host.begin() + kMappedBytes, kMapped.begin());
+}
+
+bool isLoopback(const Host& host) {
+  constexpr Host kLoopback = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  return host == kLoopback || (isIpv4(host) && host[kMappedBytes] == 127);
+}
 
 std::string toString(const SocketAddress& address) {
   const auto* generic = reinterpret_cast<const sockaddr*>(&address.storage);

@@ -3,6 +3,8 @@
 
 #include <sys/socket.h>
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +19,11 @@ struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t length = 0;
 };
+/// An address without its port, IPv4 as IPv6 maps it. Zeros: none, as that of a unix socket.
+using Host = std::array<uint8_t, 16>;
+Host hostOf(const SocketAddress& address);
+bool isIpv4(const Host& host);
+bool isLoopback(const Host& host);
 /// Numeric text of a resolved address, for logs: 10.0.0.7:50061, [::1]:50061, or "local" for a unix socket.
 std::string toString(const SocketAddress& address);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -26,16 +25,13 @@ class HandshakeBounds {
   HandshakeBounds() = default;
   explicit HandshakeBounds(HandshakesOfAddress ofAddress) : ofAddress_(ofAddress) {}
 
-  /// An address as it is counted, IPv4 as IPv6 maps it. Of IPv6 the network of 64 bits is counted too, in which one
-  /// host may choose its addresses: it may have kAddressesOfNetwork times as much, since all pods of a cluster may be
-  /// in one.
-  using Source = std::array<uint8_t, 16>;
+  /// Of IPv6 the network of 64 bits is counted too, in which one host may choose its addresses: it may have so many
+  /// times as much, since all pods of a cluster may be in one.
   static constexpr uint32_t kAddressesOfNetwork = 8;
-  static Source sourceOf(const SocketAddress& address);
 
   /// Counts one more, which end() follows; else the bound that is reached, for people.
-  std::string begin(const Source& source, uint64_t nowMs);
-  void end(const Source& source);
+  std::string begin(const Host& source, uint64_t nowMs);
+  void end(const Host& source);
   /// Now and then: forgets addresses of which nothing is left.
   void tick(uint64_t nowMs);
 
@@ -52,8 +48,8 @@ class HandshakeBounds {
   const HandshakesOfAddress ofAddress_ = {};
   size_t open_ = 0;
   // Those of a second, and of what is open: of addresses, and of networks, which have zeros behind them.
-  std::map<Source, Count> counts_;
-  std::map<Source, Count> networks_;
+  std::map<Host, Count> counts_;
+  std::map<Host, Count> networks_;
 };
 
 }  // namespace kvpool::net

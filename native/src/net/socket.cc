@@ -191,6 +191,18 @@ Unacknowledged unacknowledged(int fd) {
   return {info.tcpi_unacked > 0, info.tcpi_last_ack_recv};
 }
 
+bool hasEndsOfOneHost(int fd) {
+  SocketAddress own;
+  SocketAddress peer;
+  own.length = peer.length = sizeof own.storage;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&own.storage), &own.length) != 0) return false;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer.storage), &peer.length) != 0) return false;
+  const Host here = hostOf(own);
+  const Host there = hostOf(peer);
+  if (here == Host{}) return false;
+  return here == there || (isLoopback(here) && isLoopback(there));
+}
+
 Result<Fd> connectUnix(const std::string& path, int* errorNumber) {
   const Result<sockaddr_un> address = unixAddress(path);
   if (!address.ok()) return address.status();

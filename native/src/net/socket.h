@@ -41,6 +41,9 @@ struct Unacknowledged {
   int64_t heardMs = 0;  // how long ago it acknowledged anything
 };
 Unacknowledged unacknowledged(int fd);
+/// Whether both ends of a connected TCP socket have the same address, or addresses of loopback: those of one machine
+/// have, within one network namespace, unless something between them changes addresses.
+bool hasEndsOfOneHost(int fd);
 /// Unix sockets connect at once or not at all.
 Result<Fd> connectUnix(const std::string& path, int* errorNumber = nullptr);
 

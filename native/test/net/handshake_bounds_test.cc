@@ -8,8 +8,8 @@
 namespace kvpool::net {
 namespace {
 
-HandshakeBounds::Source sourceAt(const std::string& host, uint16_t port = 1) {
-  return HandshakeBounds::sourceOf(resolve({host, port}).value().front());
+Host sourceAt(const std::string& host, uint16_t port = 1) {
+  return hostOf(resolve({host, port}).value().front());
 }
 
 TEST(HandshakeBounds, CountAddressesAndNotPorts) {

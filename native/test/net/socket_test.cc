@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which socket files are taken over and removed.
+// Which socket files are taken over and removed, and which connections stay on the machine.
 #include "net/socket.h"
 
 #include <gtest/gtest.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <vector>
 
@@ -86,6 +89,52 @@ TEST_F(UnixListener, RemovesItsOwnFileAndNoOtherOne) {
   file.remove();
   EXPECT_TRUE(connectUnix(path_).ok());
   file.remove();  // and nothing more
+}
+
+/// A connection to a listener of ours at `host`, from `from` if that is given.
+Fd connectedTo(const std::string& host, const std::string& from = "") {
+  static std::vector<Fd> listeners;  // a connection that none has accepted lives as long as its listener
+  listeners.push_back(std::move(listenTcp("0.0.0.0", 0).value()));
+  const SocketAddress to = *literal({host, boundPort(listeners.back().get())});
+  Fd fd(::socket(to.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!from.empty()) {
+    const SocketAddress own = *literal({from, 0});
+    EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own.storage), own.length), 0);
+  }
+  EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to.storage), to.length), 0) << host;
+  return fd;
+}
+
+/// An address of this machine that is not one of loopback; empty when it has none.
+std::string addressOfAnInterface() {
+  ifaddrs* all = nullptr;
+  EXPECT_EQ(::getifaddrs(&all), 0);
+  std::string found;
+  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
+    SocketAddress address;
+    std::memcpy(&address.storage, one->ifa_addr, address.length = sizeof(sockaddr_in));
+    if (isLoopback(hostOf(address))) continue;
+    found = toString(address);
+    found.resize(found.find(':'));
+    break;
+  }
+  ::freeifaddrs(all);
+  return found;
+}
+
+TEST(Socket, KnowsConnectionsThatStayOnTheMachine) {
+  EXPECT_TRUE(hasEndsOfOneHost(connectedTo("127.0.0.1").get()));
+  EXPECT_TRUE(hasEndsOfOneHost(connectedTo("127.0.0.2").get())) << "begins at 127.0.0.1";
+  int pair[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+  const Fd one(pair[0]);
+  const Fd other(pair[1]);
+  EXPECT_FALSE(hasEndsOfOneHost(one.get()));
+  const std::string own = addressOfAnInterface();
+  if (own.empty()) return;
+  EXPECT_TRUE(hasEndsOfOneHost(connectedTo(own).get())) << own;
+  EXPECT_FALSE(hasEndsOfOneHost(connectedTo(own, "127.0.0.1").get())) << "two addresses, as those of two machines";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "engine/core/limits.h"
 #include "engine/core/membership.h"
 #include "net/clock.h"
+#include "net/socket.h"
 
 namespace kvpool::engine {
 namespace {
@@ -43,10 +44,13 @@ void EngineShell::round() {
   handshakeSteps_ = kHandshakeStepsPerRound;
   loop_.runOnce(0);
   takeMoves();
+  const int64_t began = net::steadyMs();
   copies_.turn([this](ConnectionId id, PayloadId pull, const Pulled& end) {
     core_.pulled(net::steadyMs(), id, pull, end);
     performAll();
   });
+  // Memory there may have been slow to come: what peers sent meanwhile is taken before their silence is judged.
+  if (net::steadyMs() - began >= kTickMs) loop_.runOnce(0);
   if (net::steadyMs() - lastTick_ >= kTickMs) tick();
   settle();
   if (!copies_.idle()) wake();  // the next turn is due at once
@@ -109,16 +113,16 @@ void EngineShell::accepted(Fd socket, const net::SocketAddress& peer) {
   const ConnectionId id = core_.newConnection();
   std::string shown = "transfer engine " + net::toString(peer);
   if (security_->isOn()) {
-    return acceptedSecured(id, std::move(socket), {std::move(shown), net::HandshakeBounds::sourceOf(peer)});
+    return acceptedSecured(id, std::move(socket), {std::move(shown), net::hostOf(peer)});
   }
   core_.accepted(net::steadyMs(), id, shown, {}, introduction(socket.get()));
   streams_.add(id, kLimits)->adopt(std::move(socket));
   performAll();
 }
 
-/// Nothing where bytes go by connections only.
+/// Nothing where bytes go by connections only, and for peers of other machines, whom our process does not concern.
 std::optional<Introduction> EngineShell::introduction(int socket) const {
-  if (!core_.takesSameMachine()) return std::nullopt;
+  if (!core_.takesSameMachine() || !net::hasEndsOfOneHost(socket)) return std::nullopt;
   return Introduction{static_cast<uint32_t>(socket), {randomNumber(), randomNumber()}};
 }
 

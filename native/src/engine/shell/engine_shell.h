@@ -56,7 +56,7 @@ class EngineShell : private net::Stream::Listener {
   /// A connection that was accepted, whose peer is not authenticated yet: the core has not heard of it.
   struct Unopened {
     std::string peer;
-    net::HandshakeBounds::Source source = {};
+    net::Host source = {};
   };
 
   void takeMoves();

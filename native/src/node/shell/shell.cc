@@ -65,8 +65,7 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       streams_(loop, static_cast<net::Stream::Listener&>(*this)),
       copies_(segment_.mapping.bytes()) {
   acceptors_.emplace_back(loop_, std::move(listeners.tcp), [this](Fd socket, const net::SocketAddress& peer) {
-    begin(std::move(socket),
-          {Unopened::Kind::Client, 0, "client " + net::toString(peer), net::HandshakeBounds::sourceOf(peer)},
+    begin(std::move(socket), {Unopened::Kind::Client, 0, "client " + net::toString(peer), net::hostOf(peer)},
           kClientLimits);
   });
   if (listeners.local.valid()) {

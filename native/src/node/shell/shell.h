@@ -76,7 +76,7 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
     Kind kind = Kind::Client;
     uint64_t number = 0;  // of the master or source
     std::string peer;
-    net::HandshakeBounds::Source source = {};  // of a client
+    net::Host source = {};  // of a client
   };
 
   void streamOpened(ConnectionId id) override;
