@@ -13,6 +13,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
@@ -264,6 +265,29 @@ class DrainTest {
         assertThat(pool.node("a").directory()).isEmpty();
         for (int i = 0; i < 20; i++) {
             assertThat(pool.find("k" + i).replicas()).hasSize(2);
+        }
+    }
+
+    /** Seed 17452: of what was just cleared from a node a copy was to be made for another zone, from that very node. */
+    @Test
+    void whatIsClearedInOneZoneIsCopiedToAnotherFromAHolderThatStays() {
+        for (int ms = -100; ms <= 200; ms += 5) {
+            Scenario pool = new Scenario()
+                    .withNodes(4 * MIB, "a", "b", "c", "d")
+                    .withReplicas(3)
+                    .leading(7);
+            for (int i = 0; i < 20; i++) {
+                pool.put("k" + i, 100);
+            }
+            clear(pool, "a");
+            pool.world.run(Scenario.OBJECT_LEASE_MS + ms);
+            pool.expect(Map.of("a", "east", "b", "east", "c", "east", "d", "west"));
+            pool.pass(5_000);
+
+            assertThat(pool.node("a").directory()).isEmpty();
+            for (int i = 0; i < 20; i++) {
+                assertThat(pool.find("k" + i).replicas()).hasSize(3);
+            }
         }
     }
 

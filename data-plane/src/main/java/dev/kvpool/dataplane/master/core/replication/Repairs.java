@@ -283,16 +283,20 @@ public final class Repairs {
         return node.capacityBytes() - node.shortage.wantedBytes() > than.capacityBytes() - than.shortage.wantedBytes();
     }
 
-    /** No reader has a promise that names a node which may be cleared, so leases of the object are no matter. */
+    /**
+     * No reader has a promise that names a node which may be cleared, so leases of the object are no matter. The nodes that are cleared of it
+     * are its holders no more.
+     */
     private void clear(StoredObject object, List<Site> holders, long nowMs) {
         boolean stays = holders.stream().anyMatch(holder -> holder.serves() && !holder.leaving());
         if (!stays || copies.isUnderWay(object.id())) {
             return;
         }
-        for (Site holder : holders) {
+        for (Site holder : List.copyOf(holders)) {
             NodeView node = membership.node(holder.id());
             if (holder.serves() && drains.isBeingCleared(node, nowMs)) {
                 frees.trimAll(object, node);
+                holders.remove(holder);
                 counters.add(Count.TRIMMED);
                 progress = true;
             }
