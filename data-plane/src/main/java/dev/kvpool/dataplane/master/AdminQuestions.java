@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.admin.TrustInEffect;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import dev.kvpool.dataplane.master.core.report.KeyStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
@@ -33,7 +34,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.function.LongFunction;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** Asks the core what the admin endpoint wants to know. */
@@ -178,22 +181,14 @@ final class AdminQuestions implements MasterAdmin {
 
     @Override
     public CompletableFuture<Optional<String>> activate(ActiveVersions active) {
-        return loop.ask(core -> core.activate(active, loop.nowMs()));
+        return kept(core -> core.activate(active, loop.nowMs()), Optional::isEmpty);
     }
 
     @Override
     public CompletableFuture<Optional<String>> drain(String node, boolean clears, Duration timeout, Instant startedAt) {
-        CompletableFuture<Optional<String>> answer = new CompletableFuture<>();
-        loop.submit(core -> {
-            Optional<String> objection =
-                    core.drain(node, clears, timeout.toMillis(), startedAt.toEpochMilli(), loop.nowMs());
-            if (objection.isPresent()) {
-                answer.complete(objection);
-            } else {
-                core.whenDrainIsKept(node, () -> answer.complete(Optional.empty()));
-            }
-        });
-        return answer;
+        return kept(
+                core -> core.drain(node, clears, timeout.toMillis(), startedAt.toEpochMilli(), loop.nowMs()),
+                Optional::isEmpty);
     }
 
     @Override
@@ -203,12 +198,12 @@ final class AdminQuestions implements MasterAdmin {
 
     @Override
     public CompletableFuture<Optional<String>> forget(String node) {
-        return loop.ask(core -> core.forget(node, loop.nowMs()));
+        return kept(core -> core.forget(node, loop.nowMs()), Optional::isEmpty);
     }
 
     @Override
     public CompletableFuture<Boolean> cancelDrain(String node) {
-        return loop.ask(core -> core.cancelDrain(node));
+        return kept(core -> core.cancelDrain(node), Boolean::booleanValue);
     }
 
     @Override
@@ -226,6 +221,20 @@ final class AdminQuestions implements MasterAdmin {
     public CompletableFuture<HintReply> hint(Tenant tenant, Hint hint, Duration time, boolean ofGroup, Key name) {
         return ask(Optional.of(tenant), id -> new HintRequest(id, hint, time.toMillis(), ofGroup, List.of(name)))
                 .thenApply(HintReply.class::cast);
+    }
+
+    /** The answer to a wish; if it was granted, once the next leader will know of it: who reads the answer may end this one. */
+    private <T> CompletableFuture<T> kept(Function<MasterCore, T> wish, Predicate<T> isGranted) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        loop.submit(core -> {
+            T heard = wish.apply(core);
+            if (isGranted.test(heard)) {
+                core.whenKept(() -> answer.complete(heard));
+            } else {
+                answer.complete(heard);
+            }
+        });
+        return answer;
     }
 
     private CompletableFuture<ClientReply> ask(Optional<Tenant> tenant, LongFunction<ClientRequest> request) {

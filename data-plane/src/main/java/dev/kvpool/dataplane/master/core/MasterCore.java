@@ -163,7 +163,7 @@ public final class MasterCore {
         Electorate electorate = new Electorate(view.membership(), register);
         Silences silences = new Silences(electorate, outbox);
         heartbeats = new Heartbeats(view, clients, silences, takeover::oldestGrant, outbox);
-        departures = new Departures(view.membership(), silences, outbox);
+        departures = new Departures(leadership, view.membership(), silences, outbox);
         assurance = new Assurance(settings.renewDeadlineMs(), leadership, view.membership(), electorate, outbox);
         nodeMessages = new NodeMessages(
                 leadership,
@@ -583,14 +583,13 @@ public final class MasterCore {
         if (!leadership.serves(now)) {
             return Optional.of(NOT_SERVING);
         }
-        Optional<String> objection = upkeep.drain(node, clears, timeoutMs, startedAtMs, now);
-        register.send();
-        return objection;
+        return upkeep.drain(node, clears, timeoutMs, startedAtMs, now);
     }
 
-    /** Calls back when whoever leads next knows of the emptying of a node, in this term or never. */
-    public void whenDrainIsKept(String node, Runnable whenKept) {
-        register.whenSure(it -> it.drains().containsKey(node), whenKept);
+    /** Calls back when whoever leads next knows of all that was asked of this leader until now, in this term or never. */
+    public void whenKept(Runnable then) {
+        register.send();
+        register.whenSure(it -> it.saysTheSame(register.wanted()), then);
     }
 
     /**
@@ -642,7 +641,6 @@ public final class MasterCore {
             return Optional.of("not all expected nodes take part; wait for them");
         }
         upkeep.activation().raise(versions);
-        register.send();
         return Optional.empty();
     }
 

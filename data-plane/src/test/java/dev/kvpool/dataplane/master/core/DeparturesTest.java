@@ -96,6 +96,27 @@ class DeparturesTest {
     }
 
     @Test
+    void manyWordsOfOneThatLeftAreOneLook() {
+        assertThat(says(1, Departure.LEFT, LEADER)).hasSize(1);
+        for (long session = 1; session <= 4; session++) {
+            assertThat(says(session, Departure.LEFT, LEADER)).isEmpty();
+        }
+        nowMs += Bounds.LOOK_REST_MS;
+        assertThat(says(1, Departure.LEFT, LEADER)).hasSize(1);
+    }
+
+    /** It would make every true word one of the past. */
+    @Test
+    void wordsOfALeaderThatCannotHaveBeenCountForNothing() {
+        Authority far = new Authority(Integer.MAX_VALUE - 3, 77);
+        core.leaseSeen(LEADER.epoch() - 1, Register.NONE, nowMs);
+        assertThat(crashed(1, far)).isEmpty();
+        assertThat(says(4, Departure.LEFT, far)).isEmpty();
+        assertThat(crashed(2, LEADER)).isEmpty();
+        assertThat(crashed(3, LEADER)).containsExactly(new Action.LeaderCrashed(LEADER, ADDRESS));
+    }
+
+    @Test
     void aMasterThatLedForgetsWhatWasSaidBefore() {
         crashed(1, LEADER);
         core.lead(new Authority(6, 66), nowMs + 3_000, Register.NONE, nowMs);

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The emptying of a node goes on, or stays cancelled, whoever leads. */
@@ -121,6 +123,30 @@ class DrainTakeoverTest {
         assertThat(status().state()).isEqualTo(DrainStatus.State.TIMED_OUT);
         changeLeaders();
         assertThat(status().state()).isEqualTo(DrainStatus.State.TIMED_OUT);
+    }
+
+    /** Who is told so may have this leader end: the next one must know of the latest wish, not of the one before. */
+    @Test
+    void whatIsAskedAgainIsKeptWhenTheRegisterHasIt() {
+        drain("a", TIMEOUT_MS);
+        List<String> kept = new ArrayList<>();
+        MasterCore leader = pool.talkedTo().core();
+        pool.world.cutLease(true);
+        assertThat(leader.drain("a", true, 1_000, STARTED_MS, pool.world.nowMs()))
+                .isEmpty();
+        leader.whenKept(() -> kept.add("drain"));
+        pool.world.run(1_000);
+        assertThat(leader.cancelDrain("a")).isTrue();
+        leader.whenKept(() -> kept.add("cancelled"));
+        assertThat(leader.forget("b", pool.world.nowMs())).isEmpty();
+        leader.whenKept(() -> kept.add("forgotten"));
+        pool.world.run(1_000);
+        assertThat(kept).isEmpty();
+
+        pool.world.cutLease(false);
+        pool.world.run(20);
+        assertThat(kept).containsExactly("drain", "cancelled", "forgotten");
+        assertThat(pool.world.register().drains()).isEmpty();
     }
 
     @Test

@@ -8,12 +8,15 @@ import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
+import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
 import dev.kvpool.dataplane.wire.message.GrantSecret;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.NativeNode;
 import dev.kvpool.nativelib.Status;
@@ -266,6 +269,70 @@ class HostileEngineTest {
                         .orElseThrow()
                         .message())
                 .contains("engines of this pool do");
+    }
+
+    // ---- epochs -------------------------------------------------------------------------------------------------
+
+    private void shows(ModelNode engine, ObjectId id) {
+        engine.keep(id, B.qualify(Key.of("x")), 100, Retention.NONE);
+        pool.world.run(0);
+    }
+
+    private String reason(String node) {
+        return pool.talkedTo().status().nodes().stream()
+                .filter(it -> it.id().equals(node))
+                .findFirst()
+                .orElseThrow()
+                .reason();
+    }
+
+    /** What a leader finds of its own term it cannot have granted, and begins again with a higher one: for ever, if that were believed. */
+    @Test
+    void anObjectOfATermThatBeginsDoesNotHoldItUp() {
+        List<Long> raises = new ArrayList<>();
+        ModelNode engine = engineOfB("engine");
+        pool.node("n").mute(true);
+        pool.leading(3).talkedTo().onRaise(raises::add);
+        assertThat(pool.talkedTo().status().state()).isEqualTo(PoolStatus.State.RECOVERING);
+        shows(engine, new ObjectId(3, 7));
+        assertThat(reason("engine")).contains("object 3.7, which this leader has not granted yet");
+        pool.node("n").mute(false);
+        pool.world.run(1_000);
+
+        assertThat(raises).isEmpty();
+        assertThat(pool.as(A).put("k", 100)).isEqualTo(Status.OK);
+        assertThat(pool.talkedTo().status().counters().get(Count.SET_APART_VIOLATION))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void objectsToComeAreNotThere() {
+        ModelNode engine = engineOfB("engine");
+        pool.leading(3);
+        assertThat(pool.as(A).put("k", 100)).isEqualTo(Status.OK);
+        shows(engine, new ObjectId(3, 1_000));
+
+        assertThat(reason("engine")).contains("object 3.1000, which this leader has not granted yet");
+        assertThat(pool.as(A).put("l", 100)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void itsWordAboutAnotherLeaderEndsNoTerm() {
+        List<Long> raises = new ArrayList<>();
+        pool.leading(3).talkedTo().onRaise(raises::add);
+        ModelNode engine = engineOfB("engine");
+        engine.crash();
+        remembers(engine, new Authority(4, 77), 0, ObjectId.NONE);
+        engine.start();
+        engine.dial(pool.talkedTo());
+        pool.node("n").crash();
+        remembers(pool.node("n"), new Authority(5, 77), 0, ObjectId.NONE);
+        pool.world.run(1_000);
+        assertThat(raises).isEmpty();
+        assertThat(pool.as(A).put("k", 100)).isEqualTo(Status.OK);
+
+        pool.restart("n");
+        assertThat(raises).as("that of a storage node does").containsExactly(5L);
     }
 
     // ---- capacity -----------------------------------------------------------------------------------------------

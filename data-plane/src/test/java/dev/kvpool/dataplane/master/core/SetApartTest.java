@@ -9,8 +9,11 @@ import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.Node;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -46,6 +49,19 @@ class SetApartTest {
         assertThat(node(pool, "b").state()).isEqualTo(NodeState.READY);
         assertThat(node(pool, "b").reason()).isEmpty();
         assertThat(pool.find("l").status()).isEqualTo(Status.OK);
+    }
+
+    /** No leader counts from there: what asks for the id before it would throw, long after the record has come. */
+    @Test
+    void objectsWithoutANumberAreNotTaken() {
+        for (ObjectId none : List.of(ObjectId.NONE, new ObjectId(0, 1), new ObjectId(7, 0))) {
+            Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
+            pool.node("b").keep(none, Key.of("k"), 100, Retention.NONE);
+            pool.world.run(0);
+
+            assertThat(node(pool, "b").reason()).contains("object " + none + ", which no leader grants");
+            assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        }
     }
 
     @Test

@@ -165,6 +165,9 @@ public final class Bounds {
 
     public static final long LONE_RAISE_REST_MS = 60_000;
 
+    /** How long the words of nodes that a leader has left bring no further look at the Lease. */
+    public static final long LOOK_REST_MS = 250;
+
     /** The part of what the index may hold at which objects are evicted to make room for records, and at which that ends. */
     public static final double INDEX_EVICT_ABOVE = 0.93;
 

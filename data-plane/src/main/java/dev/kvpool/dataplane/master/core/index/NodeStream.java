@@ -217,6 +217,16 @@ public final class NodeStream {
                 Long.compareUnsigned(line.objectId().epoch(), leadership.objectEpochMax()) <= 0,
                 "object " + line.objectId() + " of an epoch above " + leadership.objectEpochMax()
                         + ", which no leader can have had");
+        require(
+                line.objectId().epoch() != 0
+                        && (line.state() == RecordState.TOMBSTONE
+                                || line.objectId().counter() != 0),
+                "object " + line.objectId() + ", which no leader grants");
+        require(
+                node.mayKnowAllKeys()
+                        || !leadership.leads()
+                        || leadership.objectIdToCome().isNewerThan(line.objectId()),
+                "object " + line.objectId() + ", which this leader has not granted yet");
         node.showed(line.objectId().epoch());
     }
 

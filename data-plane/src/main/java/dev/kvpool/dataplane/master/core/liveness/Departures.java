@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core.liveness;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.base.ProtocolViolation;
 import dev.kvpool.dataplane.master.core.index.NodeView;
@@ -17,6 +18,7 @@ import java.util.Map;
  * of them hardly are; and even then this only makes a standby try for itself.
  */
 public final class Departures {
+    private final Leadership leadership;
     private final Membership membership;
     private final Outbox outbox;
     private final Silences silences;
@@ -26,7 +28,11 @@ public final class Departures {
 
     private final Map<String, Long> witnesses = new HashMap<>();
 
-    public Departures(Membership membership, Silences silences, Outbox outbox) {
+    /** From then on a word of a node is worth a look at the Lease. */
+    private long lookMs = Long.MIN_VALUE;
+
+    public Departures(Leadership leadership, Membership membership, Silences silences, Outbox outbox) {
+        this.leadership = leadership;
         this.membership = membership;
         this.silences = silences;
         this.outbox = outbox;
@@ -36,8 +42,11 @@ public final class Departures {
         if (told.address().length() > Bounds.ENDPOINT_CHARS_MAX) {
             throw new ProtocolViolation("an address of more than " + Bounds.ENDPOINT_CHARS_MAX + " characters");
         }
+        if (Long.compareUnsigned(told.authority().epoch(), leadership.objectEpochMax()) > 0) {
+            return; // such a leader there cannot have been, and what is said of it would make that of others old
+        }
         if (told.departure() == Departure.LEFT) {
-            outbox.lookAtLease();
+            left(nowMs);
             return;
         }
         if (told.departure() == Departure.SILENT) {
@@ -57,6 +66,14 @@ public final class Departures {
             outbox.report("%d of %d expected nodes say that the leader with %s at %s has crashed"
                     .formatted(agreeing, membership.expected().size(), authority, told.address()));
             outbox.leaderCrashed(authority, told.address());
+        }
+    }
+
+    /** All nodes say so at about the same time; and each look is a question to the API server. */
+    private void left(long nowMs) {
+        if (nowMs >= lookMs) {
+            lookMs = nowMs + Bounds.LOOK_REST_MS;
+            outbox.lookAtLease();
         }
     }
 

@@ -60,6 +60,14 @@ public final class Claims {
         return epochs.size() < majority ? OptionalLong.empty() : OptionalLong.of(epochs.get(majority - 1));
     }
 
+    /**
+     * Whether a node alone may know of a Lease that was lost. A tenant's engine may not where there are others: whoever has such a certificate
+     * could have the leader begin again for ever.
+     */
+    public boolean mayKnowLeases(NodeView node) {
+        return node.mayKnowAllKeys() || membership.expected().isEmpty();
+    }
+
     /** The highest epoch that a majority of the expected nodes has at least; 0 when fewer have told any. */
     public long epochToldByMajority() {
         return toldByMajority(membership.expected(), NodeView::highestEpoch, 0L);

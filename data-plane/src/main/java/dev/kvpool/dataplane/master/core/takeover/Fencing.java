@@ -124,7 +124,8 @@ public final class Fencing {
         }
         String why = "node %s obeys %s".formatted(node.id, node.seen());
         OptionalLong majoritys = claims.majoritysEpoch(ours);
-        boolean nearby = Long.compareUnsigned(node.highestEpoch(), ours.epoch() + Bounds.LONE_RAISE_MAX) <= 0;
+        boolean nearby = claims.mayKnowLeases(node)
+                && Long.compareUnsigned(node.highestEpoch(), ours.epoch() + Bounds.LONE_RAISE_MAX) <= 0;
         if (majoritys.isPresent()) {
             raiseAbove(majoritys.getAsLong(), why);
         } else if (nearby && nowMs >= loneRaiseMs) {
