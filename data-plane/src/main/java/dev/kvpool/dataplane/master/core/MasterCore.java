@@ -57,6 +57,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -88,6 +89,10 @@ public final class MasterCore {
     private final Orders orders;
     private final LentMemory lentMemory;
     private final LateWrites lateWrites = new LateWrites();
+
+    /** Engines that have shown what a storage node refutes, and with which object. */
+    private final Map<NodeView, ObjectId> liars = new LinkedHashMap<>();
+
     private final Grants grants;
     private final Clients clients = new Clients();
     private final Upkeep upkeep;
@@ -129,6 +134,7 @@ public final class MasterCore {
         leaseDurationMs = settings.leaseDurationMs();
         view = View.empty(rules.replicas(), settings.recordBytesMax(), expectedNodes, setApart, random);
         view.index().changes().to(outbox::changed);
+        view.index().whenContradicted(this::contradicted);
         grants = new Grants(lateWrites, view.index().accounts());
         register = new RegisterKeeper(leadership, outbox);
         orders = new Orders(rules, leadership, view, register, lateWrites, outbox);
@@ -294,6 +300,7 @@ public final class MasterCore {
         } catch (IndexFullException e) {
             end(session, setApart(node, Cause.INDEX_FULL, e.getMessage()));
         }
+        setLiarsApart();
         sendWhatWaits();
     }
 
@@ -308,6 +315,29 @@ public final class MasterCore {
         if (clients.heard(session, nowMs)) {
             requests.refuse(session, request, why);
         }
+    }
+
+    private void contradicted(NodeView engine, ObjectId id, boolean isLie) {
+        orders.frees().unlisted(nowMs);
+        if (isLie) {
+            liars.putIfAbsent(engine, id);
+        }
+    }
+
+    /** When what a storage node said is applied as a whole; engines that are away are refuted when they come back. */
+    private void setLiarsApart() {
+        liars.forEach((engine, id) -> {
+            if (engine.isConnected()) {
+                counters.add(Count.STREAM_VIOLATIONS);
+                end(
+                        engine.session(),
+                        setApart(
+                                engine,
+                                Cause.VIOLATION,
+                                "object " + id + " is another one, as a storage node of the pool shows"));
+            }
+        });
+        liars.clear();
     }
 
     private void end(long session, String reason) {

@@ -48,7 +48,7 @@ public final class Tenant {
 
     /** The tenant of a qualified key; that of one which no tenant can have is {@link #DEFAULT}. */
     public static Tenant of(Key qualified) {
-        int end = endOfPrefix(qualified);
+        int end = prefixLength(qualified);
         return end == 0
                 ? DEFAULT
                 : new Tenant(
@@ -58,7 +58,7 @@ public final class Tenant {
 
     /** A qualified key as its tenant's clients know it. */
     public static Key unqualified(Key qualified) {
-        int end = endOfPrefix(qualified);
+        int end = prefixLength(qualified);
         return end == 0 ? qualified : Key.of(Arrays.copyOfRange(qualified.bytes(), end, qualified.length()));
     }
 
@@ -67,7 +67,8 @@ public final class Tenant {
         return key.length() > 0 && key.bytes()[0] == MARK;
     }
 
-    private static int endOfPrefix(Key key) {
+    /** How many bytes the prefix of a key's tenant has; none for {@link #DEFAULT} and for a key that no tenant can have. */
+    public static int prefixLength(Key key) {
         if (!isQualified(key)) {
             return 0;
         }

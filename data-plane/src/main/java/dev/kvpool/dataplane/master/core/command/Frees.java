@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.master.core.index.ObjectChain;
 import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
@@ -36,7 +37,7 @@ public final class Frees {
     private record Item(Extent extent, Removal removal) {}
 
     /** An object that was given up while readers may still rely on it. */
-    private record Quarantined(ObjectId id, long untilMs) {}
+    private record Quarantined(StoredObject.Name object, long untilMs) {}
 
     /** Frees that a node was not told of yet, and those it has not confirmed, by request id. */
     private static final class Pending {
@@ -127,7 +128,7 @@ public final class Frees {
         if (object.isUnlisted()) {
             unlistedAtMs = Math.min(unlistedAtMs, untilMs);
         } else {
-            quarantine.add(new Quarantined(object.id(), untilMs));
+            quarantine.add(new Quarantined(object.name(), untilMs));
         }
     }
 
@@ -136,8 +137,9 @@ public final class Frees {
      * and believe it. What lies on a node away is not waited for.
      */
     private boolean outlivesOlderOnes(StoredObject object) {
-        for (ObjectId id : index.remains().of(object.key())) {
-            StoredObject other = object.id().isNewerThan(id) ? index.object(id) : null;
+        Key key = object.key();
+        for (ObjectId id : index.remains().of(key)) {
+            StoredObject other = object.id().isNewerThan(id) ? index.object(id, key) : null;
             if (other != null && other.isAvailable()) {
                 return true;
             }
@@ -148,7 +150,7 @@ public final class Frees {
     /** Frees what was given up under a lease that has ended. */
     public void tick(long nowMs) {
         while (!quarantine.isEmpty() && quarantine.peek().untilMs <= nowMs) {
-            StoredObject object = index.object(quarantine.remove().id);
+            StoredObject object = index.object(quarantine.remove().object);
             if (object != null && object.fate() == StoredObject.Fate.PENDING_FREE) {
                 freeWhenDue(object, nowMs);
             }
@@ -170,6 +172,11 @@ public final class Frees {
                 freeWhenDue(object, nowMs);
             }
         }
+    }
+
+    /** Something that was found by its id is not any more, and given up. */
+    public void unlisted(long nowMs) {
+        unlistedAtMs = Math.min(unlistedAtMs, nowMs);
     }
 
     private void endUnlisted() {

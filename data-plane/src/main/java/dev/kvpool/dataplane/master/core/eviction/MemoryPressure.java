@@ -12,7 +12,6 @@ import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.replication.Copies;
-import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 
 /**
@@ -103,7 +102,7 @@ public final class MemoryPressure {
         return way(
                 onSsd != null && !onSsd.isFreeing(),
                 onSsd == null && node.ssd.takes(object.key().length(), object.payloadLength(), nowMs),
-                copies.isUnderWay(object.id()),
+                copies.isUnderWay(object.name()),
                 node.ssd.hasBudget(),
                 eviction.isUrgentOn(node));
     }
@@ -117,7 +116,7 @@ public final class MemoryPressure {
             case DEMOTE -> {
                 NodeView node = replica.node();
                 eviction.book(replica);
-                copies.demote(replica, leadership.authority(), (id, status) -> arrived(id, node, status));
+                copies.demote(replica, leadership.authority(), (demoted, status) -> arrived(demoted, node, status));
             }
             case WAIT -> {
                 if (!replica.node().ssd.hasBudget()) {
@@ -128,14 +127,14 @@ public final class MemoryPressure {
         }
     }
 
-    private void arrived(ObjectId id, NodeView node, Status status) {
+    private void arrived(StoredObject.Name demoted, NodeView node, Status status) {
         boolean done = status == Status.OK || status == Status.EXISTS;
         counters.add(done ? Count.DEMOTIONS_DONE : Count.DEMOTIONS_FAILED);
         if (!done) {
             node.ssd.refused(nowMs);
             return;
         }
-        StoredObject object = index.object(id);
+        StoredObject object = index.object(demoted);
         Replica memory = object == null ? null : object.inMemoryOf(node);
         Replica onSsd = object == null ? null : object.onSsdOf(node);
         // Whoever asked for it meanwhile was sent to memory, and may rely on that.

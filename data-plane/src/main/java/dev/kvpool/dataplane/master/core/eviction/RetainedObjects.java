@@ -8,7 +8,6 @@ import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
-import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -23,20 +22,20 @@ import java.util.Map;
  */
 public final class RetainedObjects {
     private static final class Entry {
-        private final ObjectId id;
+        private final StoredObject.Name object;
         private long untilMs;
 
         /** What it counts for; 0 once it is released. */
         private long bytes;
 
-        Entry(ObjectId id) {
-            this.id = id;
+        Entry(StoredObject.Name object) {
+            this.object = object;
         }
     }
 
     private final Index index;
     private final Membership membership;
-    private final Map<ObjectId, Entry> entries = new HashMap<>();
+    private final Map<StoredObject.Name, Entry> entries = new HashMap<>();
 
     /** The same entries, in the order in which they are looked at. */
     private final Deque<Entry> rounds = new ArrayDeque<>();
@@ -53,7 +52,7 @@ public final class RetainedObjects {
         long moreBytes = 0;
         int moreEntries = 0;
         for (StoredObject object : objects) {
-            Entry known = entries.get(object.id());
+            Entry known = entries.get(object.name());
             moreEntries += known == null ? 1 : 0;
             moreBytes += known == null || known.bytes == 0 ? memoryBytes(object) : 0;
         }
@@ -68,10 +67,10 @@ public final class RetainedObjects {
     }
 
     private void retain(StoredObject object, long untilMs) {
-        Entry entry = entries.get(object.id());
+        Entry entry = entries.get(object.name());
         if (entry == null) {
-            entry = new Entry(object.id());
-            entries.put(entry.id, entry);
+            entry = new Entry(object.name());
+            entries.put(entry.object, entry);
             rounds.add(entry);
         }
         if (entry.bytes == 0) {
@@ -83,7 +82,7 @@ public final class RetainedObjects {
 
     public void release(List<StoredObject> objects) {
         for (StoredObject object : objects) {
-            Entry entry = entries.get(object.id());
+            Entry entry = entries.get(object.name());
             if (entry != null) {
                 end(entry);
             }
@@ -101,7 +100,7 @@ public final class RetainedObjects {
         if (entries.isEmpty()) {
             return false;
         }
-        Entry entry = entries.get(object.id());
+        Entry entry = entries.get(object.name());
         return entry != null && entry.bytes > 0 && entry.untilMs > nowMs;
     }
 
@@ -133,13 +132,13 @@ public final class RetainedObjects {
     public void tick(long nowMs) {
         for (int left = Math.min(rounds.size(), Bounds.RETAINED_SEEN_PER_TICK); left > 0; left--) {
             Entry entry = rounds.remove();
-            StoredObject object = index.object(entry.id);
+            StoredObject object = index.object(entry.object);
             boolean isThere = object != null && object.fate() == StoredObject.Fate.PUBLISHED;
             if (isThere && entry.untilMs > nowMs) {
                 rounds.add(entry);
             } else {
                 end(entry);
-                entries.remove(entry.id);
+                entries.remove(entry.object);
             }
         }
     }

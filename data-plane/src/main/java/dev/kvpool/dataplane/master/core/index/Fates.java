@@ -58,6 +58,14 @@ final class Fates {
         remains.add(line.key(), line.objectId());
     }
 
+    /** An object whose id is another's, as is known now: nobody finds it any more, and it is freed. */
+    void displaced(int object) {
+        if (objects.fate(object) != Fate.PENDING_FREE) {
+            leave(object, Fate.PENDING_FREE, Cause.REPLACED);
+        }
+        objects.setUnlisted(object);
+    }
+
     void publish(int object, int wanted) {
         int before = published.anyUnderKeyOf(object);
         if (before != Slabs.NONE && published.isPurged(before)) {

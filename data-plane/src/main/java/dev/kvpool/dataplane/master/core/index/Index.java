@@ -28,6 +28,16 @@ import java.util.random.RandomGenerator;
  * about 160 bytes each with a key of 64 bytes, and nothing for the collector to follow.
  */
 public final class Index {
+    /** Hears of an engine that shows an object otherwise than a storage node does. */
+    public interface Contradiction {
+        /**
+         * An engine has shown this id.
+         *
+         * @param isLie false when it may be that the writer changed its buffer during the put
+         */
+        void found(NodeView engine, ObjectId id, boolean isLie);
+    }
+
     private final Slabs slabs;
     private final ObjectRecords objects;
     private final ReplicaRecords replicas;
@@ -76,9 +86,15 @@ public final class Index {
         return views.object(published.findUnderKeyOf(object.at()));
     }
 
-    /** The object with this id, whatever its fate, or null. */
-    public StoredObject object(ObjectId id) {
-        return views.object(tables.byId.find(id));
+    /** The object with this name, whatever its fate, or null. */
+    public StoredObject object(StoredObject.Name name) {
+        return views.object(tables.byId.find(name));
+    }
+
+    /** The object with this id and this qualified key, whatever its fate, or null. */
+    public StoredObject object(ObjectId id, Key key) {
+        int object = tables.byId.find(id, key);
+        return object != Slabs.NONE && objects.hasKey(object, key) ? views.object(object) : null;
     }
 
     /** Published objects, the next to be evicted first. */
@@ -335,6 +351,16 @@ public final class Index {
         fates.whenLost(heard);
     }
 
+    /** From now on this hears of engines that have shown ids which storage nodes have shown otherwise, before or after. */
+    public void whenContradicted(Contradiction heard) {
+        directories.whenContradicted(heard);
+    }
+
+    /** Whether a node that is not believed shows an id under another key than one that is. */
+    boolean isRefuted(NodeView node, DirectoryRecord line) {
+        return directories.isRefuted(node, line);
+    }
+
     /**
      * Forgets so many of a node's replicas.
      *
@@ -420,8 +446,8 @@ public final class Index {
     }
 
     /** A node has said what became of such a copy. */
-    public void copied(ObjectId id, NodeView target) {
-        StoredObject object = object(id);
+    public void copied(StoredObject.Name name, NodeView target) {
+        StoredObject object = object(name);
         if (object != null) {
             directories.copied(object.at(), target);
         }

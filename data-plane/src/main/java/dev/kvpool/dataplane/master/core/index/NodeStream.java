@@ -167,6 +167,9 @@ public final class NodeStream {
 
     private void commit(NodeView node, DirectoryRecord line) throws ProtocolViolation, IndexFullException {
         requireSound(node, line);
+        require(
+                !index.isRefuted(node, line),
+                "object " + line.objectId() + " is another one, as a storage node of the pool shows");
         requireRoom(node, line);
         if (tombstones.outdates(node, line.extent())) {
             return;

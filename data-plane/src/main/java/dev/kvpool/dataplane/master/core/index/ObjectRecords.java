@@ -129,6 +129,17 @@ final class ObjectRecords implements Links {
         return keyLength(object) > prefix.length() && slabs.hasBytes(object, KEY, prefix.bytes());
     }
 
+    /** Whether an object is of the tenant of a qualified key. */
+    boolean isOfTenantOf(int object, Key key) {
+        if (!Tenant.isQualified(key)) {
+            return !isOfTenant(object);
+        }
+        int prefix = Tenant.prefixLength(key);
+        return prefix == 0
+                ? hasKey(object, key)
+                : keyLength(object) > prefix && slabs.hasBytes(object, KEY, key.bytes(), prefix);
+    }
+
     /** A new object without replicas, in no table. */
     int create(DirectoryRecord line) {
         Retention retention = line.retention();

@@ -14,16 +14,20 @@ final class ObjectTables {
     final ByKey byKey;
 
     ObjectTables(Slabs slabs, ObjectRecords objects, KeyHash keyHash) {
-        byId = new ById(slabs, objects);
+        byId = new ById(slabs, objects, keyHash);
         byKey = new ByKey(slabs, objects, keyHash);
     }
 
     static final class ById extends SplitTable {
         private final ObjectRecords objects;
 
-        private ById(Slabs slabs, ObjectRecords objects) {
+        /** So that no engine can choose ids that share a hash. */
+        private final long secret;
+
+        private ById(Slabs slabs, ObjectRecords objects, KeyHash keyHash) {
             super(slabs, ObjectRecords.NEXT_BY_ID, 2);
             this.objects = objects;
+            this.secret = keyHash.of(new byte[0]);
         }
 
         @Override
@@ -32,13 +36,40 @@ final class ObjectTables {
         }
 
         /** Objects that were put together, and so are sent and used together, share cache lines of the table. */
-        private static int hash(long epoch, long counter) {
-            return Mix.of(epoch) + (int) counter;
+        private int hash(long epoch, long counter) {
+            return Mix.of((epoch << Integer.SIZE | counter >>> Integer.SIZE) ^ secret) + (int) counter;
         }
 
         /** {@link Slabs#NONE} when there is none. */
-        int find(ObjectId id) {
-            int object = first(hash(id.epoch(), id.counter()));
+        int find(StoredObject.Name name) {
+            int object = firstOf(name.id());
+            while (object != Slabs.NONE && !objects.isOf(object, name.tenant())) {
+                object = nextOf(object, name.id());
+            }
+            return object;
+        }
+
+        /** The object with this id and of the tenant of this key, or {@link Slabs#NONE}. */
+        int find(ObjectId id, Key key) {
+            int object = firstOf(id);
+            while (object != Slabs.NONE && !objects.isOfTenantOf(object, key)) {
+                object = nextOf(object, id);
+            }
+            return object;
+        }
+
+        /** The first of the objects with this id, each of another tenant, or {@link Slabs#NONE}. */
+        int firstOf(ObjectId id) {
+            return from(first(hash(id.epoch(), id.counter())), id);
+        }
+
+        /** The one after, or {@link Slabs#NONE}. */
+        int nextOf(int object, ObjectId id) {
+            return from(next(object), id);
+        }
+
+        private int from(int first, ObjectId id) {
+            int object = first;
             while (object != Slabs.NONE && !objects.hasId(object, id)) {
                 object = next(object);
             }

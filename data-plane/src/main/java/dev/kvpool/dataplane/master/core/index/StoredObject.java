@@ -26,6 +26,12 @@ public final class StoredObject {
         PENDING_FREE
     }
 
+    /**
+     * What tells an object from all others, and is good for longer than a turn. Leaders give each id once, but engines are not believed
+     * about that: one that shows an id can show it under keys of its tenant alone.
+     */
+    public record Name(ObjectId id, Tenant tenant) {}
+
     private final Views views;
     private final ObjectRecords objects;
     private final ReplicaRecords replicas;
@@ -46,6 +52,10 @@ public final class StoredObject {
 
     public ObjectId id() {
         return objects.id(at());
+    }
+
+    public Name name() {
+        return new Name(id(), tenant());
     }
 
     /** A copy of the key; {@link #hasKey} needs none. */

@@ -88,7 +88,7 @@ public final class Groups {
         if (group == null) {
             return List.of();
         }
-        List<StoredObject> others = published(group, Integer.MAX_VALUE);
+        List<StoredObject> others = published(object.tenant(), group, Integer.MAX_VALUE);
         others.remove(object);
         return others;
     }
@@ -99,16 +99,17 @@ public final class Groups {
 
     /** The published objects of the group of this qualified name; more than {@code most} are not looked for when there are more. */
     public List<StoredObject> members(Key name, int most) {
-        Group group = groupOf(Tenant.of(name), GroupNumber.of(Tenant.unqualified(name)));
-        return group == null ? new ArrayList<>() : published(group, most);
+        Tenant tenant = Tenant.of(name);
+        Group group = groupOf(tenant, GroupNumber.of(Tenant.unqualified(name)));
+        return group == null ? new ArrayList<>() : published(tenant, group, most);
     }
 
-    private List<StoredObject> published(Group group, int most) {
+    private List<StoredObject> published(Tenant tenant, Group group, int most) {
         List<StoredObject> members = new ArrayList<>();
         Set<ObjectId> seen = new HashSet<>();
         for (ObjectId id : group.members) {
             // Who was out of sight for a while is listed again.
-            StoredObject member = seen.add(id) ? published(id) : null;
+            StoredObject member = seen.add(id) ? published(tenant, id) : null;
             if (member != null) {
                 members.add(member);
             }
@@ -134,23 +135,23 @@ public final class Groups {
         return theirs == null ? null : theirs.get(number);
     }
 
-    private StoredObject published(ObjectId id) {
-        StoredObject object = index.object(id);
+    private StoredObject published(Tenant tenant, ObjectId id) {
+        StoredObject object = index.object(new StoredObject.Name(id, tenant));
         return object != null && object.fate() == StoredObject.Fate.PUBLISHED ? object : null;
     }
 
     /** Forgets members that are gone. Done when the lists have doubled, so each id is looked at twice on average. */
     private void compact() {
         listed = 0;
-        compact(groups);
-        ofTenants.values().forEach(this::compact);
+        compact(Tenant.DEFAULT, groups);
+        ofTenants.forEach(this::compact);
         ofTenants.values().removeIf(theirs -> theirs.isEmpty());
         compactAt = Math.max(COMPACT_MIN, 2 * listed);
     }
 
-    private void compact(Long2ObjectHashMap<Group> some) {
+    private void compact(Tenant tenant, Long2ObjectHashMap<Group> some) {
         for (Group group : some.values()) {
-            group.members.removeIf(id -> published(id) == null);
+            group.members.removeIf(id -> published(tenant, id) == null);
             listed += group.members.size();
         }
         some.values().removeIf(group -> group.members.isEmpty());

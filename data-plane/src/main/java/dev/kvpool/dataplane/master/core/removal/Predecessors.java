@@ -153,7 +153,7 @@ public final class Predecessors {
     private Whereabouts whereabouts(StoredObject object, Key key, long nowMs) {
         boolean inView = false;
         for (ObjectId id : index.remains().of(key)) {
-            StoredObject older = object.id().isNewerThan(id) ? index.object(id) : null;
+            StoredObject older = object.id().isNewerThan(id) ? index.object(id, key) : null;
             if (older != null && older.usableReplicas() < Math.max(1, older.replicaCount())) {
                 return Whereabouts.OUT_OF_VIEW;
             }

@@ -82,7 +82,7 @@ public final class Removals {
     /** The object was alone with its key when it was to be freed: what came since is newer, and is left alone. */
     private void goOn(Interrupted removal, long nowMs) {
         Key key = removal.key;
-        if (index.object(removal.id) == null && members.isAllInView()) {
+        if (index.object(removal.id, key) == null && members.isAllInView()) {
             removal.whenDone.accept(Status.OK);
         } else if (absences.isPossible()) {
             tombstoneWriter.write(
@@ -133,11 +133,11 @@ public final class Removals {
         ObjectId id = object.id();
         index.doom(object, Cause.REMOVED);
         // What a copy is still bringing to a node must be there before it can be freed.
-        copies.afterwards(id, () -> vanish(key, id, alone, nowMs, whenDone));
+        copies.afterwards(object.name(), () -> vanish(key, id, alone, nowMs, whenDone));
     }
 
     private void vanish(Key key, ObjectId id, boolean alone, long nowMs, Consumer<Status> whenDone) {
-        StoredObject object = index.object(id);
+        StoredObject object = index.object(id, key);
         if (object == null && members.isAllInView() && alone) {
             whenDone.accept(Status.OK);
         } else if (object != null && alone && isWhollyInView(object)) {
@@ -162,7 +162,7 @@ public final class Removals {
         ObjectId upTo = leadership.nextObjectId();
         tombstoneWriter.write(key, upTo, wherever(key, nowMs), nowMs, outcome -> {
             // Nothing but the id of the object is good for longer than a turn.
-            StoredObject left = id == null ? null : index.object(id);
+            StoredObject left = id == null ? null : index.object(id, key);
             if (left == null) {
                 whenDone.accept(outcome.status());
             } else if (outcome.begun()) {
@@ -188,7 +188,7 @@ public final class Removals {
             }
         }
         for (ObjectId other : index.remains().of(key)) {
-            StoredObject object = index.object(other);
+            StoredObject object = index.object(other, key);
             if (object != null) {
                 object.replicas().forEach(replica -> {
                     if (replica.node().usable()) {
@@ -213,7 +213,7 @@ public final class Removals {
         Grant grant = grants.ofKey(key);
         if (grant != null) {
             grants.end(grant);
-            settlement.giveUpLeftOver(grant.id, nowMs);
+            settlement.giveUpLeftOver(grant.id, key, nowMs);
         }
     }
 

@@ -53,7 +53,7 @@ public final class Replacements {
             }
         }
         for (ObjectId older : index.remains().of(key)) {
-            StoredObject object = id.isNewerThan(older) ? index.object(older) : null;
+            StoredObject object = id.isNewerThan(older) ? index.object(older, key) : null;
             if (object != null) {
                 replaced = true;
                 object.replicas().forEach(replica -> {

@@ -303,8 +303,9 @@ public final class TombstoneWriter {
                 return false;
             }
             for (ObjectId id : index.remains().of(tombstone.key)) {
-                StoredObject object =
-                        tombstone.upTo().isNewerThan(id) || tombstone.upTo().equals(id) ? index.object(id) : null;
+                boolean isCovered =
+                        tombstone.upTo().isNewerThan(id) || tombstone.upTo().equals(id);
+                StoredObject object = isCovered ? index.object(id, tombstone.key) : null;
                 if (object != null && object.isOn(node)) {
                     return false;
                 }

@@ -14,7 +14,6 @@ import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Standings;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
-import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
 import java.util.ArrayList;
@@ -45,7 +44,7 @@ public final class Copies {
 
     /** Told when a copy has ended. */
     interface Listener {
-        void copied(ObjectId id, String source, String target, long bytes, boolean done);
+        void copied(String source, String target, long bytes, boolean done);
     }
 
     private final CurrentRules rules;
@@ -54,15 +53,15 @@ public final class Copies {
     private final Standings standings;
     private final Counters counters;
     private final Map<String, Traffic> traffic = new TreeMap<>();
-    private final Map<ObjectId, List<Runnable>> underWay = new HashMap<>();
+    private final Map<StoredObject.Name, List<Runnable>> underWay = new HashMap<>();
 
     /** Holders that an object could not be read from, and until when it is not tried again. */
     private record Unreadable(Set<String> holders, long untilMs) {}
 
     /** The eldest first; until the map is full or the term ends. */
-    private final Map<ObjectId, Unreadable> unreadable = new LinkedHashMap<>() {
+    private final Map<StoredObject.Name, Unreadable> unreadable = new LinkedHashMap<>() {
         @Override
-        protected boolean removeEldestEntry(Map.Entry<ObjectId, Unreadable> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<StoredObject.Name, Unreadable> eldest) {
             return size() > Bounds.UNREADABLE_MAX;
         }
     };
@@ -79,8 +78,8 @@ public final class Copies {
         this.counters = counters;
     }
 
-    public boolean isUnderWay(ObjectId id) {
-        return underWay.containsKey(id);
+    public boolean isUnderWay(StoredObject.Name object) {
+        return underWay.containsKey(object);
     }
 
     public int countUnderWay() {
@@ -92,8 +91,8 @@ public final class Copies {
     }
 
     /** Runs something when no copy of an object is under way, at once when there is none. */
-    public void afterwards(ObjectId id, Runnable task) {
-        List<Runnable> tasks = underWay.get(id);
+    public void afterwards(StoredObject.Name object, Runnable task) {
+        List<Runnable> tasks = underWay.get(object);
         if (tasks == null) {
             task.run();
         } else {
@@ -110,8 +109,8 @@ public final class Copies {
         return now.copies == 0 ? Long.MAX_VALUE : Bounds.COPY_BYTES_PER_NODE_MAX - now.bytes;
     }
 
-    Set<String> unreadableAt(ObjectId id) {
-        Unreadable known = unreadable.get(id);
+    Set<String> unreadableAt(StoredObject.Name object) {
+        Unreadable known = unreadable.get(object);
         return known == null ? Set.of() : known.holders;
     }
 
@@ -138,17 +137,22 @@ public final class Copies {
     void start(Replica replica, NodeView target, Authority authority, Listener listener) {
         NodeView source = replica.node();
         StoredObject object = replica.object();
-        ObjectId id = object.id();
+        StoredObject.Name name = object.name();
         long bytes = replica.extentBytes();
         begin(traffic(source.id), bytes);
         begin(traffic(target.id), bytes);
         // Room is set aside as for a put.
         target.setAside(bytes);
         bytesUnderWay += bytes;
-        underWay.put(id, new ArrayList<>(1));
+        underWay.put(name, new ArrayList<>(1));
         index.copying(object, target);
         counters.add(Count.COPIES_STARTED);
-        command(replica, target, Medium.DRAM, authority, status -> ended(id, source, target, bytes, status, listener));
+        command(
+                replica,
+                target,
+                Medium.DRAM,
+                authority,
+                status -> ended(name, source, target, bytes, status, listener));
     }
 
     private void command(
@@ -175,7 +179,8 @@ public final class Copies {
                 whenDone);
     }
 
-    private void ended(ObjectId id, NodeView source, NodeView target, long bytes, Status status, Listener listener) {
+    private void ended(
+            StoredObject.Name object, NodeView source, NodeView target, long bytes, Status status, Listener listener) {
         end(traffic(source.id), bytes);
         end(traffic(target.id), bytes);
         target.giveBack(bytes);
@@ -185,38 +190,38 @@ public final class Copies {
             counters.add(Count.COPIES_DONE);
             counters.add(Count.COPIED_BYTES, bytes);
         } else {
-            failed(id, source, status);
+            failed(object, source, status);
         }
         if (status != Status.UNAVAILABLE) {
-            index.copied(id, target);
+            index.copied(object, target);
         } // else the target has not told: it may have made the copy, and its next snapshot says whether it has
-        listener.copied(id, source.id, target.id, bytes, done);
-        underWay.remove(id).forEach(Runnable::run);
+        listener.copied(source.id, target.id, bytes, done);
+        underWay.remove(object).forEach(Runnable::run);
     }
 
     /** Copies one object from the memory of its node to the SSD there; no copy of it may be under way. */
-    public void demote(Replica replica, Authority authority, BiConsumer<ObjectId, Status> whenDone) {
+    public void demote(Replica replica, Authority authority, BiConsumer<StoredObject.Name, Status> whenDone) {
         NodeView node = replica.node();
         StoredObject object = replica.object();
-        ObjectId id = object.id();
+        StoredObject.Name name = object.name();
         long bytes = replica.extentBytes();
         long ssdBytes = ExtentSize.onSsd(object.payloadLength());
         node.ssd.demoting(bytes, ssdBytes);
-        underWay.put(id, new ArrayList<>(1));
+        underWay.put(name, new ArrayList<>(1));
         command(replica, node, Medium.SSD, authority, status -> {
             node.ssd.demoted(bytes, ssdBytes);
-            List<Runnable> tasks = underWay.remove(id);
-            whenDone.accept(id, status);
+            List<Runnable> tasks = underWay.remove(name);
+            whenDone.accept(name, status);
             tasks.forEach(Runnable::run);
         });
     }
 
-    private void failed(ObjectId id, NodeView source, Status status) {
+    private void failed(StoredObject.Name object, NodeView source, Status status) {
         switch (status) {
             case CHECKSUM, NOT_FOUND -> {
                 counters.add(status == Status.CHECKSUM ? Count.COPIES_DAMAGED : Count.COPIES_GONE);
                 unreadable
-                        .computeIfAbsent(id, it -> new Unreadable(new HashSet<>(2), nowMs + Bounds.UNREADABLE_MS))
+                        .computeIfAbsent(object, it -> new Unreadable(new HashSet<>(2), nowMs + Bounds.UNREADABLE_MS))
                         .holders
                         .add(source.id);
             }

@@ -17,7 +17,6 @@ import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.TaskReport;
-import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.TaskState;
@@ -36,7 +35,7 @@ import java.util.Set;
  */
 public final class CopyTasks {
     /** @param source the node that gives its copy up when the target has one; empty: none */
-    private record Wish(ObjectId object, String source, List<String> targets) {}
+    private record Wish(StoredObject.Name object, String source, List<String> targets) {}
 
     private static final class Task {
         final long number;
@@ -73,7 +72,7 @@ public final class CopyTasks {
     private final Counters counters;
     private final Map<Long, Task> tasks = new HashMap<>();
     private final Map<Wish, Task> open = new HashMap<>();
-    private final Map<ObjectId, Integer> openOf = new HashMap<>();
+    private final Map<StoredObject.Name, Integer> openOf = new HashMap<>();
     private final Deque<Task> turns = new ArrayDeque<>();
     private final Deque<Task> ended = new ArrayDeque<>();
     private int last;
@@ -92,7 +91,7 @@ public final class CopyTasks {
     /** Begins a task for a published object. INVALID_ARGUMENT: the nodes cannot be those; QUEUE_FULL. */
     public Begun begin(StoredObject object, String source, List<String> targets, Authority authority, long now) {
         nowMs = now;
-        Wish wish = new Wish(object.id(), source, List.copyOf(targets));
+        Wish wish = new Wish(object.name(), source, List.copyOf(targets));
         if (!isPossible(object, wish)) {
             return new Begun(Status.INVALID_ARGUMENT, 0);
         }
@@ -149,8 +148,8 @@ public final class CopyTasks {
     }
 
     /** Somebody decides which copies of it there are: none of them is too many before that has ended. */
-    boolean isOpenFor(ObjectId id) {
-        return openOf.containsKey(id);
+    boolean isOpenFor(StoredObject object) {
+        return openOf.containsKey(object.name());
     }
 
     public void endTerm() {
@@ -184,7 +183,7 @@ public final class CopyTasks {
             end(task, TaskState.FAILED, task.why);
         } else if (nowMs - task.sinceMs >= Bounds.TASK_MS_MAX) {
             end(task, TaskState.FAILED, task.why == Status.OK ? Status.TIMEOUT : task.why);
-        } else if (!copies.isUnderWay(object.id())) {
+        } else if (!copies.isUnderWay(object.name())) {
             advance(task, object, authority);
         }
     }
@@ -222,7 +221,7 @@ public final class CopyTasks {
             task.why = Status.NO_SPACE;
         } else if (copies.budget(from.node()) >= bytes && copies.budget(target) >= bytes) {
             become(task, TaskState.PROCESSING, Status.OK);
-            copies.start(from, target, authority, (id, of, to, copied, done) -> {
+            copies.start(from, target, authority, (of, to, copied, done) -> {
                 if (!done && !isEnded(task)) {
                     task.failures++;
                     become(task, TaskState.PENDING, Status.TRANSFER_FAILED);
@@ -246,7 +245,7 @@ public final class CopyTasks {
 
     /** What may be read: that of the source where there is one, from memory where both media have it. */
     private Replica source(StoredObject object, String preferred) {
-        Set<String> unreadable = copies.unreadableAt(object.id());
+        Set<String> unreadable = copies.unreadableAt(object.name());
         Replica best = null;
         for (Replica replica : object.replicas()) {
             NodeView node = replica.node();

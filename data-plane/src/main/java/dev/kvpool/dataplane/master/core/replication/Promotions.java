@@ -11,7 +11,6 @@ import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.wire.message.Authority;
-import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -33,13 +32,13 @@ public final class Promotions {
     private final IndexRoom room;
     private final Copies copies;
     private final Counters counters;
-    private final Map<ObjectId, Hits> hits = new LinkedHashMap<>() {
+    private final Map<StoredObject.Name, Hits> hits = new LinkedHashMap<>() {
         @Override
-        protected boolean removeEldestEntry(Map.Entry<ObjectId, Hits> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<StoredObject.Name, Hits> eldest) {
             return size() > Bounds.PROMOTION_COUNTED_MAX;
         }
     };
-    private final Set<ObjectId> waiting = new LinkedHashSet<>();
+    private final Set<StoredObject.Name> waiting = new LinkedHashSet<>();
 
     public Promotions(View view, Copies copies, Counters counters) {
         this.index = view.index();
@@ -49,16 +48,16 @@ public final class Promotions {
     }
 
     /** A reader was sent to the SSD. */
-    public void hit(ObjectId id, long nowMs) {
-        Hits known = hits.computeIfAbsent(id, it -> new Hits());
+    public void hit(StoredObject.Name object, long nowMs) {
+        Hits known = hits.computeIfAbsent(object, it -> new Hits());
         if (known.count == 0 || nowMs - known.sinceMs > Bounds.PROMOTION_WINDOW_MS) {
             known.count = 0;
             known.sinceMs = nowMs;
         }
         known.count++;
         if (known.count >= Bounds.PROMOTION_HITS && waiting.size() < Bounds.PROMOTIONS_WAITING_MAX) {
-            hits.remove(id);
-            waiting.add(id);
+            hits.remove(object);
+            waiting.add(object);
         }
     }
 
@@ -78,8 +77,8 @@ public final class Promotions {
         if (isInMemory(object)) {
             return Place.IN_MEMORY;
         }
-        ObjectId id = object.id();
-        if (waiting.contains(id) || copies.isUnderWay(id)) {
+        StoredObject.Name name = object.name();
+        if (waiting.contains(name) || copies.isUnderWay(name)) {
             return Place.ON_ITS_WAY;
         }
         Replica source = source(object);
@@ -92,8 +91,8 @@ public final class Promotions {
         if (waiting.size() >= Bounds.PROMOTIONS_WAITING_MAX) {
             return Place.QUEUE_FULL;
         }
-        hits.remove(id);
-        waiting.add(id);
+        hits.remove(name);
+        waiting.add(name);
         return Place.ON_ITS_WAY;
     }
 
@@ -105,7 +104,7 @@ public final class Promotions {
     /** Begins with what waits, in its order. What finds no room is forgotten: it comes again with its next hits. */
     public void tick(Authority authority) {
         while (!waiting.isEmpty()) {
-            Iterator<ObjectId> first = waiting.iterator();
+            Iterator<StoredObject.Name> first = waiting.iterator();
             StoredObject object = index.object(first.next());
             Replica source = object == null ? null : source(object);
             if (source != null && copies.budget(source.node()) < source.extentBytes()) {
@@ -113,7 +112,7 @@ public final class Promotions {
             }
             first.remove();
             if (source != null && hasRoom(source, object)) {
-                copies.start(source, source.node(), authority, (id, from, to, bytes, done) -> ended(done));
+                copies.start(source, source.node(), authority, (from, to, bytes, done) -> ended(done));
             }
         }
     }
@@ -138,7 +137,7 @@ public final class Promotions {
 
     /** Where it lies on an SSD, if no memory has it and nothing else is done with it. */
     private Replica source(StoredObject object) {
-        if (object.fate() != StoredObject.Fate.PUBLISHED || copies.isUnderWay(object.id()) || isInMemory(object)) {
+        if (object.fate() != StoredObject.Fate.PUBLISHED || copies.isUnderWay(object.name()) || isInMemory(object)) {
             return null;
         }
         Replica source = null;

@@ -20,7 +20,6 @@ import dev.kvpool.dataplane.master.core.plan.CopyPlan.Site;
 import dev.kvpool.dataplane.master.core.plan.CopyPlan.Step;
 import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.wire.message.Authority;
-import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -56,7 +55,7 @@ public final class Repairs {
     /** This pass looks for them. */
     private boolean spreading;
 
-    private final Deque<ObjectId> waiting = new ArrayDeque<>();
+    private final Deque<StoredObject.Name> waiting = new ArrayDeque<>();
     /** Something was done since the last pass ended. */
     private boolean progress;
 
@@ -196,9 +195,7 @@ public final class Repairs {
                     ? "may have been removed: nobody is there who knows"
                     : copy(object, bytes, leaving, holders, now, now.values(), authority, nowMs);
             drains.left(first ? leaving : null, why);
-        } else if (object.usableCopies() > object.wanted()
-                && !object.isLeased(nowMs)
-                && !tasks.isOpenFor(object.id())) {
+        } else if (object.usableCopies() > object.wanted() && !object.isLeased(nowMs) && !tasks.isOpenFor(object)) {
             trim(object, holders);
         } else if (spreading && even && absences.mayRead(object)) {
             List<Site> elsewhere = CopyPlan.elsewhere(holders, now.values(), bytes);
@@ -218,10 +215,10 @@ public final class Repairs {
             Collection<Site> targets,
             Authority authority,
             long nowMs) {
-        if (copies.isUnderWay(object.id())) {
+        if (copies.isUnderWay(object.name())) {
             return BEING_COPIED;
         }
-        Step step = CopyPlan.next(holders, targets, copies.unreadableAt(object.id()), bytes);
+        Step step = CopyPlan.next(holders, targets, copies.unreadableAt(object.name()), bytes);
         switch (step.obstacle()) {
             case NONE -> {
                 NodeView target = membership.node(step.target());
@@ -230,14 +227,14 @@ public final class Repairs {
                 now.put(step.source(), sites.at(membership.node(step.source()), nowMs));
                 return BEING_COPIED;
             }
-            case BUDGET -> waiting.add(object.id());
+            case BUDGET -> waiting.add(object.name());
             case NO_ROOM -> makeRoom(leaving, holders, now, bytes);
             case NO_SOURCE, NO_NODE -> {}
         }
         return step.obstacle().sentence();
     }
 
-    private void copied(ObjectId id, String source, String target, long bytes, boolean done) {
+    private void copied(String source, String target, long bytes, boolean done) {
         if (done) {
             progress = true;
             drains.moved(source, bytes);
@@ -289,7 +286,7 @@ public final class Repairs {
      */
     private void clear(StoredObject object, List<Site> holders, long nowMs) {
         boolean stays = holders.stream().anyMatch(holder -> holder.serves() && !holder.leaving());
-        if (!stays || copies.isUnderWay(object.id())) {
+        if (!stays || copies.isUnderWay(object.name())) {
             return;
         }
         for (Site holder : List.copyOf(holders)) {

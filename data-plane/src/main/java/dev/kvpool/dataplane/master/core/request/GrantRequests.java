@@ -283,7 +283,7 @@ final class GrantRequests {
         if (outlived != null) {
             ObjectId id = outlived.id;
             grants.end(outlived);
-            settlement.giveUpLeftOver(id, nowMs);
+            settlement.giveUpLeftOver(id, key, nowMs);
             counters.add(Count.GRANTS_EXPIRED);
         }
     }

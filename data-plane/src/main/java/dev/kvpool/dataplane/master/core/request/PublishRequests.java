@@ -140,7 +140,7 @@ public final class PublishRequests {
 
     private void giveBack(Grant grant, Count outcome, long nowMs) {
         end(grant, Status.STALE_EPOCH);
-        settlement.giveUpLeftOver(grant.id, nowMs);
+        settlement.giveUpLeftOver(grant.id, grant.key, nowMs);
         counters.add(outcome);
     }
 
@@ -163,7 +163,7 @@ public final class PublishRequests {
         for (Grant overdue : grants.endOverdue(nowMs)) {
             counters.add(Count.GRANTS_EXPIRED);
             end(overdue, Status.UNAVAILABLE);
-            settlement.giveUpLeftOver(overdue.id, nowMs);
+            settlement.giveUpLeftOver(overdue.id, overdue.key, nowMs);
         }
     }
 
@@ -189,7 +189,7 @@ public final class PublishRequests {
         if (grant.waits.isEmpty()) {
             return; // as a rule the node's record comes before its writer's word
         }
-        StoredObject object = index.object(grant.id);
+        StoredObject object = index.object(grant.id, grant.key);
         boolean seen = object != null && object.fate() == StoredObject.Fate.UNSETTLED && object.isAvailable();
         for (PublishWait wait : grant.waits) {
             if (nowMs < wait.untilMs() && isAwaited(grant, wait, object)) {
@@ -200,7 +200,7 @@ public final class PublishRequests {
             } else {
                 counters.add(Count.PUTS_FAILED);
                 end(grant, Status.UNAVAILABLE);
-                settlement.giveUpLeftOver(grant.id, nowMs);
+                settlement.giveUpLeftOver(grant.id, grant.key, nowMs);
             }
             return;
         }

@@ -99,7 +99,7 @@ final class ReadRequests {
         lease(object, nowMs);
         if (!inMemory) {
             counters.add(Count.LOOKUP_HITS_SSD);
-            promotions.hit(object.id(), nowMs);
+            promotions.hit(object.name(), nowMs);
         }
         return new Found(Status.OK, object.id(), object.payloadLength(), object.payloadCrc(), replicas);
     }

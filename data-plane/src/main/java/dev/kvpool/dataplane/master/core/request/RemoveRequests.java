@@ -142,7 +142,7 @@ final class RemoveRequests {
     /** What was replaced while its node was away is there for its readers until its node is told, or their leases end. */
     private boolean isReplacedOneLeased(Key key, long nowMs) {
         for (ObjectId id : index.remains().of(key)) {
-            StoredObject replaced = index.object(id);
+            StoredObject replaced = index.object(id, key);
             if (replaced != null && replaced.isLeased(nowMs) && !replaced.isBeingFreed()) {
                 return true;
             }

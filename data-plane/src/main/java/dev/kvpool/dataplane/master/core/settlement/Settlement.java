@@ -18,6 +18,7 @@ import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.index.Tombstones;
 import dev.kvpool.dataplane.master.core.membership.Groups;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 
 /**
@@ -300,8 +301,8 @@ public final class Settlement {
     }
 
     /** Gives up what a grant that ended without a publish has left behind, if anything has arrived yet. */
-    public void giveUpLeftOver(ObjectId id, long nowMs) {
-        StoredObject object = index.object(id);
+    public void giveUpLeftOver(ObjectId id, Key key, long nowMs) {
+        StoredObject object = index.object(id, key);
         if (object != null && object.fate() == StoredObject.Fate.UNSETTLED) {
             frees.giveUp(object, Cause.REPLACED, nowMs);
             counters.add(Count.LEFT_OVERS);

@@ -181,8 +181,13 @@ public final class Slabs {
     }
 
     public boolean hasBytes(int block, int at, byte[] expected) {
+        return hasBytes(block, at, expected, expected.length);
+    }
+
+    /** Whether the first so many of the expected bytes are there. */
+    public boolean hasBytes(int block, int at, byte[] expected, int length) {
         int from = start(block) + at;
-        return Arrays.equals(pages[block >>> PAGE_SHIFT], from, from + expected.length, expected, 0, expected.length);
+        return Arrays.equals(pages[block >>> PAGE_SHIFT], from, from + length, expected, 0, length);
     }
 
     public boolean haveEqualBytes(int block, int other, int at, int length) {

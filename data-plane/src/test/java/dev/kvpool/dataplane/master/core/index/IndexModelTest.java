@@ -114,6 +114,10 @@ class IndexModelTest {
             }
         }
 
+        private StoredObject named(ObjectId id) {
+            return index.object(new StoredObject.Name(id, Tenant.DEFAULT));
+        }
+
         private void commit(NodeView node, PlainNode plainNode, DirectoryRecord line) {
             StoredObject object = index.commit(node, line);
             Plain expected = plain.commit(plainNode, line);
@@ -156,12 +160,12 @@ class IndexModelTest {
             }
             boolean canPublish = object.fate != Fate.PUBLISHED && !plain.published.containsKey(object.told.key());
             if (canPublish && random.nextInt(4) > 0) {
-                assertThat(index.publishedUnderKeyOf(index.object(object.id()))).isNull();
+                assertThat(index.publishedUnderKeyOf(named(object.id()))).isNull();
                 int wanted = 1 + random.nextInt(3);
-                index.publish(index.object(object.id()), wanted);
+                index.publish(named(object.id()), wanted);
                 plain.publish(object, wanted);
             } else if (random.nextInt(3) == 0) {
-                index.doom(index.object(object.id()), Cause.REMOVED);
+                index.doom(named(object.id()), Cause.REMOVED);
                 plain.doom(object);
             }
         }
@@ -184,10 +188,10 @@ class IndexModelTest {
                 return;
             }
             if (random.nextBoolean()) {
-                index.copying(index.object(object.id()), target);
+                index.copying(named(object.id()), target);
                 plain.copying(object, plainTarget);
             } else if (random.nextInt(10) > 0) {
-                index.copied(object.id(), target);
+                index.copied(new StoredObject.Name(object.id(), Tenant.DEFAULT), target);
                 plain.copied(object, plainTarget);
             } else {
                 index.forgetCopies();
@@ -304,14 +308,14 @@ class IndexModelTest {
         private long published(BiPredicate<Integer, Integer> which) {
             return plain.published.values().stream()
                     .filter(object -> which.test(
-                            object.counted(serving), index.object(object.id()).wanted()))
+                            object.counted(serving), named(object.id()).wanted()))
                     .count();
         }
 
         private void compare(ObjectChain chain, Fate fate) {
             List<ObjectId> inChain = new ArrayList<>();
             for (StoredObject object : chain) {
-                if (object.equals(index.object(object.id()))) {
+                if (object.equals(named(object.id()))) {
                     inChain.add(object.id());
                 }
                 assertThat(object.fate()).isEqualTo(fate);
@@ -324,7 +328,7 @@ class IndexModelTest {
         }
 
         private void compare(StoredObject object, Plain expected) {
-            assertThat(index.object(expected.id())).isEqualTo(object);
+            assertThat(named(expected.id())).isEqualTo(object);
             assertThat(object.key()).isEqualTo(expected.told.key());
             assertThat(object.hasKey(expected.told.key())).isTrue();
             assertThat(object.payloadLength()).isEqualTo(expected.told.payloadLength());

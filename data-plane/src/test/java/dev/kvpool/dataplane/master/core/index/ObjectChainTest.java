@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -101,7 +102,7 @@ class ObjectChainTest {
     }
 
     private StoredObject object(int number) {
-        return index.object(new ObjectId(1, number));
+        return index.object(new StoredObject.Name(new ObjectId(1, number), Tenant.DEFAULT));
     }
 
     private void toTheEndBut(int left, ObjectChain.Walk walk) {

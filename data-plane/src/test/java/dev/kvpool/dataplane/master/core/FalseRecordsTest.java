@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.dataplane.wire.message.Tenant;
+import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What an engine with a certificate shows of ids that are not its own: nothing of others is lost, whoever says it first. */
+class FalseRecordsTest {
+    private static final long MIB = 1 << 20;
+    private static final int OBJECTS = 20;
+    private static final Tenant A = Tenant.of("a");
+    private static final Tenant B = Tenant.of("b");
+
+    private final Scenario pool = new Scenario().withNodes(MIB, "n", "m");
+
+    /** One that has to be told whom to dial. */
+    private ModelNode engineOf(Tenant tenant) {
+        return pool.transientNode("engine", MIB).ofTenant(tenant);
+    }
+
+    private static void claims(ModelNode engine, Tenant tenant, List<ObjectId> ids) {
+        for (ObjectId id : ids) {
+            engine.keep(id, tenant.qualify(Key.of("mine-" + id)), 10, Retention.NONE);
+        }
+    }
+
+    private List<ObjectId> filled() {
+        pool.as(A).fill("k", OBJECTS);
+        List<ObjectId> ids = new ArrayList<>();
+        for (String node : List.of("n", "m")) {
+            pool.node(node).directory().stream().map(DirectoryRecord::objectId).forEach(ids::add);
+        }
+        assertThat(ids).hasSize(OBJECTS);
+        return ids;
+    }
+
+    private void dialAll(ModelMaster master, String... nodes) {
+        for (String node : nodes) {
+            pool.node(node).dial(master);
+            pool.world.run(100);
+        }
+    }
+
+    private void everythingIsThere() {
+        for (int i = 0; i < OBJECTS; i++) {
+            assertThat(pool.as(A).find("k" + i).status()).as("k" + i).isEqualTo(Status.OK);
+        }
+        assertThat(pool.present("n", "\0a\0k", OBJECTS) + pool.present("m", "\0a\0k", OBJECTS))
+                .isEqualTo(OBJECTS);
+    }
+
+    private void allLeasesEnd() {
+        pool.pass(Scenario.LEASE_DURATION_MS + 2 * Scenario.OBJECT_LEASE_MS);
+    }
+
+    @Test
+    void aStandbyThatHearsThemFirstLosesNothingWhenItLeads() {
+        pool.leading(1);
+        List<ObjectId> ids = filled();
+        claims(engineOf(B), B, ids);
+        ModelMaster next = pool.lonelyMaster();
+        dialAll(next, "engine", "n", "m");
+        pool.standBy();
+        pool.lead(next, 2).talkTo(next);
+        allLeasesEnd();
+
+        everythingIsThere();
+    }
+
+    @Test
+    void noMoreDoesOneThatBeganToLeadWithoutAView() {
+        pool.leading(1);
+        List<ObjectId> ids = filled();
+        claims(engineOf(B), B, ids);
+        pool.standBy();
+        ModelMaster next = pool.lonelyMaster();
+        pool.lead(next, 2).talkTo(next);
+        dialAll(next, "engine", "n", "m");
+        allLeasesEnd();
+
+        everythingIsThere();
+    }
+
+    @Test
+    void whatIsBeingPutIsPublishedThoughAnEngineShowsItsIdFirst() {
+        pool.leading(1);
+        filled();
+        ModelNode engine = engineOf(B);
+        engine.dial(pool.talkedTo());
+        pool.world.run(100);
+        engine.mute(true); // it frees nothing
+        GrantReply reply = pool.as(A).grant("l", 100);
+        ObjectId granted = reply.grants().getFirst().objectId();
+        claims(engine, B, List.of(granted));
+        pool.world.run(100);
+
+        List<Long> written = pool.write(reply, "l", 100);
+        assertThat(pool.published(pool.publish(granted, "l", written))).isEqualTo(Status.OK);
+        everythingIsThere();
+    }
+
+    /** Its certificate may be of the tenant that put it: then what the storage node has is still what was put. */
+    @Test
+    void aStorageNodeComesBeforeAnEngineOfTheSameTenant() {
+        pool.leading(1);
+        List<ObjectId> ids = filled();
+        ModelNode engine = engineOf(A);
+        claims(engine, A, ids.subList(0, OBJECTS / 2));
+        for (String node : List.of("n", "m")) {
+            pool.node(node).directory().stream()
+                    .filter(it -> ids.indexOf(it.objectId()) >= OBJECTS / 2)
+                    .forEach(it -> engine.keep(it.objectId(), it.key(), 10, Retention.NONE));
+        }
+        ModelMaster next = pool.lonelyMaster();
+        dialAll(next, "engine", "n", "m");
+        pool.standBy();
+        pool.lead(next, 2).talkTo(next);
+        allLeasesEnd();
+
+        everythingIsThere();
+    }
+
+    @Test
+    void whatAStorageNodeRefutesSetsTheEngineApartWhicheverComesFirst() {
+        pool.leading(1);
+        List<ObjectId> ids = filled();
+        ModelNode engine = engineOf(B);
+        claims(engine, B, ids.subList(0, 1));
+        engine.dial(pool.talkedTo());
+        pool.world.run(100);
+        assertThat(pool.talkedTo().reports())
+                .anySatisfy(it -> assertThat(it).contains("engine is set apart", "is another one"));
+
+        ModelMaster other = pool.lonelyMaster();
+        dialAll(other, "engine");
+        assertThat(other.reports()).noneSatisfy(it -> assertThat(it).contains("set apart"));
+        dialAll(other, "n", "m");
+        assertThat(other.reports())
+                .anySatisfy(it -> assertThat(it).contains("engine is set apart", "is another one"))
+                .noneSatisfy(it -> assertThat(it).contains("node n is set apart"))
+                .noneSatisfy(it -> assertThat(it).contains("node m is set apart"));
+    }
+
+    /** None of the two is believed more: each has what it shows. */
+    @Test
+    void enginesOfTwoTenantsThatShowOneIdDoNotHarmOneAnother() {
+        Scenario engines = new Scenario();
+        ModelNode ofA = engines.transientNode("of-a", MIB).ofTenant(A);
+        ModelNode ofB = engines.transientNode("of-b", MIB).ofTenant(B);
+        engines.leading(1);
+        engines.world.run(2_000);
+        engines.as(A).fill("k", 1);
+        ObjectId id = ofA.directory().getFirst().objectId();
+        ModelMaster next = engines.lonelyMaster();
+        ofB.hangUp(engines.talkedTo());
+        ofB.keep(id, B.qualify(Key.of("mine")), 10, Retention.NONE);
+        ofB.dial(next);
+        engines.world.run(100);
+        ofA.dial(next);
+        engines.world.run(100);
+        engines.standBy();
+        engines.lead(next, 2).talkTo(next);
+        engines.pass(Scenario.LEASE_DURATION_MS + 2 * Scenario.OBJECT_LEASE_MS);
+
+        assertThat(engines.as(A).find("k0").status()).isEqualTo(Status.OK);
+        assertThat(ofA.directory()).hasSize(1);
+        assertThat(engines.as(A).remove("k0", true)).isEqualTo(Status.OK);
+    }
+}
