@@ -3,15 +3,24 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Consistency;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.tenant.Quota;
 import dev.kvpool.dataplane.master.core.tenant.Quotas;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.NativeNode;
 import dev.kvpool.nativelib.Status;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -150,6 +159,37 @@ class QuotaFairnessTest {
         assertThat(pool.put("more", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
         assertThat(pool.remove("b0", true)).isEqualTo(Status.OK);
         assertThat(putUntil(Status.QUOTA_EXCEEDED, pool, "again")).isEqualTo(1);
+    }
+
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    /** What a request for as many keys as one may have allocates. */
+    private static long allocated(Scenario pool, String prefix, Retention retention) {
+        List<GrantKey> keys = new ArrayList<>();
+        for (int i = 0; i < ClientRequest.KEYS_MAX; i++) {
+            keys.add(new GrantKey(Key.of(prefix + i), 1000, retention, false));
+        }
+        GrantRequest request = new GrantRequest(pool.nextRequest(), 1, 30_000, false, keys, "");
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        pool.send(request);
+        long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+        assertThat(pool.reply(request.requestId(), GrantReply.class).grants())
+                .allSatisfy(line -> assertThat(line.status()).isEqualTo(Status.OK));
+        return allocated;
+    }
+
+    /** What is guaranteed is the same for each key of a request, and with many tenants finding it out takes more than all else. */
+    @Test
+    void pinsOfManyKeysCostAboutWhatKeysDo() {
+        Map<String, Long> guaranteed = new TreeMap<>();
+        for (int i = 0; i < 200; i++) {
+            guaranteed.put("t" + i, 1L);
+        }
+        Scenario pool = new Scenario().withNodes(100L << 20, "n", "m", "o", "p").leading(1);
+        pool.talkedTo().goBy(rules(guaranteed));
+        pool.as(B);
+        long unpinned = allocated(pool, "k", Retention.NONE);
+        assertThat(allocated(pool, "pinned", HARD_PIN)).isLessThan(2 * unpinned);
     }
 
     @Test

@@ -16,6 +16,8 @@ import dev.kvpool.dataplane.wire.message.Tenant;
  * guaranteed to no tenant. Where nothing is guaranteed all may pin, and the pool is the limit.
  */
 public final class PinnedRoom {
+    private static final long UNLIMITED = Long.MAX_VALUE;
+
     private final CurrentRules rules;
     private final Membership membership;
     private final TenantAccounts accounts;
@@ -26,22 +28,52 @@ public final class PinnedRoom {
         this.accounts = view.index().accounts();
     }
 
-    /** Whether a tenant may put a pinned object of so many bytes, all copies together. */
-    public boolean takes(Tenant tenant, long bytes) {
-        Quotas quotas = rules.quotas();
-        long shared = membership.sharedCapacityBytes();
-        if (!quotas.guarantee() || shared == 0) { // what engines lend is their own tenants'
-            return true;
+    /** What a tenant may pin during one request, in which no node and no rule changes. */
+    public Share shareOf(Tenant tenant) {
+        return new Share(tenant.name());
+    }
+
+    /** Looks at guarantees and nodes once, at the first pinned key. */
+    public final class Share {
+        private final String tenant;
+        private boolean isKnown;
+        private long mostBytes;
+
+        /** What others have pinned that counts against the same limit. */
+        private long othersBytes;
+
+        private Share(String tenant) {
+            this.tenant = tenant;
         }
-        Guarantees now = GuaranteedRoom.guarantees(rules, membership, accounts, 0);
-        if (quotas.of(tenant.name()).guaranteedBytes() > 0) {
-            return accounts.pinnedBytes(tenant.name()) + bytes <= now.floor(tenant.name());
+
+        /** Whether the tenant may put one more pinned object of so many bytes, all copies together. */
+        public boolean takes(long bytes) {
+            if (!isKnown) {
+                look();
+                isKnown = true;
+            }
+            return mostBytes == UNLIMITED || bytes <= mostBytes - othersBytes - accounts.pinnedBytes(tenant);
         }
-        double rest = shared * rules.eviction().low();
-        for (String name : quotas.byTenant().keySet()) {
-            rest -= now.floor(name);
+
+        private void look() {
+            Quotas quotas = rules.quotas();
+            long shared = membership.sharedCapacityBytes();
+            if (!quotas.guarantee() || shared == 0) { // what engines lend is their own tenants'
+                mostBytes = UNLIMITED;
+                return;
+            }
+            Guarantees now = GuaranteedRoom.guarantees(rules, membership, accounts, 0);
+            if (quotas.of(tenant).guaranteedBytes() > 0) {
+                mostBytes = now.floor(tenant);
+                return;
+            }
+            double rest = shared * rules.eviction().low();
+            for (String name : quotas.byTenant().keySet()) {
+                rest -= now.floor(name);
+            }
+            mostBytes = (long) (rest * Bounds.PINNED_PART_MAX);
+            othersBytes = pinnedWithoutGuarantee(quotas) - accounts.pinnedBytes(tenant);
         }
-        return pinnedWithoutGuarantee(quotas) + bytes <= rest * Bounds.PINNED_PART_MAX;
     }
 
     private long pinnedWithoutGuarantee(Quotas quotas) {

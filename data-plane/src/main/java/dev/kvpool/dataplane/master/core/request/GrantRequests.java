@@ -97,6 +97,7 @@ final class GrantRequests {
             boolean replace,
             Placement<NodeView> placement,
             long largestExtent,
+            PinnedRoom.Share pins,
             long nowMs,
             long deadlineMs) {}
 
@@ -110,6 +111,7 @@ final class GrantRequests {
                 request.replace(),
                 new Placement<>(members.takers(asker.tenant()), request.preferredNode(), random),
                 largestExtent(),
+                pinnedRoom.shareOf(asker.tenant()),
                 nowMs,
                 nowMs + grantedMs);
         NodeTable nodes = new NodeTable();
@@ -133,8 +135,7 @@ final class GrantRequests {
         if (extentBytes > wish.largestExtent) {
             return refused(Status.TOO_LARGE);
         }
-        if (asked.retention().hard()
-                && !pinnedRoom.takes(wish.tenant, ExtentSize.ofCopies(extentBytes, wish.replicas))) {
+        if (asked.retention().hard() && !wish.pins.takes(ExtentSize.ofCopies(extentBytes, wish.replicas))) {
             return overQuota(QuotaEvictor.Answer.EXCEEDED, wish.tenant);
         }
         if (rules.quotas().of(wish.tenant.name()).isLimited()) {
