@@ -14,10 +14,12 @@ import dev.kvpool.dataplane.wire.message.ClientRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.NativeNode;
 import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.PutOutcome;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -159,6 +161,110 @@ class QuotaFairnessTest {
         assertThat(pool.put("more", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
         assertThat(pool.remove("b0", true)).isEqualTo(Status.OK);
         assertThat(putUntil(Status.QUOTA_EXCEEDED, pool, "again")).isEqualTo(1);
+    }
+
+    /** What a put replaces is there beside it until it is published, and counts once with it. */
+    @Test
+    void whatIsPinnedMayBeReplacedAtTheLimit() {
+        Scenario pool = pool(Map.of("a", 20L, "b", 10L), "n", "m");
+        pool.as(B).keeping(HARD_PIN);
+        assertThat(putUntil(Status.QUOTA_EXCEEDED, pool, "b")).isEqualTo(10);
+        List<GrantReply> grants = grantsToReplace(pool, "b", 10);
+        assertThat(pool.put("more", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
+        for (int i = 0; i < 10; i++) {
+            List<Long> written = pool.write(grants.get(i), "b" + i, 1000);
+            ObjectId id = grants.get(i).grants().getFirst().objectId();
+            assertThat(pool.published(pool.publish(id, "b" + i, written))).isEqualTo(Status.OK);
+        }
+        assertThat(pool.put("more", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
+        assertThat(pool.upsert("b0", 2000)).as("twice as large").isEqualTo(Status.QUOTA_EXCEEDED);
+        assertThat(pool.remove("b0", true)).isEqualTo(Status.OK);
+        assertThat(pool.upsert("b1", 2000)).isEqualTo(Status.OK);
+        assertThat(pool.put("more", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
+    }
+
+    private static List<GrantReply> grantsToReplace(Scenario pool, String prefix, int objects) {
+        List<GrantReply> grants = new ArrayList<>();
+        for (int i = 0; i < objects; i++) {
+            GrantReply reply = pool.grant(prefix + i, 1000, 30_000, true);
+            assertThat(reply.grants().getFirst().status()).isEqualTo(Status.OK);
+            grants.add(reply);
+        }
+        return grants;
+    }
+
+    @Test
+    void whatIsBeingReplacedLeavesRoomForMorePins() {
+        Scenario pool = pool(Map.of("a", 20L, "b", 10L), "n", "m");
+        pool.as(B).keeping(HARD_PIN).fill("b", 6);
+        grantsToReplace(pool, "b", 6);
+        assertThat(putUntil(Status.QUOTA_EXCEEDED, pool, "more")).isEqualTo(4);
+    }
+
+    @Test
+    void whatWasToBeReplacedInVainCountsAsBefore() {
+        Scenario pool = pool(Map.of("a", 20L, "b", 10L), "n", "m");
+        pool.as(B).keeping(HARD_PIN).fill("b", 10);
+        for (GrantReply reply : grantsToReplace(pool, "b", 10)) {
+            ObjectId id = reply.grants().getFirst().objectId();
+            pool.publish(id, "b", List.of(), PutOutcome.FAILED);
+        }
+        pool.disconnect();
+        pool.as(B).pass(40_000);
+        assertThat(pool.put("more", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
+    }
+
+    /** Else a tenant whose pinned objects are lost meanwhile would have them twice in the end. */
+    @Test
+    void whatIsLostBeforeItIsReplacedMakesNoRoomForMorePins() {
+        Scenario pool = pool(Map.of("a", 20L, "b", 10L), "n", "m");
+        pool.as(B).keeping(HARD_PIN).fill("b", 10);
+        grantsToReplace(pool, "b", 10);
+        pool.crash("n");
+        pool.node("n").wipe();
+        pool.restart("n");
+        pool.world.run(100);
+        assertThat(kept(pool, B)).as("some are lost").isLessThan(10);
+        assertThat(pool.put("more", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
+    }
+
+    /** Nor does the pin of a put count whose client went away. */
+    @Test
+    void aPutThatIsOverDoesNotPin() {
+        Scenario pool = pool(Map.of("a", 20L, "b", 1L), "n", "m");
+        pool.as(B).keeping(HARD_PIN);
+        assertThat(pool.grant("b", 1000).grants().getFirst().status()).isEqualTo(Status.OK);
+        pool.disconnect();
+        assertThat(pool.as(B).put("b", 1000)).isEqualTo(Status.OK);
+    }
+
+    /** Of 60 objects 40 are guaranteed, and B pins up to 10 of the rest. With one node there are 30, all of them guaranteed. */
+    @Test
+    void whileANodeIsAwayATenantHearsThatThePoolHasNoSpaceUntilItHasPinnedWhatItMay() {
+        Scenario pool = pool(Map.of("a", 40L), "n", "m");
+        pool.as(B).keeping(HARD_PIN).fill("b", 9);
+        pool.as(A).fill("a", 35);
+        pool.crash("m");
+        assertThat(pool.put("more", 1000)).isEqualTo(Status.NO_SPACE);
+        assertThat(pool.as(B).put("more", 1000)).isEqualTo(Status.NO_SPACE);
+        pool.restart("m");
+        pool.world.run(100);
+        assertThat(pool.put("more", 1000)).isEqualTo(Status.OK);
+        assertThat(putUntil(Status.QUOTA_EXCEEDED, pool.as(A), "again")).isEqualTo(5);
+        pool.crash("m");
+        assertThat(pool.put("last", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
+        assertThat(pool.as(B).put("last", 1000)).isEqualTo(Status.QUOTA_EXCEEDED);
+    }
+
+    /** Without storage nodes it pins in memory of its own engine, not more than it may when they are back and keep copies. */
+    @Test
+    void whileNoStorageNodeIsThereATenantPinsNoMoreThanItMay() {
+        Scenario pool = pool(Map.of("a", 20L), "n");
+        pool.transientNode("engine", 40 * EXTENT).ofTenant(B).dial(pool.talkedTo());
+        pool.world.run(1_000);
+        pool.as(B).keeping(HARD_PIN).fill("b", 3);
+        pool.crash("n");
+        assertThat(putUntil(Status.QUOTA_EXCEEDED, pool, "more")).isEqualTo(2);
     }
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -4,8 +4,11 @@ package dev.kvpool.dataplane.master.core.command;
 import dev.kvpool.dataplane.master.core.base.ExtentSize;
 import dev.kvpool.dataplane.master.core.base.PendingReply;
 import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -29,6 +32,11 @@ public final class Grant {
     /** What is put never gives way to other objects. */
     final boolean isHardPinned;
 
+    /** The pinned object that gives way to it when it is published; {@link ObjectId#NONE} when there is none. */
+    private final ObjectId replacedPin;
+
+    private final long replacedPinBytes;
+
     public final List<NodeView> targets;
 
     /** Copies the object should have. */
@@ -42,6 +50,11 @@ public final class Grant {
     /** Its connection ended. The writer may still finish, but nobody waits for it any more. */
     boolean abandoned;
 
+    /**
+     * Leave to put one object.
+     *
+     * @param present what the key has now; null when it has nothing
+     */
     public Grant(
             long session,
             ObjectId id,
@@ -51,8 +64,13 @@ public final class Grant {
             int wanted,
             long deadlineMs,
             boolean replaces,
-            boolean isHardPinned) {
+            boolean isHardPinned,
+            StoredObject present) {
         this.isHardPinned = isHardPinned;
+        boolean replacesPin =
+                isHardPinned && present != null && present.retention().hard();
+        this.replacedPin = replacesPin ? present.id() : ObjectId.NONE;
+        this.replacedPinBytes = replacesPin ? present.countedBytes() : 0;
         this.replaces = replaces;
         this.session = session;
         this.id = id;
@@ -70,6 +88,23 @@ public final class Grant {
     /** What it counts against its tenant's quota: an extent for each copy that the object should have. */
     long countedBytes() {
         return ExtentSize.ofCopies(extentBytes, wanted);
+    }
+
+    /** Its pin counts with its tenant's from now on, and twice for nothing: what gives way to it counts less by as much. */
+    void bookPin(TenantAccounts accounts) {
+        if (isHardPinned) {
+            accounts.pinned(Tenant.of(key), countedBytes());
+            if (replacedPinBytes > 0) {
+                accounts.yields(Tenant.of(key), replacedPin, Math.min(countedBytes(), replacedPinBytes));
+            }
+        }
+    }
+
+    void takePinBack(TenantAccounts accounts) {
+        if (isHardPinned) {
+            accounts.yieldsNoMore(Tenant.of(key), replacedPin);
+            accounts.pinned(Tenant.of(key), -countedBytes());
+        }
     }
 
     /** From the node's record on, the bytes count as used instead of granted. */

@@ -5,7 +5,6 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
-import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -53,14 +52,13 @@ public final class Grants {
         byId.put(grant.id, grant);
         newest.put(grant.key, grant);
         byDeadline.add(grant);
-        book(grant, 1);
+        accounts.granted(grant.key, 1, grant.countedBytes());
+        grant.bookPin(accounts);
     }
 
-    private void book(Grant grant, int times) {
-        accounts.granted(grant.key, times, times * grant.countedBytes());
-        if (grant.isHardPinned) {
-            accounts.pinned(Tenant.of(grant.key), times * grant.countedBytes());
-        }
+    private void takeBack(Grant grant) {
+        accounts.granted(grant.key, -1, -grant.countedBytes());
+        grant.takePinBack(accounts);
     }
 
     /** The grant with this id, or null when it has ended. */
@@ -102,7 +100,7 @@ public final class Grants {
                 lateWrites.expect(grant);
             }
             grant.releaseAll();
-            book(grant, -1);
+            takeBack(grant);
         }
     }
 
@@ -132,7 +130,7 @@ public final class Grants {
     public void clear() {
         for (Grant grant : byId.values()) {
             grant.releaseAll();
-            book(grant, -1);
+            takeBack(grant);
         }
         byId.clear();
         newest.clear();

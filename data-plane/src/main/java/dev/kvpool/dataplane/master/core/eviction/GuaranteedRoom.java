@@ -30,15 +30,10 @@ final class GuaranteedRoom {
             now = null;
             return;
         }
-        now = guarantees(rules, membership, accounts, bytesToLose);
-    }
-
-    /** What is guaranteed now, of which so many bytes have to go. */
-    static Guarantees guarantees(CurrentRules rules, Membership membership, TenantAccounts accounts, long bytesToLose) {
         double low = rules.eviction().low();
         Map<String, Long> own = membership.lentCapacityBytes();
         own.replaceAll((tenant, capacity) -> (long) (capacity * low));
-        return new Guarantees(
+        now = new Guarantees(
                 rules.quotas(), accounts, (long) (membership.sharedCapacityBytes() * low), own, bytesToLose);
     }
 

@@ -3,12 +3,15 @@ package dev.kvpool.dataplane.master.core.eviction;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.CurrentRules;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.tenant.Guarantees;
 import dev.kvpool.dataplane.master.core.tenant.Quotas;
 import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
 import dev.kvpool.dataplane.wire.message.Tenant;
+import java.util.Map;
+import java.util.OptionalLong;
 
 /**
  * How much tenants may pin hard where anything is guaranteed. A pinned object never gives way, so what is pinned of one tenant must not
@@ -16,6 +19,15 @@ import dev.kvpool.dataplane.wire.message.Tenant;
  * guaranteed to no tenant. Where nothing is guaranteed all may pin, and the pool is the limit.
  */
 public final class PinnedRoom {
+    /** What becomes of a pin. */
+    public enum Answer {
+        TAKEN,
+        /** There would be room if all storage nodes were there. */
+        NOT_NOW,
+        /** The tenant has pinned what it may. */
+        EXCEEDED
+    }
+
     private static final long UNLIMITED = Long.MAX_VALUE;
 
     private final CurrentRules rules;
@@ -39,6 +51,9 @@ public final class PinnedRoom {
         private boolean isKnown;
         private long mostBytes;
 
+        /** The same if all storage nodes were there. */
+        private long mostWithAllBytes;
+
         /** What others have pinned that counts against the same limit. */
         private long othersBytes;
 
@@ -46,33 +61,64 @@ public final class PinnedRoom {
             this.tenant = tenant;
         }
 
-        /** Whether the tenant may put one more pinned object of so many bytes, all copies together. */
-        public boolean takes(long bytes) {
+        /**
+         * Whether the tenant may put one more pinned object.
+         *
+         * @param bytes of all copies together
+         * @param present what the key has now, which gives way; null when it has nothing
+         */
+        public Answer take(long bytes, StoredObject present) {
             if (!isKnown) {
                 look();
                 isKnown = true;
             }
-            return mostBytes == UNLIMITED || bytes <= mostBytes - othersBytes - accounts.pinnedBytes(tenant);
+            long moreBytes = present != null && present.retention().hard() ? bytes - present.countedBytes() : bytes;
+            if (moreBytes <= 0 || isWithin(mostBytes, moreBytes)) {
+                return Answer.TAKEN;
+            }
+            return isWithin(mostWithAllBytes, moreBytes) ? Answer.NOT_NOW : Answer.EXCEEDED;
+        }
+
+        private boolean isWithin(long most, long moreBytes) {
+            return most == UNLIMITED || moreBytes <= most - othersBytes - accounts.pinnedBytes(tenant);
         }
 
         private void look() {
             Quotas quotas = rules.quotas();
-            long shared = membership.sharedCapacityBytes();
-            if (!quotas.guarantee() || shared == 0) { // what engines lend is their own tenants'
+            if (!quotas.guarantee()) {
                 mostBytes = UNLIMITED;
                 return;
             }
-            Guarantees now = GuaranteedRoom.guarantees(rules, membership, accounts, 0);
+            if (quotas.of(tenant).guaranteedBytes() == 0) {
+                othersBytes = pinnedWithoutGuarantee(quotas) - accounts.pinnedBytes(tenant);
+            }
+            long shared = membership.sharedCapacityBytes();
+            OptionalLong all = membership.sharedCapacityWithAbsentBytes();
+            mostWithAllBytes = all.isPresent() ? most(quotas, all.getAsLong()) : mostEver(quotas);
+            // Of memory that all share nothing is taken while there is none: what engines lend is their own tenants'.
+            mostBytes = shared == 0 ? mostWithAllBytes : most(quotas, shared);
+        }
+
+        /** Where tenants share so much memory. */
+        private long most(Quotas quotas, long shared) {
+            if (shared == 0) {
+                return UNLIMITED;
+            }
+            double room = shared * rules.eviction().low();
+            Guarantees guarantees = new Guarantees(quotas, accounts, (long) room, Map.of(), 0);
             if (quotas.of(tenant).guaranteedBytes() > 0) {
-                mostBytes = now.floor(tenant);
-                return;
+                return guarantees.floor(tenant);
             }
-            double rest = shared * rules.eviction().low();
             for (String name : quotas.byTenant().keySet()) {
-                rest -= now.floor(name);
+                room -= guarantees.floor(name);
             }
-            mostBytes = (long) (rest * Bounds.PINNED_PART_MAX);
-            othersBytes = pinnedWithoutGuarantee(quotas) - accounts.pinnedBytes(tenant);
+            return (long) (room * Bounds.PINNED_PART_MAX);
+        }
+
+        /** Where it is not known how much memory they share when all storage nodes are there. */
+        private long mostEver(Quotas quotas) {
+            long guaranteed = quotas.of(tenant).guaranteedBytes();
+            return guaranteed > 0 ? guaranteed : UNLIMITED;
         }
     }
 

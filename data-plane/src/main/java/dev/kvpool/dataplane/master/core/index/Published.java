@@ -165,6 +165,9 @@ final class Published {
         recency.remove(object);
         purged -= isPurged(object) ? 1 : 0;
         count(object, -1);
+        if (objects.isHardPinned(object)) {
+            accounts.yieldsNoMore(tenant(object), objects.id(object));
+        }
         book(object, -1, -objects.wanted(object));
     }
 

@@ -14,6 +14,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -106,6 +107,19 @@ public final class Membership {
             capacity += node.usable() && !node.isTransient() ? node.capacityBytes() : 0;
         }
         return capacity;
+    }
+
+    /** The same if the expected nodes that are away were there; empty when that is not known of one of them. */
+    public OptionalLong sharedCapacityWithAbsentBytes() {
+        long capacity = sharedCapacityBytes();
+        for (String id : expected) {
+            NodeView node = nodes.get(id);
+            if (node == null || node.isTransient() || node.capacityBytes() == 0) {
+                return OptionalLong.empty();
+            }
+            capacity += node.usable() ? 0 : node.capacityBytes();
+        }
+        return OptionalLong.of(capacity);
     }
 
     /** Memory that engines lend, by the name of the tenant whose objects alone it may hold. */

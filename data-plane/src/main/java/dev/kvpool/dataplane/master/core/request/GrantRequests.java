@@ -135,8 +135,17 @@ final class GrantRequests {
         if (extentBytes > wish.largestExtent) {
             return refused(Status.TOO_LARGE);
         }
-        if (asked.retention().hard() && !wish.pins.takes(ExtentSize.ofCopies(extentBytes, wish.replicas))) {
-            return overQuota(QuotaEvictor.Answer.EXCEEDED, wish.tenant);
+        if (asked.retention().hard()) {
+            endOutlived(asked.key(), wish.nowMs); // its pin counts as long as it is there
+            long bytes = ExtentSize.ofCopies(extentBytes, wish.replicas);
+            PinnedRoom.Answer answer = wish.pins.take(bytes, index.published(asked.key()));
+            if (answer == PinnedRoom.Answer.NOT_NOW) {
+                counters.add(Count.GRANTS_NO_SPACE);
+                return refused(Status.NO_SPACE);
+            }
+            if (answer == PinnedRoom.Answer.EXCEEDED) {
+                return overQuota(QuotaEvictor.Answer.EXCEEDED, wish.tenant);
+            }
         }
         if (rules.quotas().of(wish.tenant.name()).isLimited()) {
             endOutlived(asked.key(), wish.nowMs); // it counts as long as it is there
@@ -161,7 +170,8 @@ final class GrantRequests {
                 wish.replicas,
                 wish.deadlineMs,
                 wish.replace,
-                asked.retention().hard());
+                asked.retention().hard(),
+                asked.retention().hard() ? index.published(asked.key()) : null);
         grants.add(grant);
         counters.add(Count.GRANTS);
         Retention retention = retention(asked, wish);

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core.tenant;
 
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.HashMap;
 import java.util.Map;
@@ -40,6 +41,7 @@ public final class TenantAccounts {
         private long grantedObjects;
         private long grantedBytes;
         private long pinnedBytes;
+        private long yieldingBytes;
         private long unaskedObjects;
         private long unaskedBytes;
 
@@ -56,6 +58,12 @@ public final class TenantAccounts {
     private final Account ofDefault = new Account();
 
     private final Map<String, Account> others = new HashMap<>();
+
+    /** A pinned object that gives way; others with its id may be another tenant's. */
+    private record Yielding(Tenant tenant, ObjectId id) {}
+
+    /** Pinned objects that give way to a pinned put under way, and how much of them counts there already. */
+    private final Map<Yielding, Long> yielding = new HashMap<>();
 
     /** An object of the default tenant can be read, or not any more, or should have more or fewer copies. */
     public void storedOfDefault(long objects, long bytes) {
@@ -88,10 +96,27 @@ public final class TenantAccounts {
         close(tenant.name(), account);
     }
 
+    /**
+     * A pinned object of a tenant is to give way to a put that is pinned as well and under way: so many bytes of the two count once, as long
+     * as both are there.
+     */
+    public void yields(Tenant tenant, ObjectId present, long bytes) {
+        yielding.put(new Yielding(tenant, present), bytes);
+        account(tenant.name()).yieldingBytes += bytes;
+    }
+
+    /** The put has ended, or the object is no longer published. */
+    public void yieldsNoMore(Tenant tenant, ObjectId present) {
+        Long bytes = yielding.remove(new Yielding(tenant, present));
+        if (bytes != null) {
+            account(tenant.name()).yieldingBytes -= bytes;
+        }
+    }
+
     /** How much of what a tenant has, and is putting, is hard-pinned. */
     public long pinnedBytes(String tenant) {
         Account account = tenant.equals(Tenant.DEFAULT.name()) ? ofDefault : others.get(tenant);
-        return account == null ? 0 : account.pinnedBytes;
+        return account == null ? 0 : account.pinnedBytes - account.yieldingBytes;
     }
 
     /** What counts and no client has asked for now. */

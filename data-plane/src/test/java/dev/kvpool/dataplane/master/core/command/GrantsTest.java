@@ -78,6 +78,7 @@ class GrantsTest {
     }
 
     private Grant grant(long counter, String key, long deadlineMs) {
-        return new Grant(1, new ObjectId(1, counter), Key.of(key), 1000, List.of(node), 1, deadlineMs, false, false);
+        return new Grant(
+                1, new ObjectId(1, counter), Key.of(key), 1000, List.of(node), 1, deadlineMs, false, false, null);
     }
 }
