@@ -15,6 +15,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
 import dev.kvpool.dataplane.wire.message.GrantSecret;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.dataplane.wire.message.Tenant;
@@ -25,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** An engine of one tenant that lends memory and lies costs other tenants and the pool nothing. */
@@ -121,6 +123,58 @@ class HostileEngineTest {
         assertThat(pool.as(A).remove("k", false)).isEqualTo(Status.HAS_LEASE);
         pool.world.run(60_000);
         assertThat(pool.as(A).remove("k", false)).isEqualTo(Status.OK);
+    }
+
+    private void withoutLease() {
+        pool.world.setRegister(pool.world.register().leasedAtMost(0));
+    }
+
+    @Test
+    void whatStorageNodesKnowOfLeasesCountsWhenTheRegisterDoesNotSay() {
+        pool.leading(1).talkedTo().goBy(leasing(60_000));
+        pool.world.run(100);
+        assertThat(pool.as(A).put("k", 100)).isEqualTo(Status.OK);
+        remembers(engineOfB("engine"), Scenario.authority(1), DAY_MS, ObjectId.NONE);
+        withoutLease();
+        nextLeaderServes(2);
+        everyPromiseEnds();
+
+        assertThat(pool.world.register().objectLeaseMs()).isEqualTo(60_000);
+        assertThat(pool.as(A).remove("k", false)).isEqualTo(Status.HAS_LEASE);
+        pool.world.run(60_000);
+        assertThat(pool.as(A).remove("k", false)).isEqualTo(Status.OK);
+        assertThat(pool.world.register().objectLeaseMs()).isEqualTo(Scenario.OBJECT_LEASE_MS);
+    }
+
+    private boolean isOnM(int number) {
+        Key key = A.qualify(Key.of("k" + number));
+        return pool.talkedTo().core().holders(key).contains("m");
+    }
+
+    /** A leader that has not heard all of them leaves the question to the next one. */
+    @Test
+    void noRegisterSaysOfLeasesWhatSomeNodesAloneKnow() {
+        pool.leading(1).talkedTo().goBy(leasing(60_000));
+        pool.world.run(100);
+        pool.as(A).fill("k", 10);
+        String onM = "k" + IntStream.range(0, 10).filter(this::isOnM).findFirst().orElseThrow();
+        pool.standBy();
+        pool.crash("m");
+        pool.crash("n");
+        pool.node("n").wipe();
+        pool.restart("n");
+        withoutLease();
+        nextLeaderServes(2);
+        pool.world.run(11_000);
+        assertThat(pool.as(A).put("l", 100)).isEqualTo(Status.OK);
+        assertThat(pool.world.register().objectLeaseMs()).isZero();
+        pool.standBy();
+        pool.restart("m");
+        nextLeaderServes(3);
+        everyPromiseEnds();
+
+        assertThat(pool.world.register().objectLeaseMs()).isEqualTo(60_000);
+        assertThat(pool.as(A).remove(onM, false)).isEqualTo(Status.HAS_LEASE);
     }
 
     @Test

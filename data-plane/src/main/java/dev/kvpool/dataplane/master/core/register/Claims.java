@@ -22,7 +22,7 @@ import java.util.function.Function;
  * behind. If the register was lost, it is not known who is behind, and one node is enough to know of a removal of everything: no leader
  * tells a node of one that the register did not have, and nothing removed may be read again. An engine without a certificate that lies
  * can do no more than any client that removes everything. One with the certificate of a tenant could do more, to others: what it says of
- * removals and of leases is neither believed nor held against it.
+ * removals is neither believed nor held against it.
  */
 public final class Claims {
     /** The end of what is said of a node, with what a person can do. */
@@ -95,22 +95,6 @@ public final class Claims {
                     .formatted(node.id, node.active().wire(), active.wire(), NOT_BELIEVED);
         }
         return "";
-    }
-
-    /**
-     * The longest object lease that any leader before may have promised: as the register has it, or nodes if that was lost.
-     *
-     * @param takesOver whether this leader begins; later it is known whether nodes had obeyed others, and of a new pool none had
-     */
-    public long objectLeaseMs(boolean takesOver) {
-        if (takesOver ? members.isRegisterLost() : register.wanted().open()) {
-            for (NodeView node : membership.all()) {
-                if (node.mayKnowAllKeys()) {
-                    register.change(it -> it.leased(node.objectLeaseMaxMs()));
-                }
-            }
-        }
-        return register.wanted().objectLeaseMs();
     }
 
     /**

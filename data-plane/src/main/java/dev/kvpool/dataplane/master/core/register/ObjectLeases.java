@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core.register;
 import dev.kvpool.dataplane.master.core.base.CurrentRules;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.register.Register;
 
 /**
  * How long a leader may promise that an object stays. The next leader keeps to the longest object lease that the register has, so a
@@ -14,32 +15,78 @@ import dev.kvpool.dataplane.master.core.membership.Membership;
 public final class ObjectLeases {
     private final CurrentRules rules;
     private final Membership membership;
+    private final Members members;
     private final RegisterKeeper register;
     private long promisedMs;
 
     /** Until when promises of a longer lease than now may run. */
     private long longerUntilMs = Long.MIN_VALUE;
 
-    public ObjectLeases(CurrentRules rules, Membership membership, RegisterKeeper register) {
+    /**
+     * The register has members and no lease, and not all of these have told one yet. Until they have it gets none: a leader that follows
+     * this one soon asks them as well.
+     */
+    private boolean isUnknown;
+
+    /** Until when the longest lease that there can be would run. */
+    private long unknownUntilMs;
+
+    public ObjectLeases(CurrentRules rules, Membership membership, Members members, RegisterKeeper register) {
         this.rules = rules;
         this.membership = membership;
+        this.members = members;
         this.register = register;
         promisedMs = rules.objectLeaseMs();
     }
 
-    /** A term begins: no node takes part before it has answered a fence, which tells it the lease that is wanted now. */
-    public void begin() {
+    /**
+     * A term begins: no node takes part before it has answered a fence, which tells it the lease that is wanted now.
+     *
+     * @param predecessorUntilMs when the last leader before this one stopped giving promises
+     */
+    public void begin(long predecessorUntilMs) {
         long storedMs = register.sureObjectLeaseMs();
         // Of a new pool, or one that lost its register, what nodes are told with the fence is enough.
         promisedMs = storedMs == 0 ? rules.objectLeaseMs() : Math.min(rules.objectLeaseMs(), storedMs);
-        register.change(it -> it.leased(rules.objectLeaseMs()));
+        isUnknown = storedMs == 0 && !register.stored().isLost();
+        unknownUntilMs = predecessorUntilMs + Register.OBJECT_LEASE_MS_MAX;
+        store();
+    }
+
+    private void store() {
+        if (!isUnknown) {
+            register.change(it -> it.leased(rules.objectLeaseMs()));
+        }
+    }
+
+    /**
+     * The longest that any leader before may have promised: as the register has it, or nodes if it was lost, or does not say.
+     *
+     * @param takesOver whether this leader begins; later it is known whether nodes had obeyed others, and of a new pool none had
+     */
+    public long foundMs(boolean takesOver) {
+        boolean isLost =
+                takesOver ? members.isRegisterLost() : register.wanted().open();
+        if (isLost) {
+            register.change(it -> it.leased(toldMs()));
+        }
+        long longestMs = Math.max(rules.objectLeaseMs(), register.wanted().objectLeaseMs());
+        return isUnknown ? Math.clamp(toldMs(), longestMs, Register.OBJECT_LEASE_MS_MAX) : longestMs;
+    }
+
+    private long toldMs() {
+        long longestMs = 0;
+        for (NodeView node : membership.all()) {
+            longestMs = node.mayKnowAllKeys() ? Math.max(longestMs, node.objectLeaseMaxMs()) : longestMs;
+        }
+        return longestMs;
     }
 
     /** Another lease is wanted; the nodes are being told. */
     public void changed(long nowMs) {
         longerUntilMs = latestEndMs(nowMs);
         promisedMs = Math.min(promisedMs, rules.objectLeaseMs());
-        register.change(it -> it.leased(rules.objectLeaseMs()));
+        store();
         grow();
     }
 
@@ -49,6 +96,11 @@ public final class ObjectLeases {
      * @param recoveredUntilMs when the last promise of the leaders before this one has ended
      */
     public void tick(long recoveredUntilMs, long nowMs) {
+        if (isUnknown && (nowMs >= unknownUntilMs || members.unheard().isEmpty())) {
+            isUnknown = false;
+            register.change(it -> it.leased(toldMs()));
+            store();
+        }
         grow();
         if (nowMs >= recoveredUntilMs && nowMs >= longerUntilMs) {
             register.change(it -> it.leasedAtMost(Math.max(promisedMs, rules.objectLeaseMs())));

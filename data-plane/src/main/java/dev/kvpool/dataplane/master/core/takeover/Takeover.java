@@ -35,7 +35,6 @@ import java.util.List;
 
 /** From holding the Lease to serving: fence the nodes, wait until the view holds what was committed before, decide. */
 public final class Takeover {
-    private final CurrentRules rules;
     private final Leadership leadership;
     private final RegisterKeeper register;
     private final Fencing fencing;
@@ -76,7 +75,6 @@ public final class Takeover {
             Counters counters,
             Outbox outbox,
             TermSecret termSecret) {
-        this.rules = rules;
         this.leadership = leadership;
         this.membership = view.membership();
         this.register = orders.register();
@@ -140,7 +138,7 @@ public final class Takeover {
                         membership.expected().size(),
                         index.size()));
         outbox.report(taken.toString());
-        upkeep.objectLeases().begin();
+        upkeep.objectLeases().begin(Math.max(startedMs, predecessorUntilMs));
         fenceAll(nowMs);
         serveWhenReady(nowMs);
     }
@@ -393,8 +391,8 @@ public final class Takeover {
      */
     private void leaseRecovered() {
         boolean takesOver = leadership.phase() == Leadership.Phase.RECOVERING;
-        long objectLeaseMs = Math.max(rules.objectLeaseMs(), fencing.claims().objectLeaseMs(takesOver));
-        settlement.recoveredUntil(Math.max(startedMs, predecessorUntilMs) + objectLeaseMs);
+        long leaseMs = upkeep.objectLeases().foundMs(takesOver);
+        settlement.recoveredUntil(Math.max(startedMs, predecessorUntilMs) + leaseMs);
     }
 
     private int expectedSynced() {

@@ -82,7 +82,7 @@ public final class Upkeep {
         activation = new Activation(orders.register(), membership, commands, outbox);
         tombstoneWriter = new TombstoneWriter(view, orders);
         enrolling = new Enrolling(rules, leadership, view, orders, settlement);
-        objectLeases = new ObjectLeases(rules, membership, orders.register());
+        objectLeases = new ObjectLeases(rules, membership, orders.members(), orders.register());
         standings = new Standings(counters);
         copies = new Copies(rules, view.index(), commands, standings, counters);
         tasks = new CopyTasks(view, orders, copies, counters);
