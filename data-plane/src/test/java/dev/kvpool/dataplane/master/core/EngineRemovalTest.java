@@ -4,8 +4,11 @@ package dev.kvpool.dataplane.master.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -243,5 +246,79 @@ class EngineRemovalTest {
         assertThat(pool.talkedTo().reports()).noneMatch(line -> line.contains("it ended in order"));
         pool.restart("b");
         assertThat(pool.talkedTo().core().holders(Key.of("k"))).containsExactlyInAnyOrder("a", "b");
+    }
+
+    // ---- a pool without storage nodes, whose register is lost -----------------------------------------------------
+
+    /** One engine had the object and was away when everything was removed, the other one was there; then the Lease is deleted. */
+    private static Scenario enginesThatRemovedEverything() {
+        Scenario pool = new Scenario();
+        pool.transientNode(ONE, MIB).ofTenant(Tenant.DEFAULT);
+        pool.leading(1).world.run(100);
+        assertThat(pool.as(Tenant.DEFAULT).put("k", 100)).isEqualTo(Status.OK);
+        pool.node(ONE).hangUp(pool.talkedTo());
+        pool.transientNode(OTHER, MIB).ofTenant(Tenant.DEFAULT).dial(pool.talkedTo());
+        pool.world.run(Bounds.TRANSIENT_AWAY_MS + 1_000);
+        assertThat(pool.as(Tenant.DEFAULT).removeAll(true).status()).isEqualTo(Status.OK);
+        assertThat(pool.node(OTHER).purgeId()).isNotEqualTo(ObjectId.NONE);
+        pool.world.setRegister(Register.NONE);
+        pool.standBy();
+        return pool;
+    }
+
+    private static void nothingIsReadFor(Scenario pool, long ms) {
+        for (long passed = 0; passed < ms; passed += 100) {
+            assertThat(pool.find("k").status()).as("after %d ms", passed).isNotEqualTo(Status.OK);
+            pool.world.run(100);
+        }
+    }
+
+    private static void servesWithoutIt(Scenario pool) {
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.put("l", 100)).isEqualTo(Status.OK);
+        assertThat(pool.node(ONE).directory()).noneMatch(line -> line.key().equals(Key.of("k")));
+    }
+
+    @Test
+    void whatWasRemovedWithEverythingStaysSoWhenTheRegisterIsLost() {
+        Scenario pool = enginesThatRemovedEverything();
+        ModelMaster next = pool.master();
+        pool.lead(next, 2).talkTo(next).as(Tenant.DEFAULT);
+        nothingIsReadFor(pool, 20_000);
+        servesWithoutIt(pool);
+    }
+
+    /** Also when those that know of it come later, to a leader that waits for them or serves already. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 3_000})
+    void alsoWhenTheOneThatHasItComesFirst(long comesAfterMs) {
+        Scenario pool = enginesThatRemovedEverything();
+        ModelMaster next = pool.lonelyMaster();
+        if (comesAfterMs == 0) {
+            pool.node(ONE).dial(next);
+        }
+        pool.lead(next, 2).talkTo(next).as(Tenant.DEFAULT);
+        nothingIsReadFor(pool, 3_000);
+        pool.node(ONE).dial(next);
+        nothingIsReadFor(pool, 3_000);
+        pool.node(OTHER).dial(next);
+        nothingIsReadFor(pool, 14_000);
+        servesWithoutIt(pool);
+    }
+
+    /** What it says of its own tenant's objects is believed wherever they lie, and of others' nothing. */
+    @Test
+    void anEngineOfATenantTellsOfThatTenantsObjects() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(1);
+        assertThat(pool.as(Tenant.of("a")).put("k", 100)).isEqualTo(Status.OK);
+        assertThat(pool.as(Tenant.of("b")).put("k", 100)).isEqualTo(Status.OK);
+        pool.transientNode(ONE, MIB).ofTenant(Tenant.of("b")).obedience().raisePurge(new ObjectId(1, 1_000));
+        pool.world.setRegister(Register.NONE);
+        ModelMaster next = pool.master();
+        pool.standBy();
+        pool.lead(next, 2).talkTo(next);
+
+        assertThat(pool.as(Tenant.of("b")).find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.as(Tenant.of("a")).find("k").status()).isEqualTo(Status.OK);
     }
 }

@@ -8,12 +8,14 @@ import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.master.core.register.Members;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
+import dev.kvpool.dataplane.master.core.register.TenantPurges;
 
 /** What a leader has nodes do, apart from serving its clients: give extents back, drop what is purged, obey commands. */
 public final class Orders {
     private final RegisterKeeper register;
     private final Commands commands;
     private final Frees frees;
+    private final TenantPurges tenantPurges = new TenantPurges();
     private final Purges purges;
     private final Members members;
     private final Absences absences;
@@ -31,7 +33,7 @@ public final class Orders {
         this.lateWrites = lateWrites;
         commands = new Commands(outbox, this::nextRequestId);
         frees = new Frees(view.index(), outbox, this::nextRequestId);
-        purges = new Purges(register, view.membership(), view.index(), commands);
+        purges = new Purges(register, tenantPurges, view.membership(), view.index(), commands);
         members = new Members(register, leadership, view.membership());
         absences = new Absences(rules, leadership, view.membership(), register, members);
     }
@@ -51,6 +53,11 @@ public final class Orders {
 
     public Purges purges() {
         return purges;
+    }
+
+    /** What engines of tenants tell of removals of everything. */
+    public TenantPurges tenantPurges() {
+        return tenantPurges;
     }
 
     /** Nodes that may hold objects. */

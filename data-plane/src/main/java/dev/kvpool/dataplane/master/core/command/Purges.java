@@ -4,8 +4,10 @@ package dev.kvpool.dataplane.master.core.command;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
+import dev.kvpool.dataplane.master.core.register.TenantPurges;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Purge;
 import dev.kvpool.dataplane.wire.message.ObjectId;
@@ -25,6 +27,7 @@ public final class Purges {
     private record Wait(ObjectId purgeId, Consumer<Status> whenDone) {}
 
     private final RegisterKeeper register;
+    private final TenantPurges ofTenants;
     private final Membership membership;
     private final Index index;
     private final Commands commands;
@@ -33,8 +36,9 @@ public final class Purges {
     /** What each connected node was told last, by node id. */
     private final Map<String, ObjectId> asked = new TreeMap<>();
 
-    Purges(RegisterKeeper register, Membership membership, Index index, Commands commands) {
+    Purges(RegisterKeeper register, TenantPurges ofTenants, Membership membership, Index index, Commands commands) {
         this.register = register;
+        this.ofTenants = ofTenants;
         this.membership = membership;
         this.index = index;
         this.commands = commands;
@@ -45,8 +49,8 @@ public final class Purges {
         return register.stored().purgeId();
     }
 
-    public boolean isPurged(ObjectId id) {
-        return register.wanted().purgeId().isNewerThan(id);
+    public boolean isPurged(StoredObject object) {
+        return register.wanted().purgeId().isNewerThan(object.id()) || ofTenants.cover(object);
     }
 
     /**
@@ -104,5 +108,6 @@ public final class Purges {
     public void endTerm() {
         waits.clear();
         asked.clear();
+        ofTenants.endTerm();
     }
 }

@@ -22,7 +22,7 @@ import java.util.function.Function;
  * behind. If the register was lost, it is not known who is behind, and one node is enough to know of a removal of everything: no leader
  * tells a node of one that the register did not have, and nothing removed may be read again. An engine without a certificate that lies
  * can do no more than any client that removes everything. One with the certificate of a tenant could do more, to others: what it says of
- * removals is neither believed nor held against it.
+ * removals counts for {@link TenantPurges objects of its tenant} alone, and is not held against it.
  */
 public final class Claims {
     /** The end of what is said of a node, with what a person can do. */
@@ -32,11 +32,21 @@ public final class Claims {
     private final Membership membership;
     private final Members members;
     private final RegisterKeeper register;
+    private final TenantPurges ofTenants;
+    private final Runnable whenPurged;
 
-    public Claims(Membership membership, Members members, RegisterKeeper register) {
+    /** @param whenPurged told when objects in view may be covered that were not */
+    public Claims(
+            Membership membership,
+            Members members,
+            RegisterKeeper register,
+            TenantPurges ofTenants,
+            Runnable whenPurged) {
         this.membership = membership;
         this.members = members;
         this.register = register;
+        this.ofTenants = ofTenants;
+        this.whenPurged = whenPurged;
     }
 
     /** Whether a node knows of an epoch after this one, or of another leader with the same. */
@@ -79,8 +89,8 @@ public final class Claims {
      */
     public String objection(NodeView node, Authority ours) {
         recover(ours);
-        if (members.isRegisterLost() && node.mayKnowAllKeys()) {
-            purged(node.purgeId(), ours);
+        if (members.isRegisterLost()) {
+            lost(node, ours);
         }
         Register bounds = register.wanted();
         if (node.mayKnowAllKeys() && node.purgeId().isNewerThan(bounds.purgeId())) {
@@ -109,11 +119,26 @@ public final class Claims {
         register.change(it -> it.raised(new ActiveVersions(wire, layout)));
     }
 
-    /** No purge is of this leader's own epoch but those that it has made itself. */
-    private void purged(ObjectId told, Authority ours) {
-        if (Long.compareUnsigned(told.epoch(), ours.epoch()) < 0) {
-            register.change(it -> it.purged(told));
+    /** Of the register that was lost, what the node knows. */
+    private void lost(NodeView node, Authority ours) {
+        if (node.mayKnowAllKeys()) {
+            purged(node.purgeId(), ours);
+        } else if (isOfBefore(node.purgeId(), ours)
+                && ofTenants.told(node.peer().tenant().get(), node.purgeId())) {
+            whenPurged.run();
         }
+    }
+
+    private void purged(ObjectId told, Authority ours) {
+        if (isOfBefore(told, ours) && told.isNewerThan(register.wanted().purgeId())) {
+            register.change(it -> it.purged(told));
+            whenPurged.run();
+        }
+    }
+
+    /** No purge is of this leader's own epoch but those that it has made itself. */
+    private static boolean isOfBefore(ObjectId purgeId, Authority ours) {
+        return Long.compareUnsigned(purgeId.epoch(), ours.epoch()) < 0;
     }
 
     /** The highest value that at least a majority of some nodes reaches. */

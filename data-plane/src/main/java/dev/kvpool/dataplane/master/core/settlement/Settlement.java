@@ -100,7 +100,7 @@ public final class Settlement {
 
     /** Tombstones are looked at when the takeover is decided: what they cover has nothing older of its key beside it. */
     private boolean hasLost(StoredObject object, StoredObject holder) {
-        return purges.isPurged(object.id()) || (holder != null && holder.id().isNewerThan(object.id()));
+        return purges.isPurged(object) || (holder != null && holder.id().isNewerThan(object.id()));
     }
 
     /** Whether there may be something to decide that there was not when all was looked at last. */
@@ -136,7 +136,7 @@ public final class Settlement {
 
     /** A removal that was written down, or a purge, covers the object. */
     public boolean isDead(StoredObject object) {
-        return purges.isPurged(object.id()) || (tombstones.size() > 0 && tombstones.isDead(object.key(), object.id()));
+        return purges.isPurged(object) || (tombstones.size() > 0 && tombstones.isDead(object.key(), object.id()));
     }
 
     private void giveUp(StoredObject object, long nowMs) {

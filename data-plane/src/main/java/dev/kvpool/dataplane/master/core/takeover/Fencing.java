@@ -48,11 +48,13 @@ public final class Fencing {
             PendingReplies replies,
             Counters counters,
             Outbox outbox,
-            TermSecret termSecret) {
+            TermSecret termSecret,
+            Runnable whenPurged) {
         this.rules = rules;
         this.termSecret = termSecret;
         this.leadership = leadership;
-        this.claims = new Claims(view.membership(), orders.members(), orders.register());
+        this.claims =
+                new Claims(view.membership(), orders.members(), orders.register(), orders.tenantPurges(), whenPurged);
         this.orders = orders;
         this.grants = grants;
         this.replies = replies;

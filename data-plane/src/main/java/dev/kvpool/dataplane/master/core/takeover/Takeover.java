@@ -78,7 +78,8 @@ public final class Takeover {
         this.leadership = leadership;
         this.membership = view.membership();
         this.register = orders.register();
-        this.fencing = new Fencing(rules, leadership, view, orders, grants, replies, counters, outbox, termSecret);
+        this.fencing = new Fencing(
+                rules, leadership, view, orders, grants, replies, counters, outbox, termSecret, this::purgeTold);
         this.firstNode = new FirstNode(leadership, membership);
         this.members = orders.members();
         this.index = view.index();
@@ -229,6 +230,9 @@ public final class Takeover {
             return;
         }
         if (leadership.phase() == Leadership.Phase.SERVING) {
+            if (node.replicaCount() > 0 && mayEnginesTell(nowMs)) {
+                return;
+            }
             leaseRecovered();
             rounds.join(node);
             rounds.tick(nowMs);
@@ -282,6 +286,10 @@ public final class Takeover {
         }
     }
 
+    private void purgeTold() {
+        rounds.purgeSeen();
+    }
+
     public Fencing fencing() {
         return fencing;
     }
@@ -289,6 +297,9 @@ public final class Takeover {
     public void serveWhenReady(long nowMs) {
         admitEnrolled(nowMs);
         if (leadership.phase() != Leadership.Phase.RECOVERING || fencing.isRaising()) {
+            return;
+        }
+        if (mayEnginesTell(nowMs)) {
             return;
         }
         List<String> missing = missing();
@@ -323,6 +334,16 @@ public final class Takeover {
     /** A pool without storage nodes is what its engines hold: they are waited for in place of these. */
     private boolean areEnginesToCome() {
         return membership.expected().isEmpty() && !members.transientsToCome().isEmpty();
+    }
+
+    /**
+     * The register was lost that had the engines, and maybe a removal of everything: as they are all that knows of it, they have the time
+     * to come in which a node that lives dials a master.
+     */
+    private boolean mayEnginesTell(long nowMs) {
+        return membership.expected().isEmpty()
+                && register.wanted().open()
+                && nowMs - listensSinceMs < Bounds.COLD_WAIT_MS;
     }
 
     private boolean isAnyJoining() {
