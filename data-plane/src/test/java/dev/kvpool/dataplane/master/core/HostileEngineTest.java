@@ -15,7 +15,6 @@ import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
 import dev.kvpool.dataplane.wire.message.GrantSecret;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
-import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.dataplane.wire.message.Tenant;
@@ -157,7 +156,8 @@ class HostileEngineTest {
         pool.leading(1).talkedTo().goBy(leasing(60_000));
         pool.world.run(100);
         pool.as(A).fill("k", 10);
-        String onM = "k" + IntStream.range(0, 10).filter(this::isOnM).findFirst().orElseThrow();
+        String onM =
+                "k" + IntStream.range(0, 10).filter(this::isOnM).findFirst().orElseThrow();
         pool.standBy();
         pool.crash("m");
         pool.crash("n");
@@ -323,6 +323,68 @@ class HostileEngineTest {
                         .orElseThrow()
                         .message())
                 .contains("engines of this pool do");
+    }
+
+    private List<ModelNode> registerFullOfEngines() {
+        pool.leading(1);
+        for (int i = 0; i < 900; i++) {
+            pool.transientNode("x".repeat(120) + i, MIB)
+                    .ofTenant(Tenant.DEFAULT)
+                    .dial(pool.talkedTo());
+        }
+        pool.world.run(1_000);
+        List<ModelNode> enrolled = new ArrayList<>();
+        pool.world.register().members().forEach((id, member) -> {
+            if (member.isTransient()) {
+                enrolled.add(pool.node(id));
+            }
+        });
+        assertThat(enrolled).hasSizeBetween(400, 600);
+        return enrolled;
+    }
+
+    private void allOfThemTakePart(List<ModelNode> engines) {
+        pool.world.run(1_000);
+        assertThat(pool.talkedTo().status().nodes())
+                .filteredOn(node -> node.state().servesReaders())
+                .extracting(PoolStatus.Node::id)
+                .containsAll(engines.stream().map(engine -> engine.id).toList());
+        assertThat(pool.talkedTo().status().counters().get(Count.LENDING_REFUSED))
+                .isPositive();
+    }
+
+    /** To the next leader, which no engine has dialled yet, the register tells that all places are taken, by these. */
+    @Test
+    void enginesOfAFullRegisterComeInAtTheNextLeader() {
+        List<ModelNode> enrolled = registerFullOfEngines();
+        ModelMaster next = pool.lonelyMaster();
+        pool.standBy();
+        pool.lead(next, 2).talkTo(next);
+        assertThat(objection("x".repeat(120) + 900, Optional.of(Tenant.DEFAULT))
+                        .orElseThrow()
+                        .message())
+                .contains("engines of this pool do");
+        pool.nodes.values().forEach(node -> node.dial(next));
+
+        allOfThemTakePart(enrolled);
+    }
+
+    /** Objects that only they have would be lost if others could be sooner. */
+    @Test
+    void theyComeInAlsoWhereOthersAreSooner() {
+        List<ModelNode> enrolled = registerFullOfEngines();
+        ModelMaster next = pool.lonelyMaster();
+        for (int i = 0; i < 900; i++) {
+            pool.transientNode("y".repeat(120) + i, MIB)
+                    .ofTenant(Tenant.DEFAULT)
+                    .dial(next);
+        }
+        pool.world.run(100);
+        pool.standBy();
+        pool.lead(next, 2).talkTo(next);
+        pool.nodes.values().forEach(node -> node.dial(next));
+
+        allOfThemTakePart(enrolled);
     }
 
     // ---- epochs -------------------------------------------------------------------------------------------------
