@@ -4,10 +4,13 @@ package dev.kvpool.dataplane.master.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.register.RegisterText;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What a transient node holds counts as long as some leader would have told it of removals, and no longer. */
@@ -232,5 +235,41 @@ class EnrolmentTest {
         pool.lead(standby, 8).talkTo(standby);
 
         assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+    }
+
+    /** One of many storage nodes with long names, in which engines have so many characters left. */
+    private static Register withRoomForEngines(int chars) {
+        Register register = Register.NONE.enrolled(Set.of("a"), false).as(1);
+        int left = RegisterText.CHARS_FOR_ENGINES
+                - chars
+                - RegisterText.write(register).length();
+        for (int i = 1000; left > 0; i++) {
+            int length = Math.min(250, left - 1);
+            register = register.enrolled(Set.of("x".repeat(Math.max(1, length - 4)) + i), false);
+            left = RegisterText.CHARS_FOR_ENGINES
+                    - chars
+                    - RegisterText.write(register).length();
+        }
+        return register;
+    }
+
+    @Test
+    void oneWithALongIdKeepsNoOtherOut() {
+        Scenario pool = new Scenario().withNodes(MIB, "a");
+        pool.world.setRegister(withRoomForEngines(100));
+        pool.leading(7);
+        String tooLong = "engine-of-a-long-name".repeat(6);
+        for (String id : List.of(tooLong, ENGINE, "another")) {
+            pool.transientNode(id, MIB).dial(pool.talkedTo());
+        }
+        pool.world.run(1_000);
+
+        assertThat(pool.world.register().members())
+                .containsKeys(ENGINE, "another")
+                .doesNotContainKey(tooLong);
+        assertThat(pool.talkedTo().reports())
+                .filteredOn(line -> line.contains("the register is full"))
+                .as("said, and not at every tick")
+                .hasSizeBetween(1, 3);
     }
 }

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.register.Member;
+import dev.kvpool.dataplane.register.RegisterText;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
@@ -73,7 +74,8 @@ public final class Members {
             beganWithout = false;
         }
         if (register.wanted().open() && !isMember(node)) {
-            register.change(it -> it.enrolled(Set.of(node.id), node.isTransient()));
+            int charsMax = node.isTransient() ? RegisterText.CHARS_FOR_ENGINES : RegisterText.CHARS_MAX;
+            register.changeWithin(charsMax, it -> it.enrolled(Set.of(node.id), node.isTransient()));
         }
         return isMember(node) || node.replicaCount() == 0;
     }

@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.register.Member;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.register.RegisterText;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -145,8 +146,7 @@ public final class RegisterKeeper {
         if (next.saysTheSame(wanted) || !leadership.leads()) {
             return;
         }
-        if (next.members().size() > RegisterText.MEMBERS_MAX
-                || RegisterText.write(next).length() > charsMax) {
+        if (!fits(next, charsMax)) {
             if (!tooLong) {
                 outbox.report(
                         "the register is full: it would be longer than %d characters or %d members, with %d members and %d nodes behind"
@@ -162,6 +162,33 @@ public final class RegisterKeeper {
         tooLong = false;
         wanted = next;
         changed();
+    }
+
+    private static boolean fits(Register next, int charsMax) {
+        return next.members().size() <= RegisterText.MEMBERS_MAX
+                && RegisterText.write(next).length() <= charsMax;
+    }
+
+    /** Takes as many engines up as there is room for, those with short ids first: one with a long id does not keep others out. */
+    public void enrolEngines(Set<String> ids) {
+        changeWithin(RegisterText.CHARS_FOR_ENGINES, it -> it.enrolled(ids, true));
+        if (wanted.members().keySet().containsAll(ids)) {
+            return;
+        }
+        List<String> shortFirst = new ArrayList<>(ids);
+        shortFirst.sort(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
+        int tooMany = shortFirst.size();
+        // The first one alone to begin with: mostly not even that has room.
+        int enough = 0;
+        for (int tried = 1; enough + 1 < tooMany; tried = (enough + tooMany) / 2) {
+            if (fits(wanted.enrolled(shortFirst.subList(0, tried), true), RegisterText.CHARS_FOR_ENGINES)) {
+                enough = tried;
+            } else {
+                tooMany = tried;
+            }
+        }
+        List<String> taken = shortFirst.subList(0, enough);
+        change(it -> it.enrolled(taken, true));
     }
 
     /** Told once, when something is sure to hold; never when this term ends before. */

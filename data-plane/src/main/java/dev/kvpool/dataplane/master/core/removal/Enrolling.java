@@ -16,7 +16,6 @@ import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
 import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.register.Member;
 import dev.kvpool.dataplane.register.Register;
-import dev.kvpool.dataplane.register.RegisterText;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
@@ -86,7 +85,7 @@ public final class Enrolling {
         Set<String> gone = gone(nowMs);
         register.change(it -> it.dropped(gone));
         register.change(it -> it.enrolled(lasting, false));
-        register.changeWithin(RegisterText.CHARS_FOR_ENGINES, it -> it.enrolled(transients, true));
+        register.enrolEngines(transients);
     }
 
     /** Members that nobody expects and that have been away for longer than a connection is. */
