@@ -328,16 +328,15 @@ public final class MasterCore {
     private void setLiarsApart() {
         liars.forEach((engine, id) -> {
             if (engine.isConnected()) {
-                counters.add(Count.STREAM_VIOLATIONS);
-                end(
-                        engine.session(),
-                        setApart(
-                                engine,
-                                Cause.VIOLATION,
-                                "object " + id + " is another one, as a storage node of the pool shows"));
+                broke(engine, "object " + id + " is another one, as a storage node of the pool shows");
             }
         });
         liars.clear();
+    }
+
+    private void broke(NodeView node, String rule) {
+        counters.add(Count.STREAM_VIOLATIONS);
+        end(node.session(), setApart(node, Cause.VIOLATION, rule));
     }
 
     private void end(long session, String reason) {
@@ -553,6 +552,7 @@ public final class MasterCore {
         takeover.tick(nowMs);
         requests.tick(nowMs);
         orders.frees().tick(nowMs);
+        orders.frees().overdueEngines().forEach(engine -> broke(engine, "it does not free what it is told to"));
         upkeep.tick(nowMs);
         upkeep.makeRoom(nowMs);
         view.room().tick().ifPresent(outbox::report);

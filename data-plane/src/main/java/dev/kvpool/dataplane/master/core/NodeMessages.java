@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.base.ProtocolViolation;
@@ -45,6 +46,7 @@ final class NodeMessages {
     private final Outbox outbox;
     private final Consumer<NodeView> whenLeft;
     private final NodeStream stream;
+    private long sharedMs;
     private long nowMs;
 
     /** @param whenLeft told of a node that has ended, and its memory with it */
@@ -98,6 +100,7 @@ final class NodeMessages {
                     "a node id has 1 to 253 printable characters of ASCII without spaces and commas");
         }
         stream.introduce(node, info);
+        membership.shareIndex();
         upkeep.introduced(node);
         if (leadership.leads()) {
             takeover.fencing().fence(node, nowMs);
@@ -107,6 +110,10 @@ final class NodeMessages {
     /** Goes on with one node whose snapshot is here. */
     void tick(long now) {
         nowMs = now;
+        if (nowMs - sharedMs >= Bounds.INDEX_SHARED_MS) {
+            sharedMs = nowMs;
+            membership.shareIndex();
+        }
         for (NodeView node : membership.all()) {
             if (node.comparing()) {
                 compare(node);

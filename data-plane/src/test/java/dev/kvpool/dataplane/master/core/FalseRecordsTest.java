@@ -3,15 +3,24 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.base.NodePeer;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
+import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.Medium;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What an engine with a certificate shows of ids that are not its own: nothing of others is lost, whoever says it first. */
@@ -175,5 +184,135 @@ class FalseRecordsTest {
         assertThat(engines.as(A).find("k0").status()).isEqualTo(Status.OK);
         assertThat(ofA.directory()).hasSize(1);
         assertThat(engines.as(A).remove("k0", true)).isEqualTo(Status.OK);
+    }
+
+    // ---- room ---------------------------------------------------------------------------------------------------
+
+    /** Small, so that an engine of a thousand objects with long keys would fill it. */
+    private final Scenario small = new Scenario().withNodes(64 * MIB, "n", "m").withRecordBytes(512 << 10);
+
+    private static void floods(ModelNode engine, int objects) {
+        for (int i = 0; i < objects; i++) {
+            engine.keep(new ObjectId(1, 1_000_000 + i), B.qualify(Key.of("x".repeat(500) + i)), 10, Retention.NONE);
+        }
+    }
+
+    private void onlyTheEngineIsSetApart(String why) {
+        assertThat(small.talkedTo().reports())
+                .anySatisfy(it -> assertThat(it).contains("node engine is set apart", why))
+                .noneSatisfy(it -> assertThat(it).contains("node n is set apart"))
+                .noneSatisfy(it -> assertThat(it).contains("node m is set apart"));
+    }
+
+    private void othersPutAndFind(String prefix, int objects) {
+        small.as(A);
+        for (int i = 0; i < objects; i++) {
+            assertThat(small.put(prefix + i, 100)).as(prefix + i).isEqualTo(Status.OK);
+            assertThat(small.find(prefix + i).status()).isEqualTo(Status.OK);
+        }
+    }
+
+    @Test
+    void anEngineThatComesWithMoreRecordsThanItsPartOfTheIndexIsSetApart() {
+        ModelNode engine = small.transientNode("engine", 64 * MIB).ofTenant(B);
+        floods(engine, 1_000);
+        small.leading(2);
+
+        onlyTheEngineIsSetApart("engines have a part");
+        othersPutAndFind("k", 1_000);
+        assertThat(small.talkedTo().status().nodesSetApart()).isLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void soIsOneThatShowsThemOneByOne() {
+        ModelNode engine = small.transientNode("engine", 64 * MIB).ofTenant(B);
+        small.leading(2);
+        small.world.run(2_000);
+        othersPutAndFind("k", 100);
+        floods(engine, 1_000);
+        small.world.run(100);
+
+        onlyTheEngineIsSetApart("engines have a part");
+        othersPutAndFind("l", 100);
+    }
+
+    @Test
+    void enginesOfOneTenantLeaveAPartToThoseOfOthers() {
+        ModelNode ofA = small.transientNode("of-a", 64 * MIB).ofTenant(A);
+        ModelNode engine = small.transientNode("engine", 64 * MIB).ofTenant(B);
+        small.leading(2);
+        small.world.run(2_000);
+        floods(engine, 1_000);
+        for (int i = 0; i < 90; i++) {
+            ofA.keep(new ObjectId(1, 1 + i), A.qualify(Key.of("y".repeat(500) + i)), 10, Retention.NONE);
+        }
+        small.world.run(100);
+
+        onlyTheEngineIsSetApart("engines have a part");
+        assertThat(small.talkedTo().reports()).noneSatisfy(it -> assertThat(it).contains("node of-a is set apart"));
+    }
+
+    @Test
+    void aSlotThatAnEngineDoesNotHaveSetsItApart() {
+        ModelNode engine = small.transientNode("engine", 64 * MIB).ofTenant(B);
+        small.leading(2);
+        small.world.run(2_000);
+        for (int i = 0; i < 1_024; i++) {
+            engine.keep(new ObjectId(1, 1 + i), B.qualify(Key.of("k" + i)), 10, Retention.NONE);
+        }
+        small.world.run(100);
+
+        onlyTheEngineIsSetApart("a record in slot 1024 of 1024");
+    }
+
+    @Test
+    void anEngineHasNoMoreSlotsThanItsMemoryHasRoomFor() {
+        pool.leading(1);
+        introduces("large", 4 * MIB, 2_048);
+        assertThat(pool.talkedTo().reports()).noneSatisfy(it -> assertThat(it).contains("set apart"));
+        introduces("small", 4 * MIB, 2_049);
+        assertThat(pool.talkedTo().reports())
+                .anySatisfy(it -> assertThat(it).contains("node small is set apart", "more slots"));
+    }
+
+    private void introduces(String id, long bytes, long slots) {
+        MasterCore core = pool.talkedTo().core();
+        long session = 1L << 40 | id.hashCode();
+        NodePeer peer = new NodePeer(id, 1, "0.1.0", true, Optional.of(B));
+        assertThat(core.nodeConnected(session, peer, pool.world.nowMs())).isEmpty();
+        NodeInfo info = new NodeInfo(
+                Authority.NONE,
+                ObjectId.NONE,
+                0,
+                ObjectId.NONE,
+                true,
+                Restored.NOTHING,
+                1,
+                ActiveVersions.UNKNOWN,
+                List.of(new Segment(ExtentRef.MEMORY, Medium.DRAM, bytes, slots)),
+                id + ":50061",
+                "",
+                "");
+        core.receive(session, info, pool.world.nowMs());
+        pool.world.run(100);
+    }
+
+    @Test
+    void anEngineThatDoesNotFreeWhatItIsToldToIsSetApart() {
+        Scenario engines = new Scenario();
+        ModelNode engine = engines.transientNode("engine", MIB).ofTenant(B);
+        engine.heartbeatEvery(1_000);
+        engines.leading(1);
+        engines.world.run(2_000);
+        engines.as(B).fill("k", 1);
+        engine.mute(true);
+        engines.beginRemoval("k0", true);
+        engines.pass(50_000);
+        assertThat(engines.talkedTo().reports())
+                .noneSatisfy(it -> assertThat(it).contains("set apart"));
+        engines.pass(15_000);
+
+        assertThat(engines.talkedTo().reports())
+                .anySatisfy(it -> assertThat(it).contains("engine is set apart", "does not free"));
     }
 }

@@ -98,7 +98,7 @@ class IndexFullTest {
         pool.crash("b");
         long away = pool.node("b").directory().size();
         for (int i = 0; i < 200; i++) {
-            large.keep(new ObjectId(6, i), Key.of("large" + key(i)), 100, PINNED);
+            large.keep(new ObjectId(6, 1 + i), Key.of("large" + key(i)), 100, PINNED);
         }
 
         pool.restart("large");

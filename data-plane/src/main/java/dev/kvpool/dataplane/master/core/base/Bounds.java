@@ -151,6 +151,11 @@ public final class Bounds {
     public static final int CLIENTS_MAX = 16_384;
     public static final int FREE_EXTENTS_MAX = 1024;
     public static final int FREE_REQUESTS_PER_NODE_MAX = 8;
+
+    /** How long an engine may leave unanswered what it is to free, and how much all engines together may be behind with. */
+    public static final long FREE_WAIT_MS = 60_000;
+
+    public static final int LENT_FREES_MAX = 1 << 20;
     public static final int REPLICAS_MAX = 16;
     public static final int ENDPOINT_CHARS_MAX = 512;
 
@@ -177,6 +182,23 @@ public final class Bounds {
     public static final double INDEX_PUTS = 0.95;
 
     public static final double INDEX_SNAPSHOTS = 0.98;
+
+    /** The part that records of engines may take where there are storage nodes, whose records must find room. */
+    public static final double INDEX_LENT = 0.5;
+
+    /** The part of that which one tenant's engines leave to those of others. */
+    public static final double INDEX_LENT_LEFT = 0.25;
+
+    /** How often each engine is told what the others leave to it; what it takes itself counts at once. */
+    public static final long INDEX_SHARED_MS = 100;
+
+    /** What a tombstone of an engine counts for there. */
+    public static final int TOMBSTONE_RECORD_BYTES = 1024;
+
+    /** Slots that a segment may have however small it is; of a larger one each is for at least so many bytes. */
+    public static final long SEGMENT_SLOTS_MIN = 1024;
+
+    public static final long BYTES_PER_SLOT_MIN = 2048;
 
     /** The part of all replicas that is evicted in a tick so that blocks of one size give pages to those of another. */
     public static final double INDEX_EVICTED_FOR_PAGES = 0.01;

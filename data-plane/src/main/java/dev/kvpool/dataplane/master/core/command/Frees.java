@@ -20,6 +20,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -42,8 +44,17 @@ public final class Frees {
     /** Frees that a node was not told of yet, and those it has not confirmed, by request id. */
     private static final class Pending {
         final Deque<Item> queued = new ArrayDeque<>();
-        final Map<Long, List<Item>> sent = new HashMap<>();
+
+        /** The oldest first. */
+        final Map<Long, Sent> sent = new LinkedHashMap<>();
+
+        boolean isOverdue(long nowMs) {
+            Iterator<Sent> oldestFirst = sent.values().iterator();
+            return oldestFirst.hasNext() && nowMs - oldestFirst.next().sinceMs > Bounds.FREE_WAIT_MS;
+        }
     }
+
+    private record Sent(List<Item> items, long sinceMs) {}
 
     /** Frees that their node has not confirmed and will not. */
     private static final class Abandoned {
@@ -93,6 +104,11 @@ public final class Frees {
 
     /** What each node is to free, and was told to; of nodes that are there. */
     private final Map<NodeView, Pending> pending = new HashMap<>();
+
+    /** What waits to be sent to engines: memory of this master that they have. */
+    private long queuedOfEngines;
+
+    private long nowMs;
 
     private final Deque<Abandoned> abandoned = new ArrayDeque<>();
 
@@ -147,8 +163,35 @@ public final class Frees {
         return false;
     }
 
+    /**
+     * Engines that do not free what they are told to, or so slowly that what waits for all engines has come to its bound: then the one for
+     * which most waits. What storage nodes are to free is bounded by what they hold.
+     */
+    public List<NodeView> overdueEngines() {
+        List<NodeView> overdue = new ArrayList<>();
+        NodeView slowest = null;
+        for (Map.Entry<NodeView, Pending> of : pending.entrySet()) {
+            NodeView node = of.getKey();
+            if (node.isTransient()) {
+                slowest = slowest == null || queuedFor(node) > queuedFor(slowest) ? node : slowest;
+                if (of.getValue().isOverdue(nowMs)) {
+                    overdue.add(node);
+                }
+            }
+        }
+        if (overdue.isEmpty() && slowest != null && queuedOfEngines > Bounds.LENT_FREES_MAX) {
+            overdue.add(slowest);
+        }
+        return overdue;
+    }
+
+    private int queuedFor(NodeView node) {
+        return pending.get(node).queued.size();
+    }
+
     /** Frees what was given up under a lease that has ended. */
-    public void tick(long nowMs) {
+    public void tick(long now) {
+        nowMs = now;
         while (!quarantine.isEmpty() && quarantine.peek().untilMs <= nowMs) {
             StoredObject object = index.object(quarantine.remove().object);
             if (object != null && object.fate() == StoredObject.Fate.PENDING_FREE) {
@@ -236,6 +279,7 @@ public final class Frees {
         index.freeing(replica);
         Extent extent = new Extent(replica.extent(), replica.object().id());
         pending.computeIfAbsent(node, it -> new Pending()).queued.add(new Item(extent, removal));
+        queuedOfEngines += node.isTransient() ? 1 : 0;
         queued.add(node);
         return true;
     }
@@ -260,7 +304,8 @@ public final class Frees {
             extents.add(item.extent);
         }
         long requestId = requestIds.getAsLong();
-        its.sent.put(requestId, batch);
+        queuedOfEngines -= node.isTransient() ? batch.size() : 0;
+        its.sent.put(requestId, new Sent(batch, nowMs));
         outbox.send(node.session(), new Free(requestId, authority, extents));
     }
 
@@ -270,9 +315,9 @@ public final class Frees {
      */
     public void answered(NodeView node, CommandAck ack) {
         Pending its = pending.get(node);
-        List<Item> batch = its == null ? null : its.sent.remove(ack.requestId());
+        Sent batch = its == null ? null : its.sent.remove(ack.requestId());
         if (batch != null) {
-            batch.forEach(item -> finish(node, item, true));
+            batch.items.forEach(item -> finish(node, item, true));
         }
     }
 
@@ -282,7 +327,8 @@ public final class Frees {
         if (its == null) {
             return;
         }
-        its.sent.values().forEach(batch -> abandoned.add(new Abandoned(node, new ArrayDeque<>(batch))));
+        queuedOfEngines -= node.isTransient() ? its.queued.size() : 0;
+        its.sent.values().forEach(batch -> abandoned.add(new Abandoned(node, new ArrayDeque<>(batch.items))));
         if (!its.queued.isEmpty()) {
             abandoned.add(new Abandoned(node, its.queued));
         }

@@ -81,6 +81,7 @@ final class Directories {
         int object = objectOf(node, line);
         int replica = replicas.create(object, node, line);
         node.replicas.add(replica);
+        node.recordBytes += objects.bytesOf(object);
         objects.takes(object, replicas.extentBytes(replica));
         fates.copied(object, replica);
         return object;
@@ -233,6 +234,7 @@ final class Directories {
         int object = replicas.owner(replica);
         fates.dropping(object, replica);
         node.replicas.remove(replica);
+        node.recordBytes -= objects.bytesOf(object);
         objects.takes(object, -replicas.extentBytes(replica));
         replicas.destroy(replica);
         fates.recount(object);

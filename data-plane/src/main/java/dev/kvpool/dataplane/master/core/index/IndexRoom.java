@@ -66,6 +66,15 @@ public final class IndexRoom {
     }
 
     /**
+     * What records of engines may take.
+     *
+     * @param isRest whether there are no storage nodes
+     */
+    public long lentBytesMax(boolean isRest) {
+        return (long) ((isRest ? Bounds.INDEX_SNAPSHOTS : Bounds.INDEX_LENT) * maxBytes());
+    }
+
+    /**
      * How many replicas should be evicted to make room for records. What is on its way out counts as gone. What lies on nodes that
      * are away cannot be evicted; it may displace half of what else there would be, and no more.
      *

@@ -67,6 +67,14 @@ public final class NodeStream {
             if (!indexes.add(segment.segment()) || !sound) {
                 throw new ProtocolViolation("segment " + segment + " is named twice or has a size out of range");
             }
+            require(
+                    !info.isTransient()
+                            || segment.slots()
+                                    <= Math.max(
+                                            Bounds.SEGMENT_SLOTS_MIN,
+                                            segment.capacityBytes() / Bounds.BYTES_PER_SLOT_MIN),
+                    "segment " + segment + " of an engine has more slots than one for each " + Bounds.BYTES_PER_SLOT_MIN
+                            + " bytes");
         }
         boolean epochFits = Long.compareUnsigned(info.seen().epoch(), Bounds.EPOCH_MAX) < 0
                 && Long.compareUnsigned(info.highestObject().epoch(), Bounds.EPOCH_MAX) < 0;
@@ -170,19 +178,27 @@ public final class NodeStream {
         require(
                 !index.isRefuted(node, line),
                 "object " + line.objectId() + " is another one, as a storage node of the pool shows");
+        requirePlace(node, line);
         requireRoom(node, line);
         if (tombstones.outdates(node, line.extent())) {
             return;
         }
         tombstones.freed(node, line.extent());
         StoredObject object = index.commit(node, line);
+        require(
+                !node.isTransient() || !node.synced || node.usedBytes() <= node.capacityBytes(),
+                "objects of more bytes than the memory has that the engine lends");
         if (object != null) {
             onCommit.accept(node, object);
         }
     }
 
-    private void tombstone(NodeView node, DirectoryRecord line) throws ProtocolViolation {
+    private void tombstone(NodeView node, DirectoryRecord line) throws ProtocolViolation, IndexFullException {
         requireSound(node, line);
+        requirePlace(node, line);
+        if (node.isTransient() && !node.mayTakeRecord(Bounds.TOMBSTONE_RECORD_BYTES)) {
+            throw new IndexFullException(ofEngines(node));
+        }
         if (index.outdates(node, line.extent())) {
             return;
         }
@@ -195,16 +211,34 @@ public final class NodeStream {
 
     /** Before anything of it is applied: what was applied of the lines before is right, and stays. */
     private void requireRoom(NodeView node, DirectoryRecord line) throws IndexFullException {
-        boolean takesMore = !node.inSnapshot || room.takesSnapshot();
+        boolean hasShare = !node.isTransient() || node.mayTakeRecord(ObjectRecords.bytesOf(line));
+        boolean takesMore = hasShare && (!node.inSnapshot || room.takesSnapshot());
         if (takesMore && index.hasRoomForAny()) {
             return;
         }
         if (!index.hasRoomFor(node, line, takesMore)) {
             throw new IndexFullException(
-                    "what it holds beyond its " + node.replicaCount()
-                            + " objects in view has no room: " + room.usedBytes() + " of the " + room.maxBytes()
-                            + " bytes that records of the index may take are in use; give the masters more memory, or remove objects");
+                    !hasShare
+                            ? ofEngines(node)
+                            : "what it holds beyond its " + node.replicaCount()
+                                    + " objects in view has no room: " + room.usedBytes() + " of the " + room.maxBytes()
+                                    + " bytes that records of the index may take are in use; give the masters more memory, or remove objects");
         }
+    }
+
+    private String ofEngines(NodeView node) {
+        return "what it holds beyond its " + node.replicaCount()
+                + " objects in view is more than there is room for: of the "
+                + room.maxBytes() + " bytes that records of the index may take, engines have a part, and those of one"
+                + " tenant a part of that; give the masters more memory, or let engines lend less (global_segment_size)";
+    }
+
+    /** Memory of engines is as large as they say, and no larger: storage nodes are the pool's own. */
+    private static void requirePlace(NodeView node, DirectoryRecord line) throws ProtocolViolation {
+        require(
+                !node.isTransient() || Long.compareUnsigned(line.extent().slot(), node.slotsOf(line.extent())) < 0,
+                "a record in slot " + Long.toUnsignedString(line.extent().slot()) + " of "
+                        + node.slotsOf(line.extent()));
     }
 
     private void requireSound(NodeView node, DirectoryRecord line) throws ProtocolViolation {

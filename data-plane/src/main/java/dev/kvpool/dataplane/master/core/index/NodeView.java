@@ -93,6 +93,13 @@ public final class NodeView implements Placement.Candidate {
     OptionalLong lostAtReturn = OptionalLong.empty();
 
     long snapshotLines;
+
+    /** What records of its objects would take of the index if no other node had these; kept by {@link Directories}. */
+    long recordBytes;
+
+    /** What they may take, of an engine. */
+    private long recordBytesMax = Long.MAX_VALUE;
+
     long nextSequence;
     private long connectedMs;
 
@@ -518,6 +525,26 @@ public final class NodeView implements Placement.Candidate {
     /** Bytes that the medium of an extent has. */
     long capacityOf(ExtentRef extent) {
         return extent.segment() == ExtentRef.MEMORY ? capacityBytes : ssd.capacityBytes();
+    }
+
+    /** Slots that the medium of an extent has. */
+    long slotsOf(ExtentRef extent) {
+        return extent.segment() == ExtentRef.MEMORY ? capacitySlots : ssd.capacitySlots();
+    }
+
+    /** What its objects and tombstones count for in the index. */
+    public long recordBytes() {
+        return recordBytes + tombstoneSlots * Bounds.TOMBSTONE_RECORD_BYTES;
+    }
+
+    /** What they may count for. */
+    public void mayTakeRecords(long bytes) {
+        recordBytesMax = bytes;
+    }
+
+    /** Whether one more may have so many bytes. */
+    boolean mayTakeRecord(long bytes) {
+        return recordBytes() + bytes <= recordBytesMax;
     }
 
     /** Extents the node is known to hold, those about to be freed included. */

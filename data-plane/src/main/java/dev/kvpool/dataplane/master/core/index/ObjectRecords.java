@@ -99,6 +99,11 @@ final class ObjectRecords implements Links {
         return KEY + keyLength + (retained ? RETENTION_BYTES : 0);
     }
 
+    /** The same of an object that is there. */
+    int bytesOf(int object) {
+        return bytesOf(keyLength(object), is(object, HAS_RETENTION));
+    }
+
     private static boolean isRetained(DirectoryRecord line) {
         return !line.retention().equals(Retention.NONE);
     }
@@ -169,7 +174,7 @@ final class ObjectRecords implements Links {
         if (isOfTenant(object)) {
             tenants.add(key(object), -1, 0);
         }
-        int bytes = bytesOf(keyLength(object), is(object, HAS_RETENTION));
+        int bytes = bytesOf(object);
         slabs.setLong(object, STATE, GONE);
         slabs.release(object, bytes);
     }

@@ -52,6 +52,10 @@ public final class SsdView {
         return capacityBytes;
     }
 
+    long capacitySlots() {
+        return capacitySlots;
+    }
+
     public long usedBytes() {
         return replicas.ssd().bytes();
     }

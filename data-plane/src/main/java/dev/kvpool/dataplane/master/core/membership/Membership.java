@@ -6,9 +6,11 @@ import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
 import dev.kvpool.dataplane.master.core.index.IndexRoom;
 import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.RefusalCode;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -132,6 +134,30 @@ public final class Membership {
             }
         }
         return lent;
+    }
+
+    /**
+     * Says what records of each engine may take of the index. All engines have a part of it, so that those of storage nodes find room, and
+     * while others lend memory too, those of one tenant a part of that.
+     */
+    public void shareIndex() {
+        long all = 0;
+        Map<Optional<Tenant>, Long> byTenant = new HashMap<>();
+        for (NodeView node : nodes.values()) {
+            if (node.isTransient()) {
+                all += node.recordBytes();
+                byTenant.merge(node.peer().tenant(), node.recordBytes(), Long::sum);
+            }
+        }
+        long lent = room.lentBytesMax(expected.isEmpty());
+        long ofTenant = byTenant.size() > 1 ? (long) (lent * (1 - Bounds.INDEX_LENT_LEFT)) : lent;
+        for (NodeView node : nodes.values()) {
+            if (node.isTransient()) {
+                long left =
+                        Math.min(lent - all, ofTenant - byTenant.get(node.peer().tenant()));
+                node.mayTakeRecords(node.recordBytes() + left);
+            }
+        }
     }
 
     private static long sum(long one, long other) {
