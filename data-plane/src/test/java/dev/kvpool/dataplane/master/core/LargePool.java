@@ -61,7 +61,7 @@ final class LargePool {
     long nowMs = 1_000;
 
     static ObjectId newer(int i) {
-        return new ObjectId(5, 2L * i + 1);
+        return new ObjectId(5, 2L * i + 3);
     }
 
     /** A node connects and sends a directory with one object of each key, with an odd id or an even, older one. */
@@ -69,7 +69,7 @@ final class LargePool {
         List<DirectoryRecord> lines = new ArrayList<>();
         for (int i = 0; i < keys; i++) {
             ExtentRef extent = new ExtentRef(0, i, 1);
-            ObjectId id = new ObjectId(5, 2L * i + odd);
+            ObjectId id = new ObjectId(5, 2L * i + 2 + odd);
             lines.add(DirectoryRecord.committed(extent, id, (long) i * EXTENT, EXTENT, 100, i, Key.of("k" + i)));
         }
         show(node, lines);
