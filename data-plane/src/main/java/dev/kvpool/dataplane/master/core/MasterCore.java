@@ -56,6 +56,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.RefusalCode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -195,7 +196,7 @@ public final class MasterCore {
         at(now);
         Optional<Objection> objection = lentMemory.objection(peer);
         counters.add(Count.LENDING_REFUSED, objection.isPresent() ? 1 : 0);
-        objection = objection.or(() -> view.membership().objection(peer, nowMs));
+        objection = objection.or(() -> view.membership().objection(peer, nowMs)).or(() -> forgetting(peer.id()));
         if (objection.isPresent()) {
             nodeRefused(peer.id(), objection.get());
             return objection;
@@ -212,6 +213,18 @@ public final class MasterCore {
         // Only now: what the same process is writing shows in the directory that it sends again.
         requests.publishes().disconnected(nowMs);
         return Optional.empty();
+    }
+
+    /** An engine was there under the id of a storage node: what it has shown is no word of that node, and is forgotten first. */
+    private Optional<Objection> forgetting(String id) {
+        NodeView before = view.membership().node(id);
+        boolean isEngines = before != null && before.isTransient();
+        return expects(id) && (isEngines || orders.members().isEngine(id))
+                ? Optional.of(new Objection(
+                        RefusalCode.SET_APART,
+                        "an engine had the id of node " + id
+                                + "; the node can come in when that is forgotten, in some seconds"))
+                : Optional.empty();
     }
 
     /** A node did not pass the handshake; the status shows why if it is expected. */
@@ -304,9 +317,9 @@ public final class MasterCore {
         sendWhatWaits();
     }
 
-    /** Whether this is the id of a storage node that belongs to the pool. */
+    /** Whether this is the id of a storage node that belongs to the pool, or did and may come back with what it holds. */
     public boolean expects(String nodeId) {
-        return view.membership().expected().contains(nodeId);
+        return orders.members().isStorageNode(nodeId);
     }
 
     /** Answers a request that its client may not make. */
@@ -510,6 +523,12 @@ public final class MasterCore {
         at(now);
         if (view.membership().expect(zones)) {
             upkeep.zonesChanged();
+        }
+        for (NodeView squatter : view.membership().squatters()) {
+            end(squatter.session(), "node " + squatter.id + " is a storage node of this pool from now on");
+            if (squatter.isTransient()) {
+                heartbeats.left(squatter);
+            }
         }
         takeover.serveWhenReady(nowMs);
     }

@@ -15,6 +15,7 @@ import dev.kvpool.dataplane.master.core.index.Tombstones;
 import dev.kvpool.dataplane.master.core.liveness.Departures;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.register.Members;
 import dev.kvpool.dataplane.master.core.request.PublishRequests;
 import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.master.core.takeover.Takeover;
@@ -41,6 +42,7 @@ final class NodeMessages {
     private final Settlement settlement;
     private final PublishRequests publishes;
     private final Frees frees;
+    private final Members members;
     private final Upkeep upkeep;
     private final Departures departures;
     private final Outbox outbox;
@@ -67,6 +69,7 @@ final class NodeMessages {
         this.settlement = settlement;
         this.publishes = publishes;
         this.frees = orders.frees();
+        this.members = orders.members();
         this.upkeep = upkeep;
         this.departures = departures;
         this.outbox = outbox;
@@ -98,6 +101,10 @@ final class NodeMessages {
         if (!RegisterText.isId(node.id)) { // in the register it would be a line that no master can read
             throw new ProtocolViolation(
                     "a node id has 1 to 253 printable characters of ASCII without spaces and commas");
+        }
+        if (info.isTransient() && members.isStorageNode(node.id)) {
+            throw new ProtocolViolation("node " + node.id + " lends memory for as long as it lives, but " + node.id
+                    + " is a storage node of this pool; give it another id");
         }
         stream.introduce(node, info);
         membership.shareIndex();

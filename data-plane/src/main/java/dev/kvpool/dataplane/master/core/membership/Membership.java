@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** The storage nodes a master knows: those that should be there and those that are. */
 public final class Membership {
@@ -32,6 +33,10 @@ public final class Membership {
     private final NodesSetApart setApart;
     private final IndexRoom room;
     private Set<String> expected;
+
+    /** Those that were not, before the set changed last. */
+    private Set<String> newlyExpected = Set.of();
+
     private Map<String, String> zones = Map.of();
     private boolean zonesAreSaid;
 
@@ -48,6 +53,8 @@ public final class Membership {
      * @return whether a node that is known is in another zone than before
      */
     public boolean expect(Map<String, String> newZones) {
+        newlyExpected = new TreeSet<>(newZones.keySet());
+        newlyExpected.removeAll(expected);
         zones = Map.copyOf(newZones);
         expected = zones.keySet();
         zonesAreSaid = zones.values().stream().anyMatch(zone -> !zone.isEmpty());
@@ -64,6 +71,20 @@ public final class Membership {
     /** Where zones are said at all, that of a node which lacks one is said a little later, as soon as it is known where it runs. */
     private void tellZone(NodeView node) {
         node.zoneIs(zones.getOrDefault(node.id, ""), zonesAreSaid);
+    }
+
+    /** Engines under the ids of expected nodes, and who came under such an id before it was one, and has not said what it is. */
+    public List<NodeView> squatters() {
+        List<NodeView> squatters = new ArrayList<>();
+        for (String id : expected) {
+            NodeView node = nodes.get(id);
+            if (node != null
+                    && node.isConnected()
+                    && (node.isTransient() || (node.info() == null && newlyExpected.contains(id)))) {
+                squatters.add(node);
+            }
+        }
+        return squatters;
     }
 
     public Set<String> expected() {

@@ -145,6 +145,18 @@ public final class Members {
         return toCome;
     }
 
+    /** Whether this is the id of a storage node: one that is expected, or that the register has as one. */
+    public boolean isStorageNode(String id) {
+        Member member = member(id);
+        return membership.expected().contains(id) || (member != null && !member.isTransient());
+    }
+
+    /** Whether the register has this id, and as that of an engine. */
+    public boolean isEngine(String id) {
+        Member member = member(id);
+        return member != null && member.isTransient();
+    }
+
     /** The member with this id, as it is to be; null when there is none. */
     Member member(String id) {
         return register.wanted().members().get(id);

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.master.core.report.PoolStatus.Node;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.dataplane.wire.message.Tenant;
+import dev.kvpool.nativelib.Status;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** An engine that calls itself as a storage node of the pool will keeps nobody's place, and says nothing for that node. */
+class SquattedNamesTest {
+    private static final long MIB = 1 << 20;
+    private static final Tenant B = Tenant.of("b");
+
+    private final Scenario pool = new Scenario().withNodes(MIB, "n", "m");
+
+    private ModelNode engine(String id) {
+        return pool.transientNode(id, MIB).ofTenant(B);
+    }
+
+    private Node status(String id) {
+        return pool.talkedTo().status().nodes().stream()
+                .filter(node -> node.id().equals(id))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void theStorageNodeOfThatNameComesInWhenItIsExpected() {
+        ModelNode squatter = engine("late");
+        squatter.keep(new ObjectId(1, 1), B.qualify(Key.of("x")), 10, Retention.NONE);
+        pool.leading(2);
+        pool.world.run(2_000);
+        assertThat(status("late").isTransient()).isTrue();
+
+        pool.expect(Map.of("n", "", "m", "", "late", ""));
+        pool.world.run(100);
+        assertThat(pool.talkedTo().reports())
+                .anySatisfy(
+                        it -> assertThat(it).contains("node late away", "is a storage node of this pool from now on"));
+        ModelNode late = pool.unexpectedNode("late", MIB);
+        for (int i = 0; i < 10; i++) {
+            squatter.dial(pool.talkedTo());
+            late.dial(pool.talkedTo());
+            pool.pass(1_000);
+        }
+
+        assertThat(status("late").isTransient()).isFalse();
+        assertThat(status("late").objects()).isZero();
+        assertThat(pool.world.register().members().get("late").isTransient()).isFalse();
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void anEngineIsNoStorageNodeThatIsAwayAndNotExpectedAnyMore() {
+        pool.leading(1);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        pool.world.run(1_000);
+        pool.crash("m");
+        pool.expectOnly("n");
+        ModelNode squatter = engine("m");
+        squatter.dial(pool.talkedTo());
+        pool.world.run(1_000);
+
+        assertThat(pool.talkedTo().core().expects("m")).isTrue();
+        assertThat(pool.talkedTo().reports())
+                .anySatisfy(it -> assertThat(it).contains("node m is set apart", "is a storage node of this pool"));
+    }
+}
