@@ -145,16 +145,19 @@ void GetFlow::noCopyLeft(Batch& batch, uint32_t line) {
     return batches_.ask(batch, line);
   }
   const bool unreachable = isUnreachable(get.failure) || get.failure == KV_IDENTITY_MISMATCH;
+  const bool outlived = context_.now > get.leasedUntil || batch.lines[line].op.meant != ObjectId{};
+  // Only the leader may say that there is no such object: it knows of copies on nodes that are away. What a node has
+  // lost, as with a disk that failed, it may not have heard yet.
+  const bool unheard = get.failure == KV_NOT_FOUND && !outlived && get.lookups > 1;
   if (get.lookups < kLookupsPerGet) {
-    if (unreachable) return batches_.askLater(batch, line, KV_UNAVAILABLE);  // the leader needs a moment to see it too
+    if (unreachable || unheard)
+      return batches_.askLater(batch, line, KV_UNAVAILABLE);  // the leader needs a moment to see it too
     ++context_.statistics.retries;
     return batches_.ask(batch, line);
   }
   if (unreachable) return miss(batch, line, KV_UNAVAILABLE);
   if (get.failure != KV_NOT_FOUND) return miss(batch, line, get.failure);
-  // Only the leader may say that there is no such object: it knows of copies on nodes that are away. What these nodes
-  // have lost, as with a disk that failed, it has not heard yet.
-  miss(batch, line, context_.now > get.leasedUntil ? KV_LEASE_EXPIRED : KV_UNAVAILABLE);
+  miss(batch, line, outlived ? KV_LEASE_EXPIRED : KV_UNAVAILABLE);
 }
 
 void GetFlow::miss(Batch& batch, uint32_t line, int32_t status) {
