@@ -12,8 +12,12 @@ import java.util.concurrent.atomic.AtomicInteger;
  * moment ago, and none is given twice.
  */
 public final class FreePort {
-    private static final int FIRST = 20_000;
-    private static final int COUNT = 10_000;
+    /** Tests run in as many processes at most ({@code forkCount}), each with ports of its own. */
+    private static final int PROCESSES = 2;
+
+    private static final int COUNT = 10_000 / PROCESSES;
+    private static final int FIRST =
+            20_000 + COUNT * Math.floorMod(Integer.getInteger("surefire.forkNumber", 0), PROCESSES);
     private static final AtomicInteger NEXT =
             new AtomicInteger(ThreadLocalRandom.current().nextInt(COUNT));
 

@@ -62,16 +62,14 @@ final class DrainJobRoutes {
         try {
             objections = each(nodes, node -> master.drain(node, false, TIMEOUT, start));
         } catch (IllegalStateException late) {
-            for (String node : nodes) {
-                CompletableFuture<Boolean> _ = master.cancelDrain(node); // which may have begun all the same
-            }
+            takeBack(nodes); // which may have begun all the same
             return ErrorCode.UNAVAILABLE_IN_CURRENT_STATUS.answer(late.getMessage() + "; no node is drained");
         }
         for (Optional<String> objection : objections.values()) {
             if (objection.isPresent()) {
                 // A job is drained as a whole or not at all.
                 objections.values().removeIf(Optional::isPresent);
-                each(objections.keySet(), master::cancelDrain);
+                takeBack(objections.keySet());
                 return ErrorCode.UNAVAILABLE_IN_CURRENT_STATUS.answer(objection.get());
             }
         }
@@ -80,6 +78,13 @@ final class DrainJobRoutes {
                 succeeded(DrainJob.id(master.poolId(), start.toEpochMilli()))
                         .put("status", "CREATED")
                         .toString());
+    }
+
+    /** Is not waited for: the answer is a refusal anyhow. */
+    private void takeBack(Collection<String> nodes) {
+        for (String node : nodes) {
+            CompletableFuture<Boolean> _ = master.cancelDrain(node);
+        }
     }
 
     /** Asks for all of them at once: each may wait for the Lease to be written. */
@@ -177,7 +182,12 @@ final class DrainJobRoutes {
                     "the job has ended, %s; DELETE /api/v1/drain?node=NODE has a drained node take objects again"
                             .formatted(job.get().status()));
         }
-        each(job.get().segments(), master::cancelDrain);
+        try {
+            each(job.get().segments(), master::cancelDrain);
+        } catch (IllegalStateException late) {
+            return ErrorCode.UNAVAILABLE_IN_CURRENT_STATUS.answer(
+                    late.getMessage() + "; the next leader may go on with the job: ask again");
+        }
         return Response.json(200, succeeded(id).put("status", "CANCELED").toString());
     }
 

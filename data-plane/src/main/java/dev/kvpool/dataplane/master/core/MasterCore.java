@@ -568,6 +568,7 @@ public final class MasterCore {
             closed(silent.session(), silent.reason(), nowMs);
         }
         nodeMessages.tick(nowMs);
+        departures.tick(nowMs);
         takeover.tick(nowMs);
         requests.tick(nowMs);
         orders.frees().tick(nowMs);
@@ -632,13 +633,17 @@ public final class MasterCore {
         if (!leadership.serves(now)) {
             return Optional.of(NOT_SERVING);
         }
-        return upkeep.drain(node, clears, timeoutMs, startedAtMs, now);
+        Optional<String> objection = upkeep.drain(node, clears, timeoutMs, startedAtMs, now);
+        if (objection.isEmpty() && !register.wanted().drains().containsKey(node)) {
+            upkeep.cancelDrain(node, now);
+            return Optional.of("the register of the pool has no room for it: wait until other drains are over");
+        }
+        return objection;
     }
 
     /** Calls back when whoever leads next knows of all that was asked of this leader until now, in this term or never. */
     public void whenKept(Runnable then) {
-        register.send();
-        register.whenSure(it -> it.saysTheSame(register.wanted()), then);
+        register.whenWantedIsSure(then);
     }
 
     /**
@@ -652,7 +657,7 @@ public final class MasterCore {
         if (!leadership.serves(now)) {
             return Optional.of(NOT_SERVING);
         }
-        if (!register.wanted().isMember(node)) {
+        if (!register.isPossible(it -> it.isMember(node))) {
             return Optional.of("the register has no node " + node);
         }
         orders.absences().forget(node);
@@ -661,9 +666,9 @@ public final class MasterCore {
         return Optional.empty();
     }
 
-    /** Ends the emptying of a node, which takes part again; false when there is none. */
+    /** Ends the emptying of a node, which takes part again; false when there is none, and the register knows that. */
     public boolean cancelDrain(String node) {
-        return upkeep.drains().cancel(node);
+        return upkeep.cancelDrain(node, nowMs);
     }
 
     /** How far the drains of this leader are. */

@@ -102,7 +102,11 @@ class DeparturesTest {
             assertThat(says(session, Departure.LEFT, LEADER)).isEmpty();
         }
         nowMs += Bounds.LOOK_REST_MS;
-        assertThat(says(1, Departure.LEFT, LEADER)).hasSize(1);
+        core.tick(nowMs);
+        assertThat(core.drain()).as("the last word is not lost").contains(new Action.LookAtLease());
+        nowMs += Bounds.LOOK_REST_MS;
+        core.tick(nowMs);
+        assertThat(core.drain()).doesNotContain(new Action.LookAtLease());
     }
 
     /** It would make every true word one of the past. */

@@ -171,8 +171,11 @@ class DrainTest {
 
         assertThat(status(pool).state()).isEqualTo(DrainStatus.State.CANCELLED);
         assertThat(pool.talkedTo().status().nodes().getFirst().state()).isEqualTo(PoolStatus.NodeState.READY);
-        assertThat(pool.talkedTo().core().cancelDrain("a")).isFalse();
         assertThat(pool.talkedTo().core().cancelDrain("b")).isFalse();
+        pool.world.run(50);
+        assertThat(pool.talkedTo().core().cancelDrain("a"))
+                .as("the register has it no more")
+                .isFalse();
     }
 
     @Test

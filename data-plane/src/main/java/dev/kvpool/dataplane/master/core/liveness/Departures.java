@@ -31,6 +31,8 @@ public final class Departures {
     /** From then on a word of a node is worth a look at the Lease. */
     private long lookMs = Long.MIN_VALUE;
 
+    private boolean wantsLook;
+
     public Departures(Leadership leadership, Membership membership, Silences silences, Outbox outbox) {
         this.leadership = leadership;
         this.membership = membership;
@@ -69,9 +71,15 @@ public final class Departures {
         }
     }
 
-    /** All nodes say so at about the same time; and each look is a question to the API server. */
+    /** All nodes say so at about the same time; and each look is a question to the API server. The last word is never lost. */
     private void left(long nowMs) {
-        if (nowMs >= lookMs) {
+        wantsLook = true;
+        tick(nowMs);
+    }
+
+    public void tick(long nowMs) {
+        if (wantsLook && nowMs >= lookMs) {
+            wantsLook = false;
             lookMs = nowMs + Bounds.LOOK_REST_MS;
             outbox.lookAtLease();
         }

@@ -88,7 +88,7 @@ public final class RegisterKeeper {
     /**
      * Whether something holds in the register as it is, may come to be, or is wanted: who must be careful asks for that.
      */
-    boolean isPossible(Predicate<Register> condition) {
+    public boolean isPossible(Predicate<Register> condition) {
         return condition.test(stored) || (writing != null && condition.test(writing)) || condition.test(wanted);
     }
 
@@ -198,6 +198,15 @@ public final class RegisterKeeper {
         } else {
             waits.add(new Wait(condition, whenSure));
         }
+    }
+
+    /** Sends what is wanted on its way, and tells once when just that is sure to hold, or never: see {@link #whenSure}. */
+    public void whenWantedIsSure(Runnable whenSure) {
+        send();
+        boolean isUnderWay = writing == null || wanted.saysTheSame(writing);
+        long revision = (writing == null ? stored : writing).revision() + (isUnderWay ? 0 : 1);
+        // What is wanted by then may be what is stored already, and nothing is written.
+        whenSure(it -> it.revision() >= revision || it.saysTheSame(wanted), whenSure);
     }
 
     /** Sends what is wanted on its way, if nothing else is. */

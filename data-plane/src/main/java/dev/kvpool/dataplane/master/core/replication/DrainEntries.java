@@ -41,6 +41,11 @@ public final class DrainEntries {
         }
     }
 
+    /** Whether the register has one of this node, or may come to. */
+    public boolean mayHold(String node) {
+        return register.isPossible(it -> it.drains().containsKey(node));
+    }
+
     private boolean isDue(Drain drain, long nowMs) {
         DrainEntry written = register.wanted().drains().get(drain.node);
         if (written == null

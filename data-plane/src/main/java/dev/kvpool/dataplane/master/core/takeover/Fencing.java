@@ -126,15 +126,18 @@ public final class Fencing {
         }
         String why = "node %s obeys %s".formatted(node.id, node.seen());
         OptionalLong majoritys = claims.majoritysEpoch(ours);
-        boolean nearby = claims.mayKnowLeases(node)
-                && Long.compareUnsigned(node.highestEpoch(), ours.epoch() + Bounds.LONE_RAISE_MAX) <= 0;
+        boolean mayKnow = claims.mayKnowLeases(node);
+        boolean nearby =
+                mayKnow && Long.compareUnsigned(node.highestEpoch(), ours.epoch() + Bounds.LONE_RAISE_MAX) <= 0;
         if (majoritys.isPresent()) {
             raiseAbove(majoritys.getAsLong(), why);
         } else if (nearby && nowMs >= loneRaiseMs) {
             loneRaiseMs = nowMs + Bounds.LONE_RAISE_REST_MS;
             raiseAbove(node.highestEpoch(), why);
         } else {
-            outbox.lookAtLease();
+            if (mayKnow) {
+                outbox.lookAtLease();
+            }
             refuse(node, why + ", the Lease says " + ours + Claims.NOT_BELIEVED);
         }
     }

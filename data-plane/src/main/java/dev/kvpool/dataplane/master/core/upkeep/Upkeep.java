@@ -162,6 +162,13 @@ public final class Upkeep {
         return quotaOutcomes;
     }
 
+    /** Whether there was one to be ended, or the register still says so. */
+    public boolean cancelDrain(String node, long nowMs) {
+        boolean ended = drains.cancel(node);
+        drainEntries.tick(nowMs);
+        return ended || drainEntries.mayHold(node);
+    }
+
     public Drains drains() {
         return drains;
     }
