@@ -3,13 +3,16 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.Node;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** An engine that calls itself as a storage node of the pool will keeps nobody's place, and says nothing for that node. */
@@ -54,6 +57,23 @@ class SquattedNamesTest {
         assertThat(status("late").objects()).isZero();
         assertThat(pool.world.register().members().get("late").isTransient()).isFalse();
         assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+    }
+
+    /** It need not say what it is to hold the name. */
+    @Test
+    void soItDoesWhenTheOtherHasNotSaidWhatItIs() {
+        pool.leading(1);
+        MasterCore core = pool.talkedTo().core();
+        long session = 1L << 40;
+        NodePeer peer = new NodePeer("late", 1, "0.1.0", true, Optional.of(B));
+        assertThat(core.nodeConnected(session, peer, pool.world.nowMs())).isEmpty();
+        pool.expect(Map.of("n", "", "m", "", "late", ""));
+        core.receive(session, new Heartbeat(), pool.world.nowMs());
+        pool.unexpectedNode("late", MIB).dial(pool.talkedTo());
+        pool.world.run(1_000);
+
+        assertThat(status("late").isTransient()).isFalse();
+        assertThat(pool.world.register().members()).containsKey("late");
     }
 
     @Test
