@@ -21,6 +21,10 @@ struct Principal {
   static constexpr const char* kAny = "*";
   /// Whether it may be the process of its role that is called that.
   [[nodiscard]] bool mayBe(const std::string& process) const { return name == process || name == kAny; }
+  /// Whether both are called the same and may do the same; when their certificates end does not matter.
+  [[nodiscard]] bool isSame(const Principal& other) const {
+    return role == other.role && name == other.name && tenant == other.tenant && readsOnly == other.readsOnly;
+  }
   /// What a client may be.
   [[nodiscard]] bool isClient() const { return role == Role::Tenant || role == Role::Agent || role == Role::Admin; }
 };

@@ -36,11 +36,6 @@ bool isTransient(int errorNumber) {
   return errorNumber == EAGAIN || errorNumber == EWOULDBLOCK || errorNumber == EINTR;
 }
 
-/// Whether both are called the same and may do the same; when their certificates end does not matter.
-bool isSame(const Principal& a, const Principal& b) {
-  return a.role == b.role && a.name == b.name && a.tenant == b.tenant && a.readsOnly == b.readsOnly;
-}
-
 }  // namespace
 
 // ---- connecting ----
@@ -413,7 +408,7 @@ void Stream::endExpired(int64_t unixNow, const secure::Credentials& own) {
   const Principal* const peer = closed_ ? nullptr : principal();
   if (peer == nullptr) return;
   if (unixNow >= peer->notAfterMs) {
-    return end({Ending::How::Lost, "the certificate of " + toString(*peer) + ", by which it was opened, has ended"});
+    return end({Ending::How::Lost, "the certificate of " + toString(*peer) + " has ended"});
   }
   int64_t& since = secured_->distrustedAtMs;
   if (own.trusts(secured_->session->peersRoot())) {
@@ -421,15 +416,15 @@ void Stream::endExpired(int64_t unixNow, const secure::Credentials& own) {
   } else if (since == 0) {
     since = unixNow;
   } else if (unixNow - since >= kDistrustedMs) {
-    end({Ending::How::Lost, "the certificate of " + toString(*peer) +
-                                ", by which it was opened, was signed by a root that is not in ca.crt any more"});
+    end({Ending::How::Lost,
+         "the certificate of " + toString(*peer) + " was signed by a root that is not in ca.crt any more"});
   }
 }
 
 bool Stream::isToBeRenewed(int64_t unixNow, const secure::Credentials& own) {
   if (closed_ || !secured_ || secured_->renewAtMs == 0) return false;
   const secure::Credentials& shown = *secured_->how.credentials;
-  const bool lasts = unixNow < secured_->renewAtMs && isSame(own.self().principal, shown.self().principal) &&
+  const bool lasts = unixNow < secured_->renewAtMs && own.self().principal.isSame(shown.self().principal) &&
                      own.root() == shown.root() && own.trusts(secured_->session->peersRoot());
   if (lasts) return false;
   secured_->renewAtMs = 0;

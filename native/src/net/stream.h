@@ -90,6 +90,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   [[nodiscard]] Id id() const { return id_; }
   /// The socket's; -1 when there is none.
   [[nodiscard]] int descriptor() const { return socket_.get(); }
+  /// Of TLS, by which newer certificates are proven; null while there is no principal().
+  [[nodiscard]] secure::Session* session() { return principal() == nullptr ? nullptr : secured_->session.get(); }
   /// Before it is dialled or adopted: nothing but the handshake goes to and fro until the peer is authenticated.
   void secure(Securing securing) { secured_ = std::make_unique<Secured>(std::move(securing)); }
   /// Whom the peer's certificate names; null while the peer is not authenticated, and where there is no TLS.

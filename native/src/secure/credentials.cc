@@ -221,8 +221,9 @@ Result<std::shared_ptr<const Credentials>> Credentials::parse(const PemTriple& t
   ERR_clear_error();
   const Result<RootDigest> own = verifyOwn(context.get(), chain.value(), certificateFile);
   if (!own.ok()) return own.status();
-  return std::shared_ptr<const Credentials>(new Credentials(
-      context.release(), std::move(self.value()), std::move(foreign.value()), own.value(), std::move(digests)));
+  return std::shared_ptr<const Credentials>(new Credentials(context.release(), triple.certificates,
+                                                            std::move(self.value()), std::move(foreign.value()),
+                                                            own.value(), std::move(digests)));
 }
 
 bool Credentials::trusts(const RootDigest& root) const {

@@ -49,19 +49,23 @@ class Credentials {
   [[nodiscard]] const RootDigest& root() const { return root_; }
   /// Whether certificates that lead to this root are believed.
   [[nodiscard]] bool trusts(const RootDigest& root) const;
+  /// Whether both have the same tls.crt.
+  [[nodiscard]] bool showsTheSame(const Credentials& other) const { return chain_ == other.chain_; }
   /// Of OpenSSL; for both ends of connections.
   [[nodiscard]] ssl_ctx_st* context() const { return context_; }
 
  private:
-  Credentials(ssl_ctx_st* context, PeerName self, ForeignNames foreign, const RootDigest& root,
+  Credentials(ssl_ctx_st* context, std::string chain, PeerName self, ForeignNames foreign, const RootDigest& root,
               std::vector<RootDigest> roots)
       : context_(context),
+        chain_(std::move(chain)),
         self_(std::move(self)),
         foreign_(std::move(foreign)),
         root_(root),
         roots_(std::move(roots)) {}
 
   ssl_ctx_st* context_;
+  std::string chain_;  // in PEM
   PeerName self_;
   ForeignNames foreign_;
   RootDigest root_;

@@ -128,7 +128,7 @@ void Session::prepare(SSL_CTX* context) {
 }
 
 Session::Session(std::shared_ptr<const Credentials> own, Side side, Expected expected, Payloads payloads)
-    : own_(std::move(own)), expected_(std::move(expected)), payloads_(payloads) {
+    : own_(std::move(own)), side_(side), expected_(std::move(expected)), payloads_(payloads) {
   OwnedSsl ssl(SSL_new(own_->context()));
   BIO* const transport = ssl ? BIO_new_ex(libraryContext(), Transport::method()) : nullptr;
   if (transport == nullptr) throw std::bad_alloc();
@@ -184,6 +184,41 @@ int Session::verified(int good, X509_STORE_CTX* check) {
   refuse(std::move(why));
   X509_STORE_CTX_set_error(check, X509_V_ERR_CERT_REJECTED);
   return 0;
+}
+
+/// What this connection has, and no other.
+Result<ConnectionBinding> Session::binding() const {
+  ConnectionBinding exported{};
+  if (state_ != State::Authenticated ||
+      SSL_export_keying_material(ssl_, exported.data(), exported.size(), kBindingLabel.data(), kBindingLabel.size(),
+                                 nullptr, 0, 0) != 1) {
+    ERR_clear_error();
+    return Status(KV_INTERNAL, "the connection is not in TLS");
+  }
+  return exported;
+}
+
+Result<CertificateProof> Session::proof(const Credentials& now) const {
+  const Result<ConnectionBinding> bound = binding();
+  if (!bound.ok()) return bound.status();
+  return makeProof(now, side_ == Side::Dialer ? Prover::Dialer : Prover::Listener, bound.value());
+}
+
+Status Session::prove(const CertificateProof& proof, const Credentials& now) {
+  const Result<ConnectionBinding> bound = binding();
+  if (!bound.ok()) return bound.status();
+  Result<Proven> proven =
+      checkProof(proof, now, side_ == Side::Dialer ? Prover::Listener : Prover::Dialer, bound.value());
+  if (!proven.ok()) return proven.status();
+  PeerName& name = proven.value().peer;
+  if (name.pool != now.self().pool || !name.principal.isSame(peer_)) {
+    return {KV_NOT_PERMITTED, "its newer certificate is of " + kvpool::toString(name.principal) + " of pool " +
+                                  toString(name.pool) + ", the connection is of " + kvpool::toString(peer_) +
+                                  "; issue it with the same name"};
+  }
+  peer_ = std::move(name.principal);
+  peersRoot_ = proven.value().root;
+  return {};
 }
 
 void Session::refuse(std::string why) {

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "base/certificate_proof.h"
+#include "secure/certificate_proof.h"
 #include "secure/credentials.h"
 #include "secure/names.h"
 #include "secure/payloads.h"
@@ -60,6 +62,12 @@ class Session {
   /// Likewise: what the peer's certificate leads to.
   [[nodiscard]] const RootDigest& peersRoot() const { return peersRoot_; }
 
+  /// What the peer's prove() takes: that this end holds the certificate of `now` too. While it is Authenticated.
+  [[nodiscard]] Result<CertificateProof> proof(const Credentials& now) const;
+  /// The peer holds a newer certificate: from now on peer() and peersRoot() are of that. Otherwise nothing changes, and
+  /// the sentence says why. `now` is what this end believes at the moment. While it is Authenticated.
+  Status prove(const CertificateProof& proof, const Credentials& now);
+
   /// Bytes of the peer. They are looked at in place until keepRest().
   void received(std::span<const uint8_t> bytes);
   /// Copies what of them was not consumed: their memory is about to be used for something else.
@@ -89,10 +97,12 @@ class Session {
   void awaitGoodbye();
   void judge(int outcome);
   void refuse(std::string why);
+  [[nodiscard]] Result<ConnectionBinding> binding() const;
   bool sealOne(std::span<const uint8_t> bytes);
   [[nodiscard]] std::string explained() const;
 
   const std::shared_ptr<const Credentials> own_;
+  const Side side_;
   const Expected expected_;
   const Payloads payloads_;
   ssl_st* ssl_ = nullptr;  // none once it is Raw

@@ -117,6 +117,7 @@ void MasterModel::nodeFrame(uint64_t connection, Node& node, wire::Body body) {
   switch (wire::templateOf(body)) {
     case sbe::NodeInfo::sbeTemplateId():
       node.info = readNodeInfo(body);
+      ++directories_;
       if (node.info.seen.epoch >= authority_.epoch && node.info.seen != authority_) raiseEpoch(node.info.seen.epoch);
       break;
     case sbe::DirectoryRecords::sbeTemplateId():

@@ -46,6 +46,8 @@ class MasterModel {
   void setRole(MasterRole role);
   [[nodiscard]] MasterRole role() const { return role_; }
 
+  /// How often a node began to tell its directory.
+  [[nodiscard]] uint64_t directories() const { return directories_; }
   /// Whose keys a client names, by its certificate; without one they are of `default`.
   void certified(uint64_t connection, const Principal& who) { keys_[connection] = OwnKeys(who, true); }
   void closed(uint64_t connection);
@@ -139,6 +141,7 @@ class MasterModel {
   uint64_t lastCounter_ = 0;
   std::vector<Outgoing> outgoing_;
   std::map<uint64_t, Node> nodes_;  // by connection
+  uint64_t directories_ = 0;
   bool callsAllLasting_ = false;
   std::set<uint64_t> clients_;  // connections
   std::map<uint64_t, OwnKeys> keys_;

@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <chrono>
 
+#include "net/clock.h"
 #include "net/socket.h"
+#include "wire/certificate_proof.h"
 
 namespace kvpool::test {
 namespace {
@@ -32,6 +34,7 @@ void MasterServer::run() {
   while (!stopped_) {
     loop_.runOnce(kTickMs);
     model_.tick(now());
+    endExpired();
     deliver();
   }
 }
@@ -74,8 +77,50 @@ void MasterServer::happened(uint64_t id, uint32_t events) {
 }
 
 void MasterServer::decode(uint64_t id, Connection& connection) {
-  while (const auto body = connection.decoder.next())
-    model_.frame(now(), id, *body);
+  while (const auto body = connection.decoder.next()) {
+    if (!aboutCertificates(id, connection, *body)) model_.frame(now(), id, *body);
+  }
+}
+
+bool MasterServer::aboutCertificates(uint64_t id, Connection& connection, wire::Body body) {
+  if (!connection.session || !wire::isAboutCertificates(body)) return false;
+  if (wire::isCertificateProof(body)) {
+    const Status proven = connection.session->prove(wire::readCertificateProof(body), *credentials_);
+    if (proven.ok()) ++proven_;
+    if (!proven.ok()) problems_.push_back(proven.text());
+    wire::appendCertificateProven(connection.plain, proven.text());
+    loop_.post([this, id] { flush(id); });
+  } else if (const std::string problem = wire::readCertificateProven(body); !problem.empty()) {
+    problems_.push_back(problem);
+  }
+  return true;
+}
+
+void MasterServer::renew(std::shared_ptr<const secure::Credentials> credentials) {
+  credentials_ = std::move(credentials);
+  std::vector<uint64_t> ids;
+  for (const auto& [id, connection] : connections_) {
+    if (connection->session->peer().role != Principal::Role::Node) continue;
+    wire::appendCertificateProof(connection->plain, connection->session->proof(*credentials_).value());
+    ids.push_back(id);
+  }
+  for (const uint64_t id : ids)
+    flush(id);
+}
+
+/// As masters do.
+void MasterServer::endExpired() {
+  std::vector<uint64_t> over;
+  for (const auto& [id, connection] : connections_) {
+    const secure::Session* const session = connection->session.get();
+    if (session != nullptr && session->state() == secure::Session::State::Authenticated &&
+        net::unixMs() >= session->peer().notAfterMs) {
+      over.push_back(id);
+    }
+  }
+  expired_ += static_cast<int>(over.size());
+  for (const uint64_t id : over)
+    close(id);
 }
 
 bool MasterServer::receiveSecured(uint64_t id, Connection& connection) {

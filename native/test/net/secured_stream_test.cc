@@ -491,6 +491,35 @@ TEST_F(SecuredStreamTest, ARootThatComesBackInTimeEndsNothing) {
   EXPECT_FALSE(dialer_.ended);
 }
 
+TEST_F(SecuredStreamTest, LastsByTheRootOfTheCertificateThatItsPeerHasProven) {
+  const CertificateAuthority next("next root");
+  const std::string both = authority_.roots() + next.roots();
+  const auto after = believing(next, "node/a", next.roots());
+  End dialer(loop_);
+  End listener(loop_);
+  auto [dialled, accepted] = sockets();
+  listener.stream->secure({authority_.credentials("master/m"), Side::Listener, {}, false});
+  listener.stream->adopt(std::move(accepted));
+  EXPECT_EQ(dialer.stream->session(), nullptr) << "it has proven nothing yet";
+  dialer.stream->secure({believing(authority_, "node/a", both), Side::Dialer, {}, false});
+  dialer.stream->adopt(std::move(dialled));
+  ASSERT_TRUE(until([&] { return dialer.opened == 1 && listener.opened == 1; }));
+  const int64_t now = unixMs();
+  dialer.stream->endExpired(now, *after);
+  const auto proof = listener.stream->session()->proof(*believing(next, "master/m", both));
+  ASSERT_TRUE(dialer.stream->session()->prove(proof.value(), *after).ok());
+  dialer.stream->endExpired(now + Stream::kDistrustedMs, *after);
+  EXPECT_FALSE(dialer.ended) << "its peer has proven one of the next root in time";
+
+  const CertificateAuthority third("third root");
+  const auto last = believing(third, "node/a", third.roots());
+  dialer.stream->endExpired(now, *last);
+  EXPECT_FALSE(dialer.ended);
+  dialer.stream->endExpired(now + Stream::kDistrustedMs, *last);
+  ASSERT_TRUE(dialer.ended);
+  EXPECT_NE(dialer.ended->why.find("a root that is not in ca.crt any more"), std::string::npos) << dialer.ended->why;
+}
+
 TEST_F(SecuredStreamTest, AnotherPoolIsRefused) {
   const CertificateAuthority::Wish stranger{{std::string("spiffe://") + test::kOtherPool + "/node/a"}};
   pair(Stream::Securing{authority_.credentials(stranger), Side::Dialer, {}, false}, listening());
@@ -754,7 +783,7 @@ TEST_F(LeavingStreamTest, ItEndsWithTheCertificateOfItsPeer) {
   EXPECT_FALSE(listener_.ended);
   EXPECT_TRUE(dialer_.stream->isToBeRenewed(dialer_.stream->principal()->notAfterMs, *own));
   listener_.streams.forEach([&](Stream& stream) { stream.endExpired(stream.principal()->notAfterMs, *own); });
-  expectEnding(listener_, How::Lost, "by which it was opened, has ended");
+  expectEnding(listener_, How::Lost, "the certificate of node/a has ended");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ class TlsPoolTest : public testing::Test {
     params.pool_id = kPoolText;
     params.node_id = "a";
     params.flags = flags;
-    const std::string masters = master_.address();
+    const std::string masters = masterAddress();
     params.masters = masters.c_str();
     params.listen_host = kIpv4;
     params.advertise_host = advertises_;
@@ -59,11 +59,13 @@ class TlsPoolTest : public testing::Test {
     return status;
   }
 
+  [[nodiscard]] std::string masterAddress() const { return other_ == nullptr ? master_.address() : other_->address(); }
+
   ClientHandle client(const std::string& certificate, uint32_t readyTimeoutMs = 5000, std::string* why = nullptr) {
     kv_client_params params{};
     params.struct_size = sizeof params;
     params.protocols = KV_PROTOCOL_TCP;
-    const std::string masters = master_.address();
+    const std::string masters = masterAddress();
     params.masters = masters.c_str();
     params.ready_timeout_ms = readyTimeoutMs;
     const std::string tls = certificate.empty() ? "" : directory(certificate);
@@ -106,6 +108,7 @@ class TlsPoolTest : public testing::Test {
   const char* advertises_ = kIpv4;
   uint32_t payloads_ = KV_PAYLOADS_DEFAULT;
   uint32_t clientsPayloads_ = KV_PAYLOADS_DEFAULT;
+  const TestMaster* other_ = nullptr;  // that is to be used instead of the next
   TestMaster master_{{}, 0, kIpv4, authority_.credentials("master/m")};
 };
 
@@ -342,6 +345,69 @@ TEST_F(TlsPoolTest, AConnectionEndsWithTheCertificateOfItsPeer) {
   EXPECT_NE(soon(client.get(), KV_OP_PUT, "later"), KV_OK) << "by a certificate that has ended";
   EXPECT_EQ(soon(this->client("tenant/default/rw/other").get(), KV_OP_EXISTS, "k"), KV_OK)
       << "others are not concerned";
+}
+
+/// Two ends of the node's certificate and of the master's go by.
+TEST_F(TlsPoolTest, AConnectionToAMasterStaysBeyondTheCertificatesByWhichItWasOpened) {
+  constexpr int64_t kLifeSeconds = 4;
+  const auto masters = [this] {
+    CertificateAuthority::Wish wish{{test::named("master/m")}};
+    wish.endsInSeconds = kLifeSeconds;
+    return authority_.credentials(wish);
+  };
+  TestMaster brief({}, 0, kIpv4, masters());
+  other_ = &brief;
+  const ClientHandle client = this->client("tenant/default/rw/engine");
+  ASSERT_TRUE(client);
+  lifeSeconds_ = kLifeSeconds;
+  NodeHandle node;
+  std::string why;
+  ASSERT_EQ(start("node/a", KV_TLS_REQUIRED, &node, &why), KV_OK) << why;
+  ASSERT_TRUE(brief.awaitNodes(1));
+  ASSERT_EQ(put(client.get(), "k", "v"), KV_OK) << explain(client.get());
+  const int64_t from = net::steadyMs();
+  for (int64_t half = 1; half <= 6; ++half) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(from + half * kLifeSeconds * 500 - net::steadyMs()));
+    EXPECT_EQ(statsOf(node.get()).masters_connected, 1u);
+    EXPECT_EQ(get(client.get(), "k").value, "v") << explain(client.get());
+    directory("node/a");
+    brief.in([&](MasterServer& master) { master.renew(masters()); });
+  }
+  EXPECT_EQ(statsOf(node.get()).masters_connected, 1u);
+  int proven = 0;
+  std::vector<std::string> problems;
+  brief.in([&](MasterServer& master) {
+    proven = master.proven();
+    problems = master.problems();
+    EXPECT_EQ(master.model().directories(), 1u) << "the directory came again";
+  });
+  EXPECT_GE(proven, 3);
+  EXPECT_LE(proven, 6) << "one was proven twice";
+  EXPECT_TRUE(problems.empty()) << problems.front();
+}
+
+TEST_F(TlsPoolTest, AConnectionToAMasterEndsWithTheCertificateOfTheMasterThatProvesNoOther) {
+  CertificateAuthority::Wish wish{{test::named("master/m")}};
+  wish.endsInSeconds = 3;
+  TestMaster brief({}, 0, kIpv4, authority_.credentials(wish));
+  other_ = &brief;
+  NodeHandle node;
+  std::string why;
+  ASSERT_EQ(start("node/a", KV_TLS_REQUIRED, &node, &why), KV_OK) << why;
+  ASSERT_TRUE(brief.awaitNodes(1));
+  // That of another master is none for this connection, and a node does not take it.
+  brief.in([&](MasterServer& master) { master.renew(authority_.credentials("master/other")); });
+  std::vector<std::string> problems;
+  EXPECT_TRUE(eventually([&] {
+    uint64_t directories = 0;
+    brief.in([&](MasterServer& master) {
+      directories = master.model().directories();
+      problems = master.problems();
+    });
+    return directories == 2;
+  })) << "it stays open";
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_NE(problems[0].find("of master/other"), std::string::npos) << problems[0];
 }
 
 TEST_F(TlsPoolTest, CertificatesThatAreRenewedUnderLoadCostNoCall) {

@@ -62,6 +62,9 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
           }),
       nowMs_(monotonicMs()),
       security_(std::move(security)),
+      proofs_([this](ConnectionId id, wire::Bytes frame) {
+        if (net::OutQueue* out = streams_.outOf(id)) out->addFrame(std::move(frame));
+      }),
       streams_(loop, static_cast<net::Stream::Listener&>(*this)),
       copies_(segment_.mapping.bytes()) {
   acceptors_.emplace_back(loop_, std::move(listeners.tcp), [this](Fd socket, const net::SocketAddress& peer) {
@@ -126,16 +129,18 @@ void Shell::tick() {
   streams_.endStalled(now, static_cast<int64_t>(transferTimeoutMs_));
 }
 
-/// Connections end with the certificates by which they were opened; those that we dialled are replaced before. Those to
-/// masters stay: the directory would go to them from its beginning, and until its end a leader could not use this node.
+/// Connections end with the certificates by which they were opened; those that we dialled are replaced before, or, to
+/// masters, stand by newer certificates.
 void Shell::watchCertificates() {
   const int64_t now = net::unixMs();
-  const secure::Credentials& own = *security_->credentials();
+  const std::shared_ptr<const secure::Credentials>& own = security_->credentials();
   streams_.forEach([this, now, &own](net::Stream& stream) {
     const Principal* const peer = stream.principal();
-    if (peer == nullptr || peer->role == Principal::Role::Master) return;
-    stream.endExpired(now, own);
-    if (stream.isToBeRenewed(now, own)) core_.renew(stream.id());
+    if (peer == nullptr) return;
+    const bool isMaster = peer->role == Principal::Role::Master;
+    stream.endExpired(now, *own);
+    if (isMaster) return proofs_.tick(stream, own);
+    if (stream.isToBeRenewed(now, *own)) core_.renew(stream.id());
   });
 }
 
@@ -183,6 +188,7 @@ void Shell::begin(Fd socket, const Unopened& opens, const net::Stream::Limits& l
   const auto payloads = opens.kind == Unopened::Kind::Master ? secure::Payloads::Encrypted : security_->payloads();
   stream->secure({security_->credentials(), side, expectedOf(opens), isClient && security_->takesPlain(), payloads,
                   isClient ? &handshakeSteps_ : nullptr});
+  if (opens.kind == Unopened::Kind::Master) proofs_.begin(id, security_->credentials());
   stream->adopt(std::move(socket));
 }
 
@@ -257,6 +263,7 @@ void Shell::unopened(const Unopened& opens, const net::Stream::Ending& ending) {
 }
 
 void Shell::streamEnded(ConnectionId id, const net::Stream::Ending& ending) {
+  proofs_.end(id);
   if (const auto opens = unopened_.extract(id)) {
     if (opens.mapped().kind == Unopened::Kind::Client) bounds_.end(opens.mapped().source);
     streams_.drop(id);
@@ -278,6 +285,7 @@ void Shell::streamMalformed(ConnectionId id, const std::string& what) {
 }
 
 void Shell::frameArrived(ConnectionId id, wire::Body body) {
+  if (proofs_.takes(id, body)) return proofs_.frame(*streams_.find(id), body, *security_->credentials());
   core_.frame(nowMs_, id, body);
   act();
 }
@@ -387,6 +395,7 @@ void Shell::perform(const MapStaging& action) {
 
 void Shell::perform(const Close& action) {
   log(action.level, "closing: " + action.reason);
+  proofs_.end(action.connection);
   copies_.forget(action.connection);
   streams_.dropAfterOutput(action.connection, static_cast<int64_t>(nowMs_));
 }

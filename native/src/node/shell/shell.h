@@ -19,6 +19,7 @@
 #include "net/streams.h"
 #include "node/core/node_core.h"
 #include "node/shell/dialer.h"
+#include "node/shell/master_proofs.h"
 #include "node/shell/remote_source.h"
 #include "node/shell/settings.h"
 #include "node/shell/staging_copies.h"
@@ -156,6 +157,7 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   net::HandshakeBounds bounds_;
   int handshakeSteps_ = 0;                                  // left in this turn
   std::unordered_map<uint64_t, secure::Expected> sources_;  // that are dialled, by their numbers
+  MasterProofs proofs_;
   TlsCounts tls_;
   net::RefusalLog refusals_;
   std::unordered_map<ConnectionId, std::vector<kv_piece>> receiving_;  // where the parts go that come

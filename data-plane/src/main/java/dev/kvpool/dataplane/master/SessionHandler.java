@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master;
 import dev.kvpool.dataplane.admin.ConnectedPeer;
 import dev.kvpool.dataplane.audit.AuditLog;
 import dev.kvpool.dataplane.http.Caller;
+import dev.kvpool.dataplane.master.admission.CertificateProofs;
 import dev.kvpool.dataplane.master.admission.PeerAdmission;
 import dev.kvpool.dataplane.master.admission.PeerLifetime;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
@@ -12,6 +13,7 @@ import dev.kvpool.dataplane.wire.FrameDecoder;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.codec.MalformedMessageException;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.AboutCertificates;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
@@ -51,6 +53,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
     private final PeerAdmission admission;
     private long session = NO_SESSION;
     private Optional<Role> plain = Optional.empty();
+    private Optional<CertificateProofs> proofs = Optional.empty();
     private boolean ending;
 
     SessionHandler(
@@ -89,13 +92,24 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
 
     @Override
     protected void channelRead0(ChannelHandlerContext context, Message message) {
-        if (session != NO_SESSION) {
+        if (session != NO_SESSION && message instanceof AboutCertificates certificates) {
+            aboutCertificates(context, certificates);
+        } else if (session != NO_SESSION) {
             if (admission.isPlain() || isAllowed(context, message)) {
                 loop.apply(core -> core.receive(session, message, loop.nowMs()));
             }
         } else if (!ending) {
             greet(context, message);
         }
+    }
+
+    private void aboutCertificates(ChannelHandlerContext context, AboutCertificates message) {
+        if (ending) {
+            return;
+        }
+        proofs.ifPresentOrElse(
+                it -> it.receive(message),
+                () -> malformed(context, "only storage nodes with TLS prove certificates on their connections"));
     }
 
     /** What a peer may not ask is answered here, what it may not say ends its connection. */
@@ -195,12 +209,25 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             }
             frames.welcome();
             context.writeAndFlush(welcome);
-            if (!isNode) {
-                // Nodes stay: their directories would come again from the beginning, and nodes be of no use until their
-                // end.
-                PeerLifetime.watch(context.channel(), admission, InstantSource.system(), why -> endFor(context, why));
+            PeerLifetime.watch(
+                    context.channel(), admission, isNode, InstantSource.system(), why -> endFor(context, why));
+            if (isNode && !admission.isPlain()) {
+                proofs = Optional.of(CertificateProofs.begin(
+                        context.channel(),
+                        admission,
+                        InstantSource.system(),
+                        loop::nowMs,
+                        why -> warnOfCertificate(context, why),
+                        why -> endFor(context, why)));
             }
         });
+    }
+
+    private void warnOfCertificate(ChannelHandlerContext context, String why) {
+        troubles.log(
+                "certificate of " + admission.name(),
+                () -> LOG.warn(
+                        "{} at {}: {}", admission.name(), context.channel().remoteAddress(), why));
     }
 
     private void endFor(ChannelHandlerContext context, String why) {

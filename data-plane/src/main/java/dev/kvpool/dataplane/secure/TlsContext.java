@@ -11,6 +11,7 @@ import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.List;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -58,9 +59,15 @@ public record TlsContext(
     /** Whether the chain that a client has shown, and that was trusted in its handshake, leads to a root of these credentials. */
     public boolean stillTrusts(SSLSession session) throws SSLPeerUnverifiedException {
         Certificate[] shown = session.getPeerCertificates();
-        X509Certificate[] chain = Arrays.copyOf(shown, shown.length, X509Certificate[].class);
+        return stillTrusts(List.of(Arrays.copyOf(shown, shown.length, X509Certificate[].class)));
+    }
+
+    /** Whether a chain leads to a root that is trusted, and is valid now. */
+    public boolean stillTrusts(List<X509Certificate> chain) {
         try {
-            trust.checkClientTrusted(chain, chain[0].getPublicKey().getAlgorithm());
+            trust.checkClientTrusted(
+                    chain.toArray(X509Certificate[]::new),
+                    chain.getFirst().getPublicKey().getAlgorithm());
             return true;
         } catch (CertificateException e) {
             return false;

@@ -10,6 +10,8 @@ import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.dataplane.master.LeaderProbe.Finding;
+import dev.kvpool.dataplane.secure.ConnectionProof.Prover;
+import dev.kvpool.dataplane.secure.Credentials;
 import dev.kvpool.dataplane.secure.IssuedCertificates;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
@@ -36,10 +38,13 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.CertificateProof;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.CertificateProven;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
@@ -62,6 +67,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.Instant;
@@ -85,6 +91,7 @@ class HostileDataPortTest {
     private final CertificateAuthority authority = CertificateAuthority.create(POOL, Instant.now(), DAY);
     private final CertificateAuthority otherPools = CertificateAuthority.create(new UUID(7, 7), Instant.now(), DAY);
     private MasterProcess master;
+    private Path directory; // of its certificates
     private SocketNode node;
 
     @TempDir
@@ -96,7 +103,7 @@ class HostileDataPortTest {
     }
 
     private void start(TlsMode mode) throws Exception {
-        Path directory = issue(authority, "master/m-0", Instant.now(), DAY);
+        directory = issue(authority, "master/m-0", Instant.now(), DAY);
         // It trusts the CA of another pool too: the name must keep that one out.
         Files.writeString(
                 directory.resolve("ca.crt"),
@@ -435,6 +442,112 @@ class HostileDataPortTest {
             other.receive(ExistsReply.class);
         }
         stillServes();
+    }
+
+    @Test
+    void aProofOfANewerCertificateIsOfTheConnectionAndTheNode() throws Exception {
+        Credentials own = credentials(authority, "node/a");
+        try (PeerSocket first = nodeA();
+                PeerSocket other = PeerSocket.secure(master.port(), context("node/b"))) {
+            assertThat(answer(first, first.proofs().make(Prover.DIALER, own))).isEmpty();
+            assertThat(answer(first, other.proofs().make(Prover.DIALER, own))).contains("does not fit");
+            assertThat(answer(first, first.proofs().make(Prover.LISTENER, own))).contains("does not fit");
+            assertThat(answer(first, first.proofs().make(Prover.DIALER, credentials(authority, "node/b"))))
+                    .contains("is of node/b, the connection is of node/a");
+            assertThat(answer(first, first.proofs().make(Prover.DIALER, credentials(authority, "master/m-0"))))
+                    .contains("is of master/m-0");
+            assertThat(answer(first, first.proofs().make(Prover.DIALER, credentials(otherPools, "node/a"))))
+                    .contains("check the addresses");
+            assertThat(refusals("proof")).isEqualTo(5);
+            // Twice is once too often within half a second.
+            first.send(first.proofs().make(Prover.DIALER, own));
+            first.send(first.proofs().make(Prover.DIALER, own));
+            await().atMost(PATIENCE).until(() -> first.receive().isEmpty());
+        }
+    }
+
+    @Test
+    void onlyStorageNodesProveCertificates() throws Exception {
+        try (PeerSocket client = client("tenant/default/rw/w")) {
+            client.send(client.proofs().make(Prover.DIALER, credentials(authority, "tenant/default/rw/w")));
+            assertThat(client.receive()).isEmpty();
+        }
+        try (PeerSocket early = PeerSocket.secure(master.port(), context("node/a"))) {
+            early.send(early.proofs().make(Prover.DIALER, credentials(authority, "node/a")));
+            assertThat(early.receive(Refused.class).message()).contains("CertificateProof came");
+        }
+        stillServes();
+    }
+
+    /** It lasts beyond its first certificate, to the end of the second. */
+    @Test
+    void aNodesConnectionEndsWithTheLastCertificateItHasProven() throws Exception {
+        Instant end = Instant.now().plusSeconds(14);
+        try (PeerSocket brief = nodeA(contextUntil(end.minusSeconds(5)))) {
+            Path newer = issue(authority, "node/a", Instant.now(), Duration.between(Instant.now(), end));
+            Credentials credentials = TlsContext.read(newer, Instant.now()).credentials();
+            assertThat(answer(brief, brief.proofs().make(Prover.DIALER, credentials)))
+                    .isEmpty();
+            await().atMost(PATIENCE).pollInterval(Duration.ofMillis(100)).until(() -> hasEnded(brief));
+            assertThat(Instant.now()).isAfter(end.minusSeconds(1)); // certificates have whole seconds
+        }
+    }
+
+    /** Of two connections that an authority's certificates have opened, the one stays that stands by the next authority's when the first is gone. */
+    @Test
+    void aRootThatIsGoneEndsConnectionsForWhichNoOtherWasProven() throws Exception {
+        CertificateAuthority next = CertificateAuthority.create(POOL, Instant.now(), DAY);
+        Credentials newer = credentials(next, "node/a");
+        try (PeerSocket stays = nodeA();
+                PeerSocket ends = client("tenant/default/rw/w")) {
+            Files.writeString(
+                    directory.resolve("ca.crt"), Pem.encode(authority.certificate()) + Pem.encode(next.certificate()));
+            await().atMost(PATIENCE)
+                    .until(() -> answer(stays, stays.proofs().make(Prover.DIALER, newer))
+                            .isEmpty());
+            assertThat(hasEnded(ends)).isFalse();
+            Path byNext = issue(next, "master/m-0", Instant.now(), DAY);
+            for (String file : List.of("tls.crt", "tls.key", "ca.crt")) {
+                Files.copy(byNext.resolve(file), directory.resolve(file), StandardCopyOption.REPLACE_EXISTING);
+            }
+            await().atMost(PATIENCE.multipliedBy(2)).until(() -> hasEnded(ends));
+            assertThat(hasEnded(stays)).isFalse();
+        }
+    }
+
+    private SSLContext contextUntil(Instant end) throws Exception {
+        Path brief = issue(authority, "node/a", Instant.now(), Duration.between(Instant.now(), end));
+        return TlsContext.read(brief, Instant.now()).context();
+    }
+
+    private Credentials credentials(CertificateAuthority by, String name) throws Exception {
+        return TlsContext.read(issue(by, name, Instant.now(), Duration.ofHours(1)), Instant.now())
+                .credentials();
+    }
+
+    /** The connection of the expected storage node, in place of the one before; it tells nothing. */
+    private PeerSocket nodeA() throws Exception {
+        return nodeA(context("node/a"));
+    }
+
+    private PeerSocket nodeA(SSLContext context) throws IOException {
+        PeerSocket socket = PeerSocket.secure(master.port(), context);
+        socket.send(PeerSocket.hello(Role.NODE, POOL, "a", SocketNode.INCARNATION));
+        socket.receive(Welcome.class);
+        return socket;
+    }
+
+    private static String answer(PeerSocket node, CertificateProof proof) throws IOException, InterruptedException {
+        for (int beat = 0; beat < 3; beat++) {
+            Thread.sleep(200); // a node leaves that much between two proofs
+            node.send(new Heartbeat());
+        }
+        node.send(proof);
+        Optional<Message> message = node.receive();
+        while (message.isPresent() && !(message.get() instanceof CertificateProven)) {
+            message = node.receive();
+        }
+        return ((CertificateProven) message.orElseThrow()).problem();
     }
 
     /** Whether the master has closed a connection on which heartbeats are sent. */

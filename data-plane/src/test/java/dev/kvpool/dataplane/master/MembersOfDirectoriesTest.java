@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.kvpool.dataplane.CapturedLog;
 import dev.kvpool.dataplane.admin.TrustInEffect;
 import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.dataplane.cli.Command;
@@ -25,6 +26,12 @@ import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.certificate.TrustBundle;
 import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.nativelib.ClientParameters;
+import dev.kvpool.nativelib.NativeClient;
+import dev.kvpool.nativelib.ObjectValue;
+import dev.kvpool.nativelib.Protocol;
+import dev.kvpool.nativelib.Status;
+import dev.kvpool.nativelib.TlsParameters;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -60,6 +67,7 @@ class MembersOfDirectoriesTest {
     private static final UUID POOL = UUID.fromString("5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01");
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final Duration DAY = Duration.ofDays(1);
+    private static final Duration BRIEF = Duration.ofSeconds(8);
 
     private final CertificateAuthority authority =
             CertificateAuthority.create(POOL, Instant.now(), DAY.multipliedBy(9));
@@ -104,7 +112,12 @@ class MembersOfDirectoriesTest {
     /** As cert-manager does: another key and certificate under the same names. */
     private void fill(String directory, String name, CertificateAuthority by, X509Certificate... roots)
             throws IOException {
-        CertificateAuthority.Issued issued = by.issue(PeerName.ofPath(POOL, name), List.of(), Instant.now(), DAY);
+        fill(DAY, directory, name, by, roots);
+    }
+
+    private void fill(Duration life, String directory, String name, CertificateAuthority by, X509Certificate... roots)
+            throws IOException {
+        CertificateAuthority.Issued issued = by.issue(PeerName.ofPath(POOL, name), List.of(), Instant.now(), life);
         IssuedDirectory.write(
                 folder.resolve(directory),
                 Arrays.stream(roots).map(Pem::encode).collect(Collectors.joining()),
@@ -133,6 +146,48 @@ class MembersOfDirectoriesTest {
         assertThat(ended).isNotDone();
         stop.ask();
         assertThat(ended.get(LONG.toSeconds(), TimeUnit.SECONDS)).isEqualTo(ExitCode.OK);
+    }
+
+    /** The storage node is libkvpool's: its proofs are taken by a master of this language. No object is out of reach meanwhile. */
+    @Test
+    void aStorageNodesConnectionStaysBeyondTheCertificatesByWhichItWasOpened() throws Exception {
+        X509Certificate root = authority.certificate();
+        fill("c", "tenant/default/rw/c", authority, root);
+        fill(BRIEF, "n", "node/n-0", authority, root);
+        CompletableFuture<Integer> ended = node();
+        await().atMost(LONG).ignoreExceptions().until(() -> probe("/readyz").isOk());
+        try (CapturedLog proofs = new CapturedLog(SessionHandler.class.getName());
+                CapturedLog log = new CapturedLog(CoreLoop.class.getName());
+                NativeClient client = client()) {
+            byte[] value = "v".getBytes(StandardCharsets.UTF_8);
+            assertThat(client.put(Map.of("k", value), LONG)).as(client::explain).containsExactly(Status.OK);
+            Instant until = Instant.now().plus(BRIEF.multipliedBy(5).dividedBy(2));
+            for (Instant refill = Instant.now(); Instant.now().isBefore(until); Thread.sleep(50)) {
+                if (!Instant.now().isBefore(refill)) {
+                    fill(BRIEF, "n", "node/n-0", authority, root);
+                    fill("m", "master/m-0", authority, root);
+                    refill = refill.plus(BRIEF.dividedBy(3));
+                }
+                ObjectValue found = client.get(List.of("k"), LONG).getFirst();
+                assertThat(found.status()).as(client::explain).isEqualTo(Status.OK);
+            }
+            assertThat(proofs.lines()).as("not taken").noneMatch(line -> line.contains("ends with the one before"));
+            assertThat(log.lines()).as("its directory comes again").noneMatch(line -> line.startsWith("node n-0 away"));
+        }
+        assertThat(ended).isNotDone();
+    }
+
+    private NativeClient client() {
+        return NativeClient.connect(new ClientParameters(
+                "127.0.0.1:" + master.port(),
+                null,
+                Set.of(Protocol.TCP),
+                null,
+                null,
+                null,
+                null,
+                null,
+                new TlsParameters(folder.resolve("c").toString(), TlsParameters.Mode.REQUIRED)));
     }
 
     private void awaitSigner(CertificateAuthority by, int roots) throws IOException {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.wire;
 
+import dev.kvpool.dataplane.secure.ConnectionProof;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.codec.PeerDecoder;
 import dev.kvpool.dataplane.wire.codec.PeerEncoder;
@@ -19,6 +20,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.security.GeneralSecurityException;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.zip.CRC32C;
@@ -77,6 +79,11 @@ public final class PeerSocket implements AutoCloseable {
 
     public static Hello hello(Role role, UUID pool, String name, long incarnation) {
         return new Hello(HandshakeMessage.MAGIC, role, pool, incarnation, 0, VERSIONS, name);
+    }
+
+    /** What proves, over this connection, that its dialer holds other certificates. */
+    public ConnectionProof proofs() throws GeneralSecurityException {
+        return ConnectionProof.of(((SSLSocket) socket).getSession());
     }
 
     public synchronized void send(Message message) throws IOException {

@@ -33,7 +33,12 @@ public final class PeerCheck {
         }
     }
 
-    private static Principal principal(Certificate[] chain, PeerName own, ForeignNames foreign, Instant now)
+    /**
+     * The peer that has shown this chain, which was checked.
+     *
+     * @throws RefusedPeerException when it is not of this pool
+     */
+    public static Principal principal(Certificate[] chain, PeerName own, ForeignNames foreign, Instant now)
             throws RefusedPeerException {
         Principal principal = named(chain, foreign, now);
         if (!principal.name().trustDomain().equals(own.trustDomain())) {

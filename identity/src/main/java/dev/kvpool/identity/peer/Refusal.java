@@ -29,6 +29,8 @@ public enum Refusal {
     TOKEN,
     /** Its role does not have the right. */
     RIGHT,
+    /** The newer certificate that it proves on its connection is not its own, or not good. */
+    PROOF,
     /** It did not finish the handshake in time. */
     TIMEOUT,
     /** A bound of unfinished handshakes was reached. */

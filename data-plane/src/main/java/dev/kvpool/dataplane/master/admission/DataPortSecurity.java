@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.admission;
 
+import dev.kvpool.dataplane.master.admission.PeerAdmission.Proven;
+import dev.kvpool.dataplane.secure.ConnectionProof;
 import dev.kvpool.dataplane.secure.Credentials;
 import dev.kvpool.dataplane.secure.HandshakeBounds;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.dataplane.secure.RemoteNetwork;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.CertificateProof;
 import dev.kvpool.identity.name.Principal;
 import dev.kvpool.identity.peer.PeerCheck;
 import dev.kvpool.identity.peer.PoolTls;
@@ -15,10 +18,12 @@ import dev.kvpool.identity.peer.RefusedPeerException;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
 import java.net.InetSocketAddress;
+import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -107,20 +112,26 @@ public final class DataPortSecurity implements AutoCloseable {
         engine.setSSLParameters(parameters);
         SslHandler handler = new SslHandler(engine, handshakes.of(connection, bounds.isKnown(from)));
         handler.setHandshakeTimeoutMillis(0); // the gate has its own, which counts from the first byte
-        use.accept(handler, new PeerAdmission(new OfConnection(engine, security, tls), security.counts()));
+        OfConnection authentication = new OfConnection(engine, security, tls, handshakes.ofProofs(connection));
+        use.accept(handler, new PeerAdmission(authentication, security.counts()));
         handler.handshakeFuture().addListener(_ -> done.accept(handler));
     }
 
     /** Who is at the other end of a connection, by the certificate of its handshake. */
     private static final class OfConnection implements PeerAdmission.Authentication {
+        private static final int HEXADECIMAL = 16;
+
         private final SSLEngine engine;
         private final PoolSecurity security;
         private final Credentials own;
+        private final Executor work;
         private List<X509Certificate> trustedBy;
+        private Optional<Proven> proven = Optional.empty();
 
-        OfConnection(SSLEngine engine, PoolSecurity security, TlsContext tls) {
+        OfConnection(SSLEngine engine, PoolSecurity security, TlsContext tls, Executor work) {
             this.engine = engine;
             this.security = security;
+            this.work = work;
             own = tls.credentials();
             trustedBy = own.roots();
         }
@@ -133,7 +144,10 @@ public final class DataPortSecurity implements AutoCloseable {
                 return true;
             }
             try {
-                if (!now.stillTrusts(engine.getSession())) {
+                boolean still = proven.isPresent()
+                        ? now.stillTrusts(proven.get().chain())
+                        : now.stillTrusts(engine.getSession());
+                if (!still) {
                     return false;
                 }
             } catch (SSLPeerUnverifiedException e) {
@@ -144,13 +158,51 @@ public final class DataPortSecurity implements AutoCloseable {
         }
 
         @Override
+        public Credentials shown() {
+            return own;
+        }
+
+        @Override
+        public Credentials current() {
+            return security.current().orElseThrow().credentials();
+        }
+
+        @Override
+        public Executor work() {
+            return work;
+        }
+
+        @Override
+        public CertificateProof prove(Credentials current) throws GeneralSecurityException {
+            return ConnectionProof.of(engine.getSession()).make(ConnectionProof.Prover.LISTENER, current);
+        }
+
+        @Override
+        public Proven check(CertificateProof proof) throws GeneralSecurityException, RefusedPeerException {
+            TlsContext now = security.current().orElseThrow();
+            Credentials current = now.credentials();
+            List<X509Certificate> chain =
+                    ConnectionProof.of(engine.getSession()).check(proof, now.trust());
+            Principal principal = PeerCheck.principal(
+                    chain.toArray(X509Certificate[]::new), current.name(), current.foreign(), Instant.now());
+            return new Proven(principal, chain, current.roots());
+        }
+
+        @Override
+        public void take(Proven peer) {
+            proven = Optional.of(peer);
+            trustedBy = peer.roots();
+        }
+
+        @Override
         public Principal principal() throws RefusedPeerException {
             return PeerCheck.principal(engine.getSession(), own.name(), own.foreign(), Instant.now());
         }
 
         @Override
         public String serial() {
-            return PeerCheck.serial(engine.getSession());
+            return proven.map(it -> it.chain().getFirst().getSerialNumber().toString(HEXADECIMAL))
+                    .orElseGet(() -> PeerCheck.serial(engine.getSession()));
         }
     }
 

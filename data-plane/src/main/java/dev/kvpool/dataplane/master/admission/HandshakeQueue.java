@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The work of handshakes, on threads of its own. Those that have begun go on first, then those of addresses that were authenticated before; of the
- * others the newest begins, and connections that are gone cost nothing. When more come than can be served, their oldest have used up most of the time that a handshake may take: served in the order in
+ * others the newest begins, and connections that are gone cost nothing. Proofs of certificates on connections that are there take every other turn at most: they can wait, and must not stop handshakes, nor these them. When more come than can be served, their oldest have used up most of the time that a handshake may take: served in the order in
  * which they came, each would be given up soon after its turn.
  */
 final class HandshakeQueue implements AutoCloseable {
@@ -32,6 +32,8 @@ final class HandshakeQueue implements AutoCloseable {
     private final Deque<Step> begun = new ArrayDeque<>();
     private final Deque<Step> known = new ArrayDeque<>();
     private final Deque<Step> waiting = new ArrayDeque<>();
+    private final Deque<Step> proofs = new ArrayDeque<>();
+    private boolean provedLast;
 
     HandshakeQueue(int threads) {
         ThreadFactory factory =
@@ -63,6 +65,11 @@ final class HandshakeQueue implements AutoCloseable {
         };
     }
 
+    /** Where proofs of certificates go of a connection whose peer is authenticated; at most two such steps wait for each. */
+    Executor ofProofs(Channel connection) {
+        return task -> prove(new Step(connection, task));
+    }
+
     /**
      * Each open handshake has one step here at a time, so what waits beyond their number is of connections that are gone; the newest go first, so
      * these would never come to their turn while others come.
@@ -77,6 +84,11 @@ final class HandshakeQueue implements AutoCloseable {
 
     private synchronized void goOn(Step step) {
         begun.addLast(step);
+        notify();
+    }
+
+    private synchronized void prove(Step step) {
+        proofs.addLast(step);
         notify();
     }
 
@@ -111,6 +123,12 @@ final class HandshakeQueue implements AutoCloseable {
     }
 
     private Step next() {
+        Step handshake = provedLast || proofs.isEmpty() ? nextOfHandshakes() : null;
+        provedLast = handshake == null && !proofs.isEmpty();
+        return provedLast ? proofs.pollFirst() : handshake;
+    }
+
+    private Step nextOfHandshakes() {
         if (!begun.isEmpty()) {
             return begun.pollFirst();
         }
@@ -119,7 +137,7 @@ final class HandshakeQueue implements AutoCloseable {
 
     /** Steps that wait. */
     synchronized int size() {
-        return begun.size() + known.size() + waiting.size();
+        return begun.size() + known.size() + waiting.size() + proofs.size();
     }
 
     @Override

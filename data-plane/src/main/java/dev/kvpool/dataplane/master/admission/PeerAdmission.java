@@ -3,10 +3,12 @@ package dev.kvpool.dataplane.master.admission;
 
 import dev.kvpool.dataplane.http.Caller;
 import dev.kvpool.dataplane.master.core.base.Objection;
+import dev.kvpool.dataplane.secure.Credentials;
 import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsCounts;
 import dev.kvpool.dataplane.secure.Verb;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.CertificateProof;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
@@ -19,8 +21,12 @@ import dev.kvpool.identity.text.Quoted;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 import java.net.InetAddress;
+import java.security.GeneralSecurityException;
+import java.security.cert.X509Certificate;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 
 /** What one peer may do at this port, by the name in its certificate. A plain peer, where those are taken, may do everything. */
@@ -38,6 +44,38 @@ public final class PeerAdmission {
 
         /** Serial number of the certificate, in hexadecimal digits; empty when it has shown none. */
         String serial();
+
+        /** What the handshake has shown of this process. */
+        Credentials shown();
+
+        /** What this process uses for new connections. */
+        Credentials current();
+
+        /** Where proofs are made and checked. */
+        Executor work();
+
+        /** What proves to the peer that this process holds its present certificate. From any thread. */
+        CertificateProof prove(Credentials current) throws GeneralSecurityException;
+
+        /** Whom a proof of the peer has shown. From any thread. */
+        Proven check(CertificateProof proof) throws GeneralSecurityException, RefusedPeerException;
+
+        /** From now on the connection stands by the certificate of that proof. */
+        void take(Proven proven);
+    }
+
+    /**
+     * A peer that has proven a newer certificate.
+     *
+     * @param principal by its name, which is any
+     * @param chain that leads to a root
+     * @param roots that were trusted then
+     */
+    public record Proven(Principal principal, List<X509Certificate> chain, List<X509Certificate> roots) {
+        public Proven {
+            chain = List.copyOf(chain);
+            roots = List.copyOf(roots);
+        }
     }
 
     private final Optional<Authentication> authentication;
@@ -56,7 +94,7 @@ public final class PeerAdmission {
         this.counts = counts;
     }
 
-    /** When the certificate ends that the peer has shown, in milliseconds since 1970; empty for a plain peer, and before its Hello. */
+    /** When the certificate ends that the peer has shown, or proven last, in milliseconds since 1970; empty for a plain peer, and before its Hello. */
     OptionalLong notAfterMs() {
         return greeted.map(peer -> OptionalLong.of(peer.notAfterMs())).orElse(OptionalLong.empty());
     }
@@ -64,6 +102,28 @@ public final class PeerAdmission {
     /** Whether the certificate that the peer has shown still leads to a root that is trusted. */
     boolean isTrusted() {
         return authentication.isEmpty() || authentication.get().isTrusted();
+    }
+
+    /** Of a peer that is not plain. */
+    Authentication authentication() {
+        return authentication.orElseThrow();
+    }
+
+    /** Why the connection does not stand by what its peer has proven; empty when it does from now on. */
+    String take(Proven proven) {
+        Principal before = greeted.orElseThrow();
+        if (!proven.principal().name().equals(before.name())) {
+            return "the newer certificate is of " + proven.principal() + ", the connection is of " + before
+                    + "; issue it with the same name";
+        }
+        authentication().take(proven);
+        greeted = Optional.of(proven.principal());
+        known = greeted;
+        return "";
+    }
+
+    void countProofRefused() {
+        counts.count(Refusal.PROOF);
     }
 
     /** Whether the peer need not say who it is. */

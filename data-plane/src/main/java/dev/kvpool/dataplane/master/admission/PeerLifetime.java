@@ -5,13 +5,12 @@ import io.netty.channel.Channel;
 import io.netty.util.concurrent.Future;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
  * Ends a connection with the certificate that its peer has shown, as its owner may have lost its part in the pool since; and soon after the root
- * went to which that leads. Clients have replaced it by then.
+ * went to which that leads. Clients have replaced it by then, and storage nodes have proven newer certificates ({@link CertificateProofs}).
  */
 public final class PeerLifetime {
     /** How often is looked whether the root is still there. */
@@ -19,16 +18,17 @@ public final class PeerLifetime {
 
     private final Channel connection;
     private final PeerAdmission admission;
-    private final long notAfterMs;
+    private final boolean proves;
     private final InstantSource clock;
     private final Consumer<String> end;
+    private boolean trusted = true; // at the last look
     private Future<?> next;
 
     private PeerLifetime(
-            Channel connection, PeerAdmission admission, long notAfterMs, InstantSource clock, Consumer<String> end) {
+            Channel connection, PeerAdmission admission, boolean proves, InstantSource clock, Consumer<String> end) {
         this.connection = connection;
         this.admission = admission;
-        this.notAfterMs = notAfterMs;
+        this.proves = proves;
         this.clock = clock;
         this.end = end;
     }
@@ -36,28 +36,36 @@ public final class PeerLifetime {
     /**
      * Watches a connection whose peer was greeted; a plain peer's lasts. On its event loop.
      *
+     * @param proves whether the peer may prove another certificate, as storage nodes do, until the look behind the one that finds its root gone
      * @param end called once, with the reason, when the connection must not be used any more
      */
-    public static void watch(Channel connection, PeerAdmission admission, InstantSource clock, Consumer<String> end) {
-        OptionalLong notAfterMs = admission.notAfterMs();
-        if (notAfterMs.isPresent()) {
-            PeerLifetime lifetime = new PeerLifetime(connection, admission, notAfterMs.getAsLong(), clock, end);
+    public static void watch(
+            Channel connection, PeerAdmission admission, boolean proves, InstantSource clock, Consumer<String> end) {
+        if (admission.notAfterMs().isPresent()) {
+            PeerLifetime lifetime = new PeerLifetime(connection, admission, proves, clock, end);
             lifetime.lookLater();
             connection.closeFuture().addListener(_ -> lifetime.next.cancel(false));
         }
     }
 
     private void lookLater() {
-        long leftMs = notAfterMs - clock.millis();
+        long leftMs = notAfterMs() - clock.millis();
         next = connection
                 .eventLoop()
                 .schedule(this::look, Math.clamp(leftMs, 0, LOOK.toMillis()), TimeUnit.MILLISECONDS);
     }
 
+    /** Proofs move it. */
+    private long notAfterMs() {
+        return admission.notAfterMs().orElseThrow();
+    }
+
     private void look() {
-        if (clock.millis() >= notAfterMs) {
+        boolean mayProve = proves && trusted;
+        trusted = admission.isTrusted();
+        if (clock.millis() >= notAfterMs()) {
             end.accept("its certificate has ended");
-        } else if (!admission.isTrusted()) {
+        } else if (!trusted && !mayProve) {
             end.accept("the root is not trusted any more that its certificate leads to");
         } else {
             lookLater();

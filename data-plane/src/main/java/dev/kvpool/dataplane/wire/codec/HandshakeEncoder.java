@@ -2,17 +2,22 @@
 package dev.kvpool.dataplane.wire.codec;
 
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.CertificateProof;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.CertificateProven;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
 import dev.kvpool.nativelib.VersionRange;
+import dev.kvpool.wire.CertificateProofEncoder;
+import dev.kvpool.wire.CertificateProvenEncoder;
 import dev.kvpool.wire.HeartbeatEncoder;
 import dev.kvpool.wire.HelloEncoder;
 import dev.kvpool.wire.MessageHeaderEncoder;
 import dev.kvpool.wire.RefusedEncoder;
 import dev.kvpool.wire.VersionRangeEncoder;
 import dev.kvpool.wire.WelcomeEncoder;
+import java.nio.ByteBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /** Writes {@link HandshakeMessage}s. */
@@ -21,6 +26,8 @@ final class HandshakeEncoder {
     private final HelloEncoder hello = new HelloEncoder();
     private final WelcomeEncoder welcome = new WelcomeEncoder();
     private final RefusedEncoder refused = new RefusedEncoder();
+    private final CertificateProofEncoder proof = new CertificateProofEncoder();
+    private final CertificateProvenEncoder proven = new CertificateProvenEncoder();
     private final HeartbeatEncoder heartbeat = new HeartbeatEncoder();
 
     int encode(HandshakeMessage message, MutableDirectBuffer buffer) {
@@ -29,6 +36,11 @@ final class HandshakeEncoder {
             case Welcome it -> welcome(it, buffer);
             case Refused it -> refused(it, buffer);
             case Heartbeat it -> heartbeat(it, buffer);
+            case CertificateProof it -> proof(it, buffer);
+            case CertificateProven it ->
+                proven.wrapAndApplyHeader(buffer, 0, header)
+                        .problem(it.problem())
+                        .limit();
         };
     }
 
@@ -39,6 +51,23 @@ final class HandshakeEncoder {
                 .epoch(it.oldestGrant().epoch())
                 .counter(it.oldestGrant().counter());
         return heartbeat.limit();
+    }
+
+    private int proof(CertificateProof it, MutableDirectBuffer buffer) {
+        CertificateProofEncoder.ChainEncoder chain = proof.wrapAndApplyHeader(buffer, 0, header)
+                .chainCount(it.chain().size());
+        for (ByteBuffer certificate : it.chain()) {
+            byte[] der = bytes(certificate);
+            chain.next().putCertificate(der, 0, der.length);
+        }
+        byte[] signature = bytes(it.signature());
+        return proof.putSignature(signature, 0, signature.length).limit();
+    }
+
+    private static byte[] bytes(ByteBuffer buffer) {
+        byte[] copy = new byte[buffer.remaining()];
+        buffer.get(buffer.position(), copy);
+        return copy;
     }
 
     private int hello(Hello it, MutableDirectBuffer buffer) {

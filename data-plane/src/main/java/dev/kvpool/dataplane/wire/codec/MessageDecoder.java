@@ -3,6 +3,8 @@ package dev.kvpool.dataplane.wire.codec;
 
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
+import dev.kvpool.wire.CertificateProofDecoder;
+import dev.kvpool.wire.CertificateProvenDecoder;
 import dev.kvpool.wire.CommandAckDecoder;
 import dev.kvpool.wire.CopyRequestDecoder;
 import dev.kvpool.wire.DirectoryRecordsDecoder;
@@ -74,6 +76,10 @@ public final class MessageDecoder {
         return switch (template) {
             case HelloDecoder.TEMPLATE_ID -> handshakes.hello(body, sized(HelloDecoder.BLOCK_LENGTH));
             case HeartbeatDecoder.TEMPLATE_ID -> handshakes.heartbeat(body, sized(HeartbeatDecoder.BLOCK_LENGTH));
+            case CertificateProofDecoder.TEMPLATE_ID ->
+                handshakes.proof(body, sized(CertificateProofDecoder.BLOCK_LENGTH));
+            case CertificateProvenDecoder.TEMPLATE_ID ->
+                handshakes.proven(body, sized(CertificateProvenDecoder.BLOCK_LENGTH));
             case NodeInfoDecoder.TEMPLATE_ID -> nodes.info(body, sized(NodeInfoDecoder.BLOCK_LENGTH));
             case SnapshotBeginDecoder.TEMPLATE_ID ->
                 nodes.snapshotBegin(body, sized(SnapshotBeginDecoder.BLOCK_LENGTH));

@@ -5,6 +5,8 @@ import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.nativelib.VersionRange;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
+import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.UUID;
 
 /** The start of every connection, and the sign of life later. */
@@ -53,4 +55,31 @@ public sealed interface HandshakeMessage extends Message {
             this(0);
         }
     }
+
+    /** What the ends of a connection with TLS say of their newer certificates. */
+    sealed interface AboutCertificates extends HandshakeMessage permits CertificateProof, CertificateProven {}
+
+    /**
+     * The sender holds this certificate, and the connection is to stand by it.
+     *
+     * @param chain in DER, the sender's own first
+     * @param signature by its key
+     */
+    record CertificateProof(List<ByteBuffer> chain, ByteBuffer signature) implements AboutCertificates {
+        /** Of certificates in one proof, and of their bytes. */
+        public static final int CERTIFICATES_MAX = 8;
+
+        public static final int BYTES_MAX = 16 << 10;
+
+        public CertificateProof {
+            chain = List.copyOf(chain);
+        }
+    }
+
+    /**
+     * The answer.
+     *
+     * @param problem why the connection does not stand by that certificate; empty when it does
+     */
+    record CertificateProven(String problem) implements AboutCertificates {}
 }

@@ -46,6 +46,22 @@ class HandshakeQueueTest {
         }
     }
 
+    /** Neither a flood of proofs nor one of handshakes stops the other. */
+    @Test
+    void proofsAndHandshakesTakeTurns() throws InterruptedException {
+        try (HandshakeQueue queue = new HandshakeQueue(1)) {
+            Executor old = blocked(queue);
+            for (int i = 1; i <= 3; i++) {
+                queue.ofProofs(new EmbeddedChannel()).execute(step("proof " + i));
+            }
+            old.execute(step("the first goes on"));
+            queue.of(new EmbeddedChannel(), false).execute(step("second"));
+            go.countDown();
+
+            assertThat(done(5)).containsExactly("proof 1", "the first goes on", "proof 2", "second", "proof 3");
+        }
+    }
+
     @Test
     void connectionsThatAreGoneCostNothing() throws InterruptedException {
         try (HandshakeQueue queue = new HandshakeQueue(1)) {

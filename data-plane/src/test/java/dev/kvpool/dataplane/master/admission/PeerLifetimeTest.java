@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.secure.Credentials;
 import dev.kvpool.dataplane.secure.TlsCounts;
 import dev.kvpool.dataplane.wire.PeerSocket;
 import dev.kvpool.identity.name.PeerName;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 class PeerLifetimeTest {
     private static final UUID POOL = UUID.fromString("5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01");
     private static final long END_MS = Duration.ofHours(24).toMillis();
+    private static final Credentials OWN = FakeAuthentication.credentials(Instant.ofEpochMilli(3 * END_MS));
 
     private final EmbeddedChannel connection = new EmbeddedChannel();
     private final List<String> ends = new ArrayList<>();
@@ -29,31 +31,26 @@ class PeerLifetimeTest {
     private int looks;
 
     private PeerAdmission node(String name) {
-        PeerAdmission.Authentication authentication = new PeerAdmission.Authentication() {
-            @Override
-            public Principal principal() {
-                return new Principal(PeerName.ofPath(POOL, name), END_MS);
-            }
-
-            @Override
-            public boolean isTrusted() {
-                looks++;
-                return trusted;
-            }
-
-            @Override
-            public String serial() {
-                return "1";
-            }
-        };
+        FakeAuthentication authentication =
+                new FakeAuthentication(new Principal(PeerName.ofPath(POOL, name), END_MS), OWN) {
+                    @Override
+                    public boolean isTrusted() {
+                        looks++;
+                        return trusted;
+                    }
+                };
         return new PeerAdmission(authentication, new TlsCounts());
     }
 
     private void watch(PeerAdmission admission) {
+        watch(admission, true);
+    }
+
+    private void watch(PeerAdmission admission, boolean proves) {
         connection.freezeTime();
         assertThat(admission.objection(PeerSocket.hello(Role.NODE, POOL, "a", 1), _ -> true))
                 .isEmpty();
-        PeerLifetime.watch(connection, admission, () -> Instant.ofEpochMilli(nowMs), ends::add);
+        PeerLifetime.watch(connection, admission, proves, () -> Instant.ofEpochMilli(nowMs), ends::add);
     }
 
     private void pass(long milliseconds) {
@@ -85,9 +82,39 @@ class PeerLifetimeTest {
         passTo(END_MS / 2);
         trusted = false;
         pass(PeerLifetime.LOOK.toMillis());
+        trusted = true;
+        pass(PeerLifetime.LOOK.toMillis());
+        trusted = false;
+        pass(PeerLifetime.LOOK.toMillis());
+        assertThat(ends)
+                .as("it may prove a newer certificate until the next look")
+                .isEmpty();
+        pass(PeerLifetime.LOOK.toMillis());
         assertThat(ends).containsExactly("the root is not trusted any more that its certificate leads to");
         pass(END_MS);
         assertThat(ends).hasSize(1);
+    }
+
+    @Test
+    void itLastsAsLongAsWhatItsPeerHasProven() {
+        PeerAdmission admission = node("node/a");
+        watch(admission);
+        Principal newer = new Principal(PeerName.ofPath(POOL, "node/a"), END_MS + 1000);
+        assertThat(admission.take(new PeerAdmission.Proven(newer, List.of(), List.of())))
+                .isEmpty();
+        passTo(END_MS + 999);
+        assertThat(ends).isEmpty();
+        pass(1);
+        assertThat(ends).containsExactly("its certificate has ended");
+    }
+
+    @Test
+    void aClientsEndsWhenItsRootIsFoundGone() {
+        watch(node("node/a"), false);
+        passTo(END_MS / 2);
+        trusted = false;
+        pass(PeerLifetime.LOOK.toMillis());
+        assertThat(ends).containsExactly("the root is not trusted any more that its certificate leads to");
     }
 
     @Test

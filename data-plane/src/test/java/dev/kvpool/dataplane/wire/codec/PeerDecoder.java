@@ -39,6 +39,8 @@ import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.ActivateDecoder;
 import dev.kvpool.wire.AuthorityDecoder;
+import dev.kvpool.wire.CertificateProofDecoder;
+import dev.kvpool.wire.CertificateProvenDecoder;
 import dev.kvpool.wire.CopyDecoder;
 import dev.kvpool.wire.ExistsReplyDecoder;
 import dev.kvpool.wire.ExtentRefDecoder;
@@ -74,6 +76,7 @@ public final class PeerDecoder {
         header.wrap(body, 0);
         return switch (header.templateId()) {
             case WelcomeDecoder.TEMPLATE_ID, RefusedDecoder.TEMPLATE_ID -> answer();
+            case CertificateProofDecoder.TEMPLATE_ID, CertificateProvenDecoder.TEMPLATE_ID -> aboutCertificates();
             case HeartbeatDecoder.TEMPLATE_ID -> heartbeat(new HeartbeatDecoder().wrapAndApplyHeader(body, 0, header));
             case FenceDecoder.TEMPLATE_ID -> fence(new FenceDecoder().wrapAndApplyHeader(body, 0, header));
             case PurgeDecoder.TEMPLATE_ID -> purge(new PurgeDecoder().wrapAndApplyHeader(body, 0, header));
@@ -113,6 +116,17 @@ public final class PeerDecoder {
     private Message answer() {
         try {
             return new AnswerDecoder().decode(body);
+        } catch (MalformedMessageException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private Message aboutCertificates() {
+        try {
+            HandshakeDecoder decoder = new HandshakeDecoder();
+            return header.templateId() == CertificateProofDecoder.TEMPLATE_ID
+                    ? decoder.proof(body, header)
+                    : decoder.proven(body, header);
         } catch (MalformedMessageException e) {
             throw new AssertionError(e);
         }

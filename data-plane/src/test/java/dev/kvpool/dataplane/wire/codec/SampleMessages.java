@@ -36,6 +36,8 @@ import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.GrantMac;
 import dev.kvpool.dataplane.wire.message.GrantSecret;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.CertificateProof;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.CertificateProven;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
@@ -76,6 +78,7 @@ import dev.kvpool.wire.RecordState;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 import dev.kvpool.wire.TaskState;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.UUID;
@@ -103,10 +106,16 @@ public final class SampleMessages {
 
     public static final Hello HELLO = new Hello(HandshakeMessage.MAGIC, Role.NODE, POOL, 5, 6, VERSIONS, "node-0");
 
+    private static final CertificateProof PROOF = new CertificateProof(
+            List.of(ByteBuffer.wrap(new byte[] {1, 2, 3}), ByteBuffer.wrap(new byte[] {4})),
+            ByteBuffer.wrap(new byte[] {5, 6}));
+
     /** What nodes and clients send to a master: each message at least once. */
     public static final List<Message> RECEIVED = List.of(
             HELLO,
             new Heartbeat(9, new ObjectId(7, 1L << 40)),
+            PROOF,
+            new CertificateProven("почему"),
             new NodeInfo(
                     AUTHORITY,
                     ID,
