@@ -330,9 +330,12 @@ typedef struct kv_op {
   const void *key;        /* UTF-8, not NUL-terminated */
   uint32_t key_length;
   int32_t status;         /* out */
-  void *data;             /* PUT, PUT_PARTS: source, GET: destination; else NULL. With KV_BATCH_PIECES: the first of its kv_pieces */
-  uint64_t length;        /* PUT, PUT_START: bytes of the value (0 allowed), GET: room in data. With KV_BATCH_PIECES: how many pieces */
-  uint64_t result_length; /* out: GET and EXISTS: bytes of the value; RETAIN, RELEASE, PREFETCH: how many objects */
+  void *data;             /* PUT, PUT_PARTS: source, GET: destination, LOCATE: the first kv_replica; else NULL. With KV_BATCH_PIECES: the
+                           * first of its kv_pieces */
+  uint64_t length;        /* PUT, PUT_START: bytes of the value (0 allowed), GET: room in data, LOCATE: room for so many kv_replica. With
+                           * KV_BATCH_PIECES: how many pieces */
+  uint64_t result_length; /* out: GET and EXISTS: bytes of the value; LOCATE: how many copies there are, which may be more than there
+                           * is room for; RETAIN, RELEASE, PREFETCH: how many objects */
 } kv_op;
 
 enum kv_op_code {
@@ -359,8 +362,21 @@ enum kv_op_code {
                          * but that, KV_NOT_REGISTERED and KV_TIMEOUT ends the put */
   KV_OP_PUT_END = 10,   /* KV_OK: readable. Whatever else it is, the put is over; KV_INVALID_ARGUMENT when bytes were never
                          * written */
-  KV_OP_PUT_REVOKE = 11 /* gives the room back */
+  KV_OP_PUT_REVOKE = 11, /* gives the room back */
+  KV_OP_LOCATE = 12 /* where the copies of an object are that a reader may use now, those in memory first; leases it, like GET. Not
+                     * through an agent */
 };
+#define KV_LOCATED_MAX 32 /* copies of one object, on both media of its nodes */
+enum kv_medium { KV_MEDIUM_DRAM = 1, KV_MEDIUM_SSD = 3 };
+/* One copy of an object. */
+typedef struct kv_replica {
+  uint64_t length;   /* bytes of the value */
+  uint64_t offset;   /* of the value in the segment of that medium */
+  uint32_t medium;   /* of enum kv_medium */
+  uint32_t reserved; /* 0 */
+  char node[256];    /* id of its storage node */
+  char address[264]; /* HOST:PORT where that serves clients */
+} kv_replica;
 
 /* kv_batch_options.flags */
 #define KV_BATCH_REGISTERED 1 /* refuse data outside registered memory with KV_NOT_REGISTERED */

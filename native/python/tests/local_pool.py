@@ -14,7 +14,7 @@ import threading
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -52,9 +52,11 @@ class LocalPool:
         protocols: str = "shm,tcp",
         payloads: str = "",
         variables: Mapping[str, str] = MappingProxyType({}),
+        flags: Sequence[str] = (),
     ) -> None:
         """With `tls` connections without a certificate are refused; that of clients is in `tls_directory`. `payloads` is the word
-        of --payloads, if it is to be given. The pool's processes have `variables` beside those of this one."""
+        of --payloads, if it is to be given. The pool's processes have `variables` beside those of this one, and the
+        command has `flags` beside these."""
         first = free_ports(3 * masters + 3 * nodes)
         secure = first + 2 * masters + 2 * nodes
         # The command refuses variables of its prefix that are no settings, such as the one that names it here.
@@ -71,6 +73,7 @@ class LocalPool:
                 *(["--restart"] if restart else []),
                 *(["--payloads", payloads] if payloads else []),
                 *(["--tls", "required", "--secure-admin-port", str(secure)] if tls else []),
+                *flags,
                 *(["--node-secure-admin-port", str(secure + masters)] if tls else []),
             ],
             stdout=subprocess.PIPE,

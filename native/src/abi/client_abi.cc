@@ -66,6 +66,8 @@ Result<OpCode> opCodeFrom(int32_t code) {
       return OpCode::PutEnd;
     case KV_OP_PUT_REVOKE:
       return OpCode::PutRevoke;
+    case KV_OP_LOCATE:
+      return OpCode::Locate;
     default:
       return {KV_INVALID_ARGUMENT, "op_code " + std::to_string(code) + " is none of enum kv_op_code"};
   }

@@ -105,7 +105,7 @@ class World {
     if (running_.size() >= 4) return;
     Submission submission;
     submission.id = ++lastBatch_;
-    submission.op = static_cast<OpCode>(input.byte() % 14);
+    submission.op = static_cast<OpCode>(input.byte() % 15);
     submission.deadline = now_ + 2000;
     submission.force = input.byte() % 2 == 0;
     submission.upsert = submission.force;

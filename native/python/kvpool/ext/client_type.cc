@@ -8,6 +8,7 @@
 #include "fetch.h"
 #include "handle.h"
 #include "kvpool/agent.h"
+#include "locate.h"
 #include "types.h"
 
 namespace kvpool::python {
@@ -100,6 +101,15 @@ PyObject* clientGet(PyObject* self, PyObject* arguments) {
   const ClientEntry entry(self);
   if (!entry) return nullptr;
   return fetch(entry.handle(), keys, Deadline(timeoutMs), stateOf<ClientKind>(self).extra.guess).release();
+}
+
+PyObject* clientLocate(PyObject* self, PyObject* arguments) {
+  PyObject* keys = nullptr;
+  uint32_t timeoutMs = 0;
+  if (PyArg_ParseTuple(arguments, "OI:locate", &keys, &timeoutMs) == 0) return nullptr;
+  const ClientEntry entry(self);
+  if (!entry) return nullptr;
+  return locate(entry.handle(), keys, Deadline(timeoutMs)).release();
 }
 
 PyObject* clientRemoveAll(PyObject* self, PyObject* arguments) {
@@ -288,6 +298,8 @@ PyMethodDef clientMethods[] = {
      "put_revoke(keys, objects, None, timeout_ms) -> [status]"},
     {"exists", guarded<clientBatch<kExists>>, METH_VARARGS,
      "exists(keys, None, None, timeout_ms) -> [length or status]"},
+    {"locate", guarded<clientLocate>, METH_VARARGS,
+     "locate(keys, timeout_ms) -> [[(node, address, medium, length, offset)] or status]"},
     {"remove", guarded<clientBatch<kRemove>>, METH_VARARGS, "remove(keys, None, options, timeout_ms) -> [status]"},
     {"retain", guarded<clientBatch<kRetain>>, METH_VARARGS,
      "retain(keys, None, options, timeout_ms) -> [count or status]"},

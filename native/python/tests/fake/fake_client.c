@@ -220,6 +220,18 @@ static int32_t read_one(kv_op* op, int with_data) {
   return KV_OK;
 }
 
+/* One copy in memory, by a node whose names tell how long the key is. */
+static int32_t locate_one(kv_op* op) {
+  const object* o = *find(op);
+  if (o == NULL) return KV_NOT_FOUND;
+  kv_replica* out = op->data;
+  op->result_length = 1;
+  *out = (kv_replica){.length = o->length, .offset = 4096, .medium = o->length == 0 ? KV_MEDIUM_SSD : KV_MEDIUM_DRAM};
+  snprintf(out->node, sizeof(out->node), "node-%u", op->key_length);
+  snprintf(out->address, sizeof(out->address), "host:%u", op->key_length);
+  return KV_OK;
+}
+
 static int32_t remove_one(const kv_op* op, uint32_t flags) {
   object** at = find(op);
   object* o = *at;
@@ -367,6 +379,8 @@ static int32_t run_line(kv_client* client, const batch* b, kv_op* op) {
       return read_one(op, 1);
     case KV_OP_EXISTS:
       return read_one(op, 0);
+    case KV_OP_LOCATE:
+      return locate_one(op);
     case KV_OP_RETAIN:
     case KV_OP_RELEASE:
     case KV_OP_PREFETCH: /* memory is all that there is */

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import pytest
 from local_pool import START_SECONDS, LocalPool
-from waiting import freeze
+from waiting import eventually, freeze
 
 import kvpool
 from mooncake.store import MooncakeDistributedStore
@@ -104,6 +104,18 @@ def prefix(request: pytest.FixtureRequest) -> str:
 def open_store(pool: LocalPool, segment_bytes: int = 0) -> MooncakeDistributedStore:
     store = MooncakeDistributedStore()
     assert store.setup("127.0.0.1", "P2PHANDSHAKE", segment_bytes, 64 << 20, "tcp", "", pool.masters) == 0
+    return store
+
+
+def open_lending_store(pool: LocalPool) -> MooncakeDistributedStore:
+    """One that gives 16 MiB, to which puts go already."""
+    store = open_store(pool, 16 << 20)
+
+    def states() -> list[str]:
+        ours = store.get_hostname() + "-"
+        return [node["state"] for node in pool.view()["nodes"] if node["id"].startswith(ours)]
+
+    eventually(lambda: states() == ["ready"], "the store's memory takes part")
     return store
 
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import EXISTS, GET, PUT, REMOVE, Fake
 
 import kvpool
-from kvpool import Client, Status
+from kvpool import Client, Medium, Replica, Status
 
 
 def _mapped(data: bytes) -> mmap.mmap:
@@ -65,8 +65,17 @@ def test_a_batch_answers_for_each_key(client: Client, fake: Fake) -> None:
     assert client.remove_batch(["a", "b"]) == [Status.UNAVAILABLE, Status.OK]
 
 
+def test_where_copies_are(client: Client) -> None:
+    keys = [str(1000 + i) for i in range(100)]  # more than are asked for at a time
+    client.put_batch([*keys, "ssd"], [b"22"] * 100 + [b""])
+    found = client.locate_batch([*keys, "none", "ssd", ""])
+    assert found[:100] == [[Replica("node-4", "host:4", Medium.DRAM, 2, 4096)]] * 100
+    assert found[100:] == [Status.NOT_FOUND, [Replica("node-3", "host:3", Medium.SSD, 0, 4096)], Status.INVALID_KEY]
+
+
 def test_empty_batches(client: Client) -> None:
     assert client.put_batch([], []) == client.get_batch([]) == client.size_batch([]) == client.remove_batch([]) == []
+    assert client.locate_batch([]) == []
 
 
 def test_a_batch_larger_than_the_abi_takes(client: Client) -> None:

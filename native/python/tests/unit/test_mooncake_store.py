@@ -15,6 +15,7 @@ from conftest import EXISTS, GET, PUT, REMOVE, Fake
 from kvpool import Status
 from mooncake.answers.error_code import code_of
 from mooncake.answers.failure_log import FailureLog
+from mooncake.replicas.replica_descriptors import ReplicaDescriptor
 from mooncake.store import MooncakeDistributedStore, ObjectDataType, ReplicaStatus, ReplicateConfig, SoftPinAction
 
 
@@ -53,17 +54,37 @@ def test_a_wrong_key(store: MooncakeDistributedStore, key: str) -> None:
     assert store.is_exist("fine") == 1
 
 
-def test_that_there_are_copies_and_no_more(store: MooncakeDistributedStore) -> None:
-    store.put_batch(["a", "b"], [b"1", b"2"])
-    found = store.batch_get_replica_desc(["a", "none", "b", ""])
-    assert list(found) == ["a", "b"]
-    [copy] = store.get_replica_desc("a")
-    assert [copy] == found["a"] and copy.status == ReplicaStatus.COMPLETE
-    assert not (copy.is_memory_replica() or copy.is_disk_replica() or copy.is_local_disk_replica())
-    for descriptor in (copy.get_memory_descriptor, copy.get_disk_descriptor):
-        with pytest.raises(RuntimeError, match="not known"):
+def test_where_copies_are(store: MooncakeDistributedStore) -> None:
+    store.put_batch(["a", "bb"], [b"1", b""])  # what the stand-in library has of no bytes is on an SSD
+    found = store.batch_get_replica_desc(["a", "none", "bb", ""])
+    assert list(found) == ["a", "bb"]
+    [memory] = store.get_replica_desc("a")
+    assert [memory] == found["a"] and memory.status == ReplicaStatus.COMPLETE
+    assert (memory.is_memory_replica(), memory.is_disk_replica(), memory.is_local_disk_replica()) == (
+        True,
+        False,
+        False,
+    )
+    buffer = memory.get_memory_descriptor().buffer_descriptor
+    assert (buffer.size, buffer.buffer_address, buffer.transport_endpoint) == (1, 4096, "host:1")
+    [ssd] = found["bb"]
+    assert (ssd.is_memory_replica(), ssd.is_disk_replica(), ssd.is_local_disk_replica()) == (False, False, True)
+    disk = ssd.get_local_disk_descriptor()
+    assert (disk.object_size, disk.transport_endpoint) == (0, "host:2")
+    for descriptor in (memory.get_local_disk_descriptor, memory.get_disk_descriptor, ssd.get_memory_descriptor):
+        with pytest.raises(RuntimeError, match="this copy is not"):
             descriptor()
     assert store.get_replica_desc("none") == []
+
+
+def test_through_an_agent_a_copy_is_of_no_kind() -> None:
+    copy = ReplicaDescriptor()
+    assert not (copy.is_memory_replica() or copy.is_disk_replica() or copy.is_local_disk_replica())
+    with pytest.raises(RuntimeError, match="this copy is not in memory"):
+        copy.get_memory_descriptor()
+
+
+def test_no_copies_without_a_pool() -> None:
     closed = MooncakeDistributedStore()
     assert (closed.get_replica_desc("a"), closed.batch_get_replica_desc(["a"])) == ([], {})
 

@@ -57,6 +57,7 @@ sbe::AgentOp::Value toWire(OpCode op) {
     case OpCode::PutRevoke:
     case OpCode::Copy:
     case OpCode::AskTask:
+    case OpCode::Locate:
       throw std::logic_error("an agent was asked for what it does not do");
   }
   return sbe::AgentOp::REMOVE_ALL;

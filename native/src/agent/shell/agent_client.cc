@@ -126,6 +126,7 @@ Result<uint64_t> AgentClient::submit(client::OpCode op, kv_op* table, uint32_t c
   if (options.offsets != nullptr) return {KV_INVALID_ARGUMENT, "parts of values are not read through an agent"};
   if (client::isOfPutSession(op)) return {KV_INVALID_ARGUMENT, "values are not put in many calls through an agent"};
   if (client::isOfTask(op)) return {KV_INVALID_ARGUMENT, "copies are not asked for through an agent"};
+  if (op == client::OpCode::Locate) return {KV_INVALID_ARGUMENT, "copies are not located through an agent"};
   LentMemory::Loans loans;
   client::Submission submission = client::submissionOf(op, table, count, options, memory_, net::steadyMs(), loans);
   const std::lock_guard lock(mutex_);

@@ -126,10 +126,20 @@ struct Note {
   std::string text;
 };
 
+/// A copy of an object, for people and programs that ask where it is.
+struct Place {
+  std::string node;     ///< its id
+  std::string address;  ///< HOST:PORT
+  bool inMemory = false;
+  uint64_t offset = 0;
+  uint64_t objectBytes = 0;
+};
+
 struct LineResult {
   int32_t status = 0;
   uint64_t length = 0;
-  ObjectId object = {};  ///< Get of parts and PutStart that are KV_OK; AskTask: TaskResult of key_flow.h
+  ObjectId object = {};            ///< Get of parts and PutStart that are KV_OK; AskTask: TaskResult of key_flow.h
+  std::vector<Place> places = {};  ///< Locate
 };
 
 struct FinishBatch {

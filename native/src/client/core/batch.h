@@ -30,7 +30,8 @@ enum class OpCode {
   PutEnd,
   PutRevoke,
   Copy,
-  AskTask
+  AskTask,
+  Locate
 };
 
 /// What the leader is told of the future of objects.

@@ -301,6 +301,8 @@ void ClientCore::answerCall(const LeaderCalls::Call& call, const Reply& reply) {
     case OpCode::Release:
     case OpCode::Prefetch:
       return keys_.answered(*batch, call.lines, std::get<KeysReply>(reply));
+    case OpCode::Locate:
+      return keys_.located(*batch, call.lines, std::get<LookupReply>(reply));
     case OpCode::RemoveAll:
       gets_.forgetAll();
       return keys_.removedAll(*batch, std::get<RemoveAllReply>(reply));

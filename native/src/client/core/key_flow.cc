@@ -59,6 +59,19 @@ void KeyFlow::answered(Batch& batch, std::span<const uint32_t> lines, const Keys
   }
 }
 
+void KeyFlow::located(Batch& batch, std::span<const uint32_t> lines, const LookupReply& reply) {
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const Located& object = reply.objects[i];
+    batches_.end(batch, lines[i], object.status, object.status == KV_OK ? object.replicas.size() : 0);
+    if (object.status != KV_OK) continue;
+    for (const Replica& replica : object.replicas) {
+      const NodeAddress& node = reply.nodes[replica.node];
+      batch.lines[lines[i]].result.places.push_back(
+          {node.id, node.tcp, replica.extent.segment == kMemorySegment, replica.offset, object.payloadLength});
+    }
+  }
+}
+
 void KeyFlow::told(Batch& batch, const TaskReply& reply) {
   const bool isNew = batch.asked.op == OpCode::Copy;
   const LineResult result = TaskResult::packed(reply);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exists, remove, remove_all, hints and tasks: one answer of the leader is the result.
+// exists, remove, remove_all, hints, tasks and locate: one answer of the leader is the result.
 #pragma once
 
 #include <span>
@@ -20,6 +20,7 @@ class KeyFlow {
 
   void answered(Batch& batch, std::span<const uint32_t> lines, const KeysReply& reply);
   void removedAll(Batch& batch, const RemoveAllReply& reply) { batches_.end(batch, 0, KV_OK, reply.removed); }
+  void located(Batch& batch, std::span<const uint32_t> lines, const LookupReply& reply);
   void told(Batch& batch, const TaskReply& reply);
 
  private:

@@ -67,7 +67,7 @@ wire::Bytes LeaderCalls::encode(const Batch& batch, Step step, uint64_t request,
   keys.reserve(lines.size());
   for (uint32_t line : lines)
     keys.push_back(batch.key(line));
-  if (batch.asked.op == OpCode::Get) return lookupRequest(request, keys);
+  if (batch.asked.op == OpCode::Get || batch.asked.op == OpCode::Locate) return lookupRequest(request, keys);
   if (batch.asked.op == OpCode::Exists) return existsRequest(request, keys);
   if (isHint(batch.asked.op)) return encodeHint(batch, request, keys);
   return removeRequest(request, {batch.asked.force, batch.asked.ofGroups}, keys);
@@ -128,6 +128,7 @@ bool fits(const LeaderCalls::Call& call, const Reply& reply) {
     case OpCode::PutStart:
       return std::holds_alternative<GrantReply>(reply);
     case OpCode::Get:
+    case OpCode::Locate:
       return std::holds_alternative<LookupReply>(reply);
     case OpCode::Exists:
     case OpCode::Remove:

@@ -71,6 +71,7 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
     if ((op == OpCode::Put || op == OpCode::PutStart) && options.groups != nullptr) line.group = options.groups[i];
     if (named && options.objects != nullptr) line.meant = {options.objects[i].epoch, options.objects[i].counter};
     if (op == OpCode::PutStart) line.length = asked.length;
+    if (op == OpCode::Locate && asked.data == nullptr && asked.length > 0) line.refused = KV_INVALID_ARGUMENT;
     if (!hasData) continue;
     nameMemory(line, asked, options, registered, loans);
     if (options.offsets == nullptr) continue;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/shell/pending_batches.h"
 
+#include <algorithm>
+#include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -39,8 +42,29 @@ const char* nameOf(OpCode op) {
       return "copy";
     case OpCode::AskTask:
       return "task";
+    case OpCode::Locate:
+      return "locate";
   }
   return "?";
+}
+
+void copyText(const std::string& text, std::span<char> out) {
+  const size_t length = std::min(text.size(), out.size() - 1);
+  std::memcpy(out.data(), text.data(), length);
+  out[length] = 0;
+}
+
+/// As many as its caller has room for.
+void tellPlaces(const kv_op& line, const std::vector<Place>& places) {
+  auto* out = static_cast<kv_replica*>(line.data);
+  for (size_t i = 0; i < std::min<size_t>(places.size(), line.length); ++i) {
+    out[i].length = places[i].objectBytes;
+    out[i].offset = places[i].offset;
+    out[i].medium = places[i].inMemory ? KV_MEDIUM_DRAM : KV_MEDIUM_SSD;
+    out[i].reserved = 0;
+    copyText(places[i].node, out[i].node);
+    copyText(places[i].address, out[i].address);
+  }
 }
 
 }  // namespace
@@ -69,6 +93,7 @@ bool PendingBatches::finish(const FinishBatch& finished) {
   for (uint32_t i = 0; i < pending.count; ++i) {
     pending.table[i].status = finished.lines[i].status;
     pending.table[i].result_length = finished.lines[i].length;
+    if (pending.op == OpCode::Locate) tellPlaces(pending.table[i], finished.lines[i].places);
     const ObjectId& object = finished.lines[i].object;
     if (pending.objects != nullptr && finished.lines[i].status == KV_OK) {
       pending.objects[i] = {object.epoch, object.counter};

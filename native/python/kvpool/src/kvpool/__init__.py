@@ -11,6 +11,7 @@ with kvpool.Client("10.0.0.7:50051,10.0.0.8:50051") as client:
 from kvpool import _kvpool
 from kvpool.client import Client
 from kvpool.keep import Keep
+from kvpool.replica import Medium, Replica
 from kvpool.status import (
     CallError,
     InternalError,
@@ -52,9 +53,11 @@ __all__ = [
     "Keep",
     "KvpoolError",
     "LeadershipError",
+    "Medium",
     "NoSpaceError",
     "ObjectError",
     "PeerError",
+    "Replica",
     "SegmentError",
     "Status",
     "StorageNode",

@@ -165,6 +165,7 @@ class Client:
     get_batch = _in_thread(kvpool.Client.get_batch)
     get_into_batch = _in_thread(kvpool.Client.get_into_batch)
     size_batch = _in_thread(kvpool.Client.size_batch)
+    locate_batch = _in_thread(kvpool.Client.locate_batch)
     remove_batch = _in_thread(kvpool.Client.remove_batch)
     remove_all = _in_thread(kvpool.Client.remove_all)
     remove_matching = _in_thread(kvpool.Client.remove_matching)

@@ -12,6 +12,7 @@ from kvpool.arguments import master_list, milliseconds, payloads_number, protoco
 from kvpool.enrolment import certificate_directory
 from kvpool.keep import UNPINNED, Keep, get_options, hint_options, put_options, remove_options
 from kvpool.lifetime import close_at_exit
+from kvpool.replica import Medium, Replica
 from kvpool.status import Status, error_of, status_of
 from kvpool.task import Task, TaskState
 
@@ -246,6 +247,19 @@ class Client:
     def size_batch(self, keys: Sequence[str | bytes], *, timeout: float | None = None) -> list[int]:
         """size() for many keys. Lengths; a negative number is the Status of a key without one."""
         return _lengths(self._raw.exists(keys, None, None, self._ms(timeout)))
+
+    @raising_kvpool_errors
+    def locate_batch(
+        self, keys: Sequence[str | bytes], *, timeout: float | None = None
+    ) -> list[list[Replica] | Status]:
+        """Where the copies of objects are that a reader may use now, those in memory first; the Status of a key without one.
+        Leases what exists, as get() does. Not through an agent."""
+        return [
+            status_of(answer)
+            if isinstance(answer, int)
+            else [Replica(node, address, Medium(medium), *rest) for node, address, medium, *rest in answer]
+            for answer in self._raw.locate(keys, self._ms(timeout))
+        ]
 
     @raising_kvpool_errors
     def remove_batch(

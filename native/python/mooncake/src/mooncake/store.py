@@ -41,6 +41,7 @@ from mooncake.objects.engram_store import EngramStore, EngramStoreConfig
 from mooncake.replicas.replica_descriptors import (
     Descriptor,
     DiskDescriptor,
+    LocalDiskDescriptor,
     MemoryDescriptor,
     ReplicaDescriptor,
     ReplicaStatus,
@@ -82,6 +83,7 @@ __all__ = [
     "EngramStore",
     "EngramStoreConfig",
     "ErrorCode",
+    "LocalDiskDescriptor",
     "MemoryDescriptor",
     "MooncakeDistributedStore",
     "MooncakeHostMemAllocator",
@@ -568,13 +570,23 @@ class MooncakeDistributedStore(ParallelTensorMethods):
         return self._for_each("get_size", [key], lambda pool: pool.client.size_batch([key]))[0]
 
     def get_replica_desc(self, key: str) -> list[ReplicaDescriptor]:
-        """One descriptor, of a copy of which nothing is known, for what exists; else none."""
+        """A descriptor of each copy that can be read now, those in memory first; none for what does not exist. Leases the
+        value, as a read does."""
         return self.batch_get_replica_desc([key]).get(key, [])
 
     def batch_get_replica_desc(self, keys: Sequence[str]) -> dict[str, list[ReplicaDescriptor]]:
         """get_replica_desc() for many keys, of those that exist."""
-        there = zip(keys, self.batch_is_exist(keys), strict=True)
-        return {key: [ReplicaDescriptor()] for key, code in there if code == 1}
+        found: dict[str, list[ReplicaDescriptor]] = {}
+
+        def ask(pool: Pool) -> list[int]:
+            answers = pool.replicas_of(keys)
+            for key, replicas in zip(keys, answers, strict=True):
+                if isinstance(replicas, list):
+                    found[key] = [ReplicaDescriptor(_replica=replica) for replica in replicas]
+            return [0 if isinstance(answer, list) else answer for answer in answers]
+
+        self._for_each("batch_get_replica_desc", keys, ask)
+        return found
 
     # ---- remove
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import logging
 import socket
+from collections.abc import Sequence
 
-from kvpool import Client, TransferEngine
+from kvpool import Client, Replica, Status, TransferEngine
 from kvpool.registered_ranges import RegisteredRanges
+from kvpool.status import status_of
 from mooncake.configuration.settings import AgentSettings, Settings
 from mooncake.connection.client_http import ClientHttp
 from mooncake.connection.own_segments import OwnSegment, OwnSegments
@@ -133,6 +135,12 @@ class Pool:
     def node_for(self, segment: str | None) -> str | None:
         """The storage node that a preferred segment means: our own memory by our host name, else a node's id."""
         return self.node_id if segment == self.hostname and self.node_id else segment
+
+    def replicas_of(self, keys: Sequence[str]) -> list[list[Replica | None] | Status]:
+        """The copies of each value, or why there are none. Through an agent one of which nothing is known stands for all."""
+        if not self._goes_through_agent:
+            return list(self.client.locate_batch(keys))
+        return [[None] if size >= 0 else status_of(size) for size in self.client.size_batch(keys)]
 
     def require_staging(self) -> None:
         """ValueError where the application asked for a store without."""

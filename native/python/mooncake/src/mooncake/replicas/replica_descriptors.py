@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a store says of the copies of a value: that there are some. Where they lie it does not know."""
+"""What a store says of the copies of a value: on which medium they are, where, and how large."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NoReturn
+
+from kvpool import Medium, Replica
 
 
 class ReplicaStatus(IntEnum):
@@ -21,7 +22,9 @@ class ReplicaStatus(IntEnum):
 
 @dataclass
 class Descriptor:
-    """Where memory lies."""
+    """Where memory lies. Of a copy in the pool `transport_endpoint` is HOST:PORT of its storage node, of memory that a store
+    brings what its get_hostname() says; `buffer_address` counts from the beginning of the node's segment, and is no address
+    that a TransferEngine could read."""
 
     size: int = 0
     buffer_address: int = 0
@@ -30,42 +33,65 @@ class Descriptor:
 
 @dataclass
 class MemoryDescriptor:
-    """A copy in memory. A store makes none."""
+    """A copy in memory."""
 
     buffer_descriptor: Descriptor = field(default_factory=Descriptor)
 
 
 @dataclass
 class DiskDescriptor:
-    """A copy in a file. A store makes none."""
+    """A copy in a file of a shared file system. A store makes none."""
 
     file_path: str = ""
     object_size: int = 0
 
 
 @dataclass
+class LocalDiskDescriptor:
+    """A copy on the SSD of a storage node, which reads it for whoever asks."""
+
+    object_size: int = 0
+    transport_endpoint: str = ""
+
+
+@dataclass
 class ReplicaDescriptor:
-    """That a value can be read. The leader knows in which memory, or on which SSD, its copies are, and tells only the
-    reader: it is of none of the kinds that it can be asked about."""
+    """One copy of a value: in memory, or on an SSD. A store that goes through an agent (setup_dummy) knows only that there is
+    one: it is of no kind then."""
 
     status: ReplicaStatus = ReplicaStatus.COMPLETE
+    _replica: Replica | None = None
 
     def is_memory_replica(self) -> bool:
-        """False: not known."""
-        return False
+        """In the memory of a storage node."""
+        return self._is_on(Medium.DRAM)
 
     def is_disk_replica(self) -> bool:
-        """False: not known."""
+        """False: no copy is in a file of a shared file system."""
         return False
 
     def is_local_disk_replica(self) -> bool:
-        """False: not known."""
-        return False
+        """On the SSD of a storage node."""
+        return self._is_on(Medium.SSD)
 
-    def get_memory_descriptor(self) -> NoReturn:
-        """RuntimeError, as for a copy of another kind."""
-        raise RuntimeError("it is not known whether this copy is in memory")
+    def get_memory_descriptor(self) -> MemoryDescriptor:
+        """Raises RuntimeError for a copy that is not in memory."""
+        replica = self._on(Medium.DRAM, "in memory")
+        return MemoryDescriptor(Descriptor(replica.length, replica.offset, replica.address))
 
-    def get_disk_descriptor(self) -> NoReturn:
-        """RuntimeError, as for a copy of another kind."""
-        raise RuntimeError("it is not known whether this copy is in a file")
+    def get_disk_descriptor(self) -> DiskDescriptor:
+        """Raises RuntimeError: no copy is in a file of a shared file system."""
+        raise RuntimeError("this copy is not in a file of a shared file system: see get_local_disk_descriptor()")
+
+    def get_local_disk_descriptor(self) -> LocalDiskDescriptor:
+        """Raises RuntimeError for a copy that is not on an SSD."""
+        replica = self._on(Medium.SSD, "on an SSD")
+        return LocalDiskDescriptor(replica.length, replica.address)
+
+    def _is_on(self, medium: Medium) -> bool:
+        return self._replica is not None and self._replica.medium == medium
+
+    def _on(self, medium: Medium, where: str) -> Replica:
+        if self._replica is None or self._replica.medium != medium:
+            raise RuntimeError(f"this copy is not {where}")
+        return self._replica
