@@ -412,12 +412,16 @@ typedef struct kv_object_id {
   uint64_t counter;
 } kv_object_id;
 
+#define KV_PREFERRED_MAX 16 /* kv_batch_options.nodes */
 typedef struct kv_batch_options {
   uint32_t struct_size;
   uint32_t flags;
   uint32_t timeout_ms;        /* of the whole batch, retries included; default 30000 */
   uint32_t replicas;          /* PUT: copies on different nodes; 0 = the pool's default */
-  const char *preferred_node; /* PUT: node id tried first; NULL = none */
+  const char *nodes; /* PUT: storage nodes tried first, in this order, with commas between them, at most KV_PREFERRED_MAX:
+                                * ids, or HOST:PORT where they serve clients; what is the name of none is logged once; NULL = none.
+                      * REMOVE: one node, whose copy in memory alone goes, and the object when it has no other; KV_NOT_FOUND
+                      * without such a copy; NULL = every copy */
   uint32_t pins;              /* PUT: KV_PIN_* bits */
   uint32_t soft_pin_ms;       /* PUT with KV_PIN_SOFT: at most KV_SOFT_PIN_MS_MAX; 0 = the pool's default */
   const uint64_t *groups;     /* PUT: for each line kv_group_id of its group, or 0; copied. NULL = no groups */
@@ -462,7 +466,7 @@ KV_API int32_t kv_client_remove_matching(kv_client *client, const char *pattern,
 /* Copies of one object that are asked for by name. Not through an agent. They go on after the call, up to 300 s, and only
  * the leader that was asked knows of them. */
 
-/* Has the object of a key copied to the memory of storage nodes, named by their ids. With a source, which must have it, to
+/* Has the object of a key copied to the memory of storage nodes, named by their ids or by HOST:PORT. With a source, which must have it, to
  * one node, and then the source gives its own copy up, as soon as no reader has a lease; source NULL: none does. The copies
  * are wanted from then on: a lost one is made again. *task_out names the task; the same that is still under way is not begun
  * again. KV_NOT_FOUND: no such object; KV_INVALID_ARGUMENT: the nodes cannot be those. Blocks. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client's functions of kvpool.h: arguments checked, structs read, no exception out.
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -11,8 +12,10 @@
 #include "abi/parameters.h"
 #include "base/group_id.h"
 #include "base/retention.h"
+#include "base/utf8.h"
 #include "client/shell/client.h"
 #include "kvpool/kvpool.h"
+#include "wire/protocol.h"
 
 using kvpool::Result;
 using kvpool::Status;
@@ -89,6 +92,17 @@ Status judgeRetention(const kv_batch_options& options) {
   return {};
 }
 
+Result<std::string> namesFrom(const char* given) {
+  std::string names = given == nullptr ? "" : given;
+  const auto commas = std::count(names.begin(), names.end(), ',');
+  if (names.size() > kvpool::wire::kTextBytesMax || !kvpool::isUtf8(names) || commas >= KV_PREFERRED_MAX) {
+    return {KV_INVALID_ARGUMENT,
+            "kv_batch_options.nodes must be at most KV_PREFERRED_MAX = " + std::to_string(KV_PREFERRED_MAX) +
+                " names with commas between them, " + std::to_string(kvpool::wire::kTextBytesMax) + " bytes of UTF-8"};
+  }
+  return names;
+}
+
 Result<BatchOptions> optionsFrom(const kv_batch_options* given) {
   BatchOptions options;
   if (given == nullptr) return options;
@@ -98,8 +112,8 @@ Result<BatchOptions> optionsFrom(const kv_batch_options* given) {
   if (read->replicas > UINT8_MAX) return {KV_INVALID_ARGUMENT, "replicas is above 255"};
   Status retention = judgeRetention(*read);
   if (!retention.ok()) return retention;
-  auto preferred = nameOr(read->preferred_node, "", "preferred_node");
-  if (!preferred.ok()) return preferred.status();
+  auto nodes = namesFrom(read->nodes);
+  if (!nodes.ok()) return nodes.status();
   options.registered = (read->flags & KV_BATCH_REGISTERED) != 0;
   options.force = (read->flags & KV_BATCH_FORCE) != 0;
   options.reuse = (read->flags & KV_BATCH_REUSE) != 0;
@@ -107,7 +121,7 @@ Result<BatchOptions> optionsFrom(const kv_batch_options* given) {
   options.waits = (read->flags & KV_BATCH_WAIT) != 0;
   options.timeoutMs = orDefault(read->timeout_ms, kvpool::client::kBatchTimeoutMs);
   options.replicas = read->replicas;
-  options.preferredNode = std::move(preferred.value());
+  options.nodes = std::move(nodes.value());
   options.upsert = (read->flags & KV_BATCH_UPSERT) != 0;
   options.pins = static_cast<uint8_t>(read->pins);
   options.softPinMs = read->soft_pin_ms;
@@ -138,6 +152,10 @@ Status judge(OpCode op, const BatchOptions& options) {
   }
   if (options.ofGroups && op != OpCode::Remove && !kvpool::client::isHint(op)) {
     return {KV_INVALID_ARGUMENT, "KV_BATCH_GROUPS is for KV_OP_REMOVE, KV_OP_RETAIN, KV_OP_RELEASE and KV_OP_PREFETCH"};
+  }
+  const bool namesOne = !options.ofGroups && options.nodes.find(',') == std::string::npos;
+  if (op == OpCode::Remove && !options.nodes.empty() && !namesOne) {
+    return {KV_INVALID_ARGUMENT, "with KV_OP_REMOVE kv_batch_options.nodes is one node, and not with KV_BATCH_GROUPS"};
   }
   const bool mayRetain = op == OpCode::Retain && options.retainMs >= 1 && options.retainMs <= KV_RETAIN_MS_MAX;
   if (!mayRetain && (op == OpCode::Retain || options.retainMs != 0)) {

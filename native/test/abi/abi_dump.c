@@ -225,7 +225,7 @@ static void dump_batches(void) {
   FIELD(kv_batch_options, flags);
   FIELD(kv_batch_options, timeout_ms);
   FIELD(kv_batch_options, replicas);
-  FIELD(kv_batch_options, preferred_node);
+  FIELD(kv_batch_options, nodes);
   FIELD(kv_batch_options, pins);
   FIELD(kv_batch_options, soft_pin_ms);
   FIELD(kv_batch_options, groups);

@@ -58,7 +58,7 @@ struct GrantRequest {
   uint32_t deadlineMs = 0;
   bool replace = false;
   std::vector<WantedGrant> keys;
-  std::string preferredNode;
+  std::string preferredNodes;
 };
 
 struct PublishedObject {
@@ -79,6 +79,7 @@ struct KeysRequest {
   bool force = false;
   std::vector<std::string> keys;
   bool ofGroup = false;
+  std::string node = {};  ///< Remove
 };
 
 struct HintRequest {

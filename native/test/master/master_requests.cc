@@ -98,7 +98,7 @@ void MasterModel::grant(uint64_t connection, const GrantRequest& request) {
       }
       std::shuffle(order.begin(), order.end(), random_);
       std::stable_partition(order.begin(), order.end(),
-                            [&](uint64_t at) { return nodes_.at(at).id == request.preferredNode; });
+                            [&](uint64_t at) { return nodes_.at(at).id == request.preferredNodes; });
       client::Grant given = grantOne(request, wanted, order);
       given.pins = wanted.retention.pins;
       given.softPinMs = wanted.retention.softPinMs;

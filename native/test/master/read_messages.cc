@@ -29,6 +29,7 @@ KeysRequest readKeys(wire::Body body) {
   if constexpr (requires { reader->ofGroupRaw(); }) request.ofGroup = reader->ofGroupRaw() != 0;
   request.keys = reader.list(&Message::keys, wire::kRequestKeysMax,
                              [&](auto& entry) { return std::string(reader.bytes(entry, wire::kTextBytesMax)); });
+  if constexpr (std::is_same_v<Message, sbe::RemoveRequest>) request.node = reader.bytes(wire::kNameBytesMax);
   return request;
 }
 
@@ -91,7 +92,7 @@ GrantRequest readGrantRequest(wire::Body body) {
     const bool keepsSoftPin = entry.pins().keepSoft();
     return WantedGrant{std::string(reader.bytes(entry, wire::kTextBytesMax)), payloadLength, retention, keepsSoftPin};
   });
-  request.preferredNode = reader.bytes();
+  request.preferredNodes = reader.bytes();
   return request;
 }
 

@@ -91,6 +91,7 @@ wire::Bytes free(uint64_t request, const Authority& authority, std::span<const F
 wire::Bytes grantReply(const client::GrantReply& reply, uint32_t deadlineMs) {
   using Grants = sbe::GrantReply::Grants;
   size_t room = nodesRoom<sbe::GrantReply>(reply.nodes) + groupRoom(reply.grants.size(), Grants::sbeBlockLength());
+  room += textRoom(reply.unknownNodes.size());
   for (const auto& grant : reply.grants)
     room += groupRoom(grant.targets.size(), Grants::Targets::sbeBlockLength());
   return frameOf<sbe::GrantReply>(room, [&](sbe::GrantReply& message) {
@@ -108,6 +109,7 @@ wire::Bytes grantReply(const client::GrantReply& reply, uint32_t deadlineMs) {
         put(targets.mac(), target.mac);
       }
     }
+    message.putUnknownNodes(reply.unknownNodes);
   });
 }
 

@@ -155,7 +155,17 @@ TEST_F(Border, SubmitRefusesWhatItCannotDo) {
   options.flags = KV_BATCH_GROUPS;
   EXPECT_EQ(kv_client_submit(client(), KV_OP_GET, &op, 1, &options, &batch), KV_INVALID_ARGUMENT);
   EXPECT_NE(explain(client()).find("KV_BATCH_GROUPS"), std::string::npos);
+  options.nodes = "n";
+  EXPECT_EQ(kv_client_submit(client(), KV_OP_REMOVE, &op, 1, &options, &batch), KV_INVALID_ARGUMENT);
+  EXPECT_NE(explain(client()).find("nodes is one node"), std::string::npos);
   options.flags = 0;
+  options.nodes = "n,m";
+  EXPECT_EQ(kv_client_submit(client(), KV_OP_REMOVE, &op, 1, &options, &batch), KV_INVALID_ARGUMENT);
+  const std::string many(2 * KV_PREFERRED_MAX - 1, ',');
+  options.nodes = many.c_str();
+  EXPECT_EQ(kv_client_submit(client(), KV_OP_PUT, &op, 1, &options, &batch), KV_INVALID_ARGUMENT);
+  EXPECT_NE(explain(client()).find("KV_PREFERRED_MAX"), std::string::npos);
+  options.nodes = nullptr;
   EXPECT_EQ(kv_client_submit(client(), KV_OP_RETAIN, &op, 1, &options, &batch), KV_INVALID_ARGUMENT);
   options.retain_ms = KV_RETAIN_MS_MAX + 1;
   EXPECT_EQ(kv_client_submit(client(), KV_OP_RETAIN, &op, 1, &options, &batch), KV_INVALID_ARGUMENT);

@@ -58,8 +58,8 @@ bool BatchOptions::read(PyObject* tuple, size_t count) {
   if (tuple == Py_None) return true;
   uint32_t given = 0;
   PyObject* names = nullptr;
-  if (PyArg_ParseTuple(tuple, "IIzIIO|I:options", &given, &replicas, &preferredNode, &pins, &softPinMs, &names,
-                       &retainMs) == 0) {
+  if (PyArg_ParseTuple(tuple, "IIzIIO|I:options", &given, &replicas, &nodes, &pins, &softPinMs, &names, &retainMs) ==
+      0) {
     return false;
   }
   flags |= given;
@@ -257,7 +257,7 @@ bool Batch::run(kv_client* client, int32_t opCode, const BatchOptions& options, 
   cOptions.struct_size = sizeof(cOptions);
   cOptions.flags = options.flags | KV_BATCH_WAIT;
   cOptions.replicas = options.replicas;
-  cOptions.preferred_node = options.preferredNode;
+  cOptions.nodes = options.nodes;
   cOptions.pins = options.pins;
   cOptions.soft_pin_ms = options.softPinMs;
   cOptions.retain_ms = options.retainMs;

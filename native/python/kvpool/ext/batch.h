@@ -42,13 +42,13 @@ class Deadline {
 struct BatchOptions {
   uint32_t flags = 0;
   uint32_t replicas = 0;
-  const char* preferredNode = nullptr;  // in the caller's tuple
+  const char* nodes = nullptr;  // in the caller's tuple
   uint32_t pins = 0;
   uint32_t softPinMs = 0;
   std::vector<uint64_t> groups;
   uint32_t retainMs = 0;
 
-  /// (flags, replicas, preferred_node, pins, soft_pin_ms, groups), where groups is None or has for each of `count` keys
+  /// (flags, replicas, nodes, pins, soft_pin_ms, groups), where groups is None or has for each of `count` keys
   /// the name of its group or None, and of hints also retain_ms; or None in place of all. False with Python's error
   /// set.
   bool read(PyObject* tuple, size_t count);

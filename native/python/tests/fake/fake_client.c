@@ -404,8 +404,8 @@ KV_API int32_t kv_client_submit(kv_client* client, int32_t op_code, kv_op* table
   pthread_mutex_lock(&lock);
   int end = snprintf(fake.last_call, sizeof(fake.last_call), "%d|%u|%u|%u|%s|%u|%u|%u", op_code, count,
                      options->flags & ~(uint32_t)KV_BATCH_WAIT, /* in every call: they all wait at once */
-                     options->replicas, options->preferred_node == NULL ? "" : options->preferred_node,
-                     options->timeout_ms, options->pins, options->soft_pin_ms);
+                     options->replicas, options->nodes == NULL ? "" : options->nodes, options->timeout_ms,
+                     options->pins, options->soft_pin_ms);
   for (uint32_t i = 0; options->groups != NULL && i < count && end < (int)sizeof(fake.last_call); i++)
     end += snprintf(fake.last_call + end, sizeof(fake.last_call) - (size_t)end, "|%llu",
                     (unsigned long long)options->groups[i]);

@@ -6,6 +6,7 @@ import random
 import urllib.parse
 from pathlib import Path
 
+import pytest
 from conftest import Agent, open_dummy, open_lending_store, open_store
 from local_pool import LocalPool
 from waiting import eventually
@@ -63,6 +64,42 @@ def test_through_an_agent_there_are_copies_and_no_more_is_known(pool: LocalPool,
     store.close()
     with kvpool.Client.through_agent(agent.address.removeprefix("unix:") + "/agent.sock") as client:
         assert client.locate_batch([prefix]) == [kvpool.Status.INVALID_ARGUMENT]
+
+
+def test_preferred_segments_are_tried_in_turn(pool: LocalPool, prefix: str, capfd: pytest.CaptureFixture[str]) -> None:
+    store, other = open_lending_store(pool), open_lending_store(pool)
+    config = ReplicateConfig(preferred_segments=["gone:1", other.get_hostname(), store.get_hostname(), pool.nodes[0]])
+    for i in range(8):
+        assert store.put(f"{prefix}/{i}", VALUE, config) == 0
+        assert endpoints(store, f"{prefix}/{i}") == [other.get_hostname()]
+    warned = [line for line in capfd.readouterr().err.splitlines() if "'gone:1'" in line]
+    assert len(warned) == 1 and "get_hostname()" in warned[0]
+    config.replica_num = 2
+    assert store.put(f"{prefix}/two", VALUE, config) == 0
+    assert sorted(endpoints(store, f"{prefix}/two")) == sorted([other.get_hostname(), store.get_hostname()])
+    more = [f"{prefix}/more/{i}" for i in range(12)]  # the first has no room for all of them
+    assert store.put_batch(more, [VALUE] * 12, ReplicateConfig(preferred_segments=config.preferred_segments)) == 0
+    spread = {endpoint for key in more for endpoint in endpoints(store, key)}
+    assert spread == {other.get_hostname(), store.get_hostname()}
+    other.close()
+    store.close()
+
+
+@pytest.mark.parametrize("through", ["setup", "setup_dummy"])
+def test_a_copy_on_a_segment_is_cleared_alone(pool: LocalPool, agent: Agent, prefix: str, through: str) -> None:
+    asks = open_store(pool)
+    store = open_store(pool) if through == "setup" else open_dummy(agent)
+    assert store.put(prefix, VALUE, ReplicateConfig(replica_num=2)) == 0
+    first, second = pool.nodes
+    assert store.batch_replica_clear([prefix, prefix + "/none"], "no:1") == []
+    assert store.batch_replica_clear([prefix, prefix + "/none"], first) == [prefix]
+    assert endpoints(asks, prefix) == [second]
+    assert store.batch_replica_clear([prefix], second) == [], "whoever asked may read it yet"
+    assert store.batch_replica_clear([prefix], first) == [], "there is none any more"
+    eventually(lambda: store.batch_replica_clear([prefix], second) == [prefix], "its readers are gone")
+    assert store.get(prefix) == b"", "the last copy was the value"
+    store.close()
+    asks.close()
 
 
 def test_what_went_to_an_ssd_says_so(tmp_path: Path, prefix: str) -> None:

@@ -6,11 +6,11 @@ import random
 import urllib.parse
 
 import pytest
-from conftest import open_store
+from conftest import open_lending_store, open_store
 from local_pool import OBJECT_LEASE_SECONDS, LocalPool
 from waiting import eventually
 
-from mooncake.store import MooncakeDistributedStore, TaskStatus, TaskType
+from mooncake.store import MooncakeDistributedStore, ReplicateConfig, TaskStatus, TaskType
 
 VALUE = random.Random(7).randbytes(3 << 20)
 NODES = {"node-0", "node-1"}
@@ -52,6 +52,22 @@ def test_a_moved_object_is_read_from_where_it_went(
     eventually(lambda: holders(pool, prefix) == {target}, "the source has let go of it")
     assert store.get(prefix) == VALUE
     assert store.create_move_task(prefix, source, target) == ((0, 0), -600), "it is not there any more"
+    store.close()
+
+
+def test_nodes_are_named_as_replica_descriptors_and_stores_name_them(pool: LocalPool, prefix: str) -> None:
+    store = open_lending_store(pool)
+    here = store.get_hostname()
+    assert store.put(prefix, VALUE, ReplicateConfig(preferred_segment=here)) == 0
+    task, code = store.create_move_task(prefix, here, pool.nodes[1])
+    assert code == 0
+    eventually(lambda: outcome(store, task) == TaskStatus.SUCCESS, "the move out of this process")
+    eventually(lambda: holders(pool, prefix) == {"node-1"}, "this process has let go of it")
+    task, code = store.create_copy_task(prefix, [pool.nodes[0]])
+    assert code == 0
+    eventually(lambda: outcome(store, task) == TaskStatus.SUCCESS, "the copy")
+    assert holders(pool, prefix) == NODES
+    assert store.create_copy_task(prefix, [here]) == ((0, 0), -600), "copies are kept on storage nodes alone"
     store.close()
 
 

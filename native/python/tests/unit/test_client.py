@@ -73,6 +73,17 @@ def test_where_copies_are(client: Client) -> None:
     assert found[100:] == [Status.NOT_FOUND, [Replica("node-3", "host:3", Medium.SSD, 0, 4096)], Status.INVALID_KEY]
 
 
+def test_nodes_are_named(client: Client, fake: Fake) -> None:
+    client.put("key", b"", preferred_node=["a", "host:1"])
+    assert fake.last_call[4] == "a,host:1"
+    client.put("key", b"", preferred_node=[])
+    assert fake.last_call[4] == ""
+    assert client.remove_batch(["key"], node="host:1") == [Status.OK]
+    assert fake.last_call[4] == "host:1"
+    client.remove_batch(["key"])
+    assert fake.last_call[4] == ""
+
+
 def test_empty_batches(client: Client) -> None:
     assert client.put_batch([], []) == client.get_batch([]) == client.size_batch([]) == client.remove_batch([]) == []
     assert client.locate_batch([]) == []

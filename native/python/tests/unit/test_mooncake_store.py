@@ -263,8 +263,15 @@ def test_replicate_config_reaches_the_library(store: MooncakeDistributedStore, f
     config.preferred_segment = "demo-1"
     store.put("k", b"", config)
     assert fake.last_call[3:5] == ["2", "demo-1"]
-    store.put_batch(["l"], [b""], ReplicateConfig(preferred_segments=["demo-2", "demo-3"]))
-    assert fake.last_call[3:5] == ["0", "demo-2"], "1 replica leaves the number to the pool"
+    config.preferred_segments = ["demo-2"]
+    store.put("k", b"", config)
+    assert fake.last_call[4] == "demo-1", "one goes before a list"
+    store.put_batch(["l"], [b""], ReplicateConfig(preferred_segments=["demo-2", "", "demo-3"]))
+    assert fake.last_call[3:5] == ["0", "demo-2,demo-3"], "1 replica leaves the number to the pool"
+    store.put_batch(["l"], [b""], ReplicateConfig(preferred_segments=[str(i) for i in range(20)]))
+    assert fake.last_call[4].split(",") == [str(i) for i in range(16)]
+    store.put("l", b"", ReplicateConfig())
+    assert fake.last_call[4] == ""
     config.replica_num = 0
     assert store.put("m", b"", config) == -600
 
@@ -276,7 +283,21 @@ def test_a_preferred_segment_may_be_our_own_memory(fake: Fake) -> None:
     store.put("k", b"", config)
     node = fake.last_call[4]
     assert node.startswith(store.get_hostname() + "-") and len(node) > len(store.get_hostname()) + 8
+    store.put("k", b"", ReplicateConfig(preferred_segments=["other:1", store.get_hostname()]))
+    assert fake.last_call[4] == f"other:1,{node}"
+    assert store.batch_replica_clear(["k"], store.get_hostname()) == ["k"]
+    assert fake.last_call[4] == node
     store.close()
+
+
+def test_copies_on_a_segment_are_cleared(store: MooncakeDistributedStore, fake: Fake) -> None:
+    store.put_batch(["a", "b", "c"], [b"1", b"2", b"3"])
+    fake.fail(REMOVE, Status.HAS_LEASE)
+    assert store.batch_replica_clear(["a", "b", "none"], "host:1") == ["b"]
+    assert fake.last_call[4] == "host:1"
+    assert store.batch_replica_clear(["c"]) == ["c"]
+    assert fake.last_call[4] == ""
+    assert MooncakeDistributedStore().batch_replica_clear(["a"], "host:1") == []
 
 
 def test_a_config_has_the_defaults_of_the_reference() -> None:

@@ -250,7 +250,7 @@ bool AgentClientCore::sendOne(Time now, client::BatchId id, Batch& batch) {
   request.softPinMs = asked.softPinMs;
   request.ofGroups = asked.ofGroups;
   request.retainMs = asked.retainMs;
-  request.preferredNode = asked.preferredNode;
+  request.nodes = asked.nodes;
   sent.batch = id;
   sent.block = *block;
   sent.places = request.lines;
@@ -264,7 +264,7 @@ bool AgentClientCore::sendOne(Time now, client::BatchId id, Batch& batch) {
 /// The next lines of the batch, as many as one request takes: a quarter of the staging memory, so that some are filled
 /// while others are on their way, but at least one line. Their offsets begin at 0.
 void AgentClientCore::fillRequest(Batch& batch, Request& request, Sent& sent, uint64_t& bytes) const {
-  constexpr size_t kHeadBytes = 1024;  // of a request beside its lines
+  constexpr size_t kHeadBytes = 1024 + wire::kTextBytesMax;  // of a request beside its lines
   size_t frameBytes = kHeadBytes;
   for (const uint32_t line : batch.waiting) {
     const client::Operation& op = batch.asked.lines[line];

@@ -110,7 +110,7 @@ wire::Bytes stateFrame(const State& state) {
 }
 
 wire::Bytes requestFrame(const Request& request) {
-  size_t room = groupRoom(0, 0) + textRoom(request.preferredNode.size());
+  size_t room = groupRoom(0, 0) + textRoom(request.nodes.size());
   for (const RequestLine& line : request.lines)
     room += lineRoom(line.key);
   return frameOf<sbe::AgentRequest>(room, [&](sbe::AgentRequest& message) {
@@ -124,7 +124,7 @@ wire::Bytes requestFrame(const Request& request) {
       lines.next().offset(line.offset).length(line.length).group(line.group);
       lines.putKey(line.key.data(), static_cast<uint32_t>(line.key.size()));
     }
-    message.putPreferredNode(request.preferredNode);
+    message.putNodes(request.nodes);
   });
 }
 
@@ -178,7 +178,7 @@ Request readRequest(wire::Body body) {
   request.lines = reader.list(&sbe::AgentRequest::lines, kLinesPerRequest, [&](auto& entry) {
     return RequestLine{reader.bytes(entry, wire::kKeyBytesOnWireMax), entry.offset(), entry.length(), entry.group()};
   });
-  request.preferredNode = text(reader.bytes(wire::kNameBytesMax));
+  request.nodes = text(reader.bytes(wire::kTextBytesMax));
   if (request.lines.empty()) throw Malformed("a request of no lines");
   if (request.op == OpCode::RemoveAll && request.lines.size() != 1) throw Malformed("remove all has one line");
   return request;

@@ -45,7 +45,7 @@ struct Request {
   uint32_t softPinMs = 0;
   bool ofGroups = false;
   uint32_t retainMs = 0;
-  std::string preferredNode;
+  std::string nodes;
   std::vector<RequestLine> lines;  // their keys are views into the body that was read
 };
 

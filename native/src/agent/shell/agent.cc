@@ -29,7 +29,7 @@ client::BatchOptions optionsOf(const Request& request, const std::vector<uint64_
   options.force = request.force;
   options.timeoutMs = request.timeoutMs;
   options.replicas = request.replicas;
-  options.preferredNode = request.preferredNode;
+  options.nodes = request.nodes;
   options.upsert = request.upsert;
   options.pins = request.pins;
   options.softPinMs = request.softPinMs;

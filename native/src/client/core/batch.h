@@ -73,17 +73,17 @@ struct Submission {
   OpCode op = OpCode::Get;
   std::vector<Operation> lines;  ///< RemoveAll: one line, whose key is the pattern of keys
   Time deadline = 0;
-  bool force = false;         ///< Remove, RemoveAll: also what is leased
-  uint32_t replicas = 0;      ///< Put: 0 = the pool's default
-  std::string preferredNode;  ///< Put
-  bool upsert = false;        ///< Put: replaces what exists
-  bool reuse = false;         ///< Get: reads what is leased without asking, and remembers what it is told
-  uint8_t pins = 0;           ///< Put
-  uint32_t softPinMs = 0;     ///< Put: 0 = the pool's default
-  bool ofGroups = false;      ///< Remove and hints: keys are names of groups
-  uint32_t retainMs = 0;      ///< Retain
-  CopyWish copy;              ///< Copy
-  uint64_t task = 0;          ///< AskTask
+  bool force = false;      ///< Remove, RemoveAll: also what is leased
+  uint32_t replicas = 0;   ///< Put: 0 = the pool's default
+  std::string nodes;       ///< Put: tried first, with commas between them; Remove: the one whose copy alone goes
+  bool upsert = false;     ///< Put: replaces what exists
+  bool reuse = false;      ///< Get: reads what is leased without asking, and remembers what it is told
+  uint8_t pins = 0;        ///< Put
+  uint32_t softPinMs = 0;  ///< Put: 0 = the pool's default
+  bool ofGroups = false;   ///< Remove and hints: keys are names of groups
+  uint32_t retainMs = 0;   ///< Retain
+  CopyWish copy;           ///< Copy
+  uint64_t task = 0;       ///< AskTask
 };
 
 struct PutState {

@@ -70,7 +70,7 @@ wire::Bytes LeaderCalls::encode(const Batch& batch, Step step, uint64_t request,
   if (batch.asked.op == OpCode::Get || batch.asked.op == OpCode::Locate) return lookupRequest(request, keys);
   if (batch.asked.op == OpCode::Exists) return existsRequest(request, keys);
   if (isHint(batch.asked.op)) return encodeHint(batch, request, keys);
-  return removeRequest(request, {batch.asked.force, batch.asked.ofGroups}, keys);
+  return removeRequest(request, {batch.asked.force, batch.asked.ofGroups, batch.asked.nodes}, keys);
 }
 
 wire::Bytes LeaderCalls::encodeHint(const Batch& batch, uint64_t request, std::span<const std::string_view> keys) {
@@ -88,8 +88,7 @@ wire::Bytes LeaderCalls::encodeGrant(const Batch& batch, uint64_t request, const
   const bool starts = batch.asked.op == OpCode::PutStart;
   const Time left = starts ? kOpenPutMs : std::clamp<Time>(batch.asked.deadline - context_.now, 1, INT32_MAX);
   const Submission& asked = batch.asked;
-  return grantRequest(request, {asked.replicas, static_cast<uint32_t>(left), asked.upsert, asked.preferredNode},
-                      wanted);
+  return grantRequest(request, {asked.replicas, static_cast<uint32_t>(left), asked.upsert, asked.nodes}, wanted);
 }
 
 std::optional<LeaderCalls::Call> LeaderCalls::take(uint64_t request) {

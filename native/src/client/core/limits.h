@@ -59,6 +59,9 @@ inline constexpr size_t kTransfersInFlight = 64;
 inline constexpr int64_t kNodeConnectionRestMs = 500;
 // Shared memory that could not be attached is tried again after this long; tcp does its work meanwhile.
 inline constexpr int64_t kShmRestMs = 30000;
+// So many names of storage nodes that do not exist are warned of.
+inline constexpr size_t kUnknownNodesMax = 64;
+
 // A node that makes no progress for this long loses its reads to other nodes with a copy.
 inline constexpr int64_t kFallOverMs = 1000;
 // Reads of shared memory say nothing to the node: a connection in use does, this often, or it would count as idle

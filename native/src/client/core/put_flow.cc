@@ -17,8 +17,22 @@ bool isFinal(int32_t status) {
 
 }  // namespace
 
+void PutFlow::warnOf(const std::string& unknownNodes) {
+  for (size_t begin = 0; begin < unknownNodes.size();) {
+    const size_t end = std::min(unknownNodes.find(',', begin), unknownNodes.size());
+    std::string name = unknownNodes.substr(begin, end - begin);
+    begin = end + 1;
+    if (warnedOf_.size() >= kUnknownNodesMax || !warnedOf_.insert(name).second) continue;
+    context_.act(
+        Note{"puts prefer the storage node '" + name +
+             "', and the pool has none of that name: they go where there is room; a name is the id of a "
+             "storage node, or HOST:PORT where it serves, as get_hostname() says of memory that a process gives"});
+  }
+}
+
 void PutFlow::granted(Batch& batch, std::span<const uint32_t> lines, const GrantReply& reply, const PoolId& pool) {
   links_.learn(reply.nodes);
+  warnOf(reply.unknownNodes);
   const bool starts = batch.asked.op == OpCode::PutStart;
   for (size_t i = 0; i < lines.size(); ++i) {
     const uint32_t line = lines[i];

@@ -4,7 +4,9 @@
 // calls (put_session_flow.h) ends when there is room at a target, and says at once when the key is another's.
 #pragma once
 
+#include <set>
 #include <span>
+#include <string>
 
 #include "client/core/batch_table.h"
 #include "client/core/node_links.h"
@@ -24,6 +26,7 @@ class PutFlow {
   [[nodiscard]] static PublishLine publishLine(const Batch& batch, uint32_t line);
 
  private:
+  void warnOf(const std::string& unknownNodes);
   void write(Batch& batch, uint32_t line, const Grant& grant, const GrantReply& reply, const PoolId& pool);
   void noSpace(Batch& batch, uint32_t line);
   void awaitRoom(Batch& batch, uint32_t line, uint32_t roomMs);
@@ -35,6 +38,7 @@ class PutFlow {
   BatchTable& batches_;
   NodeLinks& links_;
   OpenPuts& open_;
+  std::set<std::string> warnedOf_;
 };
 
 }  // namespace kvpool::client

@@ -58,6 +58,7 @@ GrantReply readGrantReply(wire::Body body) {
     if (grant.status == KV_OK && grant.targets.empty()) throw Malformed("a grant names no node");
     return grant;
   });
+  reply.unknownNodes = text(reader.bytes());
   return reply;
 }
 

@@ -46,6 +46,7 @@ struct GrantReply {
   Authority authority;
   std::vector<NodeAddress> nodes;
   std::vector<Grant> grants;
+  std::string unknownNodes = {};  ///< names among the preferred ones that no node has, with commas between them
 };
 
 struct Replica {

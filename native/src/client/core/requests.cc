@@ -60,10 +60,10 @@ sbe::Hint::Value toWire(Hint hint) {
   return sbe::Hint::PREFETCH;
 }
 
-/// The messages whose only variable part is a group of keys.
+/// The messages whose only variable part is a group of keys, or also what `end` puts behind them.
 template <typename Message>
-wire::Bytes keysRequest(std::span<const std::string_view> keys, auto fill) {
-  size_t room = groupRoom(keys.size(), Message::Keys::sbeBlockLength());
+wire::Bytes keysRequest(std::span<const std::string_view> keys, auto fill, size_t roomBehind, auto end) {
+  size_t room = groupRoom(keys.size(), Message::Keys::sbeBlockLength()) + roomBehind;
   for (std::string_view key : keys)
     room += textRoom(key.size());
   return frameOf<Message>(room, [&](Message& message) {
@@ -71,7 +71,13 @@ wire::Bytes keysRequest(std::span<const std::string_view> keys, auto fill) {
     auto& group = message.keysCount(static_cast<uint16_t>(keys.size()));
     for (std::string_view key : keys)
       group.next().putKey(key.data(), static_cast<uint32_t>(key.size()));
+    end(message);
   });
+}
+
+template <typename Message>
+wire::Bytes keysRequest(std::span<const std::string_view> keys, auto fill) {
+  return keysRequest<Message>(keys, fill, 0, [](Message&) {});
 }
 
 wire::Bytes write(uint64_t request, const WriteLine& line, sbe::WriteSource::Value source, const Staged& staged) {
@@ -103,7 +109,7 @@ wire::Bytes parts(uint64_t request, const PartsLine& line, sbe::PartsStep::Value
 
 wire::Bytes grantRequest(uint64_t request, const GrantWish& wish, std::span<const GrantLine> lines) {
   size_t room =
-      groupRoom(lines.size(), sbe::GrantRequest::Keys::sbeBlockLength()) + textRoom(wish.preferredNode.size());
+      groupRoom(lines.size(), sbe::GrantRequest::Keys::sbeBlockLength()) + textRoom(wish.preferredNodes.size());
   for (const GrantLine& line : lines)
     room += textRoom(line.key.size());
   return frameOf<sbe::GrantRequest>(room, [&](sbe::GrantRequest& message) {
@@ -115,7 +121,7 @@ wire::Bytes grantRequest(uint64_t request, const GrantWish& wish, std::span<cons
       wire::putRetention(keys, line.retention);
       keys.putKey(line.key.data(), static_cast<uint32_t>(line.key.size()));
     }
-    message.putPreferredNode(wish.preferredNode);
+    message.putPreferredNodes(wish.preferredNodes);
   });
 }
 
@@ -149,9 +155,11 @@ wire::Bytes existsRequest(uint64_t request, std::span<const std::string_view> ke
 }
 
 wire::Bytes removeRequest(uint64_t request, const Removal& removal, std::span<const std::string_view> keys) {
-  return keysRequest<sbe::RemoveRequest>(keys, [&](auto& message) {
+  const auto fill = [&](auto& message) {
     message.requestId(request).force(flag(removal.force)).ofGroup(flag(removal.ofGroup));
-  });
+  };
+  return keysRequest<sbe::RemoveRequest>(keys, fill, textRoom(removal.node.size()),
+                                         [&](auto& message) { message.putNode(removal.node); });
 }
 
 wire::Bytes hintRequest(uint64_t request, const HintWish& wish, std::span<const std::string_view> keys) {

@@ -46,13 +46,14 @@ struct GrantWish {
   uint32_t replicas = 0;  ///< 0 = the pool's default
   uint32_t deadlineMs = 0;
   bool replace = false;
-  std::string_view preferredNode;
+  std::string_view preferredNodes;
 };
 
 /// What is the same for every key of a removal.
 struct Removal {
   bool force = false;
-  bool ofGroup = false;  ///< the only key is the name of a group
+  bool ofGroup = false;        ///< the only key is the name of a group
+  std::string_view node = {};  ///< only the copy there; empty: every copy
 };
 
 enum class Hint : uint8_t { Retain, Release, Prefetch };

@@ -44,7 +44,7 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
   submission.deadline = now + options.timeoutMs;
   submission.force = options.force;
   submission.replicas = options.replicas;
-  submission.preferredNode = options.preferredNode;
+  submission.nodes = options.nodes;
   submission.upsert = options.upsert;
   submission.reuse = options.reuse;
   submission.pins = options.pins;

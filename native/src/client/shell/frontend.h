@@ -22,7 +22,7 @@ struct BatchOptions {
   bool force = false;
   uint32_t timeoutMs = kBatchTimeoutMs;
   uint32_t replicas = 0;
-  std::string preferredNode;
+  std::string nodes;
   bool upsert = false;
   uint8_t pins = 0;
   uint32_t softPinMs = 0;

@@ -382,6 +382,21 @@ TEST(CoreKeys, EachGroupIsARequestOfItsOwn) {
   EXPECT_TRUE(h.result(batch));
 }
 
+TEST(CoreKeys, ARemoveOfOneCopyNamesItsNode) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  h.submit(OpCode::Remove, {{"a"}, {"b"}});
+  EXPECT_EQ(readRemoveRequest(h.expectBody(leader)).node, "");
+  client::Submission submission;
+  submission.op = OpCode::Remove;
+  submission.lines = {{"c"}, {"d"}};
+  submission.nodes = "host:1";
+  h.submit(std::move(submission));
+  const auto request = readRemoveRequest(h.expectBody(leader));
+  EXPECT_EQ(request.keys, (std::vector<std::string>{"c", "d"}));
+  EXPECT_EQ(request.node, "host:1");
+}
+
 TEST(CoreKeys, RemoveReportsWhatTheLeaderSaid) {
   for (const int32_t status : {KV_OK, KV_NOT_FOUND, KV_HAS_LEASE, KV_BUSY, KV_UNAVAILABLE}) {
     CoreHarness h;

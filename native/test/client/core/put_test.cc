@@ -32,6 +32,34 @@ TEST(CorePut, TakesThreeRoundTripsAndIsAcknowledgedOnlyByThePublish) {
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
 }
 
+TEST(CorePut, NamesOfNodesThatThereAreNotAreWarnedOfOnce) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const auto put = [&](const char* key, const char* unknown) {
+    client::Submission submission;
+    submission.op = OpCode::Put;
+    submission.lines = {operation(key, nullptr, 0)};
+    submission.nodes = "x:1,node-1,y";
+    const uint64_t batch = h.submit(std::move(submission));
+    const auto asked = h.expectGrant(leader);
+    EXPECT_EQ(asked.preferredNodes, "x:1,node-1,y");
+    client::GrantReply reply{asked.request, KV_OK, {1, 5}, {}, {}, unknown};
+    reply.grants.emplace_back().status = KV_EXISTS;
+    h.deliver(leader, master::grantReply(reply, asked.deadlineMs));
+    EXPECT_EQ(h.expectStatus(batch), KV_OK);
+    std::string notes;
+    while (const auto note = h.next<client::Note>())
+      notes += note->text + "\n";
+    return notes;
+  };
+  EXPECT_EQ(put("a", ""), "");
+  const std::string both = put("b", "x:1,y");
+  EXPECT_NE(both.find("'x:1'"), std::string::npos) << both;
+  EXPECT_NE(both.find("'y'"), std::string::npos) << both;
+  EXPECT_EQ(put("c", "y,x:1"), "");
+  EXPECT_NE(put("d", "x:1,z").find("'z'"), std::string::npos);
+}
+
 TEST(CorePut, AnExistingKeyIsOkWithoutAWrite) {
   CoreHarness h;
   const auto leader = h.lead();

@@ -29,7 +29,7 @@ KV_TRANSFER_PROBE: int
 KV_TRANSFER_CONNECT: int
 library_path: str
 
-# flags, replicas, preferred node, pins, soft_pin_ms, groups
+# flags, replicas, preferred nodes with commas between them, pins, soft_pin_ms, groups
 Options = tuple[int, int, str | None, int, int, Sequence[str | None] | None] | None
 
 # the same, and retain_ms

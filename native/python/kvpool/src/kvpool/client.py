@@ -146,7 +146,7 @@ class Client:
         value: Buffer,
         *,
         replicas: int = 0,
-        preferred_node: str | None = None,
+        preferred_node: str | Sequence[str] | None = None,
         upsert: bool = False,
         keep: Keep = UNPINNED,
         group: str | None = None,
@@ -156,7 +156,8 @@ class Client:
 
         Args:
             replicas: copies on different nodes; 0 is the pool's default. Fewer nodes than that is no failure.
-            preferred_node: id of the storage node to try first.
+            preferred_node: the storage node to try first, or up to 16 that are tried in this order, before any other that has
+                room: each by its id, or by HOST:PORT where it serves. A name that no node has is a warning in the log, once.
             upsert: an existing object gives way to the new one when that is whole; otherwise it stays as it is.
             keep: what keeps the object from being evicted.
             group: name of what is leased and evicted together.
@@ -219,7 +220,7 @@ class Client:
         values: Sequence[Buffer],
         *,
         replicas: int = 0,
-        preferred_node: str | None = None,
+        preferred_node: str | Sequence[str] | None = None,
         upsert: bool = False,
         keep: Keep = UNPINNED,
         groups: Sequence[str | None] | None = None,
@@ -263,10 +264,20 @@ class Client:
 
     @raising_kvpool_errors
     def remove_batch(
-        self, keys: Sequence[str | bytes], *, force: bool = False, timeout: float | None = None
+        self,
+        keys: Sequence[str | bytes],
+        *,
+        force: bool = False,
+        node: str | None = None,
+        timeout: float | None = None,
     ) -> list[Status]:
-        """remove() for many keys. Returns the status of each, in order."""
-        return _statuses(self._raw.remove(keys, None, remove_options(force), self._ms(timeout)))
+        """remove() for many keys. Returns the status of each, in order.
+
+        With a `node`, by its id or by HOST:PORT where it serves, only the copy in its memory goes, and the object when it has no
+        other: Status.NOT_FOUND without such a copy, Status.BUSY while copies of it are being made, Status.UNAVAILABLE when no
+        other copy can be read now. The leader does not replace it; the next one may, where the pool wants more copies.
+        """
+        return _statuses(self._raw.remove(keys, None, remove_options(force, node=node), self._ms(timeout)))
 
     @raising_kvpool_errors
     def remove_all(self, *, force: bool = False, timeout: float | None = None) -> int:
@@ -295,7 +306,8 @@ class Client:
     def copy(
         self, key: str | bytes, nodes: Sequence[str], *, source: str | None = None, timeout: float | None = None
     ) -> int:
-        """Has an object copied to the memory of storage nodes, at most 16; from then on that many copies are wanted. With a
+        """Has an object copied to the memory of storage nodes, at most 16, by their ids or by HOST:PORT where they serve; from
+        then on that many copies are wanted. With a
         `source`, which must have it, to one node, and the source gives its own copy up when no reader has a lease any more.
         Returns the number of a task, which goes on for 300 s at most; the same that is under way is not begun again.
 
@@ -406,7 +418,7 @@ class Client:
         lengths: Sequence[int],
         *,
         replicas: int = 0,
-        preferred_node: str | None = None,
+        preferred_node: str | Sequence[str] | None = None,
         upsert: bool = False,
         keep: Keep = UNPINNED,
         groups: Sequence[str | None] | None = None,
@@ -444,7 +456,7 @@ class Client:
         lengths: Sequence[Sequence[int]],
         *,
         replicas: int = 0,
-        preferred_node: str | None = None,
+        preferred_node: str | Sequence[str] | None = None,
         upsert: bool = False,
         keep: Keep = UNPINNED,
         groups: Sequence[str | None] | None = None,
@@ -502,7 +514,7 @@ class Client:
         objects: Buffer,
         *,
         replicas: int = 0,
-        preferred_node: str | None = None,
+        preferred_node: str | Sequence[str] | None = None,
         upsert: bool = False,
         keep: Keep = UNPINNED,
         groups: Sequence[str | None] | None = None,

@@ -51,14 +51,19 @@ UNPINNED = Keep()
 
 
 def put_options(
-    replicas: int, preferred_node: str | None, upsert: bool, keep: Keep, groups: Sequence[str | None] | None
+    replicas: int,
+    preferred_node: str | Sequence[str] | None,
+    upsert: bool,
+    keep: Keep,
+    groups: Sequence[str | None] | None,
 ) -> tuple[int, int, str | None, int, int, Sequence[str | None] | None]:
     """What the extension takes for a put."""
     if not 0 <= replicas <= _UINT32_MAX:
         raise ValueError(f"replicas is {replicas}, but must be 0 (the pool's default) or more")
+    nodes = preferred_node if isinstance(preferred_node, str | None) else ",".join(preferred_node)
     flags = _kvpool.KV_BATCH_UPSERT if upsert else 0
     pins = keep.pins | (_kvpool.KV_PIN_KEEP_SOFT if upsert and keep.keep_soft_pin else 0)
-    return (flags, replicas, preferred_node, pins, keep.soft_pin_ms, groups)
+    return (flags, replicas, nodes, pins, keep.soft_pin_ms, groups)
 
 
 def get_options(reuse: bool) -> tuple[int, int, None, int, int, None] | None:
@@ -66,10 +71,12 @@ def get_options(reuse: bool) -> tuple[int, int, None, int, int, None] | None:
     return (_kvpool.KV_BATCH_REUSE, 0, None, 0, 0, None) if reuse else None
 
 
-def remove_options(force: bool, of_groups: bool = False) -> tuple[int, int, None, int, int, None]:
+def remove_options(
+    force: bool, of_groups: bool = False, node: str | None = None
+) -> tuple[int, int, str | None, int, int, None]:
     """What the extension takes for a remove."""
     flags = (_kvpool.KV_BATCH_FORCE if force else 0) | (_kvpool.KV_BATCH_GROUPS if of_groups else 0)
-    return (flags, 0, None, 0, 0, None)
+    return (flags, 0, node, 0, 0, None)
 
 
 def hint_options(of_groups: bool, for_seconds: float | None = None) -> tuple[int, int, None, int, int, None, int]:

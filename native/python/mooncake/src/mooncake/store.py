@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kvpool import KvpoolError, Task
+from kvpool import KvpoolError, Status, Task
 from mooncake.answers.error_code import ErrorCode, code_of
 from mooncake.answers.setup_failure import cause_of, sentence
 from mooncake.answers.short_values import engine_compares_lengths, refuse_short_values
@@ -581,9 +581,9 @@ class MooncakeDistributedStore(ParallelTensorMethods):
         def ask(pool: Pool) -> list[int]:
             answers = pool.replicas_of(keys)
             for key, replicas in zip(keys, answers, strict=True):
-                if isinstance(replicas, list):
+                if not isinstance(replicas, Status):
                     found[key] = [ReplicaDescriptor(_replica=replica) for replica in replicas]
-            return [0 if isinstance(answer, list) else answer for answer in answers]
+            return [answer if isinstance(answer, Status) else 0 for answer in answers]
 
         self._for_each("batch_get_replica_desc", keys, ask)
         return found
@@ -599,27 +599,29 @@ class MooncakeDistributedStore(ParallelTensorMethods):
         return self._for_each("remove", keys, lambda pool: pool.client.remove_batch(keys, force=force))
 
     def batch_replica_clear(self, keys: Sequence[str], segment_name: str = "") -> list[str]:
-        """Removes what no reader may use, and says which keys that were; others keep their values. A copy alone, on the
-        segment of that name, cannot be removed: with a name nothing is."""
-        if segment_name:
-            self._refuse("batch_replica_clear", 0, f"copies are not removed alone, and so none on {segment_name!r}")
-            return []
-        return [key for key, code in zip(keys, self.batch_remove(keys), strict=True) if code == 0]
+        """Removes what no reader may use, and says which keys that were; others keep their values. With the name of a segment,
+        what get_hostname() of a store says or a storage node's id or HOST:PORT, only the copies in its memory, and a value with
+        its last copy."""
+        codes = self._for_each(
+            "batch_replica_clear", keys, lambda pool: pool.client.remove_batch(keys, node=pool.node_for(segment_name))
+        )
+        return [key for key, code in zip(keys, codes, strict=False) if code == 0]
 
     def create_copy_task(self, key: str, targets: Sequence[str]) -> tuple[tuple[int, int], int]:
-        """Has an object copied to the storage nodes of these names. The id of a task, and 0; or (0, 0) and a code: -704, -600
-        when the nodes cannot be those, -1401 for too many tasks. As many copies as there are then are wanted from then on."""
+        """Has an object copied to storage nodes, named by their ids or by HOST:PORT where they serve, but not to memory that
+        stores bring. The id of a task, and 0; or (0, 0) and a code: -704, -600 when the nodes cannot be those, -1401 for too
+        many tasks. As many copies as there are then are wanted from then on."""
         return self._begin_task("create_copy_task", key, targets, None)
 
     def create_move_task(self, key: str, source: str, target: str) -> tuple[tuple[int, int], int]:
-        """Has an object moved from one storage node to another; the first lets go of it when no reader has a lease any more.
-        As create_copy_task()."""
+        """Has an object moved to a storage node from another, or from memory that a store brings, by what its get_hostname()
+        says; the source lets go of it when no reader has a lease any more. As create_copy_task()."""
         return self._begin_task("create_move_task", key, [target], source)
 
     def _begin_task(
         self, method: str, key: str, targets: Sequence[str], source: str | None
     ) -> tuple[tuple[int, int], int]:
-        code = self._calls.once(self._pool, method, lambda pool: pool.client.copy(key, targets, source=source))
+        code = self._calls.once(self._pool, method, lambda pool: pool.copy(key, targets, source))
         if code == ErrorCode.NO_AVAILABLE_HANDLE:  # nothing else is full where a task begins
             code = int(ErrorCode.TASK_PENDING_LIMIT_EXCEEDED)
         return ((0, 0), code) if code < 0 else ((code, 0), 0)

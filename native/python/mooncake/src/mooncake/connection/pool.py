@@ -133,13 +133,22 @@ class Pool:
             raise
 
     def node_for(self, segment: str | None) -> str | None:
-        """The storage node that a preferred segment means: our own memory by our host name, else a node's id."""
-        return self.node_id if segment == self.hostname and self.node_id else segment
+        """The storage node that a segment means: our own memory by our host name, else what the leader knows by that name."""
+        return (self.node_id if segment == self.hostname and self.node_id else segment) or None
 
-    def replicas_of(self, keys: Sequence[str]) -> list[list[Replica | None] | Status]:
+    def copy(self, key: str, targets: Sequence[str], source: str | None) -> int:
+        """Begins a task, to storage nodes that segments mean."""
+        nodes = [self.node_for(target) or target for target in targets]
+        return self.client.copy(key, nodes, source=self.node_for(source))
+
+    def nodes_for(self, segments: Sequence[str]) -> list[str] | None:
+        """The storage nodes that segments mean, None without any."""
+        return [self.node_for(segment) or segment for segment in segments] or None
+
+    def replicas_of(self, keys: Sequence[str]) -> Sequence[Sequence[Replica | None] | Status]:
         """The copies of each value, or why there are none. Through an agent one of which nothing is known stands for all."""
         if not self._goes_through_agent:
-            return list(self.client.locate_batch(keys))
+            return self.client.locate_batch(keys)
         return [[None] if size >= 0 else status_of(size) for size in self.client.size_batch(keys)]
 
     def require_staging(self) -> None:

@@ -116,7 +116,7 @@ class RangeMethods(StoreCalls):
             return [INVALID_PARAMS] * len(keys)
 
         def start(pool: Pool) -> list[int]:
-            node = pool.node_for(config.preferred())
+            node = pool.nodes_for(config.preferred())
             return pool.put_sessions.start(keys, sizes, How(how["replicas"], how["keep"], node), how["groups"])
 
         return self._for_each("batch_put_session_start", keys, start)

@@ -92,7 +92,7 @@ class StoreCalls:
         if how is None:
             return [INVALID_PARAMS] * len(keys)
         return self._for_each(
-            method, keys, lambda pool: send(pool, {**how, "preferred_node": pool.node_for(config.preferred())})
+            method, keys, lambda pool: send(pool, {**how, "preferred_node": pool.nodes_for(config.preferred())})
         )
 
     def _how(self, method: str, config: ReplicateConfig, count: int) -> dict[str, Any] | None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from kvpool import Keep
 
+_PREFERRED_MAX = 16
+
 
 class SoftPinAction(IntEnum):
     """What a put does to the soft pin of its object."""
@@ -38,8 +40,9 @@ class ReplicateConfig:
 
     Acted on:
         replica_num: 1 leaves it to the pool, which may keep more.
-        preferred_segment, or the first of preferred_segments: a storage node's id, or what get_hostname() of a store says
-            that contributes memory. One that is not there, or is full, is no error: another node takes the object.
+        preferred_segment, or without it preferred_segments, of which each is tried in turn, up to 16: what get_hostname() of a
+            store says that contributes memory, or a storage node's id, or HOST:PORT where that serves. One that is full is no
+            error: another node takes the object. One that there is not is a warning in the log, once.
         soft_pin_action ENABLE, or with_soft_pin: evicted only when nothing unpinned is left, until soft_pin_ttl_ms (None: the
             pool's default, 30 minutes unless it says otherwise; at most 24 h) after the last use. A time without ENABLE
             fails the put. PRESERVE: a value that is replaced (upsert) passes its soft pin on; DISABLE: it does not.
@@ -65,11 +68,11 @@ class ReplicateConfig:
     data_type: ObjectDataType = ObjectDataType.UNKNOWN
     group_ids: list[str] | None = None
 
-    def preferred(self) -> str | None:
-        """The segment to try first."""
+    def preferred(self) -> list[str]:
+        """The segments to try first, in their order."""
         if self.preferred_segment:
-            return self.preferred_segment
-        return self.preferred_segments[0] if self.preferred_segments else None
+            return [self.preferred_segment]
+        return [segment for segment in self.preferred_segments or [] if segment][:_PREFERRED_MAX]
 
     def how(self, count: int) -> dict[str, Any]:
         """What a put of `count` keys says to kvpool, but for the node. ValueError names the field that is wrong."""
@@ -116,7 +119,6 @@ class ReplicateConfig:
             "nof_replica_num": self.nof_replica_num,
             "dfs_replica_num": self.dfs_replica_num,
             "preferred_nof_segments": self.preferred_nof_segments,
-            "preferred_segments beyond the first": (self.preferred_segments or [])[1:],
         }
         return [name for name, value in promises.items() if value]
 

@@ -39,7 +39,7 @@ class ArchitectureTest {
             "base: slab tenant",
             "plan: base",
             "index: slab tenant lru seal base plan",
-            "membership: base index",
+            "membership: base plan index",
             "register: base index membership",
             "liveness: base index membership register",
             "command: tenant base index membership register",

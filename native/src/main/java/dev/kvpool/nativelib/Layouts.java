@@ -162,7 +162,7 @@ final class Layouts {
             u32("flags"),
             u32("timeout_ms"),
             u32("replicas"),
-            pointer("preferred_node"),
+            pointer("nodes"),
             u32("pins"),
             u32("soft_pin_ms"),
             pointer("groups"),

@@ -62,7 +62,7 @@ public record PutOptions(
     void writeTo(Struct options) {
         options.u32("flags", upsert ? OpCode.FLAG_UPSERT : 0)
                 .u32("replicas", replicas)
-                .text("preferred_node", Arguments.text("preferred node", preferredNode.orElse(null)))
+                .text("nodes", Arguments.text("preferred node", preferredNode.orElse(null)))
                 .u32("pins", (softPin.isPresent() ? PIN_SOFT : 0) | (hardPin ? PIN_HARD : 0))
                 .u32("soft_pin_ms", (int) softPin.orElse(Duration.ZERO).toMillis());
     }

@@ -35,7 +35,7 @@ class LayoutTest {
                         JAVA_INT.withName("flags"),
                         JAVA_INT.withName("replicas"),
                         JAVA_INT.withName("timeout_ms"),
-                        JAVA_LONG.withName("preferred_node"))
+                        JAVA_LONG.withName("nodes"))
                 .withName("kv_batch_options");
 
         Map<String, Long> java = describe(List.of(swapped));

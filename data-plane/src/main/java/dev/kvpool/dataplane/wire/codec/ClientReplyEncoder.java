@@ -90,7 +90,7 @@ final class ClientReplyEncoder {
                         .second(target.mac().second());
             }
         }
-        return grant.limit();
+        return grant.unknownNodes(it.unknownNodes()).limit();
     }
 
     private int publish(PublishReply it, MutableDirectBuffer buffer) {

@@ -65,7 +65,7 @@ final class ClientRequestDecoder {
             Retention retention = Retention.of(pins.soft(), pins.hard(), key.softPinMs(), key.group());
             keys.add(new GrantKey(data.key(key::wrapKey), payloadLength, retention, keepsSoftPin));
         }
-        return new GrantRequest(requestId, replicas, deadlineMs, replace, keys, data.text(grant::wrapPreferredNode));
+        return new GrantRequest(requestId, replicas, deadlineMs, replace, keys, data.text(grant::wrapPreferredNodes));
     }
 
     ClientRequest publish(DirectBuffer body, MessageHeaderDecoder header) {
@@ -116,7 +116,9 @@ final class ClientRequestDecoder {
         for (RemoveRequestDecoder.KeysDecoder key : remove.keys()) {
             keys.add(data.key(key::wrapKey));
         }
-        return new RemoveRequest(remove.requestId(), remove.force() == Flag.YES, remove.ofGroup() == Flag.YES, keys);
+        boolean force = remove.force() == Flag.YES;
+        boolean ofGroup = remove.ofGroup() == Flag.YES;
+        return new RemoveRequest(remove.requestId(), force, ofGroup, keys, data.text(remove::wrapNode));
     }
 
     ClientRequest removeAll(DirectBuffer body, MessageHeaderDecoder header) {

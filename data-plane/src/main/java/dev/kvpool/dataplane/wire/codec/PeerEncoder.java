@@ -230,7 +230,7 @@ public final class PeerEncoder {
                     .payloadLength(key.payloadLength())
                     .putKey(key.key().bytes(), 0, key.key().length());
         }
-        return grant.preferredNode(it.preferredNode()).limit();
+        return grant.preferredNodes(it.preferredNodes()).limit();
     }
 
     private int publish(PublishRequest it) {
@@ -276,7 +276,7 @@ public final class PeerEncoder {
         for (Key key : it.keys()) {
             keys.next().putKey(key.bytes(), 0, key.length());
         }
-        return remove.limit();
+        return remove.node(it.node()).limit();
     }
 
     private int copy(CopyRequest it) {

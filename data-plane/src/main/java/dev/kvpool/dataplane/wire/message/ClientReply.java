@@ -39,14 +39,31 @@ public sealed interface ClientReply extends Message {
         }
     }
 
+    /**
+     * Leave to write, or why not, for each key.
+     *
+     * @param unknownNodes names among the preferred ones of the request that no node has, with commas between them
+     */
     record GrantReply(
             long requestId,
             Status status,
             Authority authority,
             long deadlineMs,
             List<NodeRef> nodes,
-            List<GrantLine> grants)
-            implements ClientReply {}
+            List<GrantLine> grants,
+            String unknownNodes)
+            implements ClientReply {
+        /** To a request that preferred no node, or nodes that there are. */
+        public GrantReply(
+                long requestId,
+                Status status,
+                Authority authority,
+                long deadlineMs,
+                List<NodeRef> nodes,
+                List<GrantLine> grants) {
+            this(requestId, status, authority, deadlineMs, nodes, grants, "");
+        }
+    }
 
     record PublishReply(long requestId, Status status, List<Status> results) implements ClientReply {}
 

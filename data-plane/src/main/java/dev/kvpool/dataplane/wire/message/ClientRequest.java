@@ -29,10 +29,10 @@ public sealed interface ClientRequest extends Message {
      * @param replicas 0 = the pool's default
      * @param deadlineMs time the client has left for the put
      * @param replace an existing object gives way to this one when it is published
-     * @param preferredNode node id tried first; empty = none
+     * @param preferredNodes names of nodes, with commas between them, tried first and in this order; empty = none
      */
     record GrantRequest(
-            long requestId, int replicas, long deadlineMs, boolean replace, List<GrantKey> keys, String preferredNode)
+            long requestId, int replicas, long deadlineMs, boolean replace, List<GrantKey> keys, String preferredNodes)
             implements ClientRequest {}
 
     /** What became of a granted put; {@code incarnations} are those of the nodes that committed it. */
@@ -48,8 +48,14 @@ public sealed interface ClientRequest extends Message {
      * Removes objects; with {@code force} also leased ones.
      *
      * @param ofGroup the only key is the name of a group, and each of its objects is meant
+     * @param node name of the node whose copy in memory alone goes, and the object when it has no other; empty: every copy
      */
-    record RemoveRequest(long requestId, boolean force, boolean ofGroup, List<Key> keys) implements ClientRequest {
+    record RemoveRequest(long requestId, boolean force, boolean ofGroup, List<Key> keys, String node)
+            implements ClientRequest {
+        public RemoveRequest(long requestId, boolean force, boolean ofGroup, List<Key> keys) {
+            this(requestId, force, ofGroup, keys, "");
+        }
+
         public RemoveRequest(long requestId, boolean force, List<Key> keys) {
             this(requestId, force, false, keys);
         }

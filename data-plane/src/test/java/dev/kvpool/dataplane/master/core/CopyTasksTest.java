@@ -92,6 +92,19 @@ class CopyTasksTest {
     }
 
     @Test
+    void nodesAreNamedByWhereTheyServeAsWell() {
+        List<String> nodes = put("k");
+        String from = pool.node(nodes.get(0)).address();
+        String to = pool.node(nodes.get(1)).address();
+        assertThat(ask("k", from, from).status()).isEqualTo(Status.INVALID_ARGUMENT);
+        assertThat(ask("k", "", to, nodes.get(1)).status()).isEqualTo(Status.INVALID_ARGUMENT);
+        TaskReply begun = ask("k", from, to);
+        pool.world.run(1_000);
+        assertThat(report(begun).state()).isEqualTo(TaskState.SUCCESS);
+        assertThat(holders("k")).containsExactly(nodes.get(1));
+    }
+
+    @Test
     void aMoveWaitsForReadersOfItsSource() {
         List<String> nodes = put("k");
         assertThat(pool.find("k").status()).isEqualTo(Status.OK);

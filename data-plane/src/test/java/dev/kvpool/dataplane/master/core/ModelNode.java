@@ -230,10 +230,15 @@ final class ModelNode {
                 memory,
                 active(),
                 media.segments(),
-                id + ":50061",
+                address(),
                 "",
                 zone));
         stream.begin(world, media, () -> sequence);
+    }
+
+    /** Where it serves clients, as it says. */
+    String address() {
+        return id + ":50061";
     }
 
     /** Signs of life of their own, as a real node's statistics are. */

@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.PutOutcome;
@@ -202,6 +203,38 @@ class PutTest {
 
         assertThat(pool.published(request)).isEqualTo(Status.STALE_EPOCH);
         assertThat(pool.find("other").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
+    void preferredNodesAreTriedInTurnAndNamesOfNoneAreTold() {
+        Scenario pool = new Scenario().withNodes(64 << 10, "a", "b", "c").leading(7);
+        String b = pool.node("b").address();
+
+        for (int i = 0; i < 20; i++) {
+            GrantReply reply = pool.grantPreferring("k" + i, "nobody," + b + ",a,,c:1");
+            assertThat(reply.nodes()).extracting(NodeRef::nodeId).containsExactly("b");
+            assertThat(reply.unknownNodes()).isEqualTo("nobody,c:1");
+        }
+        pool.crash("b");
+        GrantReply reply = pool.grantPreferring("k", "b,a");
+        assertThat(reply.nodes()).extracting(NodeRef::nodeId).containsExactly("a");
+        assertThat(reply.unknownNodes()).as("one that is away is known").isEmpty();
+        assertThat(pool.grant("other", 100).unknownNodes()).isEmpty();
+    }
+
+    @Test
+    void morePreferredNodesThanThereMayBeAreRefused() {
+        Scenario pool = new Scenario().withNodes(64 << 10, "a").leading(7);
+
+        assertThat(pool.grantPreferring("k", "a,".repeat(Bounds.PREFERRED_NODES_MAX - 1) + "a")
+                        .status())
+                .isEqualTo(Status.OK);
+        assertThat(pool.grantPreferring("l", "a,".repeat(Bounds.PREFERRED_NODES_MAX) + "a")
+                        .status())
+                .isEqualTo(Status.INVALID_ARGUMENT);
+        assertThat(pool.grantPreferring("l", "a".repeat(Bounds.PREFERRED_CHARS_MAX + 1))
+                        .status())
+                .isEqualTo(Status.INVALID_ARGUMENT);
     }
 
     @Test

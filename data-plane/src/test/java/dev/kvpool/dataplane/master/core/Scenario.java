@@ -332,6 +332,14 @@ final class Scenario {
         return reply(request.requestId(), GrantReply.class);
     }
 
+    /** Of one copy, to be on one of these nodes, the first first. */
+    GrantReply grantPreferring(String key, String nodes) {
+        GrantRequest request =
+                new GrantRequest(nextRequest(), 1, 30_000, false, List.of(new GrantKey(Key.of(key), 100)), nodes);
+        send(request);
+        return reply(request.requestId(), GrantReply.class);
+    }
+
     /** Whether a put of one copy was sent to this node. */
     boolean grantOne(String key, String node) {
         GrantRequest request =
@@ -432,6 +440,14 @@ final class Scenario {
 
     Status remove(String key, boolean force) {
         RemoveReply reply = reply(beginRemoval(key, force), RemoveReply.class);
+        return reply.status() == Status.OK ? reply.results().getFirst() : reply.status();
+    }
+
+    /** Removes the copy in the memory of a node. */
+    Status removeCopy(String key, String node, boolean force) {
+        RemoveRequest request = new RemoveRequest(nextRequest(), force, false, keys(key), node);
+        send(request);
+        RemoveReply reply = reply(request.requestId(), RemoveReply.class);
         return reply.status() == Status.OK ? reply.results().getFirst() : reply.status();
     }
 

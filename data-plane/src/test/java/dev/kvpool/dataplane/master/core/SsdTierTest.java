@@ -78,6 +78,21 @@ class SsdTierTest {
     }
 
     @Test
+    void theCopyInMemoryIsRemovedAloneAndThatOnTheSsdIsRead() {
+        Scenario pool = fullPool(100 * BLOCK);
+        pool.find("k0");
+        pool.find("k0");
+        pool.world.run(2 * Scenario.OBJECT_LEASE_MS);
+        assertThat(pool.removeCopy("k9", "a", true)).isEqualTo(Status.OK);
+        assertThat(pool.exists("k9")).as("it was in memory alone").isEqualTo(Status.NOT_FOUND);
+
+        assertThat(pool.removeCopy("k0", "a", false)).isEqualTo(Status.OK);
+        assertThat(pool.removeCopy("k0", "a", false)).isEqualTo(Status.NOT_FOUND);
+        assertThat(segmentsOf(pool.find("k0"))).containsExactly(ExtentRef.SSD);
+        assertThat(pool.talkedTo().status().underReplicatedObjects()).isZero();
+    }
+
+    @Test
     void aFullSsdLosesWhatWasUsedLeastRecently() {
         Scenario pool = fullPool(20 * BLOCK);
         for (int i = 10; i < 60; i++) {

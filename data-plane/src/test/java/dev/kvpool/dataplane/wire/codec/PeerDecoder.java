@@ -171,7 +171,8 @@ public final class PeerDecoder {
             Retention retention = Retention.of(line.pins().soft(), line.pins().hard(), line.softPinMs(), 0);
             grants.add(new GrantLine(status, id, targets, line.roomMs(), retention));
         });
-        return new GrantReply(it.requestId(), Status.of(it.status()), authority, it.deadlineMs(), nodes, grants);
+        return new GrantReply(
+                it.requestId(), Status.of(it.status()), authority, it.deadlineMs(), nodes, grants, it.unknownNodes());
     }
 
     private static PublishReply publish(PublishReplyDecoder it) {

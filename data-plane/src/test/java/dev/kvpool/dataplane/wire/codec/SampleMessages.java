@@ -150,7 +150,7 @@ public final class SampleMessages {
                             new GrantKey(Key.of(""), 0),
                             new GrantKey(Key.of("l"), 6, KEPT, false),
                             new GrantKey(Key.of("m"), 7, Retention.NONE, true)),
-                    "a"),
+                    "a,b"),
             new PublishRequest(
                     1,
                     List.of(
@@ -161,6 +161,7 @@ public final class SampleMessages {
             new RemoveRequest(1, true, List.of(Key.of("k"))),
             new RemoveAllRequest(1, false, ""),
             new RemoveRequest(2, false, true, List.of(Key.of("a session"))),
+            new RemoveRequest(3, false, false, List.of(Key.of("k"), Key.of("")), "10.0.0.1:50061"),
             new RemoveAllRequest(2, true, "^☂/"),
             new HintRequest(1, Hint.RETAIN, 60_000, false, List.of(Key.of("k"), Key.of("☂"))),
             new HintRequest(2, Hint.PREFETCH, 0, true, List.of(Key.of("a session"))),
@@ -196,7 +197,8 @@ public final class SampleMessages {
                                             new GrantTarget(1, new GrantMac(3, Long.MIN_VALUE))),
                                     0,
                                     Retention.of(true, true, 90_000, 0)),
-                            new GrantLine(Status.NO_SPACE, 0xffff_ffffL))),
+                            new GrantLine(Status.NO_SPACE, 0xffff_ffffL)),
+                    "b"),
             new PublishReply(1, Status.OK, List.of(Status.OK, Status.EXISTS)),
             new LookupReply(
                     1,

@@ -159,6 +159,11 @@ public final class Bounds {
     public static final int REPLICAS_MAX = 16;
     public static final int ENDPOINT_CHARS_MAX = 512;
 
+    /** Nodes that a put may prefer, and characters of their names, with commas between them. */
+    public static final int PREFERRED_NODES_MAX = 16;
+
+    public static final int PREFERRED_CHARS_MAX = 4096;
+
     /** How long after a lost register a leader takes every node for a member that comes. */
     public static final long REGISTER_OPEN_MS = 60_000;
 

@@ -252,6 +252,15 @@ public final class Frees {
         enqueue(replica, null);
     }
 
+    /** The same; {@code removal} hears when it is free. */
+    public void trim(Replica replica, Removal removal) {
+        removal.open++;
+        if (!enqueue(replica, removal)) {
+            removal.done(false);
+        }
+        removal.done(true);
+    }
+
     /** Frees what an object that keeps other copies has on a node, on whichever medium. */
     public void trimAll(StoredObject object, NodeView node) {
         for (Replica replica : object.replicas()) {

@@ -474,6 +474,11 @@ public final class Index {
         published.want(object.at(), copies);
     }
 
+    /** Fewer copies than it has are enough, until another leader finds what there is. */
+    public void wantAtMost(StoredObject object, int copies) {
+        published.wantAtMost(object.at(), copies);
+    }
+
     /** Takes an object out of sight without deciding about it. */
     public void unsettle(StoredObject object) {
         fates.unpublish(object.at());

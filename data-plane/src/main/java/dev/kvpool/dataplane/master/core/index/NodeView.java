@@ -576,6 +576,11 @@ public final class NodeView implements Placement.Candidate {
         return id;
     }
 
+    @Override
+    public String address() {
+        return info == null ? "" : info.tcp();
+    }
+
     /** Room for one new object of this size, the kept room left out. */
     @Override
     public boolean hasRoom(long extentBytes) {

@@ -196,9 +196,18 @@ final class Published {
 
     /** One of them should have at least so many copies. */
     void want(int object, int copies) {
+        setWanted(object, Math.max(objects.wanted(object), copies));
+    }
+
+    /** So many are enough from now on. */
+    void wantAtMost(int object, int copies) {
+        setWanted(object, Math.min(objects.wanted(object), copies));
+    }
+
+    private void setWanted(int object, int copies) {
         int before = objects.wanted(object);
         count(object, -1);
-        objects.setWanted(object, Math.max(before, copies));
+        objects.setWanted(object, copies);
         count(object, +1);
         bookWanted(object, before);
     }

@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
 import dev.kvpool.dataplane.master.core.index.IndexRoom;
 import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.plan.NodeName;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.RefusalCode;
 import java.util.ArrayList;
@@ -183,6 +184,13 @@ public final class Membership {
 
     private static long sum(long one, long other) {
         return one > Long.MAX_VALUE - other ? Long.MAX_VALUE : one + other;
+    }
+
+    /** The node that a client names, rather one that takes part than one that is away; null when there is none. */
+    public NodeView named(String name) {
+        NodeView node = nodes.get(name);
+        node = node == null ? NodeName.find(usable(), name) : node;
+        return node == null ? NodeName.find(nodes.values(), name) : node;
     }
 
     /** The node with this id, or null. */

@@ -6,10 +6,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.random.RandomGenerator;
-import java.util.regex.Pattern;
 
 /**
- * Where the new objects of one request go. The node the writer prefers is taken when it has room; for every other copy two
+ * Where the new objects of one request go. The nodes the writer prefers are taken in his order, as far as they have room; for every other copy two
  * nodes are drawn and the one with more free bytes is taken: nearly as even as always taking the emptiest, without sending
  * every writer of the same moment there. Copies lie on different nodes, and in different zones as long as there are any; nodes
  * that are not to be chosen at present are taken when no others are left, and last of all, where there is more than one copy, nodes
@@ -20,13 +19,8 @@ public final class Placement<C extends Placement.Candidate> {
     /** Of many nodes so many are looked at for each copy. */
     static final int SAMPLE_A_COPY = 8;
 
-    /** Of the node ids that embedded storage nodes give themselves: {@code HOST:PORT-0123abcd}. */
-    private static final Pattern RANDOM_END = Pattern.compile("-[0-9a-f]{8}");
-
     /** A node that may take objects. */
-    public interface Candidate {
-        String id();
-
+    public interface Candidate extends NodeName.Named {
         /** Failure domain, empty when unknown. */
         String zone();
 
@@ -44,41 +38,37 @@ public final class Placement<C extends Placement.Candidate> {
     }
 
     private final List<C> candidates;
-    private final C preferred;
+    private final List<C> preferred;
+    private final List<String> notFound = new ArrayList<>();
     private final RandomGenerator random;
     private int zones;
 
     /**
      * Begins a request.
      *
-     * @param preferred what the writer prefers: a node's id, or HOST:PORT, as engines name the memory of a process, whose node has a random end to that;
-     *     he prefers none when it is empty or means no candidate
+     * @param preferred names of the nodes that the writer prefers, the best first; what means no candidate is passed over
      */
-    public Placement(List<C> candidates, String preferred, RandomGenerator random) {
+    public Placement(List<C> candidates, List<String> preferred, RandomGenerator random) {
         this.candidates = candidates;
-        this.preferred = preferred.isEmpty() ? null : find(candidates, preferred);
+        this.preferred = new ArrayList<>(preferred.size());
         this.random = random;
-    }
-
-    private static <C extends Candidate> C find(List<C> candidates, String preferred) {
-        C named = null;
-        for (C candidate : candidates) {
-            if (candidate.id().equals(preferred)) {
-                return candidate;
-            }
-            if (candidate.id().startsWith(preferred)
-                    && RANDOM_END
-                            .matcher(candidate.id())
-                            .region(preferred.length(), candidate.id().length())
-                            .matches()) {
-                named = candidate;
+        for (String name : preferred) {
+            C named = NodeName.find(candidates, name);
+            if (named == null) {
+                notFound.add(name);
+            } else if (!this.preferred.contains(named)) {
+                this.preferred.add(named);
             }
         }
-        return named;
     }
 
     public List<C> candidates() {
         return candidates;
+    }
+
+    /** Of the preferred names those that mean no candidate. */
+    public List<String> notFound() {
+        return notFound;
     }
 
     /**
@@ -102,7 +92,7 @@ public final class Placement<C extends Placement.Candidate> {
         return choice.chosen;
     }
 
-    /** The preferred node and others, each but once, every set of them as likely as any other (Floyd's way). */
+    /** The preferred nodes and others, each but once, every set of them as likely as any other (Floyd's way). */
     private List<C> sample(int size) {
         List<C> sample = new ArrayList<>(size + 1);
         Set<Integer> drawn = HashSet.newHashSet(size);
@@ -112,8 +102,10 @@ public final class Placement<C extends Placement.Candidate> {
             drawn.add(place);
             sample.add(candidates.get(place));
         }
-        if (preferred != null && !sample.contains(preferred)) {
-            sample.add(preferred);
+        for (C each : preferred) {
+            if (!sample.contains(each)) {
+                sample.add(each);
+            }
         }
         return sample;
     }
@@ -143,25 +135,30 @@ public final class Placement<C extends Placement.Candidate> {
         private final List<C> chosen = new ArrayList<>();
         private final RandomGenerator random;
 
-        Choice(List<C> among, long extentBytes, int replicas, C preferred, RandomGenerator random) {
+        Choice(List<C> among, long extentBytes, int replicas, List<C> preferred, RandomGenerator random) {
             this.random = random;
+            for (C candidate : preferred) {
+                boolean waits = replicas > 1 && candidate.awaitsZone();
+                boolean takes = candidate.hasRoom(extentBytes) && candidate.willingness() > 0;
+                if (takes && !waits && chosen.size() < replicas) {
+                    chosen.add(candidate);
+                }
+            }
             for (C candidate : among) {
-                if (!candidate.hasRoom(extentBytes)) {
+                if (chosen.contains(candidate) || !candidate.hasRoom(extentBytes)) {
                     continue;
                 }
                 if (replicas > 1 && candidate.awaitsZone()) {
                     anywhere.add(candidate);
                 } else {
-                    consider(candidate, candidate.equals(preferred));
+                    consider(candidate);
                 }
             }
         }
 
-        private void consider(C candidate, boolean preferred) {
+        private void consider(C candidate) {
             double willingness = candidate.willingness();
-            if (preferred && willingness > 0) {
-                chosen.add(candidate);
-            } else if (willingness >= 1 || random.nextDouble() < willingness) {
+            if (willingness >= 1 || random.nextDouble() < willingness) {
                 willing.add(candidate);
             } else {
                 others.add(candidate);

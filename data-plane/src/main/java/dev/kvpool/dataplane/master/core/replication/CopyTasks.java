@@ -34,7 +34,7 @@ import java.util.Set;
  * made, each of them wanted, and a number that it did not give is none.
  */
 public final class CopyTasks {
-    /** @param source the node that gives its copy up when the target has one; empty: none */
+    /** @param source id of the node that gives its copy up when the target has one; empty: none */
     private record Wish(StoredObject.Name object, String source, List<String> targets) {}
 
     private static final class Task {
@@ -88,10 +88,16 @@ public final class CopyTasks {
         this.counters = counters;
     }
 
-    /** Begins a task for a published object. INVALID_ARGUMENT: the nodes cannot be those; QUEUE_FULL. */
+    /**
+     * Begins a task for a published object. INVALID_ARGUMENT: the nodes cannot be those; QUEUE_FULL.
+     *
+     * @param source the node, as clients name it, that gives its copy up when the target has one; empty: none
+     * @param targets the nodes that are to have one, likewise
+     */
     public Begun begin(StoredObject object, String source, List<String> targets, Authority authority, long now) {
         nowMs = now;
-        Wish wish = new Wish(object.name(), source, List.copyOf(targets));
+        Wish wish = new Wish(
+                object.name(), idOf(source), targets.stream().map(this::idOf).toList());
         if (!isPossible(object, wish)) {
             return new Begun(Status.INVALID_ARGUMENT, 0);
         }
@@ -109,6 +115,11 @@ public final class CopyTasks {
         openOf.merge(wish.object, 1, Integer::sum);
         turns.add(task);
         return new Begun(Status.OK, task.number);
+    }
+
+    private String idOf(String name) {
+        NodeView node = membership.named(name);
+        return node == null ? name : node.id;
     }
 
     private boolean isPossible(StoredObject object, Wish wish) {
@@ -145,6 +156,11 @@ public final class CopyTasks {
                         task.why,
                         now - task.sinceMs,
                         now - task.changedMs));
+    }
+
+    /** Whether a copy of it is being made, or a client has asked for one. */
+    public boolean decidesAbout(StoredObject object) {
+        return copies.isUnderWay(object.name()) || isOpenFor(object);
     }
 
     /** Somebody decides which copies of it there are: none of them is too many before that has ended. */

@@ -13,6 +13,8 @@ import dev.kvpool.dataplane.master.core.base.PendingReplies;
 import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.plan.NodeName;
+import dev.kvpool.dataplane.master.core.removal.CopyRemovals;
 import dev.kvpool.dataplane.master.core.removal.KeyPattern;
 import dev.kvpool.dataplane.master.core.removal.Removals;
 import dev.kvpool.dataplane.master.core.removal.Replacements;
@@ -88,7 +90,9 @@ public final class ClientRequests {
         reads = new ReadRequests(upkeep.objectLeases(), leadership, view, orders, upkeep.promotions(), counters);
         Removals removals =
                 new Removals(leadership, view, orders, grants, settlement, upkeep.tombstoneWriter(), upkeep.copies());
-        removes = new RemoveRequests(leadership, view, orders, grants, clients, publishes, removals, replies, counters);
+        CopyRemovals copyRemovals = new CopyRemovals(view, orders, upkeep.tasks(), counters);
+        removes = new RemoveRequests(
+                leadership, view, orders, grants, clients, publishes, removals, copyRemovals, replies, counters);
         hints = new HintRequests(view, orders.absences(), upkeep, counters);
         tasks = new TaskRequests(view, orders.absences(), upkeep.tasks());
     }
@@ -192,13 +196,19 @@ public final class ClientRequests {
             case PublishRequest it -> waitingObjection(sizeObjection(it.puts().size()));
             case LookupRequest it -> sizeObjection(it.keys().size());
             case ExistsRequest it -> sizeObjection(it.keys().size());
-            case RemoveRequest it ->
-                waitingObjection(namesObjection(it.ofGroup(), it.keys().size()));
+            case RemoveRequest it -> waitingObjection(removeObjection(it));
             case RemoveAllRequest it -> waitingObjection(Status.OK);
             case HintRequest it -> hintObjection(it);
             case CopyRequest it -> it.targets().size() > Bounds.REPLICAS_MAX ? Status.INVALID_ARGUMENT : Status.OK;
             case TaskQuery it -> Status.OK;
         };
+    }
+
+    private static Status removeObjection(RemoveRequest request) {
+        boolean isOfGroupOnNode = request.ofGroup() && !request.node().isEmpty();
+        return isOfGroupOnNode
+                ? Status.INVALID_ARGUMENT
+                : namesObjection(request.ofGroup(), request.keys().size());
     }
 
     private static Status hintObjection(HintRequest request) {
@@ -214,7 +224,10 @@ public final class ClientRequests {
     }
 
     private static Status grantObjection(GrantRequest request) {
-        if (request.replicas() > Bounds.REPLICAS_MAX) {
+        String preferred = request.preferredNodes();
+        boolean arePreferredMany = preferred.length() > Bounds.PREFERRED_CHARS_MAX
+                || NodeName.list(preferred).size() > Bounds.PREFERRED_NODES_MAX;
+        if (request.replicas() > Bounds.REPLICAS_MAX || arePreferredMany) {
             return Status.INVALID_ARGUMENT;
         }
         return request.deadlineMs() == 0

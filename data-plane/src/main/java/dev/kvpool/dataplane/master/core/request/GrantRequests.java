@@ -23,6 +23,7 @@ import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.NodeTable;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.plan.NodeName;
 import dev.kvpool.dataplane.master.core.plan.Placement;
 import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.master.core.register.Members;
@@ -43,6 +44,7 @@ import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 
 /** Gives writers leave to put: an object id, the nodes to write to, and a deadline. */
 final class GrantRequests {
@@ -109,7 +111,7 @@ final class GrantRequests {
                 asker.tenant(),
                 replicas,
                 request.replace(),
-                new Placement<>(members.takers(asker.tenant()), request.preferredNode(), random),
+                new Placement<>(members.takers(asker.tenant()), NodeName.list(request.preferredNodes()), random),
                 largestExtent(),
                 pinnedRoom.shareOf(asker.tenant()),
                 nowMs,
@@ -119,7 +121,24 @@ final class GrantRequests {
         for (GrantKey key : request.keys()) {
             lines.add(grant(key, wish, nodes));
         }
-        return new GrantReply(request.requestId(), Status.OK, leadership.authority(), grantedMs, nodes.nodes(), lines);
+        return new GrantReply(
+                request.requestId(),
+                Status.OK,
+                leadership.authority(),
+                grantedMs,
+                nodes.nodes(),
+                lines,
+                unknown(wish.placement.notFound(), asker.tenant()));
+    }
+
+    /** Of a node that may not hold the tenant's objects it is not told that there is one. */
+    private String unknown(List<String> names, Tenant tenant) {
+        return names.stream()
+                .filter(name -> {
+                    NodeView node = membership.named(name);
+                    return node == null || !node.mayHoldOf(tenant);
+                })
+                .collect(Collectors.joining(","));
     }
 
     private GrantLine grant(GrantKey asked, Wish wish, NodeTable nodes) {

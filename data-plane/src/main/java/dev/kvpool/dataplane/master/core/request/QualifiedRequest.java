@@ -40,7 +40,7 @@ public final class QualifiedRequest {
                                                 key.retention(),
                                                 key.keepsSoftPin()))
                                         .toList(),
-                                it.preferredNode());
+                                it.preferredNodes());
             case PublishRequest it ->
                 isSame(tenant, it.puts(), Put::key)
                         ? it
@@ -60,7 +60,8 @@ public final class QualifiedRequest {
             case RemoveRequest it ->
                 isSame(tenant, it.keys())
                         ? it
-                        : new RemoveRequest(it.requestId(), it.force(), it.ofGroup(), keys(tenant, it.keys()));
+                        : new RemoveRequest(
+                                it.requestId(), it.force(), it.ofGroup(), keys(tenant, it.keys()), it.node());
             case HintRequest it ->
                 isSame(tenant, it.keys())
                         ? it

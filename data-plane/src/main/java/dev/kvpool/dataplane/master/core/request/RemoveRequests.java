@@ -13,11 +13,13 @@ import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.command.Purges;
 import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Groups;
 import dev.kvpool.dataplane.master.core.membership.RecentRemovals;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Members;
+import dev.kvpool.dataplane.master.core.removal.CopyRemovals;
 import dev.kvpool.dataplane.master.core.removal.KeyPattern;
 import dev.kvpool.dataplane.master.core.removal.Removals;
 import dev.kvpool.dataplane.master.core.removal.Sweeps;
@@ -42,6 +44,7 @@ final class RemoveRequests {
     private final PublishRequests publishes;
     private final Leadership leadership;
     private final Removals removals;
+    private final CopyRemovals copyRemovals;
     private final Purges purges;
     private final PendingReplies replies;
     private final RecentRemovals recent;
@@ -56,6 +59,7 @@ final class RemoveRequests {
             Clients clients,
             PublishRequests publishes,
             Removals removals,
+            CopyRemovals copyRemovals,
             PendingReplies replies,
             Counters counters) {
         this.index = view.index();
@@ -66,6 +70,7 @@ final class RemoveRequests {
         this.publishes = publishes;
         this.leadership = leadership;
         this.removals = removals;
+        this.copyRemovals = copyRemovals;
         this.purges = orders.purges();
         this.replies = replies;
         this.recent = view.removals();
@@ -84,6 +89,8 @@ final class RemoveRequests {
             Key key = request.keys().get(line);
             if (request.ofGroup()) {
                 removeGroup(key, request.force(), nowMs, result -> reply.decide(line, result));
+            } else if (!request.node().isEmpty()) {
+                removeCopy(key, request.node(), request.force(), nowMs, result -> reply.decide(line, result));
             } else {
                 remove(key, request.force(), nowMs, result -> reply.decide(line, result));
             }
@@ -118,17 +125,44 @@ final class RemoveRequests {
         });
     }
 
+    /** The last copy takes its object with it. */
+    private void removeCopy(Key key, String node, boolean force, long nowMs, Consumer<Status> answer) {
+        if (!key.isValid()) {
+            answer.accept(Status.INVALID_KEY);
+            return;
+        }
+        StoredObject object = index.published(key);
+        Replica copy = object == null ? null : copyRemovals.find(object, node);
+        if (copy == null) {
+            answer.accept(Status.NOT_FOUND);
+        } else if (object.replicaCount() == 1) {
+            remove(key, force, nowMs, answer);
+        } else {
+            Status objection = userObjection(key, object, force, nowMs);
+            objection = objection == Status.OK ? copyRemovals.objection(copy) : objection;
+            if (objection == Status.OK) {
+                copyRemovals.remove(copy, answer);
+            } else {
+                answer.accept(objection);
+            }
+        }
+    }
+
     private Status objection(Key key, StoredObject object, boolean force, long nowMs) {
         if (!key.isValid()) {
             return Status.INVALID_KEY;
         }
+        Status objection = userObjection(key, object, force, nowMs);
+        return objection == Status.OK ? removals.objection(key, object, force, nowMs) : objection;
+    }
+
+    /** Whether a writer or a reader is in the way. */
+    private Status userObjection(Key key, StoredObject object, boolean force, long nowMs) {
         if (grants.isBeingPut(key, nowMs)) {
             return Status.BUSY;
         }
-        if (!force && (isLeased(object, nowMs) || isReplacedOneLeased(key, nowMs))) {
-            return Status.HAS_LEASE;
-        }
-        return removals.objection(key, object, force, nowMs);
+        boolean isInUse = !force && (isLeased(object, nowMs) || isReplacedOneLeased(key, nowMs));
+        return isInUse ? Status.HAS_LEASE : Status.OK;
     }
 
     private boolean isLeased(StoredObject object, long nowMs) {

@@ -78,11 +78,32 @@ class PlacementTest {
         assertThat(choose(rooms, 50, 1, "10.0.0.2:12345")).extracting(Room::id).containsExactly(rooms.get(1).id);
         assertThat(choose(rooms, 50, 1, "10.0.0.2:1234")).extracting(Room::id).containsExactly(rooms.get(3).id);
         for (String none : List.of("10.0.0.2", "10.0.0.2:123", "10.0.0.2:12345-0123abc", "-0123abcd")) {
-            assertThat(new Placement<>(rooms, none, new Random(1)).choose(50, 5))
+            assertThat(new Placement<>(rooms, List.of(none), new Random(1)).choose(50, 5))
                     .as(none)
                     .extracting(Room::id)
-                    .containsExactlyElementsOf(new Placement<>(rooms, "", new Random(1))
+                    .containsExactlyElementsOf(new Placement<>(rooms, List.of(), new Random(1))
                             .choose(50, 5).stream().map(Room::id).toList());
+        }
+    }
+
+    @Test
+    void preferredNodesAreTriedInTheirOrder() {
+        List<Room> rooms =
+                List.of(new Room("a", 1000, 9), new Room("b", 100, 9), new Room("c", 1000, 9), new Room("d", 1000, 0));
+
+        assertThat(choose(rooms, 50, 1, "c,b,a")).extracting(Room::id).containsExactly("c");
+        assertThat(choose(rooms, 50, 2, "d,nobody,b,c,b,a"))
+                .extracting(Room::id)
+                .containsExactly("b", "c");
+        assertThat(choose(rooms, 500, 2, "b,c")).extracting(Room::id).containsExactly("c", "a");
+    }
+
+    @Test
+    void manyNodesAreNotInTheWayOfThosePreferred() {
+        List<Room> rooms = many(n -> new Room("n" + n, 1000, 9));
+
+        for (int i = 0; i < 100; i++) {
+            assertThat(choose(rooms, 1, 2, "n998,n3")).extracting(Room::id).containsExactly("n998", "n3");
         }
     }
 
@@ -219,7 +240,7 @@ class PlacementTest {
         Map<String, Integer> times = new HashMap<>();
         int objects = 20 * MANY;
         for (int i = 0; i < objects; i++) {
-            List<Counting> chosen = new Placement<>(rooms, "", random).choose(1, 2);
+            List<Counting> chosen = new Placement<>(rooms, List.of(), random).choose(1, 2);
             assertThat(chosen).hasSize(2).doesNotHaveDuplicates();
             chosen.forEach(room -> times.merge(room.id(), 1, Integer::sum));
         }
@@ -268,6 +289,6 @@ class PlacementTest {
     }
 
     private List<Room> choose(List<Room> rooms, long extentBytes, int replicas, String preferred) {
-        return new Placement<>(rooms, preferred, random).choose(extentBytes, replicas);
+        return new Placement<>(rooms, NodeName.list(preferred), random).choose(extentBytes, replicas);
     }
 }
