@@ -458,10 +458,13 @@ def test_fields_without_effect_are_accepted_and_said_once(
     config.nof_replica_num = config.dfs_replica_num = 1
     config.preferred_nof_segments = ["x"]
     config.data_type = ObjectDataType.KVCACHE
+    config.prefer_alloc_in_same_node = True
     with caplog.at_level(logging.WARNING, "mooncake.store"):
         assert store.put("a", b"", config) == store.put("b", b"", config) == 0
     assert caplog.text.count("nof_replica_num is accepted but has no effect") == 1
-    assert caplog.text.count("has no effect") == 3
+    assert caplog.text.count("data_type is accepted but has no effect: no statistics") == 1
+    assert caplog.text.count("prefer_alloc_in_same_node is accepted but has no effect: all buffers") == 1
+    assert caplog.text.count("has no effect") == 5
     with pytest.raises(AttributeError):
         config.no_such_field = 1
 

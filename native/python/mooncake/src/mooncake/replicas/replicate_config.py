@@ -10,6 +10,14 @@ from kvpool import Keep
 
 _PREFERRED_MAX = 16
 
+_WITHOUT_EFFECT = {
+    "nof_replica_num": "no copies are made on NVMe over Fabrics; SSDs belong to storage nodes",
+    "dfs_replica_num": "no copies are made in shared file systems; SSDs belong to storage nodes",
+    "preferred_nof_segments": "no copies are made on NVMe over Fabrics; SSDs belong to storage nodes",
+    "prefer_alloc_in_same_node": "all buffers of a value lie on one node anyway; preferred_segment says on which",
+    "data_type": "no statistics are kept by it",
+}
+
 
 class SoftPinAction(IntEnum):
     """What a put does to the soft pin of its object."""
@@ -51,7 +59,7 @@ class ReplicateConfig:
             they are evicted together.
 
     The other fields are accepted, so that engines run unchanged; a put that sets one says once in the log that it has no
-    effect yet.
+    effect, and why.
     """
 
     replica_num: int = 1
@@ -113,14 +121,8 @@ class ReplicateConfig:
         return list(self.group_ids) if len(self.group_ids) == count else self.group_ids * count
 
     def without_effect(self) -> list[str]:
-        """Names of the fields that are set but not acted on. `prefer_alloc_in_same_node` and `data_type` are none of
-        them: an object lies on one node anyway, and its type only counts in statistics."""
-        promises = {
-            "nof_replica_num": self.nof_replica_num,
-            "dfs_replica_num": self.dfs_replica_num,
-            "preferred_nof_segments": self.preferred_nof_segments,
-        }
-        return [name for name, value in promises.items() if value]
+        """Names of the fields that are set but not acted on."""
+        return [name for name in _WITHOUT_EFFECT if getattr(self, name)]
 
 
 class WithoutEffect:
@@ -134,4 +136,5 @@ class WithoutEffect:
         for name in config.without_effect():
             if name not in self._mentioned:
                 self._mentioned.add(name)
-                self._logger.warning("put: ReplicateConfig.%s is accepted but has no effect in this version", name)
+                why = _WITHOUT_EFFECT[name]
+                self._logger.warning("put: ReplicateConfig.%s is accepted but has no effect: %s", name, why)
