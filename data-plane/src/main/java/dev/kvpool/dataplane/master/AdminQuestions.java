@@ -203,7 +203,11 @@ final class AdminQuestions implements MasterAdmin {
 
     @Override
     public CompletableFuture<Boolean> cancelDrain(String node) {
-        return kept(core -> core.cancelDrain(node), Boolean::booleanValue);
+        // That there is none would be believed of a leader that has not taken up those of before.
+        return loop.ask(MasterCore::serves)
+                .thenCompose(serves -> serves
+                        ? kept(core -> core.cancelDrain(node), Boolean::booleanValue)
+                        : CompletableFuture.failedFuture(new IllegalStateException(MasterCore.NOT_SERVING)));
     }
 
     @Override

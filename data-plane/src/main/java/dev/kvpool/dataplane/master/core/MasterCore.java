@@ -58,7 +58,6 @@ import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.RefusalCode;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -73,7 +72,7 @@ import java.util.random.RandomGenerator;
 public final class MasterCore {
     public static final long LOCAL_SESSION = 0;
 
-    private static final String NOT_SERVING = "this master does not serve as leader";
+    public static final String NOT_SERVING = "this master does not serve as leader";
 
     private final CurrentRules rules;
     private final long leaseDurationMs;
@@ -90,9 +89,6 @@ public final class MasterCore {
     private final Orders orders;
     private final LentMemory lentMemory;
     private final LateWrites lateWrites = new LateWrites();
-
-    /** Engines that have shown what a storage node refutes, and with which object. */
-    private final Map<NodeView, ObjectId> liars = new LinkedHashMap<>();
 
     private final Grants grants;
     private final Clients clients = new Clients();
@@ -135,10 +131,10 @@ public final class MasterCore {
         leaseDurationMs = settings.leaseDurationMs();
         view = View.empty(rules.replicas(), settings.recordBytesMax(), expectedNodes, setApart, random);
         view.index().changes().to(outbox::changed);
-        view.index().whenContradicted(this::contradicted);
         grants = new Grants(lateWrites, view.index().accounts());
         register = new RegisterKeeper(leadership, outbox);
         orders = new Orders(rules, leadership, view, register, lateWrites, outbox);
+        view.index().whenDisplaced(() -> orders.frees().unlisted(nowMs));
         lentMemory = new LentMemory(view.membership(), register);
         Settlement settlement = new Settlement(rules, leadership, view, orders, grants, counters);
         upkeep = new Upkeep(rules, settings.evictionsTold(), leadership, view, orders, settlement, counters, outbox);
@@ -313,7 +309,6 @@ public final class MasterCore {
         } catch (IndexFullException e) {
             end(session, setApart(node, Cause.INDEX_FULL, e.getMessage()));
         }
-        setLiarsApart();
         sendWhatWaits();
     }
 
@@ -328,23 +323,6 @@ public final class MasterCore {
         if (clients.heard(session, nowMs)) {
             requests.refuse(session, request, why);
         }
-    }
-
-    private void contradicted(NodeView engine, ObjectId id, boolean isLie) {
-        orders.frees().unlisted(nowMs);
-        if (isLie) {
-            liars.putIfAbsent(engine, id);
-        }
-    }
-
-    /** When what a storage node said is applied as a whole; engines that are away are refuted when they come back. */
-    private void setLiarsApart() {
-        liars.forEach((engine, id) -> {
-            if (engine.isConnected()) {
-                broke(engine, "object " + id + " is another one, as a storage node of the pool shows");
-            }
-        });
-        liars.clear();
     }
 
     private void broke(NodeView node, String rule) {
@@ -666,9 +644,14 @@ public final class MasterCore {
         return Optional.empty();
     }
 
+    /** Whether this master serves; another one may be about to. */
+    public boolean serves() {
+        return leadership.serves(nowMs);
+    }
+
     /** Ends the emptying of a node, which takes part again; false when there is none, and the register knows that. */
     public boolean cancelDrain(String node) {
-        return upkeep.cancelDrain(node, nowMs);
+        return serves() && upkeep.cancelDrain(node, nowMs);
     }
 
     /** How far the drains of this leader are. */

@@ -6,7 +6,6 @@ import dev.kvpool.dataplane.master.core.index.StoredObject.Fate;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
-import dev.kvpool.dataplane.wire.message.ObjectId;
 
 /** Follows what the directories of the nodes say: which objects there are, and in which extents. */
 final class Directories {
@@ -18,7 +17,7 @@ final class Directories {
     private final ObjectTables.ById byId;
     private final Fates fates;
     private final ComingCopies coming = new ComingCopies();
-    private Index.Contradiction contradiction = (engine, id, isLie) -> {};
+    private Runnable displaced = () -> {};
     private long highestEpoch;
 
     Directories(Slabs slabs, Views views, ObjectTables.ById byId, Fates fates) {
@@ -89,21 +88,19 @@ final class Directories {
 
     /**
      * A second replica that disagrees about key, length or checksum is not a replica of that object (its writer changed the
-     * buffer during the put): it gets an entry of its own that nobody finds, and is freed. What a node says that is believed about all
-     * tenants comes before what engines say, whichever came first.
+     * buffer during the put): it gets an entry of its own that nobody finds, and is freed. What a storage node says comes before
+     * what engines of that tenant say, whichever came first, but not once readers have been told of it.
      */
     private int objectOf(NodeView node, DirectoryRecord line) {
         int known = byId.find(line.objectId(), line.key());
         if (known != Slabs.NONE && objects.agrees(known, line)) {
             return known;
         }
-        if (node.mayKnowAllKeys()) {
-            tellOfLies(line);
-            if (known != Slabs.NONE && isOfEngines(known)) {
-                byId.remove(known);
-                fates.displaced(known);
-                known = Slabs.NONE;
-            }
+        if (known != Slabs.NONE && !node.isTransient() && isOfEngines(known) && !fates.isRead(known)) {
+            byId.remove(known);
+            fates.displaced(known);
+            displaced.run();
+            known = Slabs.NONE;
         }
         int told = objects.create(line);
         if (known == Slabs.NONE) {
@@ -115,41 +112,15 @@ final class Directories {
         return told;
     }
 
-    void whenContradicted(Index.Contradiction heard) {
-        contradiction = heard;
-    }
-
-    /** See {@link Index#isRefuted}. */
-    boolean isRefuted(NodeView node, DirectoryRecord line) {
-        if (node.mayKnowAllKeys()) {
-            return false;
-        }
-        ObjectId id = line.objectId();
-        for (int other = byId.firstOf(id); other != Slabs.NONE; other = byId.nextOf(other, id)) {
-            if (!objects.hasKey(other, line.key()) && !isOfEngines(other)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private void tellOfLies(DirectoryRecord line) {
-        ObjectId id = line.objectId();
-        for (int other = byId.firstOf(id); other != Slabs.NONE; other = byId.nextOf(other, id)) {
-            if (!objects.agrees(other, line) && isOfEngines(other)) {
-                boolean isLie = !objects.hasKey(other, line.key());
-                for (int replica = replicas.firstOf(other); replica != Slabs.NONE; replica = replicas.nextOf(replica)) {
-                    contradiction.found(replicas.node(replica), id, isLie);
-                }
-            }
-        }
+    void whenDisplaced(Runnable heard) {
+        displaced = heard;
     }
 
     /** Whether none but engines show an object. */
     private boolean isOfEngines(int object) {
         int replica = replicas.firstOf(object);
         boolean isAny = replica != Slabs.NONE;
-        while (replica != Slabs.NONE && !replicas.node(replica).mayKnowAllKeys()) {
+        while (replica != Slabs.NONE && replicas.node(replica).isTransient()) {
             replica = replicas.nextOf(replica);
         }
         return isAny && replica == Slabs.NONE;

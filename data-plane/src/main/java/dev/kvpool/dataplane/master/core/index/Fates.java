@@ -58,6 +58,11 @@ final class Fates {
         remains.add(line.key(), line.objectId());
     }
 
+    /** Whether readers find an object: what was put and acknowledged among them. */
+    boolean isRead(int object) {
+        return objects.fate(object) == Fate.PUBLISHED && published.isServing();
+    }
+
     /** An object whose id is another's, as is known now: nobody finds it any more, and it is freed. */
     void displaced(int object) {
         if (objects.fate(object) != Fate.PENDING_FREE) {

@@ -28,16 +28,6 @@ import java.util.random.RandomGenerator;
  * about 160 bytes each with a key of 64 bytes, and nothing for the collector to follow.
  */
 public final class Index {
-    /** Hears of an engine that shows an object otherwise than a storage node does. */
-    public interface Contradiction {
-        /**
-         * An engine has shown this id.
-         *
-         * @param isLie false when it may be that the writer changed its buffer during the put
-         */
-        void found(NodeView engine, ObjectId id, boolean isLie);
-    }
-
     private final Slabs slabs;
     private final ObjectRecords objects;
     private final ReplicaRecords replicas;
@@ -351,14 +341,9 @@ public final class Index {
         fates.whenLost(heard);
     }
 
-    /** From now on this hears of engines that have shown ids which storage nodes have shown otherwise, before or after. */
-    public void whenContradicted(Contradiction heard) {
-        directories.whenContradicted(heard);
-    }
-
-    /** Whether a node that is not believed shows an id under another key than one that is. */
-    boolean isRefuted(NodeView node, DirectoryRecord line) {
-        return directories.isRefuted(node, line);
+    /** From now on this runs whenever what engines have shown gives way to what a storage node shows of the same id, and is to be freed. */
+    public void whenDisplaced(Runnable heard) {
+        directories.whenDisplaced(heard);
     }
 
     /**

@@ -46,9 +46,14 @@ public final class IndexRoom {
         return !full && fits;
     }
 
+    /** Whether there is no room for grants. What makes it so is in no pool whose engines show only what was granted. */
+    boolean isFull() {
+        return fill() >= Bounds.INDEX_PUTS || isShortOfPages();
+    }
+
     /** Whether copies may be begun: each is one more record. */
     public boolean takesCopies() {
-        return fill() < Bounds.INDEX_PUTS && !isShortOfPages();
+        return !isFull();
     }
 
     private boolean isShortOfPages() {

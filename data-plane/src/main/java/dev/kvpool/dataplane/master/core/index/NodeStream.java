@@ -175,9 +175,6 @@ public final class NodeStream {
 
     private void commit(NodeView node, DirectoryRecord line) throws ProtocolViolation, IndexFullException {
         requireSound(node, line);
-        require(
-                !index.isRefuted(node, line),
-                "object " + line.objectId() + " is another one, as a storage node of the pool shows");
         requirePlace(node, line);
         requireRoom(node, line);
         if (tombstones.outdates(node, line.extent())) {
@@ -196,7 +193,7 @@ public final class NodeStream {
     private void tombstone(NodeView node, DirectoryRecord line) throws ProtocolViolation, IndexFullException {
         requireSound(node, line);
         requirePlace(node, line);
-        if (node.isTransient() && !node.mayTakeRecord(Bounds.TOMBSTONE_RECORD_BYTES)) {
+        if (!hasShare(node, Bounds.TOMBSTONE_RECORD_BYTES)) {
             throw new IndexFullException(ofEngines(node));
         }
         if (index.outdates(node, line.extent())) {
@@ -211,7 +208,7 @@ public final class NodeStream {
 
     /** Before anything of it is applied: what was applied of the lines before is right, and stays. */
     private void requireRoom(NodeView node, DirectoryRecord line) throws IndexFullException {
-        boolean hasShare = !node.isTransient() || node.mayTakeRecord(ObjectRecords.bytesOf(line));
+        boolean hasShare = hasShare(node, ObjectRecords.bytesOf(line));
         boolean takesMore = hasShare && (!node.inSnapshot || room.takesSnapshot());
         if (takesMore && index.hasRoomForAny()) {
             return;
@@ -224,6 +221,11 @@ public final class NodeStream {
                                     + " objects in view has no room: " + room.usedBytes() + " of the " + room.maxBytes()
                                     + " bytes that records of the index may take are in use; give the masters more memory, or remove objects");
         }
+    }
+
+    /** Engines may take more than their part until the index is full: a leader grants what they hold as long as it is not. */
+    private boolean hasShare(NodeView node, long bytes) {
+        return !node.isTransient() || !room.isFull() || node.mayTakeRecord(bytes);
     }
 
     private String ofEngines(NodeView node) {

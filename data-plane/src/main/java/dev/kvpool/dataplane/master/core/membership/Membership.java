@@ -159,8 +159,8 @@ public final class Membership {
     }
 
     /**
-     * Says what records of each engine may take of the index. All engines have a part of it, so that those of storage nodes find room, and
-     * while others lend memory too, those of one tenant a part of that.
+     * Says what records of each engine may take of an index that is full. All engines have a part of it, so that those of storage nodes find room, and
+     * while others lend memory too, the tenant that has most in it a part of that: the others are not to blame.
      */
     public void shareIndex() {
         long all = 0;
@@ -172,12 +172,13 @@ public final class Membership {
             }
         }
         long lent = room.lentBytesMax(expected.isEmpty());
-        long ofTenant = byTenant.size() > 1 ? (long) (lent * (1 - Bounds.INDEX_LENT_LEFT)) : lent;
+        boolean isShared = byTenant.size() > 1;
+        long most = byTenant.values().stream().mapToLong(Long::longValue).max().orElse(0);
+        long left = isShared ? Math.min(lent - all, (long) (lent * (1 - Bounds.INDEX_LENT_LEFT)) - most) : lent - all;
         for (NodeView node : nodes.values()) {
             if (node.isTransient()) {
-                long left =
-                        Math.min(lent - all, ofTenant - byTenant.get(node.peer().tenant()));
-                node.mayTakeRecords(node.recordBytes() + left);
+                boolean isMost = byTenant.get(node.peer().tenant()) == most;
+                node.mayTakeRecords(isShared && !isMost ? Long.MAX_VALUE : node.recordBytes() + left);
             }
         }
     }
