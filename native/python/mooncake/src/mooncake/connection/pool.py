@@ -141,9 +141,9 @@ class Pool:
         nodes = [self.node_for(target) or target for target in targets]
         return self.client.copy(key, nodes, source=self.node_for(source))
 
-    def nodes_for(self, segments: Sequence[str]) -> list[str] | None:
+    def nodes_for(self, segments: Sequence[str]) -> tuple[str, ...] | None:
         """The storage nodes that segments mean, None without any."""
-        return [self.node_for(segment) or segment for segment in segments] or None
+        return tuple(self.node_for(segment) or segment for segment in segments) or None
 
     def replicas_of(self, keys: Sequence[str]) -> Sequence[Sequence[Replica | None] | Status]:
         """The copies of each value, or why there are none. Through an agent one of which nothing is known stands for all."""

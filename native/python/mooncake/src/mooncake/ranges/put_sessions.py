@@ -32,7 +32,7 @@ class How:
 
     replicas: int
     keep: Keep
-    preferred_node: list[str] | None
+    preferred_node: tuple[str, ...] | None
 
 
 @dataclass(eq=False)
