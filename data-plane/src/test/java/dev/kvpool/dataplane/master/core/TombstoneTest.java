@@ -325,6 +325,26 @@ class TombstoneTest {
         assertThat(pool.find("k").status()).as("a person trusts what is left").isEqualTo(Status.OK);
     }
 
+    /** Where no other node is away that may have what replaced it. */
+    @Test
+    void whatAWitnessKnewIsNotKnownByItsName() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        pool.crash("b");
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        pool.talkedTo().crash();
+        pool.crash("a");
+        pool.node("a").wipe();
+
+        ModelMaster next = pool.master();
+        pool.restart("a");
+        pool.restart("b");
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(100);
+        assertThat(pool.find("k").status()).isEqualTo(Status.UNAVAILABLE);
+        assertThat(next.status().register().awaitsWitness()).isTrue();
+    }
+
     /** The leader knows every tombstone though no node in view has them all: it has another node keep them. */
     @Test
     void whenTheLastWitnessIsAwayOneThatWasBehindTakesItsPlace() {
