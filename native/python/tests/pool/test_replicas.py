@@ -94,7 +94,7 @@ def test_a_copy_on_a_segment_is_cleared_alone(pool: LocalPool, agent: Agent, pre
     assert store.batch_replica_clear([prefix, prefix + "/none"], "no:1") == []
     assert store.batch_replica_clear([prefix, prefix + "/none"], first) == [prefix]
     assert endpoints(asks, prefix) == [second]
-    assert store.batch_replica_clear([prefix], second) == [], "whoever asked may read it yet"
+    assert store.batch_replica_clear([prefix], second) == [], "those who asked may read it yet"
     assert store.batch_replica_clear([prefix], first) == [], "there is none any more"
     eventually(lambda: store.batch_replica_clear([prefix], second) == [prefix], "its readers are gone")
     assert store.get(prefix) == b"", "the last copy was the value"

@@ -48,7 +48,7 @@ class DiskDescriptor:
 
 @dataclass
 class LocalDiskDescriptor:
-    """A copy on the SSD of a storage node, which reads it for whoever asks."""
+    """A copy on the SSD of a storage node, which reads it for those who ask."""
 
     object_size: int = 0
     transport_endpoint: str = ""

@@ -619,7 +619,7 @@ public final class MasterCore {
         return objection;
     }
 
-    /** Calls back when whoever leads next knows of all that was asked of this leader until now, in this term or never. */
+    /** Calls back when the next leader will know of all that was asked of this leader until now, in this term or never. */
     public void whenKept(Runnable then) {
         register.whenWantedIsSure(then);
     }

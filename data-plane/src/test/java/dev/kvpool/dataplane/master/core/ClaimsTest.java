@@ -42,14 +42,6 @@ class ClaimsTest {
         pool.node(node).obedience().raisePurge(purgeId);
     }
 
-    private String reason(String node) {
-        return pool.talkedTo().status().nodes().stream()
-                .filter(it -> it.id().equals(node))
-                .findFirst()
-                .orElseThrow()
-                .reason();
-    }
-
     /** Else one message of an engine would make the register one that no master can read, which counts as lost. */
     @Test
     void aNodeIsAMemberWhenTheRegisterCanHaveItsId() throws RegisterException {
@@ -76,7 +68,7 @@ class ClaimsTest {
         pool.world.run(1_000);
 
         assertThat(raises).isEmpty();
-        assertThat(reason("a")).contains("the Lease says").contains("this node is not believed");
+        assertThat(pool.reason("a")).contains("the Lease says").contains("this node is not believed");
         assertThat(pool.talkedTo().departures())
                 .as("it looks whether it was deposed")
                 .isNotEmpty();
@@ -108,7 +100,7 @@ class ClaimsTest {
         pool.restart("a");
         pool.world.run(1_000);
 
-        assertThat(reason("a")).contains("says that everything below").contains("not believed");
+        assertThat(pool.reason("a")).contains("says that everything below").contains("not believed");
         assertThat(pool.node("b").purgeId()).isEqualTo(ObjectId.NONE);
         assertThat(pool.put("other", 100)).isEqualTo(Status.OK);
         assertThat(pool.find("other").status()).isEqualTo(Status.OK);
@@ -219,7 +211,7 @@ class ClaimsTest {
         pool.restart("a");
         pool.world.run(1_000);
 
-        assertThat(reason("a")).contains("says that everything below").contains("not believed");
+        assertThat(pool.reason("a")).contains("says that everything below").contains("not believed");
         assertThat(pool.world.register().purgeId()).isEqualTo(ObjectId.NONE);
     }
 
@@ -275,13 +267,15 @@ class ClaimsTest {
     @Test
     void theWireVersionOfOneNodeIsNotThePools() {
         comesBackWriting("a", new ActiveVersions(9, 9));
-        assertThat(reason("a")).contains("speaks wire 9, the register says 1").contains("not believed");
+        assertThat(pool.reason("a"))
+                .contains("speaks wire 9, the register says 1")
+                .contains("not believed");
     }
 
     @Test
     void aNodeOfABuildThatKnowsNoLowerLayoutTakesPartWithItsOwn() {
         comesBackWriting("a", new ActiveVersions(1, 9));
-        assertThat(reason("a")).isEmpty();
+        assertThat(pool.reason("a")).isEmpty();
         assertThat(pool.talkedTo().status().readyNodes()).isEqualTo(3);
     }
 }

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What an engine with a certificate shows of ids that are not its own: nothing of others is lost, whoever says it first. */
+/** What an engine with a certificate shows of ids that are not its own: nothing of others is lost, whichever comes first. */
 class FalseRecordsTest {
     private static final long MIB = 1 << 20;
     private static final int OBJECTS = 20;
@@ -69,6 +69,12 @@ class FalseRecordsTest {
                 .isEqualTo(OBJECTS);
     }
 
+    private void leadsUntilAllLeasesEnd(ModelMaster next) {
+        pool.standBy();
+        pool.lead(next, 2).talkTo(next);
+        allLeasesEnd();
+    }
+
     private void allLeasesEnd() {
         pool.pass(Scenario.LEASE_DURATION_MS + 2 * Scenario.OBJECT_LEASE_MS);
     }
@@ -80,9 +86,7 @@ class FalseRecordsTest {
         claims(engineOf(B), B, ids);
         ModelMaster next = pool.lonelyMaster();
         dialAll(next, "engine", "n", "m");
-        pool.standBy();
-        pool.lead(next, 2).talkTo(next);
-        allLeasesEnd();
+        leadsUntilAllLeasesEnd(next);
 
         everythingIsThere();
     }
@@ -133,9 +137,7 @@ class FalseRecordsTest {
         }
         ModelMaster next = pool.lonelyMaster();
         dialAll(next, "engine", "n", "m");
-        pool.standBy();
-        pool.lead(next, 2).talkTo(next);
-        allLeasesEnd();
+        leadsUntilAllLeasesEnd(next);
 
         everythingIsThere();
     }
@@ -152,9 +154,7 @@ class FalseRecordsTest {
         ofA.keep(new ObjectId(1, 2), A.qualify(Key.of("k")), 10, Retention.NONE);
         ModelMaster next = pool.lonelyMaster();
         dialAll(next, "n", "m", "of-a");
-        pool.standBy();
-        pool.lead(next, 2).talkTo(next);
-        allLeasesEnd();
+        leadsUntilAllLeasesEnd(next);
 
         assertThat(pool.as(A).find("k").status()).isEqualTo(Status.OK);
         for (int i = 0; i < OBJECTS; i++) {

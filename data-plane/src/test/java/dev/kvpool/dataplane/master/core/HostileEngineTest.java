@@ -394,14 +394,6 @@ class HostileEngineTest {
         pool.world.run(0);
     }
 
-    private String reason(String node) {
-        return pool.talkedTo().status().nodes().stream()
-                .filter(it -> it.id().equals(node))
-                .findFirst()
-                .orElseThrow()
-                .reason();
-    }
-
     /** What a leader finds of its own term it cannot have granted, and begins again with a higher one: for ever, if that were believed. */
     @Test
     void anObjectOfATermThatBeginsDoesNotHoldItUp() {
@@ -411,7 +403,7 @@ class HostileEngineTest {
         pool.leading(3).talkedTo().onRaise(raises::add);
         assertThat(pool.talkedTo().status().state()).isEqualTo(PoolStatus.State.RECOVERING);
         shows(engine, new ObjectId(3, 7));
-        assertThat(reason("engine")).contains("object 3.7, which this leader has not granted yet");
+        assertThat(pool.reason("engine")).contains("object 3.7, which this leader has not granted yet");
         pool.node("n").mute(false);
         pool.world.run(1_000);
 
@@ -428,7 +420,7 @@ class HostileEngineTest {
         assertThat(pool.as(A).put("k", 100)).isEqualTo(Status.OK);
         shows(engine, new ObjectId(3, 1_000));
 
-        assertThat(reason("engine")).contains("object 3.1000, which this leader has not granted yet");
+        assertThat(pool.reason("engine")).contains("object 3.1000, which this leader has not granted yet");
         assertThat(pool.as(A).put("l", 100)).isEqualTo(Status.OK);
     }
 

@@ -251,6 +251,15 @@ final class Scenario {
         expect(zones);
     }
 
+    /** Why a node does not take part, as the master says. */
+    String reason(String node) {
+        return talkedTo.status().nodes().stream()
+                .filter(it -> it.id().equals(node))
+                .findFirst()
+                .orElseThrow()
+                .reason();
+    }
+
     /** The configuration says which nodes should be there, and in which zones. */
     void expect(Map<String, String> zones) {
         masters.forEach(master -> master.core().expectNodes(zones, world.nowMs()));

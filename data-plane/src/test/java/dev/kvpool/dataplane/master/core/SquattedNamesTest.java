@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** An engine that calls itself as a storage node of the pool will keeps nobody's place, and says nothing for that node. */
+/** An engine that calls itself as a storage node of the pool will keeps no place, and says nothing for that node. */
 class SquattedNamesTest {
     private static final long MIB = 1 << 20;
     private static final Tenant B = Tenant.of("b");

@@ -88,7 +88,7 @@ final class Directories {
 
     /**
      * A second replica that disagrees about key, length or checksum is not a replica of that object (its writer changed the
-     * buffer during the put): it gets an entry of its own that nobody finds, and is freed. What a storage node says comes before
+     * buffer during the put): it gets an entry of its own that is not found by its id, and is freed. What a storage node says comes before
      * what engines of that tenant say, whichever came first, but not once readers have been told of it.
      */
     private int objectOf(NodeView node, DirectoryRecord line) {

@@ -63,7 +63,7 @@ final class Fates {
         return objects.fate(object) == Fate.PUBLISHED && published.isServing();
     }
 
-    /** An object whose id is another's, as is known now: nobody finds it any more, and it is freed. */
+    /** An object whose id is another's, as is known now: it is not found any more, and is freed. */
     void displaced(int object) {
         if (objects.fate(object) != Fate.PENDING_FREE) {
             leave(object, Fate.PENDING_FREE, Cause.REPLACED);

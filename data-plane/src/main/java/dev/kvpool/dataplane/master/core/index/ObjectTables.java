@@ -59,12 +59,12 @@ final class ObjectTables {
         }
 
         /** The first of the objects with this id, each of another tenant, or {@link Slabs#NONE}. */
-        int firstOf(ObjectId id) {
+        private int firstOf(ObjectId id) {
             return from(first(hash(id.epoch(), id.counter())), id);
         }
 
         /** The one after, or {@link Slabs#NONE}. */
-        int nextOf(int object, ObjectId id) {
+        private int nextOf(int object, ObjectId id) {
             return from(next(object), id);
         }
 

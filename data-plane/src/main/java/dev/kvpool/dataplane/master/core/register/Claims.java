@@ -71,7 +71,7 @@ public final class Claims {
     }
 
     /**
-     * Whether a node alone may know of a Lease that was lost. A tenant's engine may not where there are others: whoever has such a certificate
+     * Whether a node alone may know of a Lease that was lost. A tenant's engine may not where there are others: anyone with such a certificate
      * could have the leader begin again for ever.
      */
     public boolean mayKnowLeases(NodeView node) {
