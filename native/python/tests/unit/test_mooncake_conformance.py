@@ -11,7 +11,7 @@ import inspect
 from typing import Any
 
 import pytest
-from mooncake_conformance import PAGE, STATUSES, page, rows
+from mooncake_conformance import CLAIMS, PAGE, STATUSES, is_a_test, page, rows
 
 NOTHING: Any = object()
 
@@ -79,7 +79,11 @@ def difference(reference: list[inspect.Parameter], own: list[inspect.Parameter])
     return f"{', '.join(more)} must be given" if more else None
 
 
-def problem(owner: str, name: str, what: str, status: str, why: str) -> str | None:
+def problem(owner: str, name: str, what: str, status: str, why: str, proof: str) -> str | None:
+    if (status in CLAIMS) != bool(proof):
+        return f"is {status!r} with {proof or 'no test'!r} as proof"
+    if proof and not is_a_test(proof):
+        return f"names {proof!r}, which is no test"
     if status not in STATUSES or (status != "same" and not why) or (status == "same" and why.startswith("but ")):
         return f"says {status!r}, {why!r}"
     found = ours(owner, name)
@@ -121,6 +125,24 @@ def test_names_signatures_and_defaults() -> None:
 )
 def test_what_a_caller_would_notice(reference: str, own: Any, found: str | None) -> None:
     assert difference(parameters(reference), list(inspect.signature(own).parameters.values())) == found
+
+
+@pytest.mark.parametrize(
+    ("proof", "there"),
+    [
+        ("unit/test_mooncake_conformance.py::test_what_is_a_test", True),
+        ("unit/test_mooncake_conformance.py::test_what_is_a_tes", False),
+        ("unit/test_mooncake_conformance.py::problem", False),
+        ("unit/test_none.py::test_what_is_a_test", False),
+        ("unit/test_mooncake_conformance.py", False),
+        ("KeyPatternTest.java::aLongOneIsRefused", True),
+        ("KeyPatternTest.java::aLongOne", False),
+        ("NoTest.java::aLongOneIsRefused", False),
+        ("", False),
+    ],
+)
+def test_what_is_a_test(proof: str, there: bool) -> None:
+    assert is_a_test(proof) is there
 
 
 def test_the_page_is_current() -> None:
