@@ -42,6 +42,9 @@ public final class CoreLoop {
         /** This master leads no more, since it has dropped its view: others should, who may have theirs. */
         void lostView(Authority ours);
 
+        /** Too little of the pool reaches this leader: others should lead, who may see more. */
+        void handsOver();
+
         /** The leader has given its Lease back, as it told a node. */
         void left();
 
@@ -218,6 +221,7 @@ public final class CoreLoop {
                 case Action.RaiseEpoch it -> leaders.raiseAbove(it.above());
                 case Action.StoreRegister it -> leaders.store(it.leader(), it.register());
                 case Action.LookAtLease it -> leaders.left();
+                case Action.HandOver it -> leaders.handsOver();
                 case Action.LeaderCrashed it -> leaders.crashed(it.authority(), it.address());
                 case Action.LeaderSilent it -> leaders.silent(it);
                 case Action.Report it -> LOG.info("{}", it.line());

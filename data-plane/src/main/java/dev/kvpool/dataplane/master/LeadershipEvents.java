@@ -69,6 +69,9 @@ final class LeadershipEvents implements ElectionListener {
         lease = seen;
         if (seen != null && !seen.tellsTheSame(before)) {
             submit(core -> core.leaseSeen(seen.transitions(), seen.register(), loop.nowMs()));
+            if (seen.isHeld()) {
+                submit(core -> core.masterSeen(seen.holderName()));
+            }
         }
     }
 

@@ -463,6 +463,11 @@ public final class MasterProcess implements AutoCloseable {
             }
 
             @Override
+            public void handsOver() {
+                Thread.ofVirtual().name("hand-over").start(handingOver::giveAway);
+            }
+
+            @Override
             public void left() {
                 early.leaderLeft();
             }

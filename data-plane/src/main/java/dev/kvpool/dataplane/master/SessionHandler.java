@@ -201,6 +201,9 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
                                 self, objection.get().code(), objection.get().message()));
                 return;
             }
+            if (!isNode && admission.isMasters(hello)) {
+                core.lookedFor(loop.nowMs());
+            }
             session = opened;
             peers.add(opened, new ConnectedPeer(hello.role(), hello.name(), hello.versions()));
             if (admission.isPlain()) {

@@ -55,6 +55,9 @@ class CoreLoopTest {
         }
 
         @Override
+        public void handsOver() {}
+
+        @Override
         public void left() {}
 
         @Override

@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.election.FileLeaseStore;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.master.LeaderProbe.Finding;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.PeerSocket;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -189,13 +190,44 @@ class EarlyTakeoverTest {
         try (MasterProcess leader = start("m-0", ElectionTimes.DEFAULT)) {
             String address = "127.0.0.1:" + leader.port();
             await().atMost(PATIENCE).until(() -> leader.status().epoch() == 1);
-            String holder = holder();
-            long nonce = Long.parseUnsignedLong(holder.substring(holder.indexOf('_') + 1), 16);
+            long nonce = nonce();
 
             assertThat(probe.look(address, nonce)).isEqualTo(Finding.THERE);
             assertThat(probe.look(address, nonce + 1)).isEqualTo(Finding.GONE);
         }
         assertThat(probe.look("127.0.0.1:" + closedPort(), 5)).isEqualTo(Finding.GONE);
+    }
+
+    /** It goes on renewing its Lease. That there is another master it knows from being dialled, as standbys do when nodes do not hear a leader. */
+    @Test
+    @SuppressWarnings("try") // The node leaves that leader in the midst of it.
+    void aLeaderThatNodesHaveLeftHandsOverToAMasterThatTheyReach() throws Exception {
+        try (MasterProcess leader = start("m-0", ElectionTimes.DEFAULT);
+                SocketNode before = new SocketNode(POOL, "a").dial(leader.port())) {
+            await().atMost(PATIENCE).until(() -> leader.status().isLeader(monotonicMs()));
+            try (MasterProcess standby = start("m-1", ElectionTimes.DEFAULT);
+                    SocketNode _ = new SocketNode(POOL, "a").dial(standby.port())) {
+                LeaderProbe probe =
+                        new LeaderProbe(new Handshake.Self("m-1", POOL, 77, PeerSocket.VERSIONS), Optional::empty);
+                String address = "127.0.0.1:" + leader.port();
+                long nonce = nonce();
+                before.close();
+
+                await().atMost(PATIENCE).until(() -> {
+                    probe.look(address, nonce);
+                    return standby.status().isLeader(monotonicMs());
+                });
+                assertThat(pool(standby).path("takeover").path("cause").asText())
+                        .isEqualTo("released");
+                assertThat(leader.status().counters().get(Count.HANDOVERS_BLIND))
+                        .isEqualTo(1);
+            }
+        }
+    }
+
+    private long nonce() throws Exception {
+        String holder = holder();
+        return Long.parseUnsignedLong(holder.substring(holder.indexOf('_') + 1), 16);
     }
 
     @Test

@@ -89,6 +89,10 @@ final class Faults {
             }
             return;
         }
+        if (plan.blinding() && world.oneIn(8)) {
+            blind();
+            return;
+        }
         if (plan.driftPpm() > 0 && world.oneIn(20)) {
             tally.count("wall clock set");
             master.setWallClock(world.oneIn(2) ? HOUR_MS : -HOUR_MS);
@@ -321,6 +325,30 @@ final class Faults {
             if (out) {
                 network.block(one, other);
                 world.in(forMs, () -> network.heal(one, other));
+            }
+        }
+    }
+
+    /** As by a network policy, or a certificate that nodes refuse: the leader reaches the Lease, clients and masters, and no node, or only one. */
+    private void blind() {
+        SimMaster leader = masters.stream()
+                .filter(master -> master.hears() && master.serves())
+                .findFirst()
+                .orElse(null);
+        if (leader == null) {
+            return;
+        }
+        tally.count("leader cut from the nodes");
+        SimNode spared = world.oneIn(3) ? any(nodes) : null;
+        long forMs = world.between(5_000, plan.absenceMsMax() > 0 ? plan.absenceMsMax() : 20_000);
+        for (SimNode node : nodes) {
+            if (!node.equals(spared)) {
+                network.block(node, leader);
+                network.block(leader, node);
+                world.in(forMs, () -> {
+                    network.heal(node, leader);
+                    network.heal(leader, node);
+                });
             }
         }
     }

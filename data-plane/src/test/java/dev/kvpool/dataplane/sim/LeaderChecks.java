@@ -90,6 +90,11 @@ final class LeaderChecks implements MasterWatch {
     }
 
     @Override
+    public void handsOverBlind() {
+        tally.count("leadership handed over by a leader that saw too little");
+    }
+
+    @Override
     public void followsSilent(SimMaster master, Authority leader, long atMs, SimMaster.Found found) {
         tally.count("silent leader looked after");
         boolean dialled =

@@ -32,6 +32,9 @@ interface MasterWatch {
      */
     void followsSilent(SimMaster master, Authority leader, long atMs, SimMaster.Found found);
 
+    /** A leader gives its Lease away because too little of the pool reaches it. */
+    void handsOverBlind();
+
     /** A master wrote itself into the Lease. */
     void taken(Term term);
 

@@ -31,6 +31,7 @@ import java.util.SplittableRandom;
  * @param driftPpm clocks go wrong by at most so much, in parts of a million, and the wall clocks of masters leap
  * @param draining nodes are emptied and taken back
  * @param changing masters are told other rules of the cache, each at its own time
+ * @param blinding now and then no node reaches the leader, which reaches all others
  * @param tenants of each client; empty where none has a certificate
  * @param reusing so many clients read what they were told of before without asking again, while its lease holds
  */
@@ -65,6 +66,7 @@ record Plan(
         int sharing,
         boolean raising,
         int driftPpm,
+        boolean blinding,
         List<Tenant> tenants) {
     /** Those that clients may be of. */
     static final List<Tenant> TENANTS = List.of(Tenant.DEFAULT, Tenant.of("a"), Tenant.of("ab"));
@@ -78,6 +80,8 @@ record Plan(
     private static final int LEASE_FACTOR_MAX = 3;
 
     private static final long SOFT_PIN_MS = 1_800_000;
+
+    private static final long BLIND_MS = 20_000;
 
     private static final long ABSENCE_MS_MAX = 90_000;
 
@@ -103,6 +107,7 @@ record Plan(
         SplittableRandom spareDice = new SplittableRandom(seed ^ 0x59A4E);
         int spareNodes = spareDice.nextInt(6) == 0 ? spareDice.nextInt(1, SPARE_NODES_MAX + 1) : 0;
         boolean absences = new SplittableRandom(seed ^ 0xAB5E).nextInt(spareNodes > 0 ? 2 : 8) == 0;
+        boolean blinding = new SplittableRandom(seed ^ 0xB1D).nextInt(5) == 0;
         int engines = dice.nextInt(3) != 0 ? 0 : twoEngines ? 2 : 1;
         return new Plan(
                 times,
@@ -124,7 +129,8 @@ record Plan(
                 dice.nextInt(2) == 0,
                 dice.nextLong(10_000, 22_000)
                         + (absences ? ABSENCE_MS_MAX : 0)
-                        + (absences && spareNodes > 0 ? Bounds.UNEXPECTED_AWAY_MS : 0),
+                        + (absences && spareNodes > 0 ? Bounds.UNEXPECTED_AWAY_MS : 0)
+                        + (blinding ? BLIND_MS : 0),
                 dice.nextLong(200, 1_500) * (absences ? 3 : 1),
                 cramped,
                 tight && new SplittableRandom(seed ^ 0x55D).nextBoolean(),
@@ -137,6 +143,7 @@ record Plan(
                 Math.max(0, new SplittableRandom(seed ^ 0x5A4E).nextInt(-1, 3)),
                 new SplittableRandom(seed ^ 0x4A15E).nextInt(6) == 0,
                 new SplittableRandom(seed ^ 0xD21F).nextBoolean() ? DRIFT_PPM_MAX : 0,
+                blinding,
                 List.of());
     }
 
@@ -182,6 +189,7 @@ record Plan(
                 0,
                 plain.raising,
                 plain.driftPpm,
+                plain.blinding,
                 List.copyOf(tenants));
     }
 

@@ -299,6 +299,9 @@ final class SimMaster extends SimProcess {
     void leaseSeen(LeaseRecord lease) {
         try {
             core.leaseSeen(lease.transitions(), lease.register(), clockMs());
+            if (lease.isHeld()) {
+                core.masterSeen(lease.holderName());
+            }
         } catch (NodeDefect e) {
             dropView(e);
         }
@@ -341,6 +344,20 @@ final class SimMaster extends SimProcess {
         });
     }
 
+    /** As on {@code POST /api/v1/handover}: this master goes on as a standby. */
+    private void handOver() {
+        watch.handsOverBlind();
+        Authority ours = core.leave();
+        in(world.between(0, HAND_OVER_MS_MAX), () -> {
+            standBy("the leadership is handed over");
+            election.giveAway(ours);
+            in(world.between(5, 20), () -> {
+                core.left(ours);
+                perform();
+            });
+        });
+    }
+
     /** Dials a leader that is said to be gone; nothing follows unless nobody listens there, or somebody else. */
     private void probe(Authority authority, String where) {
         in(network.delayMs(), () -> {
@@ -374,6 +391,9 @@ final class SimMaster extends SimProcess {
             Finding finding = Finding.UNKNOWN;
             if (answers && network.reachable(this, where) instanceof SimMaster other && !other.isFrozen()) {
                 finding = other.isGone(authority.nonce()) ? Finding.GONE : Finding.THERE;
+                if (finding == Finding.THERE) {
+                    other.core.lookedFor(other.clockMs());
+                }
             }
             Finding found = finding;
             world.trace(() -> name + " looked for the silent leader with " + authority + ": " + found);
@@ -534,6 +554,7 @@ final class SimMaster extends SimProcess {
             case Action.RaiseEpoch it -> election.raiseAbove(it.above());
             case Action.StoreRegister it -> election.store(it.leader(), it.register());
             case Action.LookAtLease it -> election.lookNow();
+            case Action.HandOver it -> handOver();
             case Action.LeaderSilent it -> silent(it);
             case Action.LeaderCrashed it -> probe(it.authority(), it.address());
             case Action.Report it -> world.trace(() -> name + ": " + it.line());

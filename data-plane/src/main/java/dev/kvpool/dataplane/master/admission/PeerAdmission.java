@@ -190,6 +190,12 @@ public final class PeerAdmission {
                 : Optional.empty();
     }
 
+    /** Whether another master looks for the leader, as only masters name the process that they want to reach. */
+    public boolean isMasters(Hello hello) {
+        return hello.expectedPeer() != 0
+                && (isPlain() || greeted.map(Principal::role).equals(Optional.of(PeerRole.MASTER)));
+    }
+
     /** Whether the peer may ask that; a refusal is counted. */
     public boolean mayAsk(ClientRequest request) {
         if (greeted.isEmpty() || Rights.of(request).isAllowed(greeted.get().name())) {

@@ -25,9 +25,11 @@ import dev.kvpool.dataplane.master.core.index.IndexFullException;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.liveness.Assurance;
+import dev.kvpool.dataplane.master.core.liveness.BlindLeader;
 import dev.kvpool.dataplane.master.core.liveness.Departures;
 import dev.kvpool.dataplane.master.core.liveness.Electorate;
 import dev.kvpool.dataplane.master.core.liveness.Heartbeats;
+import dev.kvpool.dataplane.master.core.liveness.Reach;
 import dev.kvpool.dataplane.master.core.liveness.Silences;
 import dev.kvpool.dataplane.master.core.membership.NodesSetApart;
 import dev.kvpool.dataplane.master.core.membership.NodesSetApart.Cause;
@@ -99,9 +101,12 @@ public final class MasterCore {
     private final Heartbeats heartbeats;
     private final Departures departures;
     private final Assurance assurance;
+    private final Reach reach;
+    private final BlindLeader blindLeader;
     private final StatusReport report;
     private final KeyReport keyReport;
     private final ChangeReport changeReport;
+    private long reachMs = Long.MIN_VALUE / 2;
     private long nowMs;
 
     /**
@@ -112,7 +117,14 @@ public final class MasterCore {
      */
     public MasterCore(
             CoreSettings settings, Set<String> expectedNodes, RandomGenerator random, RandomGenerator secrets) {
-        this(settings, expectedNodes, random, secrets, new Counters(), new NodesSetApart());
+        this(
+                settings,
+                expectedNodes,
+                random,
+                secrets,
+                new Counters(),
+                new NodesSetApart(),
+                new BlindLeader(settings.leaseDurationMs()));
     }
 
     private MasterCore(
@@ -121,12 +133,14 @@ public final class MasterCore {
             RandomGenerator random,
             RandomGenerator secrets,
             Counters counters,
-            NodesSetApart setApart) {
+            NodesSetApart setApart,
+            BlindLeader blindLeader) {
         this.settings = settings;
         this.random = random;
         this.secrets = secrets;
         this.counters = counters;
         this.setApart = setApart;
+        this.blindLeader = blindLeader;
         rules = new CurrentRules(settings.cache());
         leaseDurationMs = settings.leaseDurationMs();
         view = View.empty(rules.replicas(), settings.recordBytesMax(), expectedNodes, setApart, random);
@@ -168,6 +182,7 @@ public final class MasterCore {
         heartbeats = new Heartbeats(view, clients, silences, takeover::oldestGrant, outbox);
         departures = new Departures(leadership, view.membership(), silences, outbox);
         assurance = new Assurance(settings.renewDeadlineMs(), leadership, view.membership(), electorate, outbox);
+        reach = new Reach(view.membership(), register);
         nodeMessages = new NodeMessages(
                 leadership,
                 view,
@@ -180,7 +195,7 @@ public final class MasterCore {
                 outbox,
                 this::left);
         report = new StatusReport(
-                rules, leadership, assurance, view, orders, grants, takeover, upkeep, requests.tenantReads(), counters);
+                rules, leadership, assurance, reach, view, orders, grants, takeover, upkeep, requests.tenantReads(), counters);
         keyReport = new KeyReport(view, orders, grants);
         changeReport = new ChangeReport(leadership, view);
     }
@@ -269,7 +284,7 @@ public final class MasterCore {
                 settings.evictionsTold(),
                 settings.recordBytesMax());
         Map<String, String> zones = view.membership().zones();
-        MasterCore fresh = new MasterCore(same, zones.keySet(), random, secrets, counters, setApart);
+        MasterCore fresh = new MasterCore(same, zones.keySet(), random, secrets, counters, setApart, blindLeader);
         fresh.expectNodes(zones, now);
         fresh.leadership.standBy();
         fresh.leadership.knowsLeaseOf(leadership);
@@ -446,6 +461,33 @@ public final class MasterCore {
         }
     }
 
+    /** A master of this name holds the Lease. */
+    public void masterSeen(String name) {
+        if (!name.equals(settings.name())) {
+            blindLeader.otherMasterSeen();
+        }
+    }
+
+    /** Another master has dialled this one, to see whether the leader is there. */
+    public void lookedFor(long now) {
+        at(now);
+        blindLeader.lookedFor(nowMs);
+    }
+
+    private void lookAround() {
+        if (nowMs - reachMs < Bounds.REACH_LOOK_MS) {
+            return;
+        }
+        reachMs = nowMs;
+        if (blindLeader.look(leadership.leads(), reach.isEnough(), reach.isOfEngines(), nowMs)) {
+            counters.add(Count.HANDOVERS_BLIND);
+            outbox.report(
+                    "only %s are connected to this leader with %s, for %d ms: it hands over to a master that may see more; if storage nodes run, see what keeps them from its port (network policies, routes, its certificate)"
+                            .formatted(reach, leadership.authority(), blindLeader.blindForMs(nowMs)));
+            outbox.handOver(leadership.authority());
+        }
+    }
+
     private void requirePossible(NodeView node) {
         if (Long.compareUnsigned(node.highestObjectEpoch(), leadership.objectEpochMax()) > 0) {
             throw new NodeDefect(
@@ -547,6 +589,7 @@ public final class MasterCore {
         }
         nodeMessages.tick(nowMs);
         departures.tick(nowMs);
+        lookAround();
         takeover.tick(nowMs);
         requests.tick(nowMs);
         orders.frees().tick(nowMs);

@@ -61,6 +61,9 @@ final class ScratchPool implements AutoCloseable {
         public void lostView(Authority ours) {}
 
         @Override
+        public void handsOver() {}
+
+        @Override
         public void left() {}
 
         @Override

@@ -208,6 +208,7 @@ final class ModelMaster {
                 case Action.RaiseEpoch it -> onRaise.accept(it.above());
                 case Action.StoreRegister it -> storeByHand(it);
                 case Action.LookAtLease it -> departures.add(it);
+                case Action.HandOver it -> departures.add(it);
                 case Action.LeaderCrashed it -> departures.add(it);
                 case Action.LeaderSilent it -> departures.add(it);
                 case Action.Report it -> reports.add(it.line());

@@ -25,6 +25,9 @@ public sealed interface Action {
     /** The holder of the Lease may have given it back: look at it now. */
     record LookAtLease() implements Action {}
 
+    /** Give the Lease to another master, as long as this one leads under this authority: too little of the pool reaches it. */
+    record HandOver(Authority leader) implements Action {}
+
     /**
      * Most expected nodes say that the holder of this authority has crashed. If whoever may listen at {@code address} is not
      * that process either, its Lease need not run out.

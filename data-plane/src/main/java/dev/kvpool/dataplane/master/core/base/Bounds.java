@@ -175,6 +175,23 @@ public final class Bounds {
 
     public static final long LONE_RAISE_REST_MS = 60_000;
 
+    /** A leader that sees too little of its pool, which hands over, rests for so long before it does again: at first, and at most. */
+    public static final long BLIND_REST_MS_MIN = 30_000;
+
+    public static final long BLIND_REST_MS_MAX = 3_600_000;
+
+    /** How long it waits when no other master looks for it: nodes that are down mostly are there again by then. */
+    public static final long BLIND_ALONE_MS = 30_000;
+
+    /** How long before it sees too little another master may have looked for it: nodes give up a silent connection later than they tell of it. */
+    public static final long BLIND_LOOKED_FOR_MS = 2 * NODE_SILENCE_MS;
+
+    /** In a pool of engines alone it does so before the register has them no more, and what they hold with them. */
+    public static final long BLIND_OF_ENGINES_MS = TRANSIENT_AWAY_MS - 1_000;
+
+    /** How often a master looks how much of the pool it sees. */
+    public static final long REACH_LOOK_MS = 100;
+
     /** How long the words of nodes that a leader has left bring no further look at the Lease. */
     public static final long LOOK_REST_MS = 250;
 

@@ -73,6 +73,10 @@ public final class Counters {
         LEFT_OVERS("left_overs", "", "Objects freed because their put was not finished"),
         TAKEOVERS("takeovers", "", "Times this master started to serve as leader"),
         EPOCH_RAISES("epoch_raises", "", "Times a node reported a higher epoch than this leader's"),
+        HANDOVERS_BLIND(
+                "handovers",
+                "blind",
+                "Times this leader handed over by itself, because fewer than half of the storage nodes were connected to it"),
         SET_APART_VIOLATION(
                 "set_apart", "violation", "Times a node was excluded because its reports could not be processed"),
         SET_APART_INDEX_FULL(

@@ -31,6 +31,10 @@ public final class Outbox {
         actions.add(new Action.LookAtLease());
     }
 
+    public void handOver(Authority leader) {
+        actions.add(new Action.HandOver(leader));
+    }
+
     public void leaderCrashed(Authority authority, String address) {
         actions.add(new Action.LeaderCrashed(authority, address));
     }

@@ -16,6 +16,7 @@ import java.util.OptionalLong;
  * @param servingUntilMs on the core's clock; a leader is one only before this moment
  * @param notReady why this master is not ready, empty when it is
  * @param connectedNodes of the expected ones, those with a connection to this master
+ * @param isHalfConnected whether at least half of the nodes that are members have a connection to this master
  * @param capacityBytes memory of ready nodes
  * @param sharedCapacityBytes the same without memory that engines lend, which holds their tenants' objects only
  * @param tombstones keys whose removal is kept for nodes that have missed it
@@ -36,6 +37,7 @@ public record PoolStatus(
         long highestEpoch,
         int expectedNodes,
         int connectedNodes,
+        boolean isHalfConnected,
         int readyNodes,
         long capacityBytes,
         long sharedCapacityBytes,
@@ -148,11 +150,6 @@ public record PoolStatus(
 
     /** Committed objects, and the order-free hash of their ids. */
     public record Committed(long objects, long idsHash) {}
-
-    /** Whether at least half of the expected nodes have a connection to this master; true when none is expected. */
-    public boolean isHalfConnected() {
-        return 2 * connectedNodes >= expectedNodes;
-    }
 
     /** Nodes whose stream could not be followed. */
     public long nodesSetApart() {

@@ -13,6 +13,7 @@ import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.SsdView;
 import dev.kvpool.dataplane.master.core.index.Tombstones;
 import dev.kvpool.dataplane.master.core.liveness.Assurance;
+import dev.kvpool.dataplane.master.core.liveness.Reach;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.Committed;
@@ -35,6 +36,7 @@ public final class StatusReport {
     private final CurrentRules rules;
     private final Leadership leadership;
     private final Assurance assurance;
+    private final Reach reach;
     private final Membership membership;
     private final Orders orders;
     private final Index index;
@@ -50,6 +52,7 @@ public final class StatusReport {
             CurrentRules rules,
             Leadership leadership,
             Assurance assurance,
+            Reach reach,
             View view,
             Orders orders,
             Grants grants,
@@ -60,6 +63,7 @@ public final class StatusReport {
         this.rules = rules;
         this.leadership = leadership;
         this.assurance = assurance;
+        this.reach = reach;
         this.membership = view.membership();
         this.orders = orders;
         this.index = view.index();
@@ -108,6 +112,7 @@ public final class StatusReport {
                 highestEpoch,
                 membership.expected().size(),
                 membership.connectedExpected(),
+                reach.isEnough(),
                 ready,
                 capacity,
                 shared,

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.liveness;
+
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
+import dev.kvpool.dataplane.register.Register;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which part of the pool has a connection to this master. Of the expected nodes those count that the register has: one that has never come
+ * has no objects, and is no sign of a fault. In a pool of engines alone its members count.
+ */
+public final class Reach {
+    private final Membership membership;
+    private final RegisterKeeper register;
+
+    public Reach(Membership membership, RegisterKeeper register) {
+        this.membership = membership;
+        this.register = register;
+    }
+
+    /** Nodes that count, and those of them that are connected. */
+    private record Part(int connected, int all) {}
+
+    /** Whether at least half of the pool is connected. Of engines one may always be away, as they come and go. */
+    public boolean isEnough() {
+        Part part = part();
+        boolean isOneEngine = isOfEngines() && part.all - part.connected < 2;
+        return isOneEngine || 2 * part.connected >= part.all;
+    }
+
+    /** Whether there are engines only, which the register soon has no more when they are away. */
+    public boolean isOfEngines() {
+        return membership.expected().isEmpty();
+    }
+
+    private Part part() {
+        List<String> counted = counted();
+        int connected = 0;
+        for (String id : counted) {
+            NodeView node = membership.node(id);
+            connected += node != null && node.isConnected() ? 1 : 0;
+        }
+        return new Part(connected, counted.size());
+    }
+
+    private List<String> counted() {
+        Register known = register.wanted();
+        List<String> counted = new ArrayList<>();
+        if (isOfEngines()) {
+            known.members().forEach((id, member) -> {
+                if (member.isTransient() && !membership.hasEnded(id)) {
+                    counted.add(id);
+                }
+            });
+            return counted;
+        }
+        membership.expected().stream().filter(known::isMember).forEach(counted::add);
+        return counted.isEmpty() ? List.copyOf(membership.expected()) : counted;
+    }
+
+    @Override
+    public String toString() {
+        Part part = part();
+        return part.connected + " of " + part.all + (isOfEngines() ? " engines" : " storage nodes");
+    }
+}
