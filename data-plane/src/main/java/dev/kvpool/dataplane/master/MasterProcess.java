@@ -156,7 +156,8 @@ public final class MasterProcess implements AutoCloseable {
                 config.times().leaseDurationMs(),
                 config.times().renewDeadlineMs(),
                 config.evictionLog().isPresent(),
-                IndexMemory.ofHeap(Runtime.getRuntime().maxMemory()));
+                IndexMemory.ofHeap(Runtime.getRuntime().maxMemory()),
+                versions.wire().max());
         RandomGenerator random = RandomGenerator.getDefault();
         Map<String, String> expected = expectedNodes();
         MasterCore core = new MasterCore(settings, expected.keySet(), random, secure);

@@ -55,7 +55,7 @@ import java.util.function.Predicate;
 /** A master: the production core, codecs, handshake and election, with this class as the event loop around them. */
 final class SimMaster extends SimProcess {
     private static final long TICK_MS = 10;
-    private static final int RAISED_WIRE = 2;
+    static final int RAISED_WIRE = 2;
     private static final long HELLO_MS_MAX = 5_000;
     private static final long HAND_OVER_MS_MAX = 500;
     private static final long PROBE_MS_MAX = 500;
@@ -190,12 +190,7 @@ final class SimMaster extends SimProcess {
 
     /** Its file of cache rules says this from now on; one that does not run, or is stopped, at its next start. */
     void goBy(CacheRules rules) {
-        settings = new CoreSettings(
-                settings.name(),
-                rules,
-                settings.leaseDurationMs(),
-                settings.renewDeadlineMs(),
-                settings.evictionsTold());
+        settings = settings.with(rules);
         if (hears()) {
             core.goBy(rules, clockMs());
             perform();

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
+import dev.kvpool.dataplane.master.core.slab.Slabs;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -121,7 +122,14 @@ final class Simulation implements AutoCloseable {
     private CoreSettings settings(String name) {
         CacheRules rules = rules(plan.times().objectLeaseMs(), plan.replicas());
         ElectionTimes times = plan.times().election();
-        return new CoreSettings(name, rules, times.leaseDurationMs(), times.renewDeadlineMs(), true);
+        return new CoreSettings(
+                name,
+                rules,
+                times.leaseDurationMs(),
+                times.renewDeadlineMs(),
+                true,
+                Slabs.BYTES_NAMED,
+                SimMaster.RAISED_WIRE);
     }
 
     private CacheRules rules(long objectLeaseMs, int replicas) {

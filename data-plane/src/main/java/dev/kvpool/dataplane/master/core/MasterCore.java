@@ -55,6 +55,7 @@ import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand.LeaderLeaves;
 import dev.kvpool.dataplane.wire.message.NodeMessage;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
@@ -276,13 +277,7 @@ public final class MasterCore {
      * lead; every connection is to be closed.
      */
     public MasterCore withoutView(NodeDefect defect, long now) {
-        CoreSettings same = new CoreSettings(
-                settings.name(),
-                rules.all(),
-                settings.leaseDurationMs(),
-                settings.renewDeadlineMs(),
-                settings.evictionsTold(),
-                settings.recordBytesMax());
+        CoreSettings same = settings.with(rules.all());
         Map<String, String> zones = view.membership().zones();
         MasterCore fresh = new MasterCore(same, zones.keySet(), random, secrets, counters, setApart, blindLeader);
         fresh.expectNodes(zones, now);
@@ -397,6 +392,11 @@ public final class MasterCore {
 
     private void told(NodeView node, NodeMessage told) throws ProtocolViolation, IndexFullException {
         NodePeer peer = node.peer();
+        if (told instanceof NodeInfo info && info.active().wire() > settings.wireMax()) {
+            throw new ProtocolViolation(
+                    "node %s says that its pool speaks wire %d, this master's build knows at most %d: upgrade the masters if that is so, else remove its segment"
+                            .formatted(node.id, info.active().wire(), settings.wireMax()));
+        }
         try {
             nodeMessages.receive(node, told, nowMs);
         } catch (RuntimeException e) {

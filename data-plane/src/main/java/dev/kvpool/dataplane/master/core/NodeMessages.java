@@ -149,6 +149,7 @@ final class NodeMessages {
     }
 
     private void answered(NodeView node, CommandAck ack) throws ProtocolViolation {
+        NodeStream.checkSeen(ack.seen());
         frees.answered(node, ack);
         upkeep.answered(node, ack);
         if (!ack.accepted() && leadership.leads()) {

@@ -4,6 +4,8 @@ package dev.kvpool.dataplane.master.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.NodeDefect;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.register.RegisterException;
@@ -19,6 +21,7 @@ import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** What one node says of epochs, purges and versions binds nobody; what most say does where the register was lost. */
@@ -75,10 +78,98 @@ class ClaimsTest {
         assertThat(pool.put("other", 100)).isEqualTo(Status.OK);
     }
 
+    private Scenario ofOneNode() {
+        Scenario one = new Scenario().withWireMax(1).withNodes(MIB, "a").leading(5);
+        assertThat(one.put("k", 100)).isEqualTo(Status.OK);
+        one.world.run(1_000);
+        one.talkedTo().onRaise(raises::add);
+        one.crash("a");
+        return one;
+    }
+
+    /** Another process under the name of the only storage node, which is away; then that node is back. */
+    private static void saidByAnother(Scenario one, Consumer<ModelNode> says) {
+        ModelNode other = new ModelNode(one.world, "a", MIB, false);
+        says.accept(other);
+        other.dial(one.talkedTo());
+        one.world.run(100);
+        other.crash();
+    }
+
+    private static void servesAsBefore(Scenario one) {
+        one.world.run(1_000);
+        one.restart("a");
+        one.world.run(1_000);
+        assertThat(one.talkedTo().status().readyNodes()).isEqualTo(1);
+        assertThat(one.find("k").status()).isEqualTo(Status.OK);
+        assertThat(one.put("other", 100)).isEqualTo(Status.OK);
+    }
+
+    /** It would use up the numbers that a Lease can have: no leader could follow any more. */
+    @Test
+    void anEpochFarAboveTheLeasesIsRefusedThoughThatNodeIsTheMajority() {
+        Scenario one = ofOneNode();
+        saidByAnother(one, node -> obeys(node, FAR));
+
+        assertThat(raises).isEmpty();
+        assertThat(one.reason("a"))
+                .contains("set apart")
+                .contains("the Lease says 5")
+                .contains("leaseTransitions");
+        assertThat(one.talkedTo().status().highestEpoch()).isEqualTo(5);
+        assertThat(one.talkedTo().status().counters().get(Count.SET_APART_EPOCH))
+                .isEqualTo(1);
+        servesAsBefore(one);
+    }
+
+    @Test
+    void norDoesAStandbyTakeItFromThere() {
+        Scenario one = ofOneNode();
+        ModelMaster standby = one.lonelyMaster();
+        standby.core().leaseSeen(5, one.world.register(), one.world.nowMs());
+        obeys(one.node("a"), new Authority(5 + Bounds.EPOCH_STEP_MAX + 1, 77));
+        one.node("a").start();
+        one.node("a").dial(standby);
+        one.world.run(100);
+        assertThat(standby.status().highestEpoch()).isZero();
+    }
+
+    private static void obeys(ModelNode node, Authority authority) {
+        node.obedience().fence(new Fence(1, authority, 0, ObjectId.NONE, SECRET));
+    }
+
+    /** As after the Lease of a pool with many leaders behind it was deleted. */
+    @Test
+    void oneThatIsNotSoFarIsFollowed() {
+        Scenario one = ofOneNode();
+        long known = 5 + Bounds.EPOCH_STEP_MAX;
+        obeys(one.node("a"), new Authority(known, 77));
+        one.restart("a");
+        assertThat(raises).containsExactly(known);
+    }
+
+    @Test
+    void aWireVersionThatNoMasterKnowsIsRefusedThoughThatNodeIsTheMajority() {
+        Scenario one = ofOneNode();
+        Authority leader = one.talkedTo().leads();
+        saidByAnother(one, node -> {
+            obeys(node, leader);
+            node.knowing(9, 9).obedience().activate(new Activate(1, leader, new ActiveVersions(9, 1)));
+        });
+
+        assertThat(one.reason("a"))
+                .contains("set apart")
+                .contains("speaks wire 9")
+                .contains("knows at most 1");
+        assertThat(one.world.register().active().wire()).isEqualTo(1);
+        servesAsBefore(one);
+        assertThat(one.talkedTo().core().activeVersions()).isEqualTo(new ActiveVersions(1, 1));
+    }
+
     @Test
     void mostNodesDo() {
         for (String node : List.of("a", "b", "c")) {
-            obeys(node, new Authority(node.equals("c") ? FAR.epoch() : 40, 77), ObjectId.NONE);
+            obeys(node, new Authority(node.equals("c") ? 60 : 40, 77), ObjectId.NONE);
         }
         pool.restart("a");
         assertThat(raises).isEmpty();

@@ -75,6 +75,7 @@ final class Scenario {
     private boolean keepsSoftPin;
     private boolean evictionsTold = true;
     private long recordBytes = Slabs.BYTES_NAMED;
+    private int wireMax = Integer.MAX_VALUE;
     private long lastRequest;
 
     /** Expected nodes; they connect to a master when it is started. */
@@ -134,6 +135,12 @@ final class Scenario {
         return this;
     }
 
+    /** Masters made from now on are of a build that knows no later version of the wire. */
+    Scenario withWireMax(int highest) {
+        wireMax = highest;
+        return this;
+    }
+
     /** Masters made from now on have no eviction log. */
     Scenario withoutEvictionLog() {
         evictionsTold = false;
@@ -168,7 +175,8 @@ final class Scenario {
                 LEASE_DURATION_MS,
                 0,
                 evictionsTold,
-                recordBytes);
+                recordBytes,
+                wireMax);
         ModelMaster master = new ModelMaster(world, settings, expected);
         masters.add(master);
         return master;

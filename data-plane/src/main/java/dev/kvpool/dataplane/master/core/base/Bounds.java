@@ -170,6 +170,12 @@ public final class Bounds {
     /** How many leaders may follow each other between two looks of a standby at the Lease. */
     public static final long UNSEEN_LEADERS_MAX = 8;
 
+    /**
+     * How far above the Lease's epoch one that nodes know of may be. So many leaders do not follow each other unseen, and the epoch is a number that
+     * ends: at {@link #EPOCH_MAX}, which no word of a node may bring near.
+     */
+    public static final long EPOCH_STEP_MAX = 1 << 16;
+
     /** By how much, and how often, one node alone may make a leader raise its epoch. */
     public static final long LONE_RAISE_MAX = 8;
 

@@ -12,6 +12,7 @@ import dev.kvpool.dataplane.master.core.slab.Slabs;
  * @param renewDeadlineMs how long a leader serves after it began to renew that Lease
  * @param evictionsTold whether somebody wants each {@link Action.Evicted}
  * @param recordBytesMax what the records of the index may take, if that is less than the 16 GiB it can name
+ * @param wireMax the highest version of the wire protocol that this build knows
  */
 public record CoreSettings(
         String name,
@@ -19,11 +20,28 @@ public record CoreSettings(
         long leaseDurationMs,
         long renewDeadlineMs,
         boolean evictionsTold,
-        long recordBytesMax) {
+        long recordBytesMax,
+        int wireMax) {
     public CoreSettings {
         if (leaseDurationMs <= 0) {
             throw new IllegalArgumentException("lease duration " + leaseDurationMs + " ms must be positive");
         }
+    }
+
+    /** The same with other rules of the pool. */
+    public CoreSettings with(CacheRules rules) {
+        return new CoreSettings(name, rules, leaseDurationMs, renewDeadlineMs, evictionsTold, recordBytesMax, wireMax);
+    }
+
+    /** Of a build that knows every version. */
+    public CoreSettings(
+            String name,
+            CacheRules cache,
+            long leaseDurationMs,
+            long renewDeadlineMs,
+            boolean evictionsTold,
+            long recordBytesMax) {
+        this(name, cache, leaseDurationMs, renewDeadlineMs, evictionsTold, recordBytesMax, Integer.MAX_VALUE);
     }
 
     /** With an index as large as it can be. */

@@ -79,6 +79,7 @@ public final class Counters {
                 "Times this leader handed over by itself, because fewer than half of the storage nodes were connected to it"),
         SET_APART_VIOLATION(
                 "set_apart", "violation", "Times a node was excluded because its reports could not be processed"),
+        SET_APART_EPOCH("set_apart", "epoch", "Times a node was excluded because its reports could not be processed"),
         SET_APART_INDEX_FULL(
                 "set_apart", "index_full", "Times a node was excluded because its reports could not be processed"),
         SET_APART_DEFECT("set_apart", "defect", "Times a node was excluded because its reports could not be processed"),

@@ -72,6 +72,11 @@ public final class Leadership {
         return leaseEpoch != UNSEEN;
     }
 
+    /** The highest epoch that the Lease was seen with; 0 before it was seen. */
+    public long leaseEpoch() {
+        return Math.max(0, leaseEpoch);
+    }
+
     /**
      * No object is of a higher epoch. A leader knows: what is above its own is written under no leader that it can have. A standby sees
      * the Lease now and then, and leaders may have followed each other meanwhile, but not many. Before it has seen the Lease it cannot tell.

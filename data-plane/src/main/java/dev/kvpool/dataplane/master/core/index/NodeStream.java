@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core.index;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.base.ProtocolViolation;
+import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
@@ -146,15 +147,20 @@ public final class NodeStream {
         return true;
     }
 
+    /** What a node says that it obeys can be in a Lease. */
+    public static void checkSeen(Authority seen) throws ProtocolViolation {
+        require(
+                Long.compareUnsigned(seen.epoch(), Bounds.EPOCH_MAX) < 0,
+                "the node knows " + seen + ", but a leadership Lease counts only to " + Bounds.EPOCH_MAX);
+    }
+
     /** A fence is answered in the stream: everything up to its position must have arrived. */
     public static void checkPosition(NodeView node, FenceAck ack) throws ProtocolViolation {
         require(node.info() != null, "an answer before the introduction");
         require(
                 ack.incarnation() == node.peer().incarnation(),
                 "an answer of incarnation " + String.format("%016x", ack.incarnation()));
-        require(
-                Long.compareUnsigned(ack.seen().epoch(), Bounds.EPOCH_MAX) < 0,
-                "the node knows " + ack.seen() + ", but a leadership Lease counts only to " + Bounds.EPOCH_MAX);
+        checkSeen(ack.seen());
         require(
                 !node.isStreaming() || Long.compareUnsigned(ack.sequence(), node.nextSequence) < 0,
                 "gap in the stream: the fence stands behind change " + Long.toUnsignedString(ack.sequence()) + ", but "

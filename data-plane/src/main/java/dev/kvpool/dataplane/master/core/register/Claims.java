@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.register;
 
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.register.Register;
@@ -17,7 +19,8 @@ import java.util.function.Function;
 
 /**
  * What nodes say of epoch, purge id and versions, held against the Lease and the register. They bound it: what one node says beyond
- * them is refused, for it would outlive that node. Only if the Lease was deleted or set back may nodes know better. If the register is
+ * them is refused, for it would outlive that node. Only if the Lease was deleted or set back may nodes know better, though of no epoch more than
+ * {@link Bounds#EPOCH_STEP_MAX} above the Lease's, however many say so: in a pool of one storage node that is whoever has its name. If the register is
  * older than they are, it counts what a majority of the expected nodes says at least, of removals a majority of those that are not
  * behind. If the register was lost, it is not known who is behind, and one node is enough to know of a removal of everything: no leader
  * tells a node of one that the register did not have, and nothing removed may be read again. An engine without a certificate that lies
@@ -29,6 +32,7 @@ public final class Claims {
     public static final String NOT_BELIEVED =
             "; this node is not believed (if that lasts, remove its segment: what it holds is lost, and the node comes back empty)";
 
+    private final Leadership leadership;
     private final Membership membership;
     private final Members members;
     private final RegisterKeeper register;
@@ -37,11 +41,13 @@ public final class Claims {
 
     /** @param whenPurged told when objects in view may be covered that were not */
     public Claims(
+            Leadership leadership,
             Membership membership,
             Members members,
             RegisterKeeper register,
             TenantPurges ofTenants,
             Runnable whenPurged) {
+        this.leadership = leadership;
         this.membership = membership;
         this.members = members;
         this.register = register;
@@ -56,12 +62,30 @@ public final class Claims {
         return order > 0 || (order == 0 && otherLeader);
     }
 
+    /** What is wrong with the epoch that a node knows of, empty when a leader may have had it. */
+    public static String objectionToEpoch(NodeView node, Authority ours) {
+        return isTooFar(node.highestEpoch(), ours.epoch())
+                ? "node %s knows of epoch %d, the Lease says %d, and no leader can have had one more than %d above that unless the Lease was deleted or set back: then set its leaseTransitions to %d%s"
+                        .formatted(
+                                node.id,
+                                node.highestEpoch(),
+                                ours.epoch(),
+                                Bounds.EPOCH_STEP_MAX,
+                                node.highestEpoch(),
+                                NOT_BELIEVED)
+                : "";
+    }
+
+    private static boolean isTooFar(long epoch, long above) {
+        return Long.compareUnsigned(epoch, above + Bounds.EPOCH_STEP_MAX) > 0;
+    }
+
     /** The epoch that a majority of the expected nodes has at least, when these know of one that is not this leader's. */
     public OptionalLong majoritysEpoch(Authority ours) {
         List<Long> epochs = new ArrayList<>();
         for (String id : membership.expected()) {
             NodeView node = membership.node(id);
-            if (node != null && isAbove(node, ours)) {
+            if (node != null && isAbove(node, ours) && !isTooFar(node.highestEpoch(), ours.epoch())) {
                 epochs.add(node.highestEpoch());
             }
         }
@@ -80,7 +104,11 @@ public final class Claims {
 
     /** The highest epoch that a majority of the expected nodes has at least; 0 when fewer have told any. */
     public long epochToldByMajority() {
-        return toldByMajority(membership.expected(), NodeView::highestEpoch, 0L);
+        return toldByMajority(membership.expected(), this::possibleEpoch, 0L);
+    }
+
+    private long possibleEpoch(NodeView node) {
+        return isTooFar(node.highestEpoch(), leadership.leaseEpoch()) ? 0 : node.highestEpoch();
     }
 
     /**

@@ -11,6 +11,8 @@ import dev.kvpool.dataplane.master.core.base.PendingReplies;
 import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.membership.NodesSetApart;
+import dev.kvpool.dataplane.master.core.membership.NodesSetApart.Cause;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Claims;
 import dev.kvpool.dataplane.master.core.seal.GrantSeal;
@@ -29,6 +31,7 @@ public final class Fencing {
     private final TermSecret termSecret;
     private final Leadership leadership;
     private final Claims claims;
+    private final NodesSetApart setApart;
     private final Orders orders;
     private final Grants grants;
     private final PendingReplies replies;
@@ -54,7 +57,8 @@ public final class Fencing {
         this.termSecret = termSecret;
         this.leadership = leadership;
         this.claims =
-                new Claims(view.membership(), orders.members(), orders.register(), orders.tenantPurges(), whenPurged);
+                new Claims(leadership, view.membership(), orders.members(), orders.register(), orders.tenantPurges(), whenPurged);
+        this.setApart = view.membership().setApart();
         this.orders = orders;
         this.grants = grants;
         this.replies = replies;
@@ -122,6 +126,15 @@ public final class Fencing {
     public void claimed(NodeView node, long nowMs) {
         Authority ours = leadership.authority();
         if (raising) {
+            return;
+        }
+        String impossible = Claims.objectionToEpoch(node, ours);
+        if (!impossible.isEmpty()) {
+            outbox.lookAtLease();
+            counters.add(Count.SET_APART_EPOCH);
+            String reason = setApart.setApart(node.peer(), Cause.VIOLATION, impossible, nowMs);
+            outbox.report("node %s is %s".formatted(node.id, reason));
+            refuse(node, reason);
             return;
         }
         String why = "node %s obeys %s".formatted(node.id, node.seen());
