@@ -29,6 +29,7 @@ import dev.kvpool.dataplane.master.core.liveness.BlindLeader;
 import dev.kvpool.dataplane.master.core.liveness.Departures;
 import dev.kvpool.dataplane.master.core.liveness.Electorate;
 import dev.kvpool.dataplane.master.core.liveness.Heartbeats;
+import dev.kvpool.dataplane.master.core.liveness.LeaseLooks;
 import dev.kvpool.dataplane.master.core.liveness.Reach;
 import dev.kvpool.dataplane.master.core.liveness.Silences;
 import dev.kvpool.dataplane.master.core.membership.NodesSetApart;
@@ -100,6 +101,7 @@ public final class MasterCore {
     private final ClientRequests requests;
     private final NodeMessages nodeMessages;
     private final Heartbeats heartbeats;
+    private final LeaseLooks looks = new LeaseLooks(outbox);
     private final Departures departures;
     private final Assurance assurance;
     private final Reach reach;
@@ -163,6 +165,7 @@ public final class MasterCore {
                 upkeep,
                 replies,
                 counters,
+                looks,
                 outbox,
                 new TermSecret(secrets));
         requests = new ClientRequests(
@@ -178,12 +181,12 @@ public final class MasterCore {
                 counters,
                 outbox,
                 random);
+        reach = new Reach(view.membership(), register);
         Electorate electorate = new Electorate(view.membership(), register);
         Silences silences = new Silences(electorate, outbox);
         heartbeats = new Heartbeats(view, clients, silences, takeover::oldestGrant, outbox);
-        departures = new Departures(leadership, view.membership(), silences, outbox);
+        departures = new Departures(leadership, view.membership(), reach, silences, looks, outbox);
         assurance = new Assurance(settings.renewDeadlineMs(), leadership, view.membership(), electorate, outbox);
-        reach = new Reach(view.membership(), register);
         nodeMessages = new NodeMessages(
                 leadership,
                 view,
@@ -196,7 +199,17 @@ public final class MasterCore {
                 outbox,
                 this::left);
         report = new StatusReport(
-                rules, leadership, assurance, reach, view, orders, grants, takeover, upkeep, requests.tenantReads(), counters);
+                rules,
+                leadership,
+                assurance,
+                reach,
+                view,
+                orders,
+                grants,
+                takeover,
+                upkeep,
+                requests.tenantReads(),
+                counters);
         keyReport = new KeyReport(view, orders, grants);
         changeReport = new ChangeReport(leadership, view);
     }
@@ -588,7 +601,7 @@ public final class MasterCore {
             closed(silent.session(), silent.reason(), nowMs);
         }
         nodeMessages.tick(nowMs);
-        departures.tick(nowMs);
+        looks.tick(nowMs);
         lookAround();
         takeover.tick(nowMs);
         requests.tick(nowMs);

@@ -70,8 +70,15 @@ class DeparturesTest {
     void wordsAboutDifferentLeadersDoNotAddUp() {
         assertThat(crashed(1, LEADER)).isEmpty();
         assertThat(crashed(2, new Authority(6, 66))).isEmpty();
-        assertThat(crashed(3, LEADER)).as("a leader of the past").isEmpty();
-        assertThat(crashed(3, new Authority(6, 66))).hasSize(1);
+        assertThat(crashed(3, new Authority(6, 66)))
+                .containsExactly(new Action.LeaderCrashed(new Authority(6, 66), ADDRESS));
+    }
+
+    @Test
+    void whatOneNodeSaysOfALaterLeaderMakesTheWordsOfOthersNoneOfThePast() {
+        assertThat(crashed(1, new Authority(LEADER.epoch() + 1, 99))).isEmpty();
+        assertThat(crashed(2, LEADER)).isEmpty();
+        assertThat(crashed(3, LEADER)).containsExactly(new Action.LeaderCrashed(LEADER, ADDRESS));
     }
 
     @Test
@@ -91,8 +98,30 @@ class DeparturesTest {
     }
 
     @Test
-    void aLeaderThatLeftIsWorthALookWhoeverSaysSo() {
+    void aLeaderThatLeftIsWorthALookWhenAnExpectedNodeSaysSo() {
+        assertThat(says(4, Departure.LEFT, LEADER)).isEmpty();
+        assertThat(says(1, Departure.LEFT, LEADER)).containsExactly(new Action.LookAtLease());
+    }
+
+    @Test
+    void orWhoeverSaysSoOfTheOneThatTheLeaseHas() {
+        core.leaseSeen(LEADER.epoch(), Register.NONE, nowMs);
+        assertThat(says(4, Departure.LEFT, new Authority(LEADER.epoch() - 1, 44)))
+                .isEmpty();
         assertThat(says(4, Departure.LEFT, LEADER)).containsExactly(new Action.LookAtLease());
+    }
+
+    @Test
+    void whereThereAreEnginesOnlyTheMembersAmongThemAreAsGood() {
+        core.expectNodes(Map.of(), nowMs);
+        core.drain();
+        assertThat(says(4, Departure.LEFT, LEADER)).isEmpty();
+        core.leaseSeen(
+                1, Register.NONE.enrolled(Set.of("stranger", "a", "b"), true).as(1), nowMs);
+        assertThat(says(4, Departure.LEFT, LEADER)).containsExactly(new Action.LookAtLease());
+        assertThat(crashed(3, LEADER)).isEmpty();
+        assertThat(crashed(1, LEADER)).isEmpty();
+        assertThat(crashed(4, LEADER)).containsExactly(new Action.LeaderCrashed(LEADER, ADDRESS));
     }
 
     @Test

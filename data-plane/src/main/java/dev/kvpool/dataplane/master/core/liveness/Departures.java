@@ -9,34 +9,42 @@ import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
-import dev.kvpool.wire.Departure;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Counts the expected nodes that say of a leader that it has crashed. One node may be cut off from a leader that lives, most
- * of them hardly are; and even then this only makes a standby try for itself.
+ * of them hardly are; and even then this only makes a standby try for itself. Each node has one word, its last one: whatever leader it
+ * names, those of others count as before.
  */
 public final class Departures {
+    /** What a node has said of the leader that it knows, and when. */
+    private record Word(Authority leader, long atMs) {}
+
     private final Leadership leadership;
     private final Membership membership;
+    private final Reach reach;
     private final Outbox outbox;
     private final Silences silences;
+    private final LeaseLooks looks;
+    private final Map<String, Word> words = new HashMap<>();
 
-    /** The leader that is spoken of, and when each node did so last. A leader of a higher epoch makes this one history. */
-    private Authority authority = Authority.NONE;
+    /** This master led with that one: those of before it are of the past. */
+    private long ledEpoch;
 
-    private final Map<String, Long> witnesses = new HashMap<>();
-
-    /** From then on a word of a node is worth a look at the Lease. */
-    private long lookMs = Long.MIN_VALUE;
-
-    private boolean wantsLook;
-
-    public Departures(Leadership leadership, Membership membership, Silences silences, Outbox outbox) {
+    public Departures(
+            Leadership leadership,
+            Membership membership,
+            Reach reach,
+            Silences silences,
+            LeaseLooks looks,
+            Outbox outbox) {
         this.leadership = leadership;
         this.membership = membership;
+        this.reach = reach;
         this.silences = silences;
+        this.looks = looks;
         this.outbox = outbox;
     }
 
@@ -45,61 +53,54 @@ public final class Departures {
             throw new ProtocolViolation("an address of more than " + Bounds.ENDPOINT_CHARS_MAX + " characters");
         }
         if (Long.compareUnsigned(told.authority().epoch(), leadership.objectEpochMax()) > 0) {
-            return; // such a leader there cannot have been, and what is said of it would make that of others old
+            return; // such a leader there cannot have been
         }
-        if (told.departure() == Departure.LEFT) {
-            left(nowMs);
+        switch (told.departure()) {
+            case LEFT -> left(node, told.authority(), nowMs);
+            case SILENT -> silences.heard(node, told, nowMs);
+            default -> crashed(node, told, nowMs);
+        }
+    }
+
+    private void crashed(NodeView node, LeaderGone told, long nowMs) {
+        Authority leader = told.authority();
+        Set<String> counted = counted();
+        if (!counted.contains(node.id) || Long.compareUnsigned(leader.epoch(), ledEpoch) < 0) {
             return;
         }
-        if (told.departure() == Departure.SILENT) {
-            silences.heard(node, told, nowMs);
-            return;
-        }
-        if (!membership.expected().contains(node.id) || isOld(told.authority())) {
-            return;
-        }
-        if (!told.authority().equals(authority)) {
-            authority = told.authority();
-            witnesses.clear();
-        }
-        witnesses.put(node.id, nowMs);
-        long agreeing = agreeing(nowMs);
-        if (2 * agreeing > membership.expected().size()) {
+        words.put(node.id, new Word(leader, nowMs));
+        words.keySet().retainAll(counted);
+        long agreeing = agreeing(leader, nowMs);
+        if (2 * agreeing > counted.size()) {
             outbox.report("%d of %d expected nodes say that the leader with %s at %s has crashed"
-                    .formatted(agreeing, membership.expected().size(), authority, told.address()));
-            outbox.leaderCrashed(authority, told.address());
+                    .formatted(agreeing, counted.size(), leader, told.address()));
+            outbox.leaderCrashed(leader, told.address());
         }
     }
 
-    /** All nodes say so at about the same time; and each look is a question to the API server. The last word is never lost. */
-    private void left(long nowMs) {
-        wantsLook = true;
-        tick(nowMs);
+    /** Engines come and go, and lie at will: where there are storage nodes theirs counts of the leader alone that the Lease has. */
+    private void left(NodeView node, Authority leader, long nowMs) {
+        if (counted().contains(node.id) || leader.epoch() == leadership.leaseEpoch()) {
+            looks.ask(nowMs);
+        }
     }
 
-    public void tick(long nowMs) {
-        if (wantsLook && nowMs >= lookMs) {
-            wantsLook = false;
-            lookMs = nowMs + Bounds.LOOK_REST_MS;
-            outbox.lookAtLease();
-        }
+    /** Where no storage nodes are expected the engines that the register has. */
+    private Set<String> counted() {
+        return reach.isOfEngines() ? reach.engines() : membership.expected();
     }
 
     /** This master leads: whatever was said is about leaders of the past. */
     public void forget(Authority ours) {
-        authority = ours;
-        witnesses.clear();
+        ledEpoch = ours.epoch();
+        words.clear();
         silences.forget(ours);
     }
 
-    private boolean isOld(Authority told) {
-        return Long.compareUnsigned(told.epoch(), authority.epoch()) < 0;
-    }
-
-    private long agreeing(long nowMs) {
-        return witnesses.entrySet().stream()
-                .filter(witness -> membership.expected().contains(witness.getKey()))
-                .filter(witness -> nowMs - witness.getValue() <= Bounds.WITNESS_MS)
+    private long agreeing(Authority leader, long nowMs) {
+        return words.entrySet().stream()
+                .filter(word -> word.getValue().leader().equals(leader))
+                .filter(word -> nowMs - word.getValue().atMs() <= Bounds.WITNESS_MS)
                 .count();
     }
 }

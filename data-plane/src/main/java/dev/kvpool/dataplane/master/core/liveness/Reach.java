@@ -5,8 +5,10 @@ import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
 import dev.kvpool.dataplane.register.Register;
-import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Which part of the pool has a connection to this master. Of the expected nodes those count that the register has: one that has never come
@@ -37,7 +39,7 @@ public final class Reach {
     }
 
     private Part part() {
-        List<String> counted = counted();
+        Collection<String> counted = counted();
         int connected = 0;
         for (String id : counted) {
             NodeView node = membership.node(id);
@@ -46,19 +48,25 @@ public final class Reach {
         return new Part(connected, counted.size());
     }
 
-    private List<String> counted() {
-        Register known = register.wanted();
-        List<String> counted = new ArrayList<>();
+    private Collection<String> counted() {
         if (isOfEngines()) {
-            known.members().forEach((id, member) -> {
-                if (member.isTransient() && !membership.hasEnded(id)) {
-                    counted.add(id);
-                }
-            });
-            return counted;
+            return engines();
         }
-        membership.expected().stream().filter(known::isMember).forEach(counted::add);
-        return counted.isEmpty() ? List.copyOf(membership.expected()) : counted;
+        Register known = register.wanted();
+        List<String> counted =
+                membership.expected().stream().filter(known::isMember).toList();
+        return counted.isEmpty() ? membership.expected() : counted;
+    }
+
+    /** Ids of the engines that lend memory and have not ended. */
+    Set<String> engines() {
+        Set<String> engines = new HashSet<>();
+        register.wanted().members().forEach((id, member) -> {
+            if (member.isTransient() && !membership.hasEnded(id)) {
+                engines.add(id);
+            }
+        });
+        return engines;
     }
 
     @Override

@@ -14,16 +14,18 @@ import java.util.Set;
 /**
  * For how long the expected nodes hear nothing of the leader, as they answer to the heartbeats of this standby. That most of them
  * do not at one and the same moment is a proof, however long their answers were under way: an answer is younger than the heartbeat
- * it answers, and its silence older than its arrival less its length.
+ * it answers, and its silence older than its arrival less its length. Each node has one word, its last one.
  */
 public final class Silences {
     /** On our clock: from when on, at the latest, and until when, at the earliest, a node has heard nothing. */
-    private record Silence(long fromMs, long untilMs) {}
+    private record Silence(Authority leader, long fromMs, long untilMs) {}
 
     private final Electorate electorate;
     private final Outbox outbox;
-    private Authority authority = Authority.NONE;
     private final Map<String, Silence> silences = new HashMap<>();
+
+    /** This master led with that one: those of before it are of the past. */
+    private long ledEpoch;
 
     public Silences(Electorate electorate, Outbox outbox) {
         this.electorate = electorate;
@@ -35,16 +37,14 @@ public final class Silences {
             throw new ProtocolViolation("an answer to heartbeat " + told.beat() + ", which was not sent");
         }
         Set<String> voters = electorate.voters().orElse(Set.of());
-        if (!voters.contains(node.id) || isOld(told.authority())) {
+        Authority leader = told.authority();
+        if (!voters.contains(node.id) || Long.compareUnsigned(leader.epoch(), ledEpoch) < 0) {
             return;
         }
-        if (!told.authority().equals(authority)) {
-            forget(told.authority());
-        }
-        silences.put(node.id, new Silence(nowMs - told.silentMs(), told.beat()));
-        if (areMostSilent(voters, Bounds.SUSPECT_MS, nowMs)) {
-            boolean proved = areMostSilent(voters, Bounds.SURE_MS + Bounds.SILENCE_MARGIN_MS, nowMs);
-            outbox.leaderSilent(authority, told.address(), proved, nowMs - Bounds.ANSWER_AGE_MS);
+        silences.put(node.id, new Silence(leader, nowMs - told.silentMs(), told.beat()));
+        if (areMostSilent(leader, voters, Bounds.SUSPECT_MS, nowMs)) {
+            boolean proved = areMostSilent(leader, voters, Bounds.SURE_MS + Bounds.SILENCE_MARGIN_MS, nowMs);
+            outbox.leaderSilent(leader, told.address(), proved, nowMs - Bounds.ANSWER_AGE_MS);
         }
     }
 
@@ -53,21 +53,18 @@ public final class Silences {
         return silences.values().stream().anyMatch(silence -> nowMs - silence.untilMs <= Bounds.SUSPECT_MS);
     }
 
-    /** Whatever was said is about leaders of before this one. */
+    /** This master leads so: whatever was said is about leaders of before. */
     void forget(Authority leader) {
-        authority = leader;
+        ledEpoch = leader.epoch();
         silences.clear();
     }
 
-    private boolean isOld(Authority told) {
-        return Long.compareUnsigned(told.epoch(), authority.epoch()) < 0;
-    }
-
-    /** Whether at that moment, a little ago, most of these nodes had heard nothing for so long. */
-    private boolean areMostSilent(Set<String> voters, long forMs, long nowMs) {
+    /** Whether at that moment, a little ago, most of these nodes had heard nothing of this leader for so long. */
+    private boolean areMostSilent(Authority leader, Set<String> voters, long forMs, long nowMs) {
         long momentMs = nowMs - Bounds.ANSWER_AGE_MS;
         long silent = silences.entrySet().stream()
-                .filter(it -> voters.contains(it.getKey()))
+                .filter(it ->
+                        voters.contains(it.getKey()) && it.getValue().leader.equals(leader))
                 .filter(it -> it.getValue().untilMs >= momentMs && it.getValue().fromMs <= momentMs - forMs)
                 .count();
         return 2 * silent > voters.size();

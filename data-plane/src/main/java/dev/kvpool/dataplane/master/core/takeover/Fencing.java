@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.master.core.base.PendingReplies;
 import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.liveness.LeaseLooks;
 import dev.kvpool.dataplane.master.core.membership.NodesSetApart;
 import dev.kvpool.dataplane.master.core.membership.NodesSetApart.Cause;
 import dev.kvpool.dataplane.master.core.membership.View;
@@ -36,6 +37,7 @@ public final class Fencing {
     private final Grants grants;
     private final PendingReplies replies;
     private final Counters counters;
+    private final LeaseLooks looks;
     private final Outbox outbox;
     private boolean raising;
 
@@ -50,19 +52,21 @@ public final class Fencing {
             Grants grants,
             PendingReplies replies,
             Counters counters,
+            LeaseLooks looks,
             Outbox outbox,
             TermSecret termSecret,
             Runnable whenPurged) {
         this.rules = rules;
         this.termSecret = termSecret;
         this.leadership = leadership;
-        this.claims =
-                new Claims(leadership, view.membership(), orders.members(), orders.register(), orders.tenantPurges(), whenPurged);
+        this.claims = new Claims(
+                leadership, view.membership(), orders.members(), orders.register(), orders.tenantPurges(), whenPurged);
         this.setApart = view.membership().setApart();
         this.orders = orders;
         this.grants = grants;
         this.replies = replies;
         this.counters = counters;
+        this.looks = looks;
         this.outbox = outbox;
     }
 
@@ -130,7 +134,7 @@ public final class Fencing {
         }
         String impossible = Claims.objectionToEpoch(node, ours);
         if (!impossible.isEmpty()) {
-            outbox.lookAtLease();
+            lookIfItMayKnow(node, nowMs);
             counters.add(Count.SET_APART_EPOCH);
             String reason = setApart.setApart(node.peer(), Cause.VIOLATION, impossible, nowMs);
             outbox.report("node %s is %s".formatted(node.id, reason));
@@ -139,19 +143,22 @@ public final class Fencing {
         }
         String why = "node %s obeys %s".formatted(node.id, node.seen());
         OptionalLong majoritys = claims.majoritysEpoch(ours);
-        boolean mayKnow = claims.mayKnowLeases(node);
-        boolean nearby =
-                mayKnow && Long.compareUnsigned(node.highestEpoch(), ours.epoch() + Bounds.LONE_RAISE_MAX) <= 0;
+        boolean nearby = claims.mayKnowLeases(node)
+                && Long.compareUnsigned(node.highestEpoch(), ours.epoch() + Bounds.LONE_RAISE_MAX) <= 0;
         if (majoritys.isPresent()) {
             raiseAbove(majoritys.getAsLong(), why);
         } else if (nearby && nowMs >= loneRaiseMs) {
             loneRaiseMs = nowMs + Bounds.LONE_RAISE_REST_MS;
             raiseAbove(node.highestEpoch(), why);
         } else {
-            if (mayKnow) {
-                outbox.lookAtLease();
-            }
+            lookIfItMayKnow(node, nowMs);
             refuse(node, why + ", the Lease says " + ours + Claims.NOT_BELIEVED);
+        }
+    }
+
+    private void lookIfItMayKnow(NodeView node, long nowMs) {
+        if (claims.mayKnowLeases(node)) {
+            looks.ask(nowMs);
         }
     }
 

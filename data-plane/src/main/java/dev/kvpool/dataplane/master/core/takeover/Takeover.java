@@ -17,6 +17,7 @@ import dev.kvpool.dataplane.master.core.index.NodeStream;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.Tombstones;
 import dev.kvpool.dataplane.master.core.liveness.FirstNode;
+import dev.kvpool.dataplane.master.core.liveness.LeaseLooks;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Members;
@@ -73,13 +74,14 @@ public final class Takeover {
             Upkeep upkeep,
             PendingReplies replies,
             Counters counters,
+            LeaseLooks looks,
             Outbox outbox,
             TermSecret termSecret) {
         this.leadership = leadership;
         this.membership = view.membership();
         this.register = orders.register();
         this.fencing = new Fencing(
-                rules, leadership, view, orders, grants, replies, counters, outbox, termSecret, this::purgeTold);
+                rules, leadership, view, orders, grants, replies, counters, looks, outbox, termSecret, this::purgeTold);
         this.firstNode = new FirstNode(leadership, membership);
         this.members = orders.members();
         this.index = view.index();

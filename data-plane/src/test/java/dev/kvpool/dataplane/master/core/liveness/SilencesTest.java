@@ -104,8 +104,17 @@ class SilencesTest {
     void wordsAboutDifferentLeadersDoNotAddUp() {
         silent("a", 10_000);
         assertThat(silent("b", new Authority(6, 66), 10_000, 1)).isEmpty();
-        assertThat(silent("c", 10_000)).as("a leader of the past").isEmpty();
-        assertThat(silent("c", new Authority(6, 66), 10_000, 1)).isPresent();
+        assertThat(silent("c", new Authority(6, 66), 10_000, 1))
+                .get()
+                .returns(new Authority(6, 66), Action.LeaderSilent::authority);
+    }
+
+    @Test
+    void whatOneNodeSaysOfALaterLeaderMakesTheWordsOfOthersNoneOfThePast() {
+        assertThat(silent("a", new Authority(LEADER.epoch() + 1, 99), 10_000, 1))
+                .isEmpty();
+        assertThat(silent("b", 10_000)).isEmpty();
+        assertThat(silent("c", 10_000)).get().returns(LEADER, Action.LeaderSilent::authority);
     }
 
     @Test
