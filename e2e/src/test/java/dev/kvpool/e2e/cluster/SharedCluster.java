@@ -153,11 +153,7 @@ final class SharedCluster
     private static Scene scene(ExtensionContext context, Cluster cluster) {
         OnScene given = context.getRequiredTestClass().getAnnotation(OnScene.class);
         return context.getStore(Namespace.create(SharedCluster.class))
-                .computeIfAbsent(
-                        Scene.class,
-                        key -> new Scene(
-                                cluster, killer(context, cluster), given.namespace(), given.pool(), given.objects()),
-                        Scene.class);
+                .computeIfAbsent(Scene.class, key -> new Scene(cluster, killer(context, cluster), given), Scene.class);
     }
 
     private static <T> T once(ExtensionContext context, Class<T> type, Supplier<T> maker) {

@@ -20,4 +20,7 @@ public @interface OnScene {
 
     /** How many objects a put or get of a prefix is about. */
     int objects();
+
+    /** The pod security level that the namespace enforces. */
+    String podSecurity() default "restricted";
 }

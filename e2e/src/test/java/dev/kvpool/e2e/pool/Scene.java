@@ -25,8 +25,17 @@ public final class Scene implements AutoCloseable {
      * @param objects how many objects a put or get of a prefix is about
      */
     public Scene(Cluster cluster, Killer killer, String namespace, String pool, int objects) {
+        this(cluster, killer, namespace, "restricted", pool, objects);
+    }
+
+    /** The same of a class of scenarios, as it says of itself. */
+    public Scene(Cluster cluster, Killer killer, OnScene given) {
+        this(cluster, killer, given.namespace(), given.podSecurity(), given.pool(), given.objects());
+    }
+
+    private Scene(Cluster cluster, Killer killer, String namespace, String podSecurity, String pool, int objects) {
         this.cluster = cluster;
-        cluster.createNamespace(namespace, "restricted");
+        cluster.createNamespace(namespace, podSecurity);
         this.pool = new Pool(cluster, namespace, pool);
         this.clients = new Clients(cluster, this.pool);
         this.killer = killer;
