@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace kvpool::devices {
 
@@ -26,10 +27,40 @@ constexpr char kEnd = '\0';
   throw std::system_error(errno, std::generic_category(), what);
 }
 
+/// Why the process may not compute on one of its devices; empty: it may on all. CANN counts those, too, that the driver
+/// opens to no second container.
+std::string problemOfDevices(const ascend::Runtime& runtime) {
+  const ascend::Acl& acl = runtime.acl;
+  for (uint32_t device = 0; device < runtime.devices; ++device) {
+    const char* call = "aclrtSetDevice";
+    ascend::AclError error = acl.setDevice(static_cast<int32_t>(device));
+    ascend::AclContext context = nullptr;
+    if (error == ascend::kAclOk) {
+      call = "aclrtCreateContext";
+      error = acl.createContext(&context, static_cast<int32_t>(device));
+    }
+    if (error == ascend::kAclOk) {
+      (void)acl.destroyContext(context);
+      continue;
+    }
+    return "CANN sees " + std::to_string(runtime.devices) + (runtime.devices == 1 ? " NPU" : " NPUs") + ", and NPU " +
+           std::to_string(device) + " of them cannot be opened, " + acl.problem(call, error) +
+           (error == ascend::kAclDeviceOpenFailed
+                ? ". Where pods share NPUs the host must allow it, again after each boot: npu-smi set -t device-share "
+                  "-i NPU -c CHIP -d 1"
+                : ". See with npu-smi info whether it is healthy and which process has it");
+  }
+  return {};
+}
+
 /// The answer as bytes: one for the absence, the text, and one that says that this is all.
 [[noreturn]] void answerInto(int pipe) {
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  const ascend::Loading loading = ascend::loadRuntime();
+  ascend::Loading loading = ascend::loadRuntime();
+  if (loading.runtime != nullptr) {
+    if (std::string problem = problemOfDevices(*loading.runtime); !problem.empty())
+      loading = {nullptr, Absence::NoDevice, std::move(problem)};
+  }
   std::string bytes(1, loading.absence ? static_cast<char>('0' + static_cast<int>(*loading.absence)) : kReady);
   bytes += loading.text;
   bytes += kEnd;

@@ -76,6 +76,16 @@ class CheckDevices : public testing::Test {
   const test::TemporaryDirectory directory_;
 };
 
+/// As after a boot of the host of mode Shared: CANN counts the device, and the driver opens it to no second container.
+TEST_F(CheckDevices, ADeviceThatCannotBeOpenedIsNone) {
+  const Result result = run("cann", "", "FAKE_ASCEND_DEVICES=2 FAKE_ASCEND_CLOSED_DEVICES=1");
+  EXPECT_NE(result.out.find("NoDevice"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("CANN sees 2 NPUs, and NPU 1 of them cannot be opened, aclrtSetDevice: ACL error 507033"),
+            std::string::npos)
+      << result.out;
+  EXPECT_NE(result.out.find("device-share"), std::string::npos) << result.out;
+}
+
 TEST_F(CheckDevices, WhereAllIsThereNothingIsMissing) {
   const Result result = run("cann", "--link=RoCE --driver-min=25.5");
   EXPECT_EQ(result.code, 0) << errors();

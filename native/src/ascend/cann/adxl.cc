@@ -40,6 +40,11 @@ Adxl Adxl::of(Symbols& methods, Symbols& texts, const std::string& scope) {
   return adxl;
 }
 
+bool Adxl::isIn(void* library) {
+  const Symbols methods(library);
+  return methods.has("_ZN" + std::string(kAdxlScope) + "C1Ev") || isOfCann82(methods);
+}
+
 bool Adxl::isOfCann82(const Symbols& methods) {
   return methods.has("_ZN" + std::string(kAdxlScope) + "C1ERKN2ge12AscendStringE");
 }

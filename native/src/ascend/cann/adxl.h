@@ -53,6 +53,8 @@ struct Adxl {
 
   /// The methods, and of `texts` what text needs.
   static Adxl of(Symbols& methods, Symbols& texts, const std::string& scope);
+  /// Whether a library has the class at all.
+  static bool isIn(void* library);
   /// Whether a library has the class as CANN 8.2 had it, which took its name when it was made.
   static bool isOfCann82(const Symbols& methods);
   /// Whether the version has it; versions that cannot be asked have none.

@@ -29,7 +29,7 @@ std::string listed(const std::vector<std::string>& items, const char* between) {
   return text;
 }
 
-/// One attempt: what it loaded is closed again unless it ends well.
+/// One attempt: what it loaded is closed again unless it comes as far as to begin ACL.
 class Attempt {
  public:
   Attempt() {
@@ -51,9 +51,13 @@ class Attempt {
     if (texts == nullptr) return notFound("metadef of CANN, which has its texts");
     const char* scope = kAdxlScope;
     void* methods = open(kAdxl);
-    if (methods == nullptr) {
-      scope = kHixlScope;
-      methods = open(kHixl);
+    // The library of ADXL has more than that, and may be there without it.
+    if (methods == nullptr || !Adxl::isIn(methods)) {
+      if (void* hixl = open(kHixl); hixl != nullptr) {
+        if (methods != nullptr) files_.erase(files_.end() - 2);  // which is not used
+        scope = kHixlScope;
+        methods = hixl;
+      }
     }
     if (methods == nullptr) return notFound("ADXL, the transport of CANN");
 
@@ -81,13 +85,13 @@ class Attempt {
 
   Loading withDevices(std::unique_ptr<Runtime> runtime, std::unique_ptr<Runtime>& into) {
     const Acl& acl = runtime->acl;
+    loaded_.clear();  // they stay: ACL may have threads from now on, also where it finds no device
     const AclError begun = acl.init(nullptr);
     if (begun != kAclOk && begun != kAclRepeatInitialize) return noDevice(acl.problem("aclInit", begun));
     const AclError counted = acl.getDeviceCount(&runtime->devices);
     if (counted != kAclOk) return noDevice(acl.problem("aclrtGetDeviceCount", counted));
     if (runtime->devices == 0) return noDevice("ACL sees no device");
     runtime->files = listed(files_, ", ");
-    loaded_.clear();  // they stay
     Loading loading;
     loading.text = std::to_string(runtime->devices) + (runtime->devices == 1 ? " NPU, " : " NPUs, ") +
                    runtime->adxl.name + " of " + runtime->files;

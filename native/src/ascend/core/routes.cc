@@ -2,6 +2,7 @@
 #include "ascend/core/routes.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ascend/core/statuses.h"
 
@@ -106,9 +107,31 @@ void Routes::disconnected(Time now, const std::string& endpoint, TransportStatus
   route.asked = false;
   route.state = State::None;
   if (route.waiting.empty()) route.forgotten = false;
-  for (const Broken& broken : std::exchange(route.broken, {}))
-    conclude(broken.id, broken.status);
+  settleBroken(now, route);
   advanceAll(now);
+}
+
+void Routes::settleBroken(Time now, Route& route) {
+  for (Broken broken : std::exchange(route.broken, {})) {
+    // A failure is the card's own, behind which nothing moves, unless CANN has put that of its Disconnect in its place.
+    const bool mayMove = broken.status == kTransportTimeout || settings_.connectsByItself;
+    if (!route.kept || closed_ || !mayMove) {
+      conclude(broken.id, broken.status);
+      continue;
+    }
+    broken.until = now + settings_.cardRepeatsMs;
+    route.held.push_back(broken);
+  }
+  if (!route.kept) release(std::numeric_limits<Time>::max(), route);
+}
+
+bool Routes::release(Time now, Route& route) {
+  const auto given = std::ranges::stable_partition(route.held, [&](const Broken& held) { return held.until > now; });
+  const std::vector<Broken> over(given.begin(), given.end());
+  route.held.erase(given.begin(), given.end());
+  for (const Broken& broken : over)
+    conclude(broken.id, broken.status);
+  return !over.empty();
 }
 
 void Routes::transferred(Time now, TransferId id, TransportStatus status) {
@@ -132,14 +155,9 @@ void Routes::transferred(Time now, TransferId id, TransportStatus status) {
   } else if (!breaksChannel(status)) {
     conclude(id, status);
     endIfShort(route);
-  } else if (settings_.connectsByItself && status != kTransportTimeout) {
-    // CANN has ended the channel. Others that are under way may have it made again, without memory that comes later.
-    // Where the peer could not be told, CANN has kept it: no transfer by it succeeds any more.
-    route.kept = true;
-    route.state = route.underWay == 0 && route.broken.empty() ? State::None : State::Ending;
-    conclude(id, status);
   } else {
-    // Of a timeout CANN itself may know nothing.
+    // Where CANN connects by itself it has mostly ended the channel. Of a timeout it may know nothing, where the peer
+    // could not be told it has kept the channel, and others that are under way may have had it made again.
     route.broken.push_back({id, status});
     route.state = State::Ending;
   }
@@ -185,7 +203,10 @@ void Routes::tick(Time now) {
     finish(id, {KV_TIMEOUT, lacksRoom ? "the time of the transfer ended while it waited for a channel, " + lackOfRoom()
                                       : "the time of the transfer ended before its channel was there"});
   }
-  if (!late.empty() || fitting_ != SIZE_MAX) advanceAll(now);
+  bool released = false;
+  for (auto& [endpoint, route] : routes_)
+    released = release(now, route) || released;
+  if (released || !late.empty() || fitting_ != SIZE_MAX) advanceAll(now);
   askForKept(now);
 }
 
@@ -234,6 +255,8 @@ void Routes::shutDown() {
   for (auto& [endpoint, route] : routes_) {
     route.waiting.clear();
     if (route.state == State::Ready) route.state = State::Ending;
+    // What is held ends with CANN's engine, at once.
+    release(std::numeric_limits<Time>::max(), route);
   }
   advanceAll(0);
 }
@@ -251,7 +274,7 @@ void Routes::advance(Time now, Routed found) {
   if (wantsChannel(route)) connectOrWait(now, found);
   if (route.state == State::Ready) beginWaiting(now, found);
   anyWaits_ = anyWaits_ || wantsChannel(route);
-  if (route.state == State::None && idle) drop(now, found);
+  if (route.state == State::None && idle && route.held.empty()) drop(now, found);
 }
 
 void Routes::forgetEnded(Route& route) const {

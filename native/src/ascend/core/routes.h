@@ -26,6 +26,8 @@ struct RouteSettings {
   /// has less room, it says so, and is believed.
   size_t channelsMax = 512;
   bool shortConnections = false;  ///< a channel ends with the last transfer that it is there for
+  /// For how long the card may still move bytes of a transfer that broke its channel, where CANN cannot end that.
+  Time cardRepeatsMs = 30000;
 };
 
 /// Where an engine of a peer is.
@@ -85,10 +87,12 @@ class Routes {
  private:
   /// Of a channel. Ending: what is under way ends first, then the channel is ended, and made again if something waits.
   enum class State { None, Connecting, Ready, Ending };
-  /// A transfer whose channel did not survive it: CANN may still touch its memory until the channel has ended.
+  /// A transfer whose channel did not survive it: the card may still touch its memory until the channel has ended or,
+  /// where it cannot be, until the card has given up.
   struct Broken {
     TransferId id = 0;
     TransportStatus status = kTransportFailed;
+    Time until = 0;  // then the card has; of those that are held
   };
   struct Route {
     State state = State::None;
@@ -104,7 +108,8 @@ class Routes {
     size_t underWay = 0;  // transfers
     uint64_t use = 0;     // when it was used last: of all routes the greater the later
     std::deque<TransferId> waiting;
-    std::vector<Broken> broken;
+    std::vector<Broken> broken;  // their channel is to end
+    std::vector<Broken> held;    // it could not be ended
   };
   /// A channel that CANN kept when it was to be ended, as its peer could not be told: it takes room for as long as CANN
   /// has it, and there may be no other transfer to that peer ever.
@@ -159,6 +164,10 @@ class Routes {
   /// One of what was under way is over.
   Route& ended(TransferId id);
   void endIfShort(Route& route);
+  /// Ends those of `broken`, or holds them where CANN keeps their channel.
+  void settleBroken(Time now, Route& route);
+  /// Of what is held, what the card has given up by now. Whether there was any.
+  bool release(Time now, Route& route);
   void conclude(TransferId id, TransportStatus status);
   void finish(TransferId id, Status status);
 

@@ -109,6 +109,11 @@ Result<Settings> Settings::of(const Environment& environment) {
   reader.number(settings.threads, {"ASCEND_THREAD_POOL_SIZE"}, 1U, 16U);
   reader.number<uint16_t>(settings.basePort, {"ASCEND_BASE_PORT"}, 1024, 65436);
   reader.flag(settings.roce, "HCCL_INTRA_ROCE_ENABLE");
+  uint32_t timeout = 20;
+  uint32_t tries = 7;
+  reader.number(timeout, {"HCCL_RDMA_TIMEOUT"}, 0U, 24U);
+  reader.number(tries, {"HCCL_RDMA_RETRY_CNT"}, 1U, 7U);
+  settings.cardRepeatsMs = static_cast<int32_t>(uint64_t{4096} * tries * (uint64_t{1} << timeout) / 1000000);
   reader.number(settings.trafficClass, {"ASCEND_RDMA_TC", "HCCL_RDMA_TC"}, 0U, 252U, 4U);
   reader.number(settings.serviceLevel, {"ASCEND_RDMA_SL", "HCCL_RDMA_SL"}, 0U, 7U);
   reader.text(settings.localCommRes, "ASCEND_LOCAL_COMM_RES");
@@ -121,7 +126,13 @@ Result<Settings> Settings::of(const Environment& environment) {
   return settings;
 }
 
-size_t channelsMax(const Settings& settings, size_t otherwise) {
+size_t channelsMax(const Settings& settings, const Capabilities& capabilities) {
+  constexpr size_t kOfHccl = 512;
+  constexpr size_t kOfClientsAndServers = 128;
+  const bool isNewer = settings.localCommRes.empty() ? capabilities.clientServerComm
+                                                     : settings.localCommRes.find("\"1.3\"") != std::string::npos;
+  const bool isChosen = settings.globalResources.find("protocol_desc") != std::string::npos;
+  const size_t otherwise = isNewer || isChosen ? kOfClientsAndServers : kOfHccl;
   const std::string& json = settings.globalResources;
   constexpr std::string_view kName = "\"max_active_channels\"";
   const size_t name = json.find(kName);

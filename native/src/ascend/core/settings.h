@@ -28,6 +28,9 @@ struct Settings {
   uint16_t basePort =
       20000;          ///< ASCEND_BASE_PORT: each device has the hundred ports at this + 100 times its physical number
   bool roce = false;  ///< HCCL_INTRA_ROCE_ENABLE=1
+  /// HCCL_RDMA_TIMEOUT, HCCL_RDMA_RETRY_CNT: for how long the card repeats what is not answered, 4.096 us * 2^TIMEOUT
+  /// for each try.
+  int32_t cardRepeatsMs = 30064;
   uint32_t trafficClass = 132;  ///< ASCEND_RDMA_TC, else HCCL_RDMA_TC: 0 to 252 by four
   uint32_t serviceLevel = 4;    ///< ASCEND_RDMA_SL, else HCCL_RDMA_SL: 0 to 7
   std::string localCommRes;     ///< ASCEND_LOCAL_COMM_RES, JSON; empty: CANN's own, or version 1.3 where CANN can
@@ -45,9 +48,10 @@ struct Capabilities {
   bool clientServerComm = false;
 };
 
-/// For how many channels CANN has room: `otherwise`, or less where ASCEND_GLOBAL_RESOURCE_CONFIG has another
+/// For how many channels CANN has room, by its way to communicate: 512 with one of HCCL for each pair of engines, 128
+/// where LocalCommRes or protocol_desc chooses the newer one. Less where ASCEND_GLOBAL_RESOURCE_CONFIG has another
 /// max_active_channels.
-size_t channelsMax(const Settings& settings, size_t otherwise);
+size_t channelsMax(const Settings& settings, const Capabilities& capabilities);
 
 /// Whether CANN makes and ends channels by itself. KV_INVALID_ARGUMENT when that is wanted and CANN cannot.
 Result<bool> connectsByItself(const Settings& settings, const Capabilities& capabilities);

@@ -113,7 +113,8 @@ Status Station::listen(const Terms& terms) {
   transport.routes.connectTimeoutMs = settings_.connectTimeoutMs;
   transport.routes.transferTimeoutMs = settings_.transferTimeoutMs;
   transport.routes.connectsByItself = byItself.value();
-  transport.routes.channelsMax = channelsMax(settings_, transport.routes.channelsMax);
+  transport.routes.channelsMax = channelsMax(settings_, capabilities);
+  transport.routes.cardRepeatsMs = settings_.cardRepeatsMs;
   transport.routes.shortConnections = settings_.shortConnections;
   transport.threads = settings_.threads;
   transport.async = settings_.async && engine_->hasAsync();

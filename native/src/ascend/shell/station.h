@@ -42,6 +42,8 @@ class Station {
   Status copy(std::span<const Copy> copies) { return copiers_->copy(copies); }
   /// Memory of the host for that; given back before the station ends.
   Result<CopyMemory::Piece> copyMemory(uint64_t bytes) { return copyMemory_->take(bytes); }
+  /// For how long CANN may still touch memory of a transfer that ended with its time, where it cannot end the channel.
+  [[nodiscard]] Time cardRepeatsMs() const { return settings_.cardRepeatsMs; }
   /// Within which a transfer ends, with the channel that it may need first.
   [[nodiscard]] Time patienceMs() const { return Time{settings_.connectTimeoutMs} + settings_.transferTimeoutMs; }
 

@@ -147,10 +147,8 @@ void Transport::transfer(std::unique_lock<std::mutex>& lock, const Transfer& wan
 void Transport::watch() {
   std::unique_lock lock(mutex_);
   while (!over()) {
-    if (underWay_.empty()) {
-      due_.wait_for(lock, kTick);
-      continue;
-    }
+    // Each turn of a worker ends with settle(), which tells of what it began.
+    changed_.wait(lock, [this] { return !underWay_.empty() || over(); });
     std::vector<UnderWay> looked = std::exchange(underWay_, {});
     lock.unlock();
     std::vector<std::pair<TransferId, TransportStatus>> ends;

@@ -35,9 +35,9 @@ class AscendStaging {
   Result<std::unique_ptr<OfferedMemory>> lend(uint64_t bytes, Time now);
 
   /// A connection may have ended before its node learns of it, or while CANN moves bytes for it: its memory is lent
-  /// again after more time than a node, whose timeouts are taken to be ours, gives a transfer and the end of its
-  /// channel.
-  [[nodiscard]] Time restMs() const { return station_->patienceMs() + kLearnMs; }
+  /// again after more time than a node, whose timeouts are taken to be ours, gives a transfer, the end of its channel
+  /// and its card, which may repeat what was not answered.
+  [[nodiscard]] Time restMs() const { return station_->patienceMs() + station_->cardRepeatsMs() + kLearnMs; }
   [[nodiscard]] ascend::Station& station() { return *station_; }
 
  private:

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include "temporary_directory.h"
@@ -47,6 +48,17 @@ TEST(Runtime, EachVersionOfCannIsUsed) {
     EXPECT_NE(text.find("1 NPU, " + std::string(one.className) + " of "), std::string::npos) << text;
     EXPECT_NE(text.find(kSets + "/" + one.set + "/" + one.library), std::string::npos) << text;
   }
+}
+
+TEST(Runtime, HixlIsUsedWhereTheLibraryOfAdxlIsThereWithoutIt) {
+  const test::TemporaryDirectory directory;
+  for (const char* library : {"libascendcl.so", "libmetadef.so", "libcann_hixl.so"})
+    std::filesystem::create_symlink(kSets + "/cann-hixl/" + library, directory.path() + "/" + library);
+  std::filesystem::create_symlink(kSets + "/cann-hixl/libmetadef.so", directory.path() + "/libllm_datadist.so");
+  const std::string text = lookIn(directory.path());
+  EXPECT_EQ(text.substr(0, text.find('\n')), "Ready") << text;
+  EXPECT_NE(text.find("hixl::Hixl of "), std::string::npos) << text;
+  EXPECT_EQ(text.find("libllm_datadist.so"), std::string::npos) << text;
 }
 
 TEST(Runtime, LibrariesThatTheLoaderFindsByItselfAreUsed) {

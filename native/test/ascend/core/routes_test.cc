@@ -187,18 +187,82 @@ TEST_F(RoutesTest, WhereCannConnectsByItselfNothingElseDoes) {
   ASSERT_NE(next<Transfer>(), nullptr);
 }
 
-TEST_F(RoutesTest, AChannelThatCannMayHaveKeptAfterAFailureIsEndedBeforeTheNextTransfer) {
+TEST_F(RoutesTest, WhereCannConnectsByItselfAFailedTransferEndsWhenItsChannelIsKnownToHave) {
+  for (const TransportStatus gone : {kTransportOk, kNotConnected}) {
+    make({.connectsByItself = true});
+    clear();
+    submit(1);
+    clear();
+    transferred(1, kTransportFailed);
+    ASSERT_NE(next<Disconnect>(), nullptr) << "the failure may be that of CANN's own Disconnect";
+    clear();
+    disconnected(gone);
+    ASSERT_NE(next<Finish>(), nullptr);
+    EXPECT_EQ(endOf(1)->code(), KV_TRANSFER_FAILED);
+    EXPECT_EQ(routes_->counters().channels, 0U);
+  }
+}
+
+TEST_F(RoutesTest, AChannelThatCannKeptAfterAFailureIsEndedBeforeTheNextTransferOnceWhateverComesOfIt) {
   make({.connectsByItself = true});
   submit(1);
-  clear();
   transferred(1, kTransportFailed);
-  ASSERT_NE(next<Finish>(), nullptr) << "the peer may be gone: this does not wait for it";
+  disconnected(kTransportFailed);
   clear();
   submit(2);
   ASSERT_NE(next<Disconnect>(), nullptr);
   clear();
   disconnected(kTransportFailed);
-  ASSERT_NE(next<Transfer>(), nullptr) << "once, whatever comes of it";
+  ASSERT_NE(next<Transfer>(), nullptr);
+}
+
+/// The card goes on with what it moves for as long as it repeats it, where CANN cannot end the channel.
+TEST_F(RoutesTest, ATransferWhoseChannelCannKeepsEndsWhenTheCardHasGivenUp) {
+  for (const bool connectsByItself : {false, true}) {
+    SCOPED_TRACE(connectsByItself);
+    make({.connectsByItself = connectsByItself, .cardRepeatsMs = 5000});
+    now_ = 1000;
+    submit(1);
+    if (!connectsByItself) connected(kTransportOk);
+    transferred(1, connectsByItself ? kTransportFailed : kTransportTimeout);
+    disconnected(kTransportFailed);
+    EXPECT_FALSE(endOf(1));
+    // Another peer's, and the next attempt to end the channel, change nothing.
+    submit(2);
+    disconnected(kTransportFailed);
+    now_ += 4999;
+    routes_->tick(now_);
+    take();
+    EXPECT_FALSE(endOf(1));
+    EXPECT_EQ(routes_->counters().channelsKept, 1U);
+    ++now_;
+    routes_->tick(now_);
+    take();
+    ASSERT_TRUE(endOf(1));
+    EXPECT_EQ(endOf(1)->code(), connectsByItself ? KV_TRANSFER_FAILED : KV_TIMEOUT);
+    clear();
+  }
+}
+
+TEST_F(RoutesTest, ATransferWhoseChannelCannKeepsEndsWithTheChannel) {
+  underWay(1);
+  transferred(1, kTransportTimeout);
+  disconnected(kTransportFailed);
+  EXPECT_FALSE(endOf(1));
+  submit(2);
+  disconnected(kTransportOk);
+  ASSERT_TRUE(endOf(1));
+  EXPECT_EQ(endOf(1)->code(), KV_TIMEOUT);
+}
+
+TEST_F(RoutesTest, ATransferWhoseChannelCannKeepsEndsAtTheShutdown) {
+  underWay(1);
+  transferred(1, kTransportTimeout);
+  disconnected(kTransportFailed);
+  routes_->shutDown();
+  take();
+  ASSERT_TRUE(endOf(1));
+  EXPECT_EQ(routes_->pending(), 0U);
 }
 
 TEST_F(RoutesTest, ATransferThatFailsEndsItsChannelAndTheNextMakesAnother) {
@@ -293,7 +357,8 @@ TEST_F(RoutesTest, AChannelWhosePeerCouldNotBeToldOfItsEndIsEndedBeforeTheNextOn
   ASSERT_NE(next<Disconnect>(), nullptr);
   clear();
   disconnected(kNotConnected);
-  ASSERT_NE(next<Connect>(), nullptr);
+  ASSERT_TRUE(endOf(1));
+  EXPECT_EQ(all<Connect>().size(), 1U);
 }
 
 TEST_F(RoutesTest, MemoryThatThePeerRegisteredAfterwardsRenewsTheChannel) {

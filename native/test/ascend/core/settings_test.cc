@@ -136,11 +136,24 @@ TEST(Settings, VersionOneThreeOfResourcesIsTakenWhereCannCan) {
   EXPECT_EQ(optionsOf({}, {.clientServerComm = true}, "adxl.").at("adxl.LocalCommRes"), R"({"version":"1.3"})");
 }
 
+TEST(Settings, TheCardRepeatsForAsLongAsItIsToldTo) {
+  EXPECT_EQ(read({}).value().cardRepeatsMs, 30064);
+  EXPECT_EQ(read({{"HCCL_RDMA_TIMEOUT", "17"}}).value().cardRepeatsMs, 3758);
+  EXPECT_EQ(read({{"HCCL_RDMA_TIMEOUT", "24"}, {"HCCL_RDMA_RETRY_CNT", "7"}}).value().cardRepeatsMs, 481036);
+  EXPECT_EQ(read({{"HCCL_RDMA_TIMEOUT", "25"}}).status().code(), KV_INVALID_ARGUMENT);
+  EXPECT_EQ(read({{"HCCL_RDMA_RETRY_CNT", "0"}}).status().code(), KV_INVALID_ARGUMENT);
+}
+
 TEST(Settings, RoomForChannelsIsCannsUnlessItIsToldToHaveLess) {
   const auto channels = [](const char* json) {
-    return channelsMax(read({{"ASCEND_GLOBAL_RESOURCE_CONFIG", json}}).value(), 512);
+    return channelsMax(read({{"ASCEND_GLOBAL_RESOURCE_CONFIG", json}}).value(), {});
   };
-  EXPECT_EQ(channelsMax({}, 512), 512U);
+  EXPECT_EQ(channelsMax({}, {}), 512U);
+  EXPECT_EQ(channelsMax({}, {.clientServerComm = true}), 128U);
+  EXPECT_EQ(channelsMax(read({{"ASCEND_LOCAL_COMM_RES", R"({"version":"1.3"})"}}).value(), {}), 128U);
+  EXPECT_EQ(channelsMax(read({{"ASCEND_LOCAL_COMM_RES", R"({"version":"1.2"})"}}).value(), {.clientServerComm = true}),
+            512U);
+  EXPECT_EQ(channels(R"({"comm_resource_config":{"protocol_desc":["roce:device"]}})"), 128U);
   EXPECT_EQ(channels(R"({"max_active_channels":128})"), 128U);
   EXPECT_EQ(channels("{\n  \"max_active_channels\" : \"64\"\n}"), 64U);
   EXPECT_EQ(channels(R"({"store":{"max_active_channels":4096}})"), 512U);

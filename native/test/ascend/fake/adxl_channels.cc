@@ -2,19 +2,12 @@
 #include "adxl_channels.h"
 
 namespace fake_ascend {
-namespace {
-
-constexpr uint64_t kLinks = 512;
-
-}  // namespace
-
 Status Channels::connect(const std::string& peer, Deadline deadline) {
   {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_until(lock, deadline, [&] { return connecting_.count(peer) == 0; })) return kTimeout;
     if (channels_.count(peer) != 0) return kAlreadyConnected;
-    if (limited_ && channels_.size() + connecting_.size() >= fake_ascend_number("links", kLinks))
-      return kResourceExhausted;
+    if (channels_.size() + connecting_.size() >= fake_ascend_number("links", links_)) return kResourceExhausted;
     connecting_.insert(peer);
   }
   std::shared_ptr<Channel> channel;

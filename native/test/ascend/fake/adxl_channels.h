@@ -16,7 +16,7 @@ namespace fake_ascend {
 /// The channels of one engine to others, by their names. One that its peer cannot be told of stays.
 class Channels {
  public:
-  explicit Channels(bool limited) : limited_(limited) {}
+  explicit Channels(uint64_t links) : links_(links) {}
 
   Status connect(const std::string& peer, Deadline deadline);
   Status disconnect(const std::string& peer, Deadline deadline);
@@ -25,7 +25,7 @@ class Channels {
   void closeAll();
 
  private:
-  const bool limited_;
+  const uint64_t links_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, std::shared_ptr<Channel>> channels_;

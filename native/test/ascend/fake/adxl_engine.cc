@@ -40,7 +40,7 @@ Home homeByAcl(uint64_t start, uint64_t size) {
 }  // namespace
 
 Engine::Engine(const EngineOptions& options)
-    : options_(options), listener_(memory_, options.bufferPool), channels_(options.limitedLinks) {
+    : options_(options), listener_(memory_, options.bufferPool), channels_(options.links) {
   fake_ascend_count("engine", 1);
 }
 

@@ -65,8 +65,12 @@ std::optional<EngineOptions> EngineOptions::parse(const std::map<std::string, st
     parsed.link = Link::kFabric;
   else if (roceByEnvironment() || (chosenProtocol && resources.find("roce:") != std::string::npos))
     parsed.link = Link::kRoce;
-  parsed.limitedLinks =
-      parsed.link != Link::kFabric && !chosenProtocol && communication.find("1.3") == std::string::npos;
+  // The newer way to communicate has less room for channels than one of HCCL for each pair.
+  const bool isNewer = chosenProtocol || communication.find("1.3") != std::string::npos;
+  if (parsed.link == Link::kFabric)
+    parsed.links = UINT64_MAX;
+  else if (isNewer)
+    parsed.links = kLinksOfClientsAndServers;
   return parsed;
 }
 

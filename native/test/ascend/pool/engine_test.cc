@@ -76,7 +76,7 @@ TEST(AscendEngines, SayWhatCannDoesAndLetTheChannelOfAPeerThatEndsGo) {
   EXPECT_GT(stats.ascend_transfer_us, 0U);
   EXPECT_EQ(stats.ascend_connects, 1U);
   EXPECT_EQ(stats.ascend_channels, 1U);
-  EXPECT_EQ(stats.ascend_channels_max, 512U);
+  EXPECT_EQ(stats.ascend_channels_max, 128U);
   EXPECT_EQ(stats.ascend_transfer_failures + stats.ascend_disconnects + stats.ascend_channels_kept, 0U);
   there.reset();
   EXPECT_TRUE(eventually([&] {

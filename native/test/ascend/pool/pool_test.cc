@@ -206,7 +206,7 @@ TEST_F(AscendPool, ValuesOfAllSizesComeBackAsTheyWerePut) {
   EXPECT_GT(node.ascend_transfers, 8u);
   EXPECT_EQ(node.ascend_transfer_failures + node.ascend_transfer_timeouts + node.ascend_retries, 0u);
   EXPECT_GT(node.ascend_transfer_us, 0u);
-  EXPECT_EQ(node.ascend_channels_max, 512u);
+  EXPECT_EQ(node.ascend_channels_max, 128u);
   ASSERT_TRUE(eventually([&] { return statsOf(node_.get()).ascend_channels == 1; }));
   EXPECT_EQ(statsOf(node_.get()).ascend_connects, 1u);
   client_.reset();
