@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * How many storage nodes are away, whatever they are away for: the one count that all transitions share. A node is back when the leader
@@ -46,9 +47,20 @@ final class Budget {
         return away;
     }
 
-    /** How many masters and storage nodes are taken away for a while by a step. */
-    long stopped() {
-        return steps.stream().filter(Budget::isStopped).count();
+    /**
+     * How many masters and storage nodes other than this one are taken away for a while by a step: a step that has failed makes room for
+     * the one that mends it.
+     */
+    long stopped(String except) {
+        return stoppedBeside(except).count();
+    }
+
+    boolean isAnyMasterStopped(String except) {
+        return stoppedBeside(except).anyMatch(step -> view.members().isMaster(step.of()));
+    }
+
+    private Stream<StepStatus> stoppedBeside(String except) {
+        return steps.stream().filter(step -> isStopped(step) && !step.of().equals(except));
     }
 
     /** A leader that did not hand over for a user has lost nothing, and nothing waits for it. */

@@ -69,6 +69,28 @@ final class Facts {
         return step.before() != null && member.uid().equals(step.before().uid());
     }
 
+    /**
+     * The pod that a step made never came back from it, nor has any leader met its process, so that its memory holds nothing: it may be
+     * replaced though nothing can be moved from it.
+     */
+    static boolean isReplacedInVain(StepStatus step, Member member) {
+        return step.kind() == StepKind.REPLACE
+                && step.because() == StepCause.SETTINGS
+                && step.state() == StepState.FAILED
+                && step.before() != null
+                && !isStillThere(step, member)
+                && !member.outlives()
+                && isUnmet(step, member);
+    }
+
+    /** Nothing was put there since the step began. */
+    static boolean isUnmet(StepStatus step, Member member) {
+        boolean unmet = member.node()
+                .filter(node -> node.incarnation().equals(step.before().incarnation()))
+                .isPresent();
+        return !member.ready() && (unmet || member.holdsNothing());
+    }
+
     /** A pod that was deleted and is still there, or was not deleted yet. */
     static boolean isToBeDeleted(StepStatus step, Members members) {
         return step.kind() == StepKind.REPLACE

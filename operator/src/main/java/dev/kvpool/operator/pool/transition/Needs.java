@@ -192,6 +192,12 @@ final class Needs {
 
     /** What is emptied for its place is not emptied once more: once nothing is left there, it is replaced at once. */
     private void moved(Member member) {
+        if (step(member.id())
+                .filter(step -> Facts.isReplacedInVain(step, member))
+                .isPresent()) {
+            add(member.id(), StepKind.REPLACE, StepCause.SETTINGS, false, true);
+            return;
+        }
         if (view.cordon(member.id()).isEmpty()) {
             add(member.id(), StepKind.EMPTY, StepCause.SETTINGS, false, false);
         } else if (step(member.id())

@@ -163,6 +163,7 @@ final class PodSteps {
                 || (settings && member.outlives())
                 || view.terms().mayLoseBytes()
                 || !member.started()
+                || (step.state() == StepState.EMPTY && Facts.isUnmet(step, member))
                 || (step.state() == StepState.DROPPED && view.terms().onLeftovers() == LeftoverPolicy.DROP)
                 || member.node().filter(node -> EmptySteps.isEmpty(step, node)).isPresent();
         if (mayGo) {

@@ -125,7 +125,16 @@ public final class Transitions {
             steps.add(before.get().in(keeps ? StepState.KEPT : StepState.DROPPED, null));
             return;
         }
-        StepStatus next = view.begin(need.of(), need.kind(), need.because()).on(host);
+        boolean inVain = need.kind() == StepKind.REPLACE
+                && find(steps, need.of())
+                        .filter(step -> view.members()
+                                .get(need.of())
+                                .filter(member -> Facts.isReplacedInVain(step, member))
+                                .isPresent())
+                        .isPresent();
+        StepStatus next = view.begin(need.of(), need.kind(), need.because())
+                .on(host)
+                .in(inVain ? StepState.EMPTY : StepState.UNDER_WAY, null);
         if (before.isPresent() && !need.stops()) {
             next = next.withoutFacts()
                     .begun(before.get().since())

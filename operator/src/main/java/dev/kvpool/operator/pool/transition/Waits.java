@@ -55,7 +55,7 @@ final class Waits {
             return Optional.of("nothing is changed");
         }
         if (it.mends()) {
-            return budget.stopped() < view.terms().maxUnavailable() ? Optional.empty() : Optional.of(BUDGET);
+            return budget.stopped(it.of()) < view.terms().maxUnavailable() ? Optional.empty() : Optional.of(BUDGET);
         }
         if (members.leader().isEmpty()) {
             return Optional.of("no master leads and serves");
@@ -69,7 +69,7 @@ final class Waits {
             case SETTINGS ->
                 upgradeFirst()
                         .or(this::lost)
-                        .or(this::failed)
+                        .or(() -> failed(it))
                         .or(() -> it.kind() == StepKind.EMPTY ? besideLeftovers() : Optional.empty())
                         .or(() -> stopping(it));
             case UPGRADE, ROLLBACK -> cordonedFirst().or(() -> stopping(it));
@@ -174,9 +174,11 @@ final class Waits {
                 && one.observed().perNode() == other.observed().perNode();
     }
 
-    private Optional<String> failed() {
+    /** Nothing else is changed after a change that failed, but what failed is mended. */
+    private Optional<String> failed(Transition it) {
         return steps.stream()
                 .filter(step -> step.because() == StepCause.SETTINGS && step.state() == StepState.FAILED)
+                .filter(step -> !step.of().equals(it.of()))
                 .map(StepStatus::waitsFor)
                 .findFirst();
     }
@@ -185,20 +187,20 @@ final class Waits {
     private Optional<String> stopping(Transition it) {
         return master(it)
                 .or(() -> it.master() && it.because() != StepCause.SCALE_DOWN ? room(it) : Optional.empty())
-                .or(() -> steps.stream().anyMatch(step -> Budget.isStopped(step) && members.isMaster(step.of()))
+                .or(() -> budget.isAnyMasterStopped(it.of())
                         ? Optional.of("one master at a time, and none beside a storage node")
                         : Optional.empty())
-                .or(() -> it.master() ? master() : storage(it))
+                .or(() -> it.master() ? afterStorage(it) : storage(it))
                 .or(() -> it.kind() == StepKind.HAND_OVER ? new WarmMasters(members).lack() : Optional.empty());
     }
 
-    private Optional<String> master() {
-        return budget.stopped() == 0 ? Optional.empty() : Optional.of("storage nodes that are under way come first");
+    private Optional<String> afterStorage(Transition it) {
+        return budget.stopped(it.of()) == 0 ? Optional.empty() : Optional.of("storage nodes that are under way come first");
     }
 
     private Optional<String> storage(Transition it) {
         boolean only = it.because().isImage()
-                && budget.stopped() == 0
+                && budget.stopped(it.of()) == 0
                 && members.storage().size() == 1;
         return mastersFirst()
                 .or(() -> room(it))

@@ -25,6 +25,9 @@ import java.util.TreeSet;
 
 /** Kubernetes nodes and the pods on them: what controllers, scheduler and kubelets do, a little at each tick. */
 final class RandomCluster {
+    /** A variable with which no process gets ready, nor says anything to anybody. */
+    static final String BROKEN = "BROKEN";
+
     /** Why a pod ends. */
     enum End {
         /** The operator deletes it, and another one takes its place. */
@@ -54,6 +57,7 @@ final class RandomCluster {
         final boolean perNode;
         final boolean outlives;
         final String settings;
+        final boolean broken;
         String host = "";
         String wished;
         String running = "";
@@ -77,6 +81,9 @@ final class RandomCluster {
             this.outlives = workload instanceof StatefulSet it
                     && !it.getSpec().getVolumeClaimTemplates().isEmpty();
             this.settings = template.getMetadata().getAnnotations().get(PoolLabels.SETTINGS);
+            this.broken = template.getSpec().getContainers().stream()
+                    .flatMap(container -> container.getEnv().stream())
+                    .anyMatch(variable -> variable.getName().equals(BROKEN));
             this.wished = OwnContainer.wishedImage(template);
         }
 
@@ -130,7 +137,7 @@ final class RandomCluster {
 
     /** Whether its process can be reached and does its work. */
     boolean works(Pod pod) {
-        return pod.up && !pod.leaving && hosts.get(pod.host).ready && !bad.contains(pod.running);
+        return pod.up && !pod.leaving && hosts.get(pod.host).ready && !bad.contains(pod.running) && !pod.broken;
     }
 
     void tick(Collection<HasMetadata> children, Instant now) {
@@ -227,7 +234,9 @@ final class RandomCluster {
         pod.running = pod.wished;
         pod.since = now;
         pod.up = true;
-        data.starts(pod);
+        if (!pod.broken) {
+            data.starts(pod);
+        }
     }
 
     private void stop(Pod pod) {

@@ -111,6 +111,11 @@ final class RandomData {
         return only;
     }
 
+    /** Whether a process has been there, so that masters have met it. */
+    boolean isMet(String id) {
+        return lives.containsKey(id);
+    }
+
     void starts(Pod pod) {
         if (!pod.master()) {
             String id = pod.id();

@@ -72,6 +72,10 @@ final class RandomPool {
     final Map<String, Integer> replicas = new TreeMap<>();
     final Map<String, Integer> capacity = new TreeMap<>();
     boolean perNode;
+
+    /** Sets, or the role of masters, whose settings keep pods from getting ready. */
+    final Set<String> broken = new TreeSet<>();
+
     String image = FIRST_IMAGE;
     DataLossPolicy onDataLoss;
     LeftoverPolicy onLeftovers;
@@ -368,27 +372,36 @@ final class RandomPool {
 
     private String spec() {
         String sets = replicas.keySet().stream()
-                .map(set -> "{name: %s, capacity: %dGi, replicas: %d%s}"
+                .map(set -> "{name: %s, capacity: %dGi, replicas: %d%s%s}"
                         .formatted(
                                 set,
                                 capacity.getOrDefault(set, 1),
                                 replicas.get(set),
+                                template(set),
                                 set.equals("v") ? ", volume: {type: persistentVolumeClaim}" : ""))
                 .collect(Collectors.joining(", "));
-        String each = "{name: p, capacity: %dGi, perNode: {}}".formatted(capacity.getOrDefault("p", 1));
-        return ("{transferEngine: demo, image: '%s', paused: %s, onDataLoss: %s, masters: {replicas: %d}, upgrade: {maxUnavailable: %d,"
+        String each =
+                "{name: p, capacity: %dGi, perNode: {}%s}".formatted(capacity.getOrDefault("p", 1), template("p"));
+        return ("{transferEngine: demo, image: '%s', paused: %s, onDataLoss: %s, masters: {replicas: %d%s}, upgrade: {maxUnavailable: %d,"
                         + " stepTimeout: 5m, paused: %s}, drain: {timeout: 10m, nodeTimeout: 30m, onLeftovers: %s}, storage: [%s%s%s]}")
                 .formatted(
                         image,
                         paused,
                         YAML.convertValue(onDataLoss, String.class),
                         masters,
+                        template(PoolLabels.ROLE_MASTER),
                         maxUnavailable,
                         upgradePaused,
                         YAML.convertValue(onLeftovers, String.class),
                         sets,
                         perNode && !sets.isEmpty() ? ", " : "",
                         perNode ? each : "");
+    }
+
+    private String template(String of) {
+        return broken.contains(of)
+                ? ", podTemplate: {env: [{name: %s, value: 'yes'}]}".formatted(RandomCluster.BROKEN)
+                : "";
     }
 
     private static <T> T resource(String kind, String text, Class<T> type) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Upgrades, changed settings, other numbers of storage nodes, restarts, maintenance of machines, and drains and failovers that users ask for,
+ * Upgrades, changed settings, also such that never get ready, other numbers of storage nodes, restarts, maintenance of machines, and drains and failovers that users ask for,
  * all at once and at random moments, while machines are lost, containers crash, operators die and the API server takes no writes.
  * {@link Rules} hold all the time, and when nothing goes wrong any more each pool is soon as its spec says.
  * {@code -Dtransitions.seed=N} plays one story, {@code -Dtransitions.seeds=COUNT} as many.
@@ -44,10 +44,14 @@ class TransitionsAtRandomTest {
     void whateverHappensTheRulesHoldAndItEnds(long seed) {
         Random random = new Random(seed);
         RandomPool pool = pool(random);
+        Random ofSettings = new Random(~seed);
         try {
             rounds(pool, 20);
             for (int i = 0; i < EVENTS; i++) {
                 event(pool, random);
+                if (seed % 2 == 1) {
+                    settings(pool, ofSettings);
+                }
                 rounds(pool, random.nextInt(ROUNDS_BETWEEN_MAX));
             }
             story.add("nothing goes wrong any more");
@@ -57,8 +61,15 @@ class TransitionsAtRandomTest {
                     pool.later(Duration.ofMinutes(1));
                 }
                 if (look == LOOKS_TO_THE_END / 2) {
-                    // What a person does about objects that were lost with a machine.
+                    // What a person does about objects that were lost with a machine, and about pods of which no master
+                    // knows whether
+                    // they hold anything. What was tried again before settings were good again may have failed for
+                    // them.
                     pool.data.fail(pool.now());
+                    pool.annotations.put(PoolLabels.RETRY, "and once more");
+                    pool.cluster.pods().stream()
+                            .filter(pod -> pod.broken && !pool.data.isMet(pod.id()))
+                            .forEach(pod -> pool.cluster.delete(pod, RandomCluster.End.EVICTED));
                 }
                 pool.round();
             }
@@ -196,6 +207,17 @@ class TransitionsAtRandomTest {
         }
     }
 
+    /** Of one in two pools, so that as many play the other stories by themselves. */
+    private void settings(RandomPool pool, Random random) {
+        if (random.nextInt(12) == 0) {
+            String set = List.of(PoolLabels.ROLE_MASTER, "a", "v", "p").get(random.nextInt(4));
+            if (!pool.broken.remove(set)) {
+                pool.broken.add(set);
+            }
+            story.add("settings that never get ready: " + pool.broken);
+        }
+    }
+
     /** A user asks for some storage nodes to be empty, and no longer for others. */
     private void drain(RandomPool pool, Random random) {
         Map<String, String> drains = new TreeMap<>();
@@ -235,6 +257,7 @@ class TransitionsAtRandomTest {
     /** Everything works, and the spec allows what it asks for. */
     private static void calm(RandomPool pool, Random random) {
         pool.cluster.bad.clear();
+        pool.broken.clear();
         pool.cluster.hosts.values().forEach(host -> {
             if (!host.ready) {
                 pool.cluster.isBack(host, random.nextBoolean());

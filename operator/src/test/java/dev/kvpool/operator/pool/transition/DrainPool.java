@@ -42,6 +42,9 @@ final class DrainPool {
         /** Objects it holds that can never be moved. */
         long stuck;
 
+        /** Objects the leader saw there last. */
+        long holds;
+
         /** Node of the cluster its pod is on. */
         String host;
 
@@ -441,7 +444,7 @@ final class DrainPool {
                 member.state.equals("away") ? "no connection for 12 s" : "",
                 false,
                 0,
-                0,
+                member.holds,
                 "0.1.0",
                 List.of(),
                 String.valueOf(System.identityHashCode(member)),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.DrainSpec;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.status.Reason;
@@ -111,6 +112,38 @@ class MoveTest {
 
         pool.starts().rounds(1);
         assertThat(pool.phases()).containsExactly("s-0 UNDER_WAY");
+    }
+
+    /** It cannot be emptied, as it is not there, and holds nothing, as it never was. */
+    @Test
+    void oneThatNeverCameBackIsReplacedWithTheNextSettings() {
+        DrainPool pool = new DrainPool(3).outdated("s-1");
+        for (int round = 0; round < ENOUGH && pool.madeAnew.isEmpty(); round++) {
+            pool.rounds(1);
+        }
+        pool.rounds(2).later(Duration.ofMinutes(11)).rounds(2);
+        assertThat(pool.status()).extracting(StepStatus::state).containsExactly(StepState.FAILED);
+
+        pool.outdated("s-1").rounds(3).starts().rounds(3);
+
+        assertThat(pool.madeAnew).containsExactly("s-1 with 0", "s-1 with everything");
+        assertThat(pool.status()).isEmpty();
+    }
+
+    /** It was there meanwhile, and may have taken objects. */
+    @Test
+    void oneThatCameBackAndFellIsNotReplacedAsItIs() {
+        DrainPool pool = new DrainPool(3).outdated("s-1");
+        for (int round = 0; round < ENOUGH && pool.madeAnew.isEmpty(); round++) {
+            pool.rounds(1);
+        }
+        pool.rounds(2).later(Duration.ofMinutes(11)).rounds(2);
+        pool.node("s-1").holds = 5;
+
+        pool.outdated("s-1").rounds(3);
+
+        assertThat(pool.madeAnew).containsExactly("s-1 with 0");
+        assertThat(pool.phases()).containsExactly("s-1 UNDER_WAY");
     }
 
     @Test

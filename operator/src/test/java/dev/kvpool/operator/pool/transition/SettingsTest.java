@@ -24,6 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Pods with earlier settings: masters, and storage nodes of two sets on claims. Which are recreated, and when. */
 class SettingsTest {
@@ -293,6 +294,30 @@ class SettingsTest {
                 .singleElement()
                 .asString()
                 .endsWith("demo-b-1 did not get ready within 10m.");
+    }
+
+    /** The step that had failed used to be counted against the one that mends it: a corrected spec was never carried out. */
+    @ParameterizedTest
+    @ValueSource(strings = {"demo-b-1", "demo-master-1"})
+    void whatDidNotGetReadyIsReplacedWithTheNextSettings(String of) {
+        StepStatus step = new StepStatus(
+                        of,
+                        StepKind.REPLACE,
+                        StepCause.SETTINGS,
+                        StepState.FAILED,
+                        PoolSketch.NOON.minusSeconds(3600).toString())
+                .with(new StepFacts(of, StepCause.SETTINGS, "uid-of-the-pod-before", 0, "a0", 5L, null, null, null));
+        sketch("");
+        sketch.ledAllAlong().status(PoolSketch.statusWith(List.of(step)));
+        sketch.pod(PoolSketch.notReady(
+                of.contains("master")
+                        ? PoolSketch.pod(of, PoolLabels.ROLE_MASTER, "", true, "that do not work")
+                        : pod(of, true, "that do not work")));
+
+        assertThat(plan().transitions().steps())
+                .filteredOn(it -> it.state() != StepState.WAITING)
+                .extracting(StepStatus::of, StepStatus::kind, StepStatus::state)
+                .containsExactly(tuple(of, StepKind.REPLACE, StepState.UNDER_WAY));
     }
 
     /** While the API server took no writes its time ran out: the change had failed for good, of a pod that nothing was done about. */
