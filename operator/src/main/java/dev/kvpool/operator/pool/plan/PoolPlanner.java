@@ -134,7 +134,8 @@ public final class PoolPlanner {
                         .flatMap(roll -> Roll.goalOf(roll, seen.spec().upgrade()))),
                 seen.status().steps(),
                 TransitionView.Terms.of(seen.spec(), paused),
-                watchedSince(seen),
+                seen.watchedSince(),
+                ledSince(seen),
                 seen.now());
     }
 
@@ -147,7 +148,7 @@ public final class PoolPlanner {
     }
 
     /** Since when this operator sees what this leader does: before, nothing may have been moved. */
-    private static Instant watchedSince(PoolObservation seen) {
+    private static Instant ledSince(PoolObservation seen) {
         return seen.leadership()
                 .flatMap(Leadership::since)
                 .filter(seen.watchedSince()::isBefore)

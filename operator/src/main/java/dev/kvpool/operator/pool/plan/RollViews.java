@@ -49,8 +49,7 @@ public final class RollViews {
                 machines(seen),
                 ObservedPull.jobs(seen).stream()
                         .map(job -> ObservedPull.of(job, seen))
-                        .toList(),
-                seen.watchedSince());
+                        .toList());
     }
 
     /** Who leads is written down in the Lease, and what a leader said is kept in the status. */

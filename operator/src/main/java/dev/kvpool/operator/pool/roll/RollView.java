@@ -37,7 +37,6 @@ import java.util.stream.Stream;
  * @param preflight the preflight Job; empty when there is none
  * @param machines nodes of the cluster on which the pool has pods, those left out that nobody hears of, by name
  * @param pulls Jobs that bring images to them
- * @param watchedSince since when the operator that decides looks at the pool
  */
 public record RollView(
         Optional<RollStatus> status,
@@ -53,8 +52,7 @@ public record RollView(
         Optional<String> unpullable,
         Optional<PreflightSeen> preflight,
         List<String> machines,
-        List<ImagePull> pulls,
-        Instant watchedSince) {
+        List<ImagePull> pulls) {
 
     public RollView {
         machines = List.copyOf(machines);
@@ -72,7 +70,7 @@ public record RollView(
     /** A time that was written down, or when this operator came where that was later. */
     private Instant counted(String since) {
         Instant begun = Instant.parse(since);
-        return begun.isBefore(watchedSince) ? watchedSince : begun;
+        return begun.isBefore(transitions.watchedSince()) ? transitions.watchedSince() : begun;
     }
 
     /** When the pool goes over to what is pending. Who came and went while no operator looked is not known, so that time does not count. */

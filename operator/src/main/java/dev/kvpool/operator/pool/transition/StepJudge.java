@@ -305,15 +305,11 @@ public final class StepJudge {
 
     /**
      * Its pod has not been taken away yet, for want of a leader or of an API server that takes writes, so that it cannot have come back too
-     * late: the time for that begins when it is. A step of which an earlier version said so acts when it is written that it goes on.
+     * late: the time for that begins when it is.
      */
     private Verdict deletedInTime(StepStatus step, Verdict.Under under) {
-        String now = view.now().toString();
-        if (step.state() == StepState.FAILED) {
-            return new Verdict.Under(step.in(StepState.UNDER_WAY, null).begun(now));
-        }
         return view.idle(step).compareTo(view.stepTimeout()) > 0
-                ? new Verdict.Under(under.step().begun(now), under.actions())
+                ? new Verdict.Under(under.step().begun(view.now().toString()), under.actions())
                 : under;
     }
 

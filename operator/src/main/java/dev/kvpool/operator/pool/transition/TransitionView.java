@@ -25,11 +25,18 @@ import java.util.Set;
  * @param goals what they shall be
  * @param steps what the status says is under way
  * @param terms how the spec wants it done
- * @param watchedSince since when this operator sees what happens and this leader leads, without a break: unobserved time does not count
+ * @param watchedSince since when this operator sees what happens, without a break: unobserved time does not count
+ * @param ledSince since when it sees what this leader does: before, nothing may have been moved
  * @param now the time
  */
 public record TransitionView(
-        Members members, Goals goals, List<StepStatus> steps, Terms terms, Instant watchedSince, Instant now) {
+        Members members,
+        Goals goals,
+        List<StepStatus> steps,
+        Terms terms,
+        Instant watchedSince,
+        Instant ledSince,
+        Instant now) {
 
     /** Kubelets watch their pods, so that it takes a second; more where the API server is busy. */
     private static final Duration NOTICED = Duration.ofSeconds(30);
@@ -81,7 +88,7 @@ public record TransitionView(
 
     /** The same, in a pool that is brought to these images. */
     public TransitionView towards(Optional<ImageGoal> image) {
-        return new TransitionView(members, goals.with(image), steps, terms, watchedSince, now);
+        return new TransitionView(members, goals.with(image), steps, terms, watchedSince, ledSince, now);
     }
 
     /** Whether nothing is done about it. A cordon counts also where the spec cannot be carried out. */
@@ -90,10 +97,14 @@ public record TransitionView(
         return terms.paused().contains(cordoned ? StepCause.CORDON : because);
     }
 
-    /** For how long nothing was moved, or nothing came of a step, as far as it was watched. */
+    /**
+     * For how long nothing was moved, or nothing came of a step, as far as it was watched. What is emptied depends on its leader; a pod
+     * gets ready under any, and leaders that change all the time may be what is wrong with an image.
+     */
     Duration idle(StepStatus step) {
         Instant since = Progress.at(step);
-        return Duration.between(since.isBefore(watchedSince) ? watchedSince : since, now);
+        Instant counted = step.kind() == StepKind.EMPTY ? ledSince : watchedSince;
+        return Duration.between(since.isBefore(counted) ? counted : since, now);
     }
 
     public Duration stepTimeout() {

@@ -126,6 +126,19 @@ class FailedUpgradeTest {
         assertThat(pool.done).isEmpty();
     }
 
+    /** Masters that die of what a storage node of the new image sends are the case in which a pool must go back. */
+    @Test
+    void leadersThatChangeAllTheTimeDoNotKeepItFromFailing() {
+        RollPool pool = new RollPool(3, 2).want(NEW).preflight("rolling-warm").bad(NEW).rounds(20);
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.ROLLING);
+
+        for (int change = 0; change < 3; change++) {
+            pool.later(Duration.ofMinutes(5)).otherLeader().rounds(1);
+        }
+
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.GOING_BACK);
+    }
+
     private static RollPool failed() {
         return failsAgain(new RollPool(2, 2).want(NEW).preflight("rolling-warm").bad(NEW));
     }

@@ -63,6 +63,7 @@ public final class RollPool {
     private boolean everLed = true;
     private Instant now = Instant.parse("2026-01-01T12:00:00Z");
     private Instant operatorSince = now;
+    private Instant ledSince = now;
     private List<PoolReport.ClientVersion> clients = List.of();
     private List<RollMember> toRaise = storage;
     private Set<String> cordoned = Set.of();
@@ -345,6 +346,7 @@ public final class RollPool {
                         mayLoseBytes ? DataLossPolicy.REPLACE : DataLossPolicy.WAIT,
                         Set.of()),
                 operatorSince,
+                operatorSince.isAfter(ledSince) ? operatorSince : ledSince,
                 now);
     }
 
@@ -363,8 +365,7 @@ public final class RollPool {
                 unpullable,
                 preflight,
                 machines.names(),
-                machines.pulls(),
-                operatorSince);
+                machines.pulls());
     }
 
     /** Rounds in which all goes well. */
@@ -506,6 +507,7 @@ public final class RollPool {
                 .findFirst()
                 .ifPresent(next -> {
                     leader = next;
+                    ledSince = now;
                     epoch++;
                 });
     }

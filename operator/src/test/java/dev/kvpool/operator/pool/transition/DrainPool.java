@@ -395,6 +395,7 @@ final class DrainPool {
                         mayLoseBytes ? DataLossPolicy.REPLACE : DataLossPolicy.MOVE,
                         resting),
                 watchedSince,
+                watchedSince,
                 now);
     }
 
