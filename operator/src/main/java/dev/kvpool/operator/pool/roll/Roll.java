@@ -319,13 +319,22 @@ public final class Roll {
 
     /**
      * Pods that are made anew get the new image from now on. When the sets say so the upgrade is history. The pool goes over to what
-     * its new builds speak and write later, when everybody has known that for long enough.
+     * its new builds speak and write later, when everybody has known that for long enough. It ends with all members that run the image
+     * ready at a time; where they never are in the time of a step, it has failed.
      */
     private RollPlan finalising(RollStatus roll) {
+        List<Member> fallen = view.behind(ImageGoal.upgrade(roll.image(), 0, false, false, false))
+                .fallen();
+        if (!fallen.isEmpty() && view.isOverdue(roll.since())) {
+            RollStatus back = roll.in(RollPhase.GOING_BACK, now, RollWords.fallen(fallen.getFirst()));
+            return still(Optional.of(back), roll.from(), RollWords.goingBack(back));
+        }
         boolean kept = view.stable().equals(roll.image());
-        boolean done = kept && new Finalising(view).action().isEmpty();
-        Optional<RollStatus> next = done ? Optional.empty() : Optional.of(roll);
-        Finding finding = done ? words.none() : RollWords.upgrading(roll, "is being finished");
+        boolean done = kept && fallen.isEmpty() && new Finalising(view).action().isEmpty();
+        RollStatus goesOn = fallen.isEmpty() && view.isOverdue(roll.since()) ? fromNow(roll) : roll;
+        Optional<RollStatus> next = done ? Optional.empty() : Optional.of(goesOn);
+        String waits = fallen.isEmpty() ? "is being finished" : "is finished when it is ready: " + RollWords.fallen(fallen.getFirst());
+        Finding finding = done ? words.none() : RollWords.upgrading(roll, waits);
         return kept ? finalised(next, roll.image(), finding) : still(next, roll.image(), finding);
     }
 

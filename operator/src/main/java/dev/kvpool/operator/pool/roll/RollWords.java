@@ -64,6 +64,12 @@ public final class RollWords {
         return roll.from().equals(roll.image());
     }
 
+    /** That one which was upgraded is not ready, as a part of a sentence. */
+    static String fallen(Member member) {
+        return "%s was upgraded and is not ready%s"
+                .formatted(member.pod(), member.trouble().isEmpty() ? "" : " (" + member.trouble() + ")");
+    }
+
     private static String manner(RollStatus roll) {
         return roll.mode() == RollMode.DRAINED ? "each storage node emptied before" : "warm";
     }

@@ -5,6 +5,7 @@ import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.naming.NameList;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Members that do not run the image yet, by what is done about them. One that never ran takes the image at once: there is nothing to
@@ -18,6 +19,7 @@ public final class Behind {
     private final List<Member> waited = new ArrayList<>();
     private final List<Member> fresh = new ArrayList<>();
     private final List<Member> leftOut = new ArrayList<>();
+    private final List<Member> fallen;
     private final boolean keepsSome;
 
     public Behind(TransitionView view, ImageGoal goal) {
@@ -33,6 +35,10 @@ public final class Behind {
                 .skip(goal.keep())
                 .filter(node -> !node.runs(goal.storage()))
                 .forEach(this::sort);
+        this.fallen = Stream.concat(
+                        view.members().masters().stream(), storage.stream().skip(goal.keep()))
+                .filter(this::isFallen)
+                .toList();
         this.keepsSome = storage.stream().limit(goal.keep()).anyMatch(node -> !node.runs(goal.storage()));
     }
 
@@ -47,6 +53,21 @@ public final class Behind {
         } else {
             steppable.add(member);
         }
+    }
+
+    /** It did run with the image. On the way back a step is there until it works. */
+    private boolean isFallen(Member member) {
+        return !goal.back()
+                && member.runs(goal.of(member.master()))
+                && member.started()
+                && !member.ready()
+                && !member.leaving()
+                && !member.isGone();
+    }
+
+    /** Those that run the image and are not ready, or not any more: where it stays so, the upgrade has failed. */
+    public List<Member> fallen() {
+        return fallen;
     }
 
     /** A step may begin about them. */
@@ -68,7 +89,7 @@ public final class Behind {
 
     /** Nothing is left for which the upgrade waits. */
     public boolean isEmpty() {
-        return steppable.isEmpty() && waited.isEmpty();
+        return steppable.isEmpty() && waited.isEmpty() && fallen.isEmpty();
     }
 
     /** Some storage nodes keep what they run, and that is another image. */

@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
+import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
@@ -119,8 +120,25 @@ final class Needs {
         }
         if (behind.filter(those -> those.steppable().contains(member)).isPresent()) {
             image(member, behind.get());
-        } else if (view.goals().outdated().contains(member.id()) && member.started() && !member.leaving()) {
+        } else if (isToBeChanged(member)) {
             settings(member);
+        } else if (behind.filter(those -> those.fallen().contains(member)).isPresent()) {
+            fallen(member);
+        }
+    }
+
+    private boolean isToBeChanged(Member member) {
+        return view.goals().outdated().contains(member.id())
+                && view.terms().forSettings(member) != DataLossPolicy.WAIT
+                && member.started()
+                && !member.leaving();
+    }
+
+    /** Its container is restarted by its kubelet. The step gives it the time of one, after which the upgrade has failed. */
+    private void fallen(Member member) {
+        ImageGoal goal = view.goals().image().orElseThrow();
+        if (!goal.paused()) {
+            add(member.id(), StepKind.RESTART, goal.because(), member.master(), true);
         }
     }
 

@@ -12,6 +12,8 @@ import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How an upgrade that failed, or cannot begin, is tried again. */
 class FailedUpgradeTest {
@@ -137,6 +139,51 @@ class FailedUpgradeTest {
         }
 
         assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.GOING_BACK);
+    }
+
+    /** Nothing was under way any more that could fail: the pool stayed between two images, or the upgrade was called finished. */
+    @ParameterizedTest
+    @ValueSource(strings = {"m-1", "s-1", "s-0"})
+    void oneThatFallsAfterItsStepHasThePoolGoBack(String name) {
+        RollPool pool = new RollPool(2, 2).want(NEW).preflight("rolling-warm");
+        RollMember member = pool.node(name);
+        for (int round = 0; round < ENOUGH && !(member.running.equals(NEW) && hasNoStep(pool, name)); round++) {
+            pool.rounds(1);
+        }
+        member.neverReady = true;
+
+        pool.rounds(5);
+        assertThat(pool.status().map(RollStatus::phase)).isPresent().get().isIn(RollPhase.ROLLING, RollPhase.FINALISING);
+        pool.later(Duration.ofMinutes(11)).rounds(3);
+
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.GOING_BACK);
+        assertThat(pool.status().orElseThrow().reason()).contains(name);
+        member.neverReady = false;
+        pool.rounds(ENOUGH);
+        assertThat(pool.images()).containsExactly(OLD);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"m-1", "s-1", "s-0"})
+    void oneThatFallsForAWhileHoldsTheUpgradeUpForAsLong(String name) {
+        RollPool pool = new RollPool(2, 2).want(NEW).preflight("rolling-warm");
+        RollMember member = pool.node(name);
+        for (int round = 0; round < ENOUGH && !(member.running.equals(NEW) && hasNoStep(pool, name)); round++) {
+            pool.rounds(1);
+        }
+        member.neverReady = true;
+        pool.rounds(20);
+        assertThat(pool.status()).isPresent();
+
+        member.neverReady = false;
+        pool.rounds(ENOUGH);
+
+        assertThat(pool.status()).isEmpty();
+        assertThat(pool.images()).containsExactly(NEW);
+    }
+
+    private static boolean hasNoStep(RollPool pool, String name) {
+        return pool.steps().stream().noneMatch(step -> step.of().equals(name));
     }
 
     private static RollPool failed() {
