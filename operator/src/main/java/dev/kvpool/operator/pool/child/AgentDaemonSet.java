@@ -78,10 +78,14 @@ public final class AgentDaemonSet {
                 .endRollingUpdate()
                 .endUpdateStrategy()
                 // One on each node is what a DaemonSet gives; there is nothing to spread.
-                .withTemplate(template.template(
-                        template.over(pod(pool, agents)), pool.storageImage(), WishDigest.agents(pool)))
+                .withTemplate(template.template(template.over(pod(pool, agents)), image(pool), WishDigest.agents(pool)))
                 .endSpec()
                 .build();
+    }
+
+    /** As soon as it changes Kubernetes replaces agents, which come after all others: in an upgrade masters keep theirs until the end. */
+    private static String image(PoolBlueprint pool) {
+        return pool.mastersImage();
     }
 
     private static PodSpecBuilder pod(PoolBlueprint pool, AgentsSpec agents) {
@@ -93,7 +97,12 @@ public final class AgentDaemonSet {
                 .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
                 // Others of the group may look for the socket: engines join it by supplementalGroups.
                 .withInitContainers(HostDirectory.owner(
-                        pool, "directory", "0750", PodSecurity.user(agents.podTemplate()), List.of(socket())))
+                        pool,
+                        image(pool),
+                        "directory",
+                        "0750",
+                        PodSecurity.user(agents.podTemplate()),
+                        List.of(socket())))
                 .withContainers(container(pool, agents))
                 .withVolumes(
                         HostDirectory.volume(VOLUME, pool.names().socketDirectory(agents.path())),
@@ -114,7 +123,7 @@ public final class AgentDaemonSet {
         RdmaDevices.addTo(resources, pool.engine());
         var container = new ContainerBuilder()
                 .withName("agent")
-                .withImage(pool.storageImage())
+                .withImage(image(pool))
                 .withImagePullPolicy(pool.pullPolicy())
                 .withArgs(arguments(pool, staging))
                 .addNewPort()

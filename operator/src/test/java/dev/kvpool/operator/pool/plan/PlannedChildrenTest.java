@@ -4,7 +4,9 @@ package dev.kvpool.operator.pool.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.storage.RollMode;
 import dev.kvpool.operator.pool.PoolSketch;
+import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
@@ -60,6 +62,24 @@ class PlannedChildrenTest {
         assertThat(whole.make().stream().filter(less::canDoWithout))
                 .extracting(HasMetadata::getKind)
                 .containsOnly("NetworkPolicy", "DaemonSet");
+    }
+
+    /** Kubernetes would replace them at once, before the first master, and again when the pool goes back. */
+    @Test
+    void agentsHaveTheirImageUntilAnUpgradeThatEmptiesStorageNodesIsOver() {
+        PoolSketch sketch = sketch("{image: 'new:2', transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}")
+                .engine("{agents: {}}")
+                .set("a", 1)
+                .masters(2, 1, PoolSketch.leader(List.of(PoolSketch.node("demo-a-0", "ready", "", 0, 0))));
+        sketch.status(PoolSketch.statusWith(PoolSketch.asking("new:2", PoolSketch.IMAGE)
+                .roll()
+                .begun(RollMode.DRAINED, PoolSketch.NOON.toString())));
+
+        assertThat(planned(sketch).make().stream().filter(AgentDaemonSet::is))
+                .singleElement()
+                .satisfies(agents -> assertThat(new KubernetesSerialization().asYaml(agents))
+                        .contains(PoolSketch.IMAGE)
+                        .doesNotContain("new:2"));
     }
 
     private static PoolSketch sketch(String spec) {

@@ -64,12 +64,12 @@ public final class HostDirectory {
 
     /** Gives what is mounted, which the kubelet made as root's, to the user of kvpool's processes. */
     public static Container owner(
-            PoolBlueprint pool, String container, String mode, long user, List<VolumeMount> mounts) {
+            PoolBlueprint pool, String image, String container, String mode, long user, List<VolumeMount> mounts) {
         List<String> arguments = new ArrayList<>(List.of("own-directories", Long.toString(user), mode));
         mounts.forEach(mount -> arguments.add(mount.getMountPath()));
         return new ContainerBuilder()
                 .withName(container)
-                .withImage(pool.storageImage())
+                .withImage(image)
                 .withImagePullPolicy(pool.pullPolicy())
                 .withArgs(arguments)
                 .withResources(new ContainerResources()

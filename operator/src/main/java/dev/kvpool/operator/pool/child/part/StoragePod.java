@@ -68,7 +68,12 @@ public final class StoragePod {
                                 0,
                                 HostDirectory.volume(SegmentMemory.VOLUME, HostDirectory.segment(set, pool.poolId())))
                         .addToInitContainers(HostDirectory.owner(
-                                pool, "directory", "0700", PodSecurity.user(set.podTemplate()), kept()));
+                                pool,
+                                pool.storageImage(),
+                                "directory",
+                                "0700",
+                                PodSecurity.user(set.podTemplate()),
+                                kept()));
             case PERSISTENT_VOLUME_CLAIM -> {
                 // Its StatefulSet brings the volume.
             }
