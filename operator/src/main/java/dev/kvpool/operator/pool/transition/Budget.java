@@ -59,7 +59,7 @@ final class Budget {
         return stoppedBeside(except).anyMatch(step -> view.members().isMaster(step.of()));
     }
 
-    private Stream<StepStatus> stoppedBeside(String except) {
+    Stream<StepStatus> stoppedBeside(String except) {
         return steps.stream().filter(step -> isStopped(step) && !step.of().equals(except));
     }
 

@@ -77,7 +77,7 @@ final class EmptySteps {
             // It is tried until there is room: there is nothing else to go to.
             case ROLLBACK -> silent ? failed(step, node) : filled(step, StepState.UNDER_WAY, node);
             default ->
-                overdue && (!isAnyReady(step) || isOtherStuck())
+                overdue && (!isAnyReady(step) || isOtherStuck() || isUpgradeDue())
                         ? StepJudge.rest(step, view)
                         : filled(step, overdue ? StepState.LEFTOVERS : StepState.UNDER_WAY, node);
         };
@@ -95,6 +95,14 @@ final class EmptySteps {
     private boolean isOtherStuck() {
         return view.steps().stream()
                 .anyMatch(step -> step.state() == StepState.LEFTOVERS && step.because() == StepCause.SCALE_DOWN);
+    }
+
+    /** It may be what the pool needs, and comes first: what could not be emptied begins again after it. */
+    private boolean isUpgradeDue() {
+        return view.goals()
+                .image()
+                .filter(goal -> !goal.paused() && !new Behind(view, goal).isEmpty())
+                .isPresent();
     }
 
     private Verdict failed(StepStatus step, Optional<PoolReport.Node> node) {

@@ -244,6 +244,23 @@ final class StepWords {
                 .collect(Collectors.toCollection(ArrayList::new));
     }
 
+    /** That a storage node is under way which others wait for, and how to fix it where that cannot end by itself; a part of a sentence. */
+    static String comesFirst(StepStatus step) {
+        String why = step.waitsFor() == null ? "" : ": " + step.waitsFor();
+        String how =
+                switch (step.state()) {
+                    case FAILED -> "was to be recreated%s; correct the spec, or delete its pod".formatted(why);
+                    case LEFTOVERS ->
+                        "is to be recreated and could not be emptied in time%s%s; make room, set spec.drain.onLeftovers to Drop, or take the change back"
+                                .formatted(left(step), why);
+                    default ->
+                        step.kind() == StepKind.EMPTY
+                                ? "is being emptied to be recreated%s%s".formatted(left(step), why)
+                                : "is being restarted or recreated";
+                };
+        return "storage node %s comes first, which %s".formatted(step.of(), how);
+    }
+
     private String list(List<StepStatus> drains) {
         return NameList.of(drains.stream().map(this::one).toList());
     }

@@ -195,7 +195,7 @@ final class Waits {
     }
 
     private Optional<String> afterStorage(Transition it) {
-        return budget.stopped(it.of()) == 0 ? Optional.empty() : Optional.of("storage nodes that are under way come first");
+        return budget.stoppedBeside(it.of()).findFirst().map(StepWords::comesFirst);
     }
 
     private Optional<String> storage(Transition it) {
@@ -231,7 +231,11 @@ final class Waits {
                 .filter(node -> !node.id().equals(it.of()))
                 .toList();
         if (away.isEmpty()) {
-            return Optional.of(BUDGET);
+            return budget.stoppedBeside(it.of())
+                    .filter(step -> step.state() == StepState.LEFTOVERS || step.state() == StepState.FAILED)
+                    .findFirst()
+                    .map(StepWords::comesFirst)
+                    .or(() -> Optional.of(BUDGET));
         }
         Member first = away.getFirst();
         return Optional.of(isNotReady(first)

@@ -89,6 +89,7 @@ final class DrainPool {
     private DrainSpec options = new DrainSpec(null, null, null);
     private boolean mayLoseBytes;
     private boolean upgrading;
+    private Optional<String> next = Optional.empty();
     private boolean led = true;
     private boolean paused;
     private boolean endsSlowly;
@@ -168,6 +169,12 @@ final class DrainPool {
 
     DrainPool upgrading(boolean now) {
         upgrading = now;
+        return this;
+    }
+
+    /** An upgrade brings them to this image now. */
+    DrainPool upgradedTo(String image) {
+        next = Optional.of(image);
         return this;
     }
 
@@ -358,8 +365,8 @@ final class DrainPool {
         });
         Set<String> wanted = new LinkedHashSet<>(members.keySet());
         wanted.removeAll(going.keySet());
-        Optional<ImageGoal> image =
-                upgrading ? Optional.of(ImageGoal.upgrade(IMAGE, 0, false, false, false)) : Optional.empty();
+        Optional<ImageGoal> image = next.or(() -> upgrading ? Optional.of(IMAGE) : Optional.empty())
+                .map(it -> ImageGoal.upgrade(it, 0, false, false, false));
         return new Goals(wanted, going, List.of(), cordons, outdated, Deferred.NONE, Optional.empty(), image);
     }
 

@@ -2,7 +2,9 @@
 package dev.kvpool.operator.pool.transition;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
@@ -170,6 +172,23 @@ class MoveTest {
 
         pool.options(DROP).rounds(3);
         assertThat(pool.madeAnew).hasSize(1);
+    }
+
+    /** It held the upgrade for as long as nobody made room, also one that a pool goes back by. */
+    @Test
+    void oneThatCannotBeEmptiedIsTakenBackForAnUpgrade() {
+        DrainPool pool = new DrainPool(2).outdated("s-1").options(WAIT);
+        pool.node("s-1").stuck = 7;
+        pool.rounds(ENOUGH);
+        assertThat(pool.phases()).containsExactly("s-1 LEFTOVERS");
+
+        pool.upgradedTo("kvpool:2").rounds(1);
+        assertThat(pool.phases()).containsExactly("s-1 TAKE_BACK");
+        pool.rounds(4);
+
+        assertThat(pool.plan().steps())
+                .extracting(StepStatus::of, StepStatus::kind, StepStatus::because)
+                .contains(tuple("s-1", StepKind.RESTART, StepCause.UPGRADE));
     }
 
     @Test

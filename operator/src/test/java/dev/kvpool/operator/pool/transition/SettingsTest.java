@@ -372,6 +372,26 @@ class SettingsTest {
         assertThat(begun(stuck.plan())).containsExactly("EMPTY demo-a-2", "RESTART demo-a-1");
     }
 
+    @Test
+    void whatMastersWaitForIsNamedWithTheWayToFixIt() {
+        sketch("");
+        StepStatus step = stepOf("demo-b-1", StepKind.REPLACE)
+                .with(new StepFacts(
+                        "demo-b-1", StepCause.SETTINGS, "uid-of-the-pod-before", 0, "a0", 5L, null, null, null))
+                .begun(PoolSketch.NOON.minusSeconds(3600).toString());
+        sketch.status(PoolSketch.statusWith(List.of(step)));
+        sketch.pod(PoolSketch.notReady(pod("demo-b-1", true, current("b"))));
+        sketch.pod(PoolSketch.pod("demo-master-0", PoolLabels.ROLE_MASTER, "", true, currentOfMasters()));
+        sketch.annotation(PoolLabels.FAILOVER, "1");
+
+        assertThat(plan().transitions().waits())
+                .filteredOn(wait -> wait.of().equals("demo-master-0"))
+                .extracting(Wait::sentence)
+                .containsExactly(
+                        "storage node demo-b-1 comes first, which was to be recreated: demo-b-1 did not get ready"
+                                + " within 10m; correct the spec, or delete its pod");
+    }
+
     private void sketch(String options) {
         String spec = "{" + options
                 + "storage: [{name: a, capacity: 1Gi, replicas: 2, volume: {type: persistentVolumeClaim}},"
