@@ -113,7 +113,9 @@ public final class Roll {
 
     /** What the pool goes back to does not run either, and the spec names a third image. */
     private boolean leadsNowhere(RollStatus roll) {
-        return !view.wanted().equals(roll.from()) && view.isOverdue(roll.since()) && new Rescue(view).isNeeded();
+        boolean noMasterRuns = view.isOverdue(roll.since()) && new Rescue(view).isNeeded();
+        return !view.wanted().equals(roll.from())
+                && (noMasterRuns || view.steps().beginsAgain());
     }
 
     /** The spec names another image than the one the upgrade is about. */
@@ -313,7 +315,8 @@ public final class Roll {
                 : view.wanted().equals(roll.image()) && !RollWords.isAboutStragglers(roll)
                         ? Optional.of(roll.in(RollPhase.FAILED, now, roll.reason()))
                         : Optional.empty();
-        Finding finding = over && next.isPresent() ? RollWords.failed(next.get()) : RollWords.goingBack(roll);
+        Finding finding =
+                over && next.isPresent() ? RollWords.failed(next.get()) : RollWords.goingBack(roll, view.wanted());
         return still(next, roll.from(), with(behind, finding)).towards(goal, roll.from());
     }
 
@@ -333,7 +336,9 @@ public final class Roll {
         boolean done = kept && fallen.isEmpty() && new Finalising(view).action().isEmpty();
         RollStatus goesOn = fallen.isEmpty() && view.isOverdue(roll.since()) ? fromNow(roll) : roll;
         Optional<RollStatus> next = done ? Optional.empty() : Optional.of(goesOn);
-        String waits = fallen.isEmpty() ? "is being finished" : "is finished when it is ready: " + RollWords.fallen(fallen.getFirst());
+        String waits = fallen.isEmpty()
+                ? "is being finished"
+                : "is finished when it is ready: " + RollWords.fallen(fallen.getFirst());
         Finding finding = done ? words.none() : RollWords.upgrading(roll, waits);
         return kept ? finalised(next, roll.image(), finding) : still(next, roll.image(), finding);
     }

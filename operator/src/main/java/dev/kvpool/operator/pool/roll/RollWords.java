@@ -106,6 +106,18 @@ public final class RollWords {
         return new Finding(Reason.GOING_BACK, "%s: %s.".formatted(way, roll.reason()));
     }
 
+    /** The same while the spec asks for this image. */
+    static Finding goingBack(RollStatus roll, String wanted) {
+        Finding finding = goingBack(roll);
+        boolean third = !wanted.equals(roll.image()) && !wanted.equals(roll.from());
+        return third
+                ? new Finding(
+                        finding.reason(),
+                        "%s %s is taken up when the pool is back, or as soon as a step of the way back does not succeed in time."
+                                .formatted(finding.message(), wanted))
+                : finding;
+    }
+
     /** Of an upgrade that is not begun, since running pods could not pull the image. */
     Finding unpullable() {
         return new Finding(

@@ -27,6 +27,7 @@ public final class StepJudge {
     private final List<StepStatus> waiting = new ArrayList<>();
     private final List<Action> others = new ArrayList<>();
     private Optional<String> failure = Optional.empty();
+    private boolean beginsAgain;
 
     private StepJudge(TransitionView view) {
         this.view = view;
@@ -41,10 +42,15 @@ public final class StepJudge {
      * @param waiting what waited at the last look, or may have to wait again
      * @param others what else is done now
      * @param failure why the upgrade has failed, as a part of a sentence; empty when it has not
+     * @param beginsAgain whether a step of the way back has just come to nothing, and begins again
      */
     public record Judged(
-            List<Verdict.Under> goOn, List<StepStatus> waiting, List<Action> others, Optional<String> failure) {
-        public static final Judged NOTHING = new Judged(List.of(), List.of(), List.of(), Optional.empty());
+            List<Verdict.Under> goOn,
+            List<StepStatus> waiting,
+            List<Action> others,
+            Optional<String> failure,
+            boolean beginsAgain) {
+        public static final Judged NOTHING = new Judged(List.of(), List.of(), List.of(), Optional.empty(), false);
 
         private Stream<StepStatus> ofUpgrade() {
             return goOn.stream()
@@ -70,7 +76,7 @@ public final class StepJudge {
     public static Judged look(TransitionView view) {
         StepJudge judge = new StepJudge(view);
         Progress.noted(view).forEach(judge::look);
-        return new Judged(judge.goOn, judge.waiting, judge.others, judge.failure);
+        return new Judged(judge.goOn, judge.waiting, judge.others, judge.failure, judge.beginsAgain);
     }
 
     /**
@@ -366,8 +372,10 @@ public final class StepJudge {
         Optional<Member> member = view.members().get(step.of());
         boolean restarted = member.filter(it -> it.runs(view.target(it)) && it.ready() && !it.leaving())
                 .isPresent();
-        return restarted || step.kind() == StepKind.HAND_OVER || member.isEmpty()
-                ? new Verdict.Done()
-                : new Verdict.Under(view.begin(step.of(), step.kind(), step.because()));
+        if (restarted || step.kind() == StepKind.HAND_OVER || member.isEmpty()) {
+            return new Verdict.Done();
+        }
+        beginsAgain = true;
+        return new Verdict.Under(view.begin(step.of(), step.kind(), step.because()));
     }
 }
