@@ -82,7 +82,7 @@ public enum Reason {
             FALSE,
             "Held",
             "A part of the spec is not carried out until a user decides: the spec is not valid or paused, a change would lose cached"
-                    + " bytes, an upgrade is refused, paused or has failed. The message says which."),
+                    + " bytes, an upgrade is refused, paused or has failed, or a pod did not get ready with changed settings. The message says which."),
 
     VALID(SPEC_VALID, TRUE, "Valid", "The spec can be carried out."),
     TRANSFER_ENGINE_MISSING(

@@ -10,6 +10,7 @@ import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.Outcome;
 import dev.kvpool.operator.pool.transition.Deferred;
 import dev.kvpool.operator.pool.transition.Goals;
+import dev.kvpool.operator.pool.transition.TransitionPlan;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
@@ -34,16 +35,18 @@ final class Completeness {
      * @param applied what was found of the pool's objects
      * @param upgrade what was found of an upgrade
      * @param outcome what this look has changed: nothing else shows yet that an object has another template than its pods
-     * @param deferred pods that run on as an earlier operator made them
+     * @param transitions what is done with its pods
      */
     static Finding progressing(
             PoolObservation seen,
             Finding applied,
             Finding upgrade,
             Outcome outcome,
-            Deferred deferred,
+            TransitionPlan transitions,
             RolloutTerms rollout) {
-        return ofObjects(applied)
+        Deferred deferred = transitions.deferred();
+        return ofFailure(transitions)
+                .or(() -> ofObjects(applied))
                 .or(() -> ofUpgrade(upgrade))
                 .or(() -> ofChanges(outcome))
                 .or(() -> ofPods(seen, deferred))
@@ -68,6 +71,17 @@ final class Completeness {
         return CARRIED_OUT.contains(progressing.reason()) || applied.reason() == Reason.PAUSED
                 ? new Finding(Reason.COMPLETE, available.message())
                 : new Finding(Reason.NOT_CARRIED_OUT, progressing.message());
+    }
+
+    /** Nothing goes on before a user has looked. */
+    private static Optional<Finding> ofFailure(TransitionPlan transitions) {
+        List<String> failed = transitions.failed();
+        return failed.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        Reason.HELD,
+                        "Changed settings do not work: %s. Correct the spec, or delete the pod where the reason lies elsewhere."
+                                .formatted(String.join("; ", failed))));
     }
 
     private static Optional<Finding> ofObjects(Finding applied) {

@@ -51,12 +51,7 @@ public final class PoolFindings {
         Finding available = available(leader, storage);
         Finding applied = specApplied(problems, outcome);
         Finding progressing = Completeness.progressing(
-                seen,
-                applied,
-                plan.roll().finding(),
-                outcome,
-                plan.transitions().deferred(),
-                settings.rollout());
+                seen, applied, plan.roll().finding(), outcome, plan.transitions(), settings.rollout());
         List<Finding> findings = new ArrayList<>(List.of(
                 Completeness.ready(available, progressing, applied),
                 available,

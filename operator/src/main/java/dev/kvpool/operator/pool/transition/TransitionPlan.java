@@ -67,6 +67,14 @@ public record TransitionPlan(
                 deferred.and(more));
     }
 
+    /** Why other settings are not carried out, as a part of a sentence, for each pod that did not get ready with them. */
+    public List<String> failed() {
+        return steps.stream()
+                .filter(step -> step.because() == StepCause.SETTINGS && step.state() == StepState.FAILED)
+                .map(StepStatus::waitsFor)
+                .toList();
+    }
+
     /** Whether steps are under way that bring pods to other settings. */
     public boolean changesSettings() {
         return isChangingSettings(steps);

@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.status.PoolPhase;
+import dev.kvpool.api.v1alpha1.status.StepCause;
+import dev.kvpool.api.v1alpha1.status.StepFacts;
+import dev.kvpool.api.v1alpha1.status.StepKind;
+import dev.kvpool.api.v1alpha1.status.StepState;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -50,6 +55,28 @@ class CompletenessTest {
 
         assertThat(findings.getFirst().reason()).isEqualTo(Reason.NOT_CARRIED_OUT);
         assertThat(findings.get(2).message()).contains("demo-a-1").doesNotContain("demo-a-0");
+    }
+
+    /** Nothing went on, and it was said for good that something did. */
+    @Test
+    void settingsWithWhichAPodDoesNotGetReadyWaitForAUser() {
+        StepStatus step = new StepStatus(
+                        "demo-master-1",
+                        StepKind.REPLACE,
+                        StepCause.SETTINGS,
+                        StepState.FAILED,
+                        PoolSketch.NOON.minusSeconds(3600).toString())
+                .with(new StepFacts(
+                        "demo-master-1", StepCause.SETTINGS, "uid-before", 0, null, null, null, null, null));
+        PoolSketch sketch = whole("ready").status(PoolSketch.statusWith(List.of(step)));
+        sketch.pod(PoolSketch.notReady(PoolSketch.pod("demo-master-1", PoolLabels.ROLE_MASTER, "", true, "new")));
+
+        Finding progressing = findings(sketch, NOTHING_CHANGED).get(2);
+
+        assertThat(progressing.reason()).isEqualTo(Reason.HELD);
+        assertThat(progressing.message())
+                .startsWith("Changed settings do not work: demo-master-1 did not get ready within 10m (")
+                .endsWith("). Correct the spec, or delete the pod where the reason lies elsewhere.");
     }
 
     @Test
