@@ -208,11 +208,15 @@ final class Needs {
         }
     }
 
-    /** What is emptied for its place is not emptied once more: once nothing is left there, it is replaced at once. */
+    /**
+     * What is emptied for its place is not emptied once more: once nothing is left there, it is replaced at once. So is one that is not
+     * there and holds nothing, of which nothing can be moved.
+     */
     private void moved(Member member) {
-        if (step(member.id())
+        boolean inVain = step(member.id())
                 .filter(step -> Facts.isReplacedInVain(step, member))
-                .isPresent()) {
+                .isPresent();
+        if (inVain || (!member.ready() && member.holdsNothing())) {
             add(member.id(), StepKind.REPLACE, StepCause.SETTINGS, false, true);
             return;
         }

@@ -5,7 +5,6 @@ import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
-import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.member.WarmMasters;
@@ -110,7 +109,7 @@ public final class StepJudge {
             take(step, emptying.takeBack(step));
         } else if (isGone(step) && step.kind() == StepKind.EMPTY) {
             forget(step);
-        } else if (isGone(step) && view.members().get(step.of()).isEmpty()) {
+        } else if ((isGone(step) && view.members().get(step.of()).isEmpty()) || isBrokenAndGoes(step)) {
             return;
         } else if (isOnItsWay(step)) {
             goOn.add(new Verdict.Under(step));
@@ -182,6 +181,13 @@ public final class StepJudge {
                 && !view.goals().unwanted().containsKey(step.of());
     }
 
+    /** A change that failed is not mended any more: it would keep its member from being removed. */
+    private boolean isBrokenAndGoes(StepStatus step) {
+        return step.because() == StepCause.SETTINGS
+                && step.state() == StepState.FAILED
+                && !view.goals().want(step.of());
+    }
+
     private void forget(StepStatus step) {
         if (view.members().leader().isEmpty()) {
             goOn.add(new Verdict.Under(step));
@@ -206,7 +212,7 @@ public final class StepJudge {
                         || (wanted
                                 && goals.outdated().contains(step.of())
                                 && (step.kind() == StepKind.REPLACE
-                                        || (view.cordon(step.of()).isEmpty() && isMoved(step.of()))));
+                                        || (view.cordon(step.of()).isEmpty() && view.isMoved(step.of()))));
             case UPGRADE, ROLLBACK ->
                 goals.image()
                         .filter(image -> image.because() == step.because())
@@ -249,13 +255,6 @@ public final class StepJudge {
                 && hasStopped(step, view)
                 && !back
                 && view.idle(step).compareTo(view.stepTimeout()) <= 0;
-    }
-
-    private boolean isMoved(String id) {
-        return view.members()
-                .get(id)
-                .filter(member -> view.terms().forSettings(member) == DataLossPolicy.MOVE)
-                .isPresent();
     }
 
     /** Its time counts from the moment in which it was seen why it is to be emptied. */
@@ -364,7 +363,10 @@ public final class StepJudge {
                         why.isEmpty() ? "" : " (" + why + ")");
     }
 
-    /** On the way back what is under way is begun again, until it works: there is nothing else to go to. */
+    /**
+     * On the way back what is under way is begun again, until it works: there is nothing else to go to. One that is to have other settings
+     * as well is recreated with them.
+     */
     private Verdict forgiving(StepStatus step, Verdict verdict) {
         if (!(verdict instanceof Verdict.Failed) || step.because() != StepCause.ROLLBACK) {
             return verdict;
@@ -372,7 +374,10 @@ public final class StepJudge {
         Optional<Member> member = view.members().get(step.of());
         boolean restarted = member.filter(it -> it.runs(view.target(it)) && it.ready() && !it.leaving())
                 .isPresent();
-        if (restarted || step.kind() == StepKind.HAND_OVER || member.isEmpty()) {
+        boolean changed = member.filter(it -> it.runs(view.target(it)) && !it.leaving())
+                .filter(it -> view.goals().outdated().contains(it.id()))
+                .isPresent();
+        if (restarted || changed || step.kind() == StepKind.HAND_OVER || member.isEmpty()) {
             return new Verdict.Done();
         }
         beginsAgain = true;

@@ -5,7 +5,6 @@ import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
-import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
@@ -145,7 +144,7 @@ final class StepWords {
                 .filter(wait -> !view.members().isMaster(wait.of()))
                 .filter(wait -> wait.because() == StepCause.SCALE_DOWN
                         || wait.because().isOfPlace()
-                        || (wait.because() == StepCause.SETTINGS && isEmptied(wait.of())))
+                        || (wait.because() == StepCause.SETTINGS && view.isMoved(wait.of())))
                 .toList();
         return waits.isEmpty()
                 ? Optional.empty()
@@ -155,13 +154,6 @@ final class StepWords {
                                 .formatted(
                                         NameList.of(waits.stream().map(Wait::of).toList()),
                                         waits.getLast().sentence())));
-    }
-
-    private boolean isEmptied(String id) {
-        return view.members()
-                .get(id)
-                .filter(member -> view.terms().forSettings(member) == DataLossPolicy.MOVE)
-                .isPresent();
     }
 
     /** What people can do about leftovers. */
@@ -247,17 +239,16 @@ final class StepWords {
     /** That a storage node is under way which others wait for, and how to fix it where that cannot end by itself; a part of a sentence. */
     static String comesFirst(StepStatus step) {
         String why = step.waitsFor() == null ? "" : ": " + step.waitsFor();
-        String how =
-                switch (step.state()) {
-                    case FAILED -> "was to be recreated%s; correct the spec, or delete its pod".formatted(why);
-                    case LEFTOVERS ->
-                        "is to be recreated and could not be emptied in time%s%s; make room, set spec.drain.onLeftovers to Drop, or take the change back"
-                                .formatted(left(step), why);
-                    default ->
-                        step.kind() == StepKind.EMPTY
-                                ? "is being emptied to be recreated%s%s".formatted(left(step), why)
-                                : "is being restarted or recreated";
-                };
+        String how = switch (step.state()) {
+            case FAILED -> "was to be recreated%s; correct the spec, or delete its pod".formatted(why);
+            case LEFTOVERS ->
+                "is to be recreated and could not be emptied in time%s%s; make room, set spec.drain.onLeftovers to Drop, or take the change back"
+                        .formatted(left(step), why);
+            default ->
+                step.kind() == StepKind.EMPTY
+                        ? "is being emptied to be recreated%s%s".formatted(left(step), why)
+                        : "is being restarted or recreated";
+        };
         return "storage node %s comes first, which %s".formatted(step.of(), how);
     }
 

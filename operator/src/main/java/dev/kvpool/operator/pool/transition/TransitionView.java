@@ -123,6 +123,13 @@ public record TransitionView(
         return members.get(of).map(member -> Facts.noted(step, member, this)).orElse(step);
     }
 
+    /** For other settings it is emptied first. */
+    boolean isMoved(String id) {
+        return members.get(id)
+                .filter(member -> terms.forSettings(member) == DataLossPolicy.MOVE)
+                .isPresent();
+    }
+
     /** The image to which an upgrade brings it. */
     String target(Member member) {
         return goals.image().orElseThrow().of(member.master());

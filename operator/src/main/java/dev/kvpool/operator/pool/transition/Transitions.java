@@ -125,16 +125,10 @@ public final class Transitions {
             steps.add(before.get().in(keeps ? StepState.KEPT : StepState.DROPPED, null));
             return;
         }
-        boolean inVain = need.kind() == StepKind.REPLACE
-                && find(steps, need.of())
-                        .filter(step -> view.members()
-                                .get(need.of())
-                                .filter(member -> Facts.isReplacedInVain(step, member))
-                                .isPresent())
-                        .isPresent();
+        boolean holdsNothing = need.mends() && need.kind() == StepKind.REPLACE && view.isMoved(need.of());
         StepStatus next = view.begin(need.of(), need.kind(), need.because())
                 .on(host)
-                .in(inVain ? StepState.EMPTY : StepState.UNDER_WAY, null);
+                .in(holdsNothing ? StepState.EMPTY : StepState.UNDER_WAY, null);
         if (before.isPresent() && !need.stops()) {
             next = next.withoutFacts()
                     .begun(before.get().since())
