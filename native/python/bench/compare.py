@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures kvpool and the reference in turn, in one run on one machine, through the same Python API; prints ratios.
 
-    compare.py --kvpool BIN --ours PYTHON [--reference PYTHON] [--rounds 6]
+    compare.py --kvpool BIN --ours PYTHON [--reference PYTHON] [--torch FOLDER] [--rounds 6]
 
 PYTHON are interpreters that have the wheels kvpool-mooncake and mooncake-transfer-engine-non-cuda (which needs Debian's
 libibverbs1). Without --reference only kvpool and the machine itself are measured. In each round all sides run the same
 worker.py one after the other, and before each of them the machine is measured: a raw loopback stream, a raw round trip
 and a memcpy, because it may be noisy. engine_worker.py compares the transfer engines of the same wheels, without a pool.
-Each pool has one storage process of 4 GiB; all traffic is on 127.0.0.1.
+Each pool has one storage process of 4 GiB; all traffic is on 127.0.0.1. FOLDER has Debian's packages of torch, unpacked, for the
+rows of tensors, which are left out without.
 
 Rows with "new" are the first batches of pools that serve, measured at once, of --starts pools of each side in turn. The last of
 them stay, have the same batches as a warm-up, and are what the rounds measure.
 """
 
+import os
 import statistics
+import subprocess
 import sys
 
 import raw
-from sides import Ours, Reference, arguments
+from sides import Ours, Reference, arguments, torch_environment
 
 TCP, SHM = "kvpool tcp", "kvpool shm"
 
@@ -92,6 +95,18 @@ def report(results, machine):
         print(row + "   " + verdict(case, medians, theirs, machine, unit))
 
 
+def torch_for_all(options):
+    """The folder of torch where the interpreters of both sides can import it; else None, and says why."""
+    for python in filter(None, (options.ours, options.reference)):
+        environment = {**os.environ, **torch_environment(options.torch)}
+        done = subprocess.run([python, "-c", "import torch"], capture_output=True, text=True, env=environment)
+        if done.returncode != 0:
+            why = done.stderr.strip().rpartition("\n")[2]
+            print(f"tensors are not measured: {python} cannot import torch of {options.torch}: {why}", file=sys.stderr)
+            return None
+    return options.torch
+
+
 def ways(options):
     """How each side is started, by its name."""
     started = {
@@ -117,7 +132,11 @@ def start_all(options, sides, results):
 def main():
     parser = arguments(__doc__, rounds=6)
     parser.add_argument("--starts", type=int, default=3)
+    parser.add_argument(
+        "--torch", help="folder with Debian's packages of torch, unpacked; without, tensors are left out"
+    )
     options = parser.parse_args()
+    torch = torch_for_all(options) if options.torch else None
     sides = []
     machine = {name: [] for name in ("stream", "stream to memory", "memcpy", "round trip p50", "round trip p99")}
     results = {name: [] for name in ways(options)}
@@ -126,7 +145,7 @@ def main():
         for round_number in range(options.rounds):
             for side in sides:
                 measure_machine(machine)
-                results[side.name].append(side.measure(round_number))
+                results[side.name].append(side.measure(round_number, torch))
             print(f"round {round_number + 1} of {options.rounds} done", file=sys.stderr)
     finally:
         for side in sides:

@@ -37,6 +37,16 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def torch_environment(root):
+    """What a process needs in order to import torch from Debian's packages, unpacked below `root`: every folder with
+    libraries, since links and settings that the packages' scripts make are not there."""
+    folders = {path.parent for path in Path(root, "usr/lib").rglob("lib*.so.*")}
+    return {
+        "PYTHONPATH": str(Path(root, "usr/lib/python3/dist-packages")),
+        "LD_LIBRARY_PATH": ":".join(map(str, sorted(folders))),
+    }
+
+
 class Side:
     """A running pool; `processes` serve it, `python` has the wheels of its client."""
 
@@ -47,19 +57,23 @@ class Side:
         """Of a worker of this side."""
         return {**os.environ, "GLOG_minloglevel": "3"}
 
-    def measure(self, round_number):
-        """{case: (value, unit)} of one run of the workers: of the store, and of the transfer engine beside it."""
+    def measure(self, round_number, torch=None):
+        """{case: (value, unit)} of one run of the workers: of the store, of tensors where the folder of torch is given, and
+        of the transfer engine beside it."""
         servers = ",".join(str(process.pid) for process in self.processes)
-        store = self._run([self.python, str(WORKER), self.master, "measure", str(round_number), servers])
-        return {**store, **self._run([self.python, str(ENGINE_WORKER), "measure"])}
+        found = self._run([self.python, str(WORKER), self.master, "measure", str(round_number), servers])
+        if torch:
+            command = [self.python, str(WORKER), self.master, "tensors", str(round_number)]
+            found.update(self._run(command, torch_environment(torch)))
+        return {**found, **self._run([self.python, str(ENGINE_WORKER), "measure"])}
 
     def begin(self, start):
         """The same of the first small batches after a start; afterwards the pool is warm. To be asked once it serves."""
         return self._run([self.python, str(WORKER), self.master, "begin", str(start)])
 
-    def _run(self, command):
+    def _run(self, command, more=None):
         # The reference logs to stdout and stderr; only the worker's JSON lines count.
-        environment = {**self.environment(), "KVPOOL_REUSE": "on"}
+        environment = {**self.environment(), "KVPOOL_REUSE": "on", **(more or {})}
         done = subprocess.run(command, capture_output=True, text=True, timeout=WORKER_SECONDS, env=environment)
         if done.returncode != 0:
             raise SystemExit(f"{self.name}: {done.stderr[-2000:]}")

@@ -6,6 +6,7 @@ Run by compare.py in the interpreter of the side it measures; both sides run thi
     worker.py MASTER serve BYTES            contribute BYTES of memory until standard input ends
     worker.py MASTER measure ROUND PIDS     run every case once; the client contributes no memory. PIDS (comma-separated)
                                             serve the pool: their processor time counts beside this process's own
+    worker.py MASTER tensors ROUND          the cases about tensors, in an environment in which torch is found
     worker.py MASTER begin START            the first small batches of a pool that has just started, then as many again as
                                             it takes until both sides' programs are warm
     worker.py MASTER scale BYTES NAME SIZE BATCH
@@ -16,6 +17,7 @@ Run by compare.py in the interpreter of the side it measures; both sides run thi
 import ctypes
 import json
 import mmap
+import statistics
 import sys
 import time
 
@@ -35,6 +37,8 @@ PIECES = (64, 4096, 10)
 LAYERS = (32, 32 << 10, 4)
 # Parts of each value of a call: (parts, bytes of a part, calls).
 PARTS = (4, 4096, 50)
+# Tensors of float32: (elements of each dimension, that is 1 MiB; calls with one tensor; calls with a batch).
+TENSORS = ((512, 512), 32, 4)
 SINGLES = 2000
 EXISTS = 500
 SCALE_SECONDS = 1
@@ -193,6 +197,46 @@ def parts(store, base, view, round_number):
     emit("ranges 4x4KiB x32", calls * BATCH * number / (time.perf_counter() - start) / 1e3, "k parts/s")
 
 
+def tensors(store, round_number):
+    """Tensors as values: a call for each, and for a batch. The first call of each kind is a warm-up and is not timed."""
+    import torch
+
+    shape, singles_count, batches = TENSORS
+    size = shape[0] * shape[1] * 4
+    given = [torch.arange(i, i + shape[0] * shape[1], dtype=torch.float32).reshape(shape) for i in range(BATCH)]
+    one = given[0]
+
+    def check(got, wanted, what):
+        if len(got) != len(wanted) or not all(map(torch.equal, got, wanted)):
+            raise SystemExit(f"{what} returned another tensor than was put")
+
+    keys = [f"r{round_number}-tensor-{i}" for i in range(singles_count + 1)]
+    for verb, call in (("put", lambda key: store.put_tensor(key, one)), ("get", store.get_tensor)):
+        times = []
+        for key in keys:
+            start = time.perf_counter()
+            got = call(key)
+            times.append(time.perf_counter() - start)
+            if verb == "put":
+                expect([got], 0, "put_tensor")
+            else:
+                check([got], [one], "get_tensor")
+        emit(f"{verb} tensor 1MiB", statistics.median(times[1:]) * 1e6, "us")
+
+    batch_keys = [[f"r{round_number}-tensors-{b}-{i}" for i in range(BATCH)] for b in range(batches + 1)]
+    for verb, call in (("put", lambda keys: store.batch_put_tensor(keys, given)), ("get", store.batch_get_tensor)):
+        seconds = 0.0
+        for number, batch in enumerate(batch_keys):
+            start = time.perf_counter()
+            got = call(batch)
+            seconds += time.perf_counter() - start if number else 0
+            if verb == "put":
+                expect(got, 0, "batch_put_tensor")
+            else:
+                check(got, given, "batch_get_tensor")
+        emit(f"{verb} tensors 1MiB x32", batches * BATCH * size / seconds / 1e9, "GB/s")
+
+
 def latencies(store, base, name, keys):
     """Microseconds of gets of 4 KiB, one after the other."""
     times = []
@@ -268,6 +312,9 @@ def main():
         sys.stdin.read()
         return store.close()
     store = connect(master, 0)
+    if mode == "tensors":
+        tensors(store, number)
+        return store.close()
     memory = mmap.mmap(-1, BATCH << 20)
     base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     expect([store.register_buffer(base, len(memory))], 0, "register_buffer")
