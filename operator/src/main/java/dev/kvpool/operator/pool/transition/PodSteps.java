@@ -169,8 +169,12 @@ final class PodSteps {
         if (mayGo) {
             return new Verdict.Under(step, new Action.DeletePod(member.pod(), member.uid()));
         }
-        return members.leader().isEmpty()
-                ? new Verdict.Under(step)
+        if (members.leader().isEmpty()) {
+            return new Verdict.Under(step);
+        }
+        // One that was not there has come back before it was deleted: that it is emptied begins in its turn.
+        return step.state() == StepState.EMPTY
+                ? new Verdict.Done()
                 : new Verdict.Under(view.begin(step.of(), StepKind.EMPTY, step.because()));
     }
 

@@ -230,7 +230,8 @@ final class Rules {
     }
 
     private void master(Pod pod) {
-        boolean others = stopped.stream().anyMatch(id -> !id.equals(pod.id()));
+        // One that does not come back, as the spec does not want it any more, is not waited for.
+        boolean others = stopped.stream().anyMatch(id -> !id.equals(pod.id()) && wanted.contains(id));
         boolean couldLead = pool.cluster.pods().stream()
                 .anyMatch(it -> it.master() && it != pod && it.ready && pool.cluster.works(it));
         if (others || (couldLead && pool.data.leads(pod))) {

@@ -132,6 +132,27 @@ class MoveTest {
         assertThat(pool.status()).isEmpty();
     }
 
+    /** It was replaced as one that is not there, beside which others may be away. */
+    @Test
+    void oneThatComesBackBeforeItIsReplacedIsEmptiedInItsTurn() {
+        DrainPool pool = new DrainPool(3).outdated("s-1");
+        for (int round = 0; round < ENOUGH && pool.madeAnew.isEmpty(); round++) {
+            pool.rounds(1);
+        }
+        pool.rounds(2).later(Duration.ofMinutes(11)).rounds(2);
+        pool.outdated("s-1").rounds(1);
+        assertThat(pool.phases()).containsExactly("s-1 REPLACE");
+
+        pool.node("s-2").state = "away";
+        pool.starts().rounds(1);
+        assertThat(pool.madeAnew).containsExactly("s-1 with 0");
+        assertThat(pool.phases()).isEmpty();
+
+        pool.node("s-2").state = "ready";
+        pool.rounds(1);
+        assertThat(pool.phases()).containsExactly("s-1 UNDER_WAY");
+    }
+
     /** It was there meanwhile, and may have taken objects. */
     @Test
     void oneThatCameBackAndFellIsNotReplacedAsItIs() {
