@@ -256,6 +256,7 @@ inline node::NodeInfo readNodeInfo(wire::Body body) {
   info.restored = reader->restored();
   info.restoredHash = reader->restoredHash();
   info.dropped = reader->dropped();
+  info.tier = reader->tier();
   info.active = {reader->activeWire(), reader->activeLayout()};
   const auto segments = reader.list(&sbe::NodeInfo::segments, wire::kGroupEntriesMax, [](auto& entry) {
     return std::pair{entry.capacityBytes(), entry.slots()};

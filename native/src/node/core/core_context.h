@@ -99,6 +99,7 @@ struct CoreContext {
   store::StatePages& state;
   ssd::Table* table;        // of the SSD tier; null without one
   std::string tierProblem;  // why the tier is off; empty while it works, or where none was asked for
+  uint32_t tierNumber;      // of the tier, or of the one that the life before had; 0: none
   FencingState fencing;
   RecordStream stream;
   CoreStats stats;
@@ -112,6 +113,7 @@ struct CoreContext {
         state(pages),
         table(tier),
         tierProblem(config.tierProblem),
+        tierNumber(tier == nullptr ? pages.get().tier : tier->number()),
         fencing(pages),
         stream(objects, tier) {}
 };

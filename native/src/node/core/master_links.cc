@@ -136,6 +136,7 @@ void MasterLinks::beginStream(Link& link) {
   info.dropped = recovery.dropped();
   info.memory = context_.state.get().memory;
   info.active = context_.state.active();
+  info.tier = context_.tierNumber;
   if (const ssd::Table* tier = context_.table; tier != nullptr && context_.tierProblem.empty()) {
     info.highestObject = std::max(info.highestObject, tier->highestObject());
     info.tierBytes = tier->geometry().dataBytes;
@@ -267,7 +268,17 @@ void MasterLinks::sendStats(Link& link) {
   send(link, std::move(out));
 }
 
+/// Before the records and answers that come of it: what a master acknowledges by these, it does not when it knows.
+void MasterLinks::tellTierProblem() {
+  if (toldTierProblem_ == context_.tierProblem) return;
+  toldTierProblem_ = context_.tierProblem;
+  for (Link& link : links_) {
+    if (link.state == State::Streaming) sendStats(link);
+  }
+}
+
 void MasterLinks::sendChanges() {
+  tellTierProblem();
   if (const Frames frames = context_.stream.takeChanges()) {
     for (Link& link : links_) {
       if (link.state == State::Streaming) send(link, frames);

@@ -92,6 +92,7 @@ class MasterLinks {
   void tellLeaderGone();
   void tellLeaderGone(Link& link, const LeaderWatch::Verdict& verdict);
   void sendStats(Link& link);
+  void tellTierProblem();
   void send(Link& link, Frames frames);
   void send(Link& link, wire::Bytes frames) { send(link, std::make_shared<const wire::Bytes>(std::move(frames))); }
   void close(Link& link, const std::string& reason);
@@ -106,6 +107,7 @@ class MasterLinks {
   std::set<uint32_t> damaged_;  // slots that snapshots found in this turn
   LeaderWatch watch_;
   bool leaving_ = false;
+  std::string toldTierProblem_;
   uint64_t randomState_;
 };
 

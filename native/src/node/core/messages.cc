@@ -44,6 +44,7 @@ void appendNodeInfo(wire::Bytes& out, const NodeInfo& info) {
         .restoredHash(info.restoredHash)
         .dropped(info.dropped)
         .memory(info.memory)
+        .tier(info.tier)
         .activeWire(info.active.wire)
         .activeLayout(info.active.layout);
     put(m.seen(), info.seen);

@@ -27,6 +27,7 @@ struct NodeInfo {
   uint32_t slots = 0;
   uint64_t tierBytes = 0;  // 0: no SSD tier
   uint32_t tierSlots = 0;
+  uint32_t tier = 0;          // its number, also while it does not work
   uint64_t restored = 0;      // objects found when this life began
   uint64_t restoredHash = 0;  // of their ids
   uint64_t dropped = 0;       // damaged records found then

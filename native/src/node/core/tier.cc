@@ -113,17 +113,18 @@ void Tier::settle(const ssd::Table::Changes& changes) {
     answer(demotion->second.master, demotion->second.requestId, true, KV_OK);
     storing_.erase(demotion);
   }
+  settleDemotions();
   for (const ssd::Table::Changes::Freed& freed : changes.freed) {
     context_.stream.freed({kTierSegment, freed.slot, freed.generation}, freed.objectId);
     cleared(freed.slot);
   }
-  settleDemotions();
 }
 
-/// Of objects that were freed while they were on their way.
+/// Of objects that were freed while they were on their way: when nothing of them is left on the device.
 void Tier::settleDemotions() {
   std::erase_if(storing_, [&](const auto& one) {
-    if (context_.table->slot(one.first).state == ssd::Table::State::Storing) return false;
+    const ssd::Table::State state = context_.table->slot(one.first).state;
+    if (state == ssd::Table::State::Storing || state == ssd::Table::State::Clearing) return false;
     answer(one.second.master, one.second.requestId, true, KV_STALE_EPOCH);
     return true;
   });

@@ -155,6 +155,8 @@ TEST_F(TierTest, WhatIsRemovedWhileItsRecordIsWrittenIsClearedBeforeTheAnswer) {
   ASSERT_TRUE(node.workTier());  // the payload; its record waits
   node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{memory, {5, 1}}}); });
   EXPECT_TRUE(answers().empty());
+  ASSERT_TRUE(node.workTier());
+  EXPECT_TRUE(answers().empty()) << "a new memory would find it, so neither the free nor the copy is over";
   work();
   EXPECT_EQ(answers(), (std::vector<int32_t>{KV_STALE_EPOCH, KV_OK}));
   restart();
@@ -350,6 +352,43 @@ TEST_F(TierTest, AFreeThatTheDiskCannotTakeIsAnsweredBeforeItsRecordGoes) {
   ASSERT_NE(ack, types.end());
   ASSERT_NE(record, types.end());
   EXPECT_LT(ack, record) << "a master takes what it still knows then for not freed";
+}
+
+TEST_F(TierTest, ADiskThatFailsIsToldBeforeWhatComesOfIt) {
+  const ExtentRef extent = putBoth(1);
+  node.inbox(kMaster).clear();
+  node.disk->failing = Status(KV_IO, "the disk is gone");
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {5, 1}}}); });
+  work();
+  const std::vector<uint16_t> types = node.types(kMaster);
+  ASSERT_FALSE(types.empty());
+  EXPECT_EQ(types.front(), test::sbe::NodeStats::SBE_TEMPLATE_ID)
+      << "what a master acknowledges by the rest, it must note first";
+  EXPECT_EQ(test::readNodeStats(node.last(kMaster, test::sbe::NodeStats::SBE_TEMPLATE_ID)).tierProblem,
+            "the disk is gone");
+}
+
+/// So that each leader hears of the tier that must not be believed beside a new memory.
+TEST_F(TierTest, TheNumberOfATierIsToldAlsoWhenItDoesNotWork) {
+  const ExtentRef extent = putBoth(1);
+  const auto told = [&](ConnectionId master) {
+    node.connectMaster(master, 1);
+    return test::readNodeInfo(node.last(master, test::sbe::NodeInfo::SBE_TEMPLATE_ID)).tier;
+  };
+  EXPECT_EQ(told(kMaster + 1), node.table->number());
+  const uint32_t number = node.table->number();
+  node.disk->failing = Status(KV_IO, "the disk is gone");
+  EXPECT_EQ(read(1, extent), "KV_NOT_FOUND");
+  node.core->closed(0, kMaster + 1);
+  EXPECT_EQ(told(kMaster + 2), number);
+}
+
+TEST_F(TierTest, TheNumberOfTheTierThatTheLifeBeforeHadIsToldWhereThereIsNoneNow) {
+  const uint32_t number = node.table->number();
+  node.disk.reset();
+  restart();
+  node.connectMaster(kMaster + 1, 1);
+  EXPECT_EQ(test::readNodeInfo(node.last(kMaster + 1, test::sbe::NodeInfo::SBE_TEMPLATE_ID)).tier, number);
 }
 
 TEST_F(TierTest, WithoutMemoryForItsBufferAReadIsRefusedAndTheTierStays) {

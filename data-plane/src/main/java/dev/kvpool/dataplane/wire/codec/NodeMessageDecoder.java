@@ -77,6 +77,7 @@ final class NodeMessageDecoder {
                 info.isTransient() == Flag.YES,
                 restored,
                 info.memory(),
+                info.tier(),
                 active,
                 List.copyOf(segments),
                 tcp,

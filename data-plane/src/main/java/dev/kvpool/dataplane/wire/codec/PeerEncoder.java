@@ -122,7 +122,8 @@ public final class PeerEncoder {
                 .dropped(it.restored().dropped())
                 .activeWire(it.active().wire())
                 .activeLayout(it.active().layout())
-                .memory(it.memory());
+                .memory(it.memory())
+                .tier(it.tier());
         NodeInfoEncoder.SegmentsEncoder segments =
                 info.segmentsCount(it.segments().size());
         for (Segment segment : it.segments()) {

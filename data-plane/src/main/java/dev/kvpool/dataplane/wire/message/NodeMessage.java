@@ -28,6 +28,7 @@ public sealed interface NodeMessage extends Message {
      * @param objectLeaseMaxMs largest object lease any epoch used
      * @param highestObject highest object id in the directory
      * @param memory number of the segment in memory: a node that lost its memory comes back with another one
+     * @param tier number of its SSD, also of one that does not work and has no segment; 0 when there is none
      * @param active what the node keeps as its pool's versions, and writes its segments in
      * @param tcp HOST:PORT of the data endpoint
      * @param shm BOOTID:PATH of the unix socket, empty when off
@@ -41,12 +42,43 @@ public sealed interface NodeMessage extends Message {
             boolean isTransient,
             Restored restored,
             long memory,
+            long tier,
             ActiveVersions active,
             List<Segment> segments,
             String tcp,
             String shm,
             String zone)
-            implements NodeMessage {}
+            implements NodeMessage {
+        /** Of a node without an SSD. */
+        public NodeInfo(
+                Authority seen,
+                ObjectId purgeId,
+                long objectLeaseMaxMs,
+                ObjectId highestObject,
+                boolean isTransient,
+                Restored restored,
+                long memory,
+                ActiveVersions active,
+                List<Segment> segments,
+                String tcp,
+                String shm,
+                String zone) {
+            this(
+                    seen,
+                    purgeId,
+                    objectLeaseMaxMs,
+                    highestObject,
+                    isTransient,
+                    restored,
+                    memory,
+                    0,
+                    active,
+                    segments,
+                    tcp,
+                    shm,
+                    zone);
+        }
+    }
 
     /** The snapshot begins; the next delta has {@code sequence} + 1. */
     record SnapshotBegin(long sequence) implements NodeMessage {}

@@ -124,6 +124,7 @@ public final class SampleMessages {
                     true,
                     new Restored(3, -4, 5),
                     -6,
+                    0xFFFF_FFFEL,
                     new ActiveVersions(2, 0xffff - 1),
                     List.of(new Segment(0, Medium.DRAM, 1L << 40, 0xFFFF_FFFEL), new Segment(1, Medium.NPU, 5, 6)),
                     "h:1",
