@@ -14,13 +14,21 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
  * @param holdsNewer it was back while it was behind, and may hold what was put since: it may know what others have missed
  * @param witnessMemory number of the memory with which it holds every tombstone; 0 when it is no witness. A node that lost its
  *     memory comes back with another number
+ * @param failedSsd number of its SSD that failed, or was not there any more: what lies on it may have been removed or replaced since;
+ *     0 when there is none
  */
 public record Member(
-        boolean isTransient, ObjectId behindSince, ObjectId missesFrom, boolean holdsNewer, long witnessMemory) {
+        boolean isTransient,
+        ObjectId behindSince,
+        ObjectId missesFrom,
+        boolean holdsNewer,
+        long witnessMemory,
+        long failedSsd) {
     static final long NO_WITNESS = 0;
+    static final long NO_SSD = 0;
 
     static Member inSync(boolean isTransient) {
-        return new Member(isTransient, ObjectId.NONE, ObjectId.NONE, false, NO_WITNESS);
+        return new Member(isTransient, ObjectId.NONE, ObjectId.NONE, false, NO_WITNESS, NO_SSD);
     }
 
     public boolean isBehind() {
@@ -32,13 +40,13 @@ public record Member(
     }
 
     Member witness(long memory) {
-        return new Member(isTransient, behindSince, missesFrom, holdsNewer, memory);
+        return new Member(isTransient, behindSince, missesFrom, holdsNewer, memory, failedSsd);
     }
 
     /** It misses something from now on. One that has missed something before, and was back meanwhile, may hold what came until now. */
     Member away(ObjectId since) {
         return since.isNewerThan(behindSince)
-                ? new Member(isTransient, since, isBehind() ? missesFrom : since, false, NO_WITNESS)
+                ? new Member(isTransient, since, isBehind() ? missesFrom : since, false, NO_WITNESS, failedSsd)
                 : witness(NO_WITNESS);
     }
 
@@ -49,15 +57,19 @@ public record Member(
 
     /** It is behind, and takes puts. */
     Member holdingNewer() {
-        return isBehind() ? new Member(isTransient, behindSince, missesFrom, true, witnessMemory) : this;
+        return isBehind() ? new Member(isTransient, behindSince, missesFrom, true, witnessMemory, failedSsd) : this;
     }
 
     /** As it was written down. */
     Member behind(ObjectId since, ObjectId from, boolean newer) {
-        return new Member(isTransient, since, from, newer, witnessMemory);
+        return new Member(isTransient, since, from, newer, witnessMemory, failedSsd);
     }
 
     Member caughtUp() {
-        return new Member(isTransient, ObjectId.NONE, ObjectId.NONE, false, witnessMemory);
+        return new Member(isTransient, ObjectId.NONE, ObjectId.NONE, false, witnessMemory, failedSsd);
+    }
+
+    Member withFailedSsd(long number) {
+        return new Member(isTransient, behindSince, missesFrom, holdsNewer, witnessMemory, number);
     }
 }

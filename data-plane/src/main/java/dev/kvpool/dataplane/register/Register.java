@@ -187,6 +187,22 @@ public record Register(
         return changed(ids, member -> member == null ? null : member.witness(Member.NO_WITNESS));
     }
 
+    /** The SSD of this number works no more: nothing is cleared there from now on. */
+    public Register ssdFailed(String id, long number) {
+        return changed(Set.of(id), member -> member == null ? null : member.withFailedSsd(number));
+    }
+
+    /** What a node had on an SSD that had failed is gone. */
+    public Register ssdEmptied(String id) {
+        return ssdFailed(id, Member.NO_SSD);
+    }
+
+    /** The number of a node's SSD that failed; 0 when there is none, or the node is no member. */
+    public long failedSsd(String id) {
+        Member member = members.get(id);
+        return member == null ? Member.NO_SSD : member.failedSsd();
+    }
+
     private Register changed(Collection<String> ids, UnaryOperator<Member> change) {
         SortedMap<String, Member> next = new TreeMap<>(members);
         for (String id : ids) {

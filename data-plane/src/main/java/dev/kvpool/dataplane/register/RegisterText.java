@@ -24,10 +24,11 @@ import java.util.regex.Pattern;
  * transient engine- 5f21
  * behind 4.17 demo-storage- 2
  * witness demo-storage-0 8c1f
+ * ssd demo-storage-1 5a17
  * end
  * </pre>
  *
- * {@code behind 4.17/3.5+}: what it holds below 4.17 may be old, it misses what was put from 3.5 on, and may hold some of it.
+ * {@code behind 4.17/3.5+}: what it holds below 4.17 may be old, it misses what was put from 3.5 on, and may hold some of it. {@code ssd}: the one of this number failed.
  */
 public final class RegisterText {
     /** Annotations of one object end at 256 KiB, keys included. */
@@ -88,6 +89,15 @@ public final class RegisterText {
                         .append(' ')
                         .append(Long.toHexString(memory))
                         .append('\n'));
+        register.members().forEach((id, member) -> {
+            if (member.failedSsd() != Member.NO_SSD) {
+                text.append("ssd ")
+                        .append(id)
+                        .append(' ')
+                        .append(Long.toHexString(member.failedSsd()))
+                        .append('\n');
+            }
+        });
         register.drains()
                 .forEach((id, drain) -> text.append(String.join(
                                 " ",
@@ -210,6 +220,10 @@ public final class RegisterText {
                 case "witness" ->
                     members.put(
                             node(word(words, 1, 3)), member(words[1]).witness(Long.parseUnsignedLong(words[2], 16)));
+                case "ssd" ->
+                    members.put(
+                            node(word(words, 1, 3)),
+                            member(words[1]).withFailedSsd(Long.parseUnsignedLong(words[2], 16)));
                 case "drain" -> drain(words);
                 default -> throw new RegisterException("line " + number + " says nothing that this build knows");
             }

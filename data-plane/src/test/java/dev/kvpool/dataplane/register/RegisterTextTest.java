@@ -27,6 +27,7 @@ class RegisterTextTest {
             .away(Set.of("demo-storage-1"), new ObjectId(3, 5))
             .away(Set.of("demo-storage-1"), new ObjectId(4, 17))
             .witnessed("demo-storage-0", -3)
+            .ssdFailed("demo-storage-1", 0xFFFF_FFFEL)
             .draining("x", new DrainEntry(DrainEntry.Stage.TIMED_OUT, -5, -1, 60_000, 7, 8, true))
             .as(7);
 
@@ -45,6 +46,7 @@ class RegisterTextTest {
                         behind 4.17+ engine- 5f21
                         behind 4.17/3.5 demo-storage- 1
                         witness demo-storage-0 fffffffffffffffd
+                        ssd demo-storage-1 fffffffe
                         drain x TIMED_OUT fffffffffffffffb -1 60000 7 8 true
                         end
                         """);

@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /** What must hold for each answer a master gives, at the moment it gives it. */
 final class LeaderChecks implements MasterWatch {
@@ -188,6 +189,7 @@ final class LeaderChecks implements MasterWatch {
                 if (atOnce) {
                     removable(master, (RemoveRequest) request, it);
                 }
+                removed(master, (RemoveRequest) request, it);
             }
             default -> {}
         }
@@ -246,6 +248,35 @@ final class LeaderChecks implements MasterWatch {
         }
     }
 
+    /** Of one key: while a removal waits for others of its batch, the key may be put again. */
+    private void removed(SimMaster master, RemoveRequest request, RemoveReply reply) {
+        boolean done = reply.results().size() == 1 && reply.results().getFirst() == Status.OK;
+        if (done && !master.shows(request.keys().getFirst().toString())) {
+            isClearedOnSsds(master, request.keys().getFirst().toString(), id -> true);
+        }
+    }
+
+    /** Nodes that are behind will be told by those that are not, whatever they have lost. */
+    private void isClearedOnSsds(SimMaster master, String key, Predicate<ObjectId> which) {
+        if (master.status().epoch() < highestEpoch) {
+            return;
+        }
+        for (PoolStatus.Node known : master.status().nodes()) {
+            SimNode node = truth.node(known.id());
+            boolean used = node != null
+                    && known.state() == PoolStatus.NodeState.READY
+                    && known.incarnation() == node.incarnation()
+                    && !stored.behind().contains(known.id());
+            Violation.unless(
+                    !used || node.wouldShow(stored).noneMatch(it -> it.key().equals(key) && which.test(it.id())),
+                    "what is removed or replaced is off the SSD",
+                    "%s acknowledges a removal or replacement of %s, of which an older object would be shown by the SSD of %s beside a new memory",
+                    master,
+                    key,
+                    node);
+        }
+    }
+
     /** A put that finds its key there ends well, also when memory was lost of which the leader has not heard yet. */
     private void exist(GrantRequest request, GrantReply reply) {
         for (int i = 0; i < reply.grants().size(); i++) {
@@ -267,6 +298,7 @@ final class LeaderChecks implements MasterWatch {
                 continue;
             }
             String key = put.key().toString();
+            isClearedOnSsds(master, key, put.objectId()::isNewerThan);
             boolean held = truth.nodes().stream()
                     .anyMatch(node -> Truth.holds(node, key, id -> id.compareTo(put.objectId()) >= 0));
             Violation.unless(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.sim.SegmentImage.Slot;
 import dev.kvpool.dataplane.sim.nativecore.NativeMemory;
 import dev.kvpool.dataplane.sim.nativecore.NodeCore;
@@ -20,6 +21,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 /** A storage node: the native core, with this class as the shell that its process would put around it. */
 final class SimNode extends SimProcess {
@@ -144,6 +146,12 @@ final class SimNode extends SimProcess {
 
     List<Slot> heldOnSsd() {
         return ssd == null || !(setBack || image.believes(ssdImage.number())) ? List.of() : ssdImage.committed();
+    }
+
+    /** What is on its SSD if its memory is lost now; not what a leader would have it drop then, by the register. */
+    Stream<Slot> wouldShow(Register register) {
+        boolean counts = ssd != null && register.failedSsd(nodeId()) != Integer.toUnsignedLong(ssdImage.number());
+        return counts ? ssdImage.committed().stream() : Stream.empty();
     }
 
     /** Whether nothing below this id would be on its SSD if its memory were lost now. */

@@ -15,6 +15,7 @@ import dev.kvpool.dataplane.master.core.index.Tombstones;
 import dev.kvpool.dataplane.master.core.liveness.Departures;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.register.FailedSsds;
 import dev.kvpool.dataplane.master.core.register.Members;
 import dev.kvpool.dataplane.master.core.request.PublishRequests;
 import dev.kvpool.dataplane.master.core.settlement.Settlement;
@@ -43,6 +44,7 @@ final class NodeMessages {
     private final PublishRequests publishes;
     private final Frees frees;
     private final Members members;
+    private final FailedSsds failedSsds;
     private final Upkeep upkeep;
     private final Departures departures;
     private final Outbox outbox;
@@ -70,6 +72,7 @@ final class NodeMessages {
         this.publishes = publishes;
         this.frees = orders.frees();
         this.members = orders.members();
+        this.failedSsds = orders.failedSsds();
         this.upkeep = upkeep;
         this.departures = departures;
         this.outbox = outbox;
@@ -89,7 +92,10 @@ final class NodeMessages {
                 stream.end(node, it);
                 compare(node);
             }
-            case NodeStats it -> node.told(it);
+            case NodeStats it -> {
+                node.told(it);
+                failedSsds.note(node);
+            }
             case LeaderGone it -> departures.heard(node, it, nowMs);
             case NodeLeaves it -> left(node);
             case FenceAck it -> takeover.fenceAnswered(node, it, nowMs);
@@ -109,6 +115,7 @@ final class NodeMessages {
         stream.introduce(node, info);
         membership.shareIndex();
         upkeep.introduced(node);
+        failedSsds.note(node);
         if (leadership.leads()) {
             takeover.fencing().fence(node, nowMs);
         }

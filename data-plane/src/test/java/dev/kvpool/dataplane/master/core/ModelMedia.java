@@ -19,6 +19,10 @@ final class ModelMedia {
     private final ModelDirectory memory;
     private ModelDirectory ssd = new ModelDirectory(ExtentRef.SSD, 0);
     private String ssdProblem = "";
+    private long ssdNumber;
+
+    /** What an SSD that failed would show to a new memory. */
+    private final List<DirectoryRecord> stale = new ArrayList<>();
 
     ModelMedia(long memoryBytes) {
         memory = new ModelDirectory(ExtentRef.MEMORY, memoryBytes);
@@ -34,17 +38,37 @@ final class ModelMedia {
 
     void addSsd(long capacityBytes) {
         ssd = new ModelDirectory(ExtentRef.SSD, capacityBytes);
+        ssdNumber = 1;
+    }
+
+    long ssdNumber() {
+        return ssdNumber;
     }
 
     /** Nothing is written to the SSD any more. */
     void breakSsd(String problem) {
         ssdProblem = problem;
+        stale.addAll(ssd.all());
+    }
+
+    /** An SSD that failed is well again. Who has kept the memory beside it knows not to believe it, and formats it. */
+    void restart(boolean isMemoryNew) {
+        if (ssdProblem.isEmpty()) {
+            return;
+        }
+        ssdProblem = "";
+        if (isMemoryNew) {
+            stale.forEach(ssd::add);
+        } else {
+            ssdNumber++;
+        }
+        stale.clear();
     }
 
     List<Segment> segments() {
         List<Segment> segments = new ArrayList<>();
         segments.add(new Segment(ExtentRef.MEMORY, Medium.DRAM, memory.capacityBytes(), SLOTS));
-        if (ssd.capacityBytes() > 0) {
+        if (ssd.capacityBytes() > 0 && ssdProblem.isEmpty()) {
             segments.add(new Segment(ExtentRef.SSD, Medium.SSD, ssd.capacityBytes(), SLOTS));
         }
         return segments;

@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
@@ -50,8 +51,15 @@ final class ModelNode {
     private final ModelObedience obedience = new ModelObedience();
     private long incarnation;
     private long memory;
+    private long memoryOfLifeBefore;
     private long sequence;
     private final List<Runnable> unheard = new ArrayList<>();
+
+    /** What a stalled SSD has been told to do and has not done; null while it does everything at once. */
+    private List<Runnable> ssdJobs;
+
+    private final List<Key> onTheirWayToSsd = new ArrayList<>();
+
     private boolean up = true;
     private boolean mute;
     private boolean unreachable;
@@ -67,6 +75,7 @@ final class ModelNode {
         this.isTransient = isTransient;
         this.incarnation = 1 + world.random.nextLong(Long.MAX_VALUE);
         this.memory = incarnation;
+        this.memoryOfLifeBefore = memory;
         world.listen(id + ":50061", this);
     }
 
@@ -108,11 +117,12 @@ final class ModelNode {
     /** The SSD breaks: what lies there is gone, and masters are told why. */
     void breakSsd(String problem) {
         media.breakSsd(problem);
+        tellAll(new NodeStats(sequence, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, active(), new Ssd(0, 0, problem)));
         for (DirectoryRecord record : media.ssd().all()) {
             media.remove(record);
             change(DirectoryRecord.freed(record.extent(), record.objectId()));
         }
-        tellAll(new NodeStats(sequence, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, active(), new Ssd(0, 0, problem)));
+        stallSsd(false);
     }
 
     List<DirectoryRecord> tombstones() {
@@ -155,9 +165,39 @@ final class ModelNode {
         }
     }
 
+    /** Nothing that a stalled SSD is told to do is done before it goes on, and nothing of it when the node dies before that. */
+    void stallSsd(boolean on) {
+        List<Runnable> late = ssdJobs == null ? List.of() : ssdJobs;
+        ssdJobs = on ? new ArrayList<>(late) : null;
+        if (!on) {
+            late.forEach(Runnable::run);
+        }
+    }
+
+    /** What a stalled SSD was told to take. */
+    List<Key> onTheirWayToSsd() {
+        return List.copyOf(onTheirWayToSsd);
+    }
+
+    private void forgetSsdJobs() {
+        onTheirWayToSsd.clear();
+        if (ssdJobs != null) {
+            ssdJobs.clear();
+        }
+    }
+
+    private void onSsd(Runnable job) {
+        if (ssdJobs == null) {
+            job.run();
+        } else {
+            ssdJobs.add(job);
+        }
+    }
+
     /** Kill; the segment file stays. */
     void crash() {
         up = false;
+        forgetSsdJobs();
         List.copyOf(streams.values()).forEach(stream -> stream.link.end("the node died"));
         streams.clear();
     }
@@ -170,6 +210,8 @@ final class ModelNode {
         up = true;
         incarnation = 1 + world.random.nextLong(Long.MAX_VALUE);
         sequence = 0;
+        media.restart(memory != memoryOfLifeBefore);
+        memoryOfLifeBefore = memory;
     }
 
     /** The memory is lost and the next life begins with an empty segment. */
@@ -228,6 +270,7 @@ final class ModelNode {
                 isTransient,
                 Restored.NOTHING,
                 memory,
+                media.ssdNumber(),
                 active(),
                 media.segments(),
                 address(),
@@ -383,10 +426,22 @@ final class ModelNode {
     /** Reads from the other node after some time, and commits if the authority is still the one obeyed. */
     private void copy(ModelStream stream, Copy copy) {
         world.in(world.delayMs(), () -> {
-            Status status = obedience.obeys(copy.authority()) ? fetch(copy) : Status.STALE_EPOCH;
-            boolean accepted = obedience.obeys(copy.authority());
-            acknowledge(stream, copy.requestId(), accepted, status);
+            if (copy.medium() == Medium.SSD) {
+                onTheirWayToSsd.add(copy.key());
+                onSsd(() -> {
+                    onTheirWayToSsd.remove(copy.key());
+                    copyNow(stream, copy);
+                });
+            } else {
+                copyNow(stream, copy);
+            }
         });
+    }
+
+    private void copyNow(ModelStream stream, Copy copy) {
+        boolean accepted = obedience.obeys(copy.authority());
+        Status status = accepted ? fetch(copy) : Status.STALE_EPOCH;
+        acknowledge(stream, copy.requestId(), accepted, status);
     }
 
     private Status fetch(Copy copy) {
@@ -434,10 +489,23 @@ final class ModelNode {
 
     private void free(ModelStream stream, Free free) {
         boolean accepted = obedience.obeys(free.authority());
-        if (accepted) {
-            free.extents().forEach(this::free);
+        List<Extent> onSsd = new ArrayList<>();
+        for (Extent extent : accepted ? free.extents() : List.<Extent>of()) {
+            if (extent.extent().segment() == ExtentRef.SSD) {
+                onSsd.add(extent);
+            } else {
+                free(extent);
+            }
         }
-        acknowledge(stream, free.requestId(), accepted, Status.OK);
+        Runnable rest = () -> {
+            onSsd.forEach(this::free);
+            acknowledge(stream, free.requestId(), accepted, Status.OK);
+        };
+        if (onSsd.isEmpty()) {
+            rest.run();
+        } else {
+            onSsd(rest);
+        }
     }
 
     private void free(Extent extent) {

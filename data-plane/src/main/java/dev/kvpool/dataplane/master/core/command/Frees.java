@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.master.core.index.ObjectChain;
 import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
@@ -17,6 +18,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
@@ -55,6 +57,9 @@ public final class Frees {
     }
 
     private record Sent(List<Item> items, long sinceMs) {}
+
+    /** Where a replica lies. */
+    private record Place(NodeView node, ExtentRef extent) {}
 
     /** Frees that their node has not confirmed and will not. */
     private static final class Abandoned {
@@ -112,6 +117,9 @@ public final class Frees {
 
     private final Deque<Abandoned> abandoned = new ArrayDeque<>();
 
+    /** Who waits, besides, for what was to be freed already. */
+    private final Map<Place, List<Removal>> joined = new HashMap<>();
+
     /** Nodes with something queued: looking through all nodes after every message would make each one pay for the size of the pool. */
     private final Set<NodeView> queued = new LinkedHashSet<>();
 
@@ -128,6 +136,11 @@ public final class Frees {
     public void giveUp(StoredObject object, Cause cause, long nowMs) {
         index.doom(object, cause);
         freeWhenDue(object, nowMs);
+    }
+
+    /** Whether a reader may rely on it still. */
+    public boolean isPromised(StoredObject object) {
+        return object.isLeased(nowMs);
     }
 
     private void freeWhenDue(StoredObject object, long nowMs) {
@@ -252,11 +265,16 @@ public final class Frees {
         enqueue(replica, null);
     }
 
-    /** The same; {@code removal} hears when it is free. */
-    public void trim(Replica replica, Removal removal) {
-        removal.open++;
-        if (!enqueue(replica, removal)) {
-            removal.done(false);
+    /** The same of several; {@code removal} hears when they are free, also of those that are being freed already. */
+    public void trim(Collection<Replica> replicas, Removal removal) {
+        for (Replica replica : replicas) {
+            removal.open++;
+            if (replica.isFreeing()) {
+                Place place = new Place(replica.node(), replica.extent());
+                joined.computeIfAbsent(place, it -> new ArrayList<>(1)).add(removal);
+            } else if (!enqueue(replica, removal)) {
+                removal.done(false);
+            }
         }
         removal.done(true);
     }
@@ -348,6 +366,7 @@ public final class Frees {
         quarantine.clear();
         endUnlisted();
         unlistedAtMs = Long.MAX_VALUE;
+        joined.clear();
         abandoned.forEach(part -> part.isWaitedFor = false);
     }
 
@@ -376,6 +395,10 @@ public final class Frees {
         }
         if (item.removal != null && isWaitedFor) {
             item.removal.done(left == null);
+        }
+        List<Removal> others = joined.isEmpty() ? null : joined.remove(new Place(node, item.extent.extent()));
+        if (others != null) {
+            others.forEach(removal -> removal.done(left == null));
         }
     }
 }

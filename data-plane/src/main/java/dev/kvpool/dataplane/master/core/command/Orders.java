@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Absences;
+import dev.kvpool.dataplane.master.core.register.FailedSsds;
 import dev.kvpool.dataplane.master.core.register.Members;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
 import dev.kvpool.dataplane.master.core.register.TenantPurges;
@@ -17,6 +18,7 @@ public final class Orders {
     private final Frees frees;
     private final TenantPurges tenantPurges = new TenantPurges();
     private final Purges purges;
+    private final FailedSsds failedSsds;
     private final Members members;
     private final Absences absences;
     private final LateWrites lateWrites;
@@ -34,7 +36,8 @@ public final class Orders {
         commands = new Commands(outbox, this::nextRequestId);
         frees = new Frees(view.index(), outbox, this::nextRequestId);
         purges = new Purges(register, tenantPurges, view.membership(), view.index(), commands);
-        members = new Members(register, leadership, view.membership());
+        failedSsds = new FailedSsds(register, leadership);
+        members = new Members(register, failedSsds, leadership, view.membership());
         absences = new Absences(rules, leadership, view.membership(), register, members);
     }
 
@@ -63,6 +66,11 @@ public final class Orders {
     /** Nodes that may hold objects. */
     public Members members() {
         return members;
+    }
+
+    /** SSDs on which nothing is cleared any more. */
+    public FailedSsds failedSsds() {
+        return failedSsds;
     }
 
     /** Which of them are behind, and what may be believed. */

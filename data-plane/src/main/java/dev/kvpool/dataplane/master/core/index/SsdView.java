@@ -11,6 +11,7 @@ import dev.kvpool.wire.Medium;
 /** What a master knows of a node's SSD tier. */
 public final class SsdView {
     private final NodeReplicas replicas;
+    private long number;
     private long capacityBytes;
     private long capacitySlots;
     private String problem = "";
@@ -27,6 +28,7 @@ public final class SsdView {
     }
 
     void introduced(NodeInfo info) {
+        number = info.tier();
         capacityBytes = 0;
         capacitySlots = 0;
         problem = "";
@@ -69,12 +71,22 @@ public final class SsdView {
         return problem;
     }
 
+    /** What tells it from others; 0 when there is none. */
+    public long number() {
+        return number;
+    }
+
+    /** Its node has, or had, one that does not work: what is freed is not cleared there. */
+    public boolean hasFailed() {
+        return number != 0 && !works();
+    }
+
     /** Whether there is one, or was, so that objects may lie there. */
     public boolean isThere() {
         return capacityBytes > 0 || objects() > 0;
     }
 
-    private boolean works() {
+    public boolean works() {
         return capacityBytes > 0 && problem.isEmpty();
     }
 

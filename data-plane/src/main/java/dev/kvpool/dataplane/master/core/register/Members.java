@@ -20,14 +20,16 @@ import java.util.TreeSet;
  */
 public final class Members {
     private final RegisterKeeper register;
+    private final FailedSsds failedSsds;
     private final Leadership leadership;
     private final Membership membership;
 
     /** This term, or the one that it raised, found no register: the pool is new, or it was lost. */
     private boolean beganWithout;
 
-    public Members(RegisterKeeper register, Leadership leadership, Membership membership) {
+    public Members(RegisterKeeper register, FailedSsds failedSsds, Leadership leadership, Membership membership) {
         this.register = register;
+        this.failedSsds = failedSsds;
         this.leadership = leadership;
         this.membership = membership;
     }
@@ -38,11 +40,13 @@ public final class Members {
             beganWithout = true;
             register.change(it -> it.enrolled(membership.expected(), false));
         }
+        membership.all().forEach(failedSsds::note);
     }
 
     /** Another may lead now, and know better. A leader that takes a higher epoch after it has met its nodes goes on as it began. */
     public void endTerm() {
         beganWithout = false;
+        failedSsds.endTerm();
     }
 
     /** Whether there was no register when this term began, or in a term not long ago. */
@@ -52,7 +56,7 @@ public final class Members {
 
     /** Whether a node may hold something that counts. */
     public boolean isMember(NodeView node) {
-        return register.wanted().isMember(node.id);
+        return register.wanted().isMember(node.id) && !failedSsds.isBack(node);
     }
 
     /** Nodes that new objects of a tenant may be put on. */
@@ -76,6 +80,12 @@ public final class Members {
         if (register.wanted().open() && !isMember(node)) {
             int charsMax = node.isTransient() ? RegisterText.CHARS_FOR_ENGINES : RegisterText.CHARS_MAX;
             register.changeWithin(charsMax, it -> it.enrolled(Set.of(node.id), node.isTransient()));
+        }
+        if (failedSsds.isBack(node)) {
+            if (node.replicaCount() == 0) {
+                failedSsds.emptied(node);
+            }
+            return false; // until whoever leads next knows, too, that what comes there from now on counts
         }
         return isMember(node) || node.replicaCount() == 0;
     }

@@ -15,6 +15,7 @@ import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.master.core.replication.CopyTasks;
 import dev.kvpool.nativelib.Status;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -64,7 +65,7 @@ public final class CopyRemovals {
         StoredObject object = copy.object();
         index.wantAtMost(object, others(copy).size() + (staysOnSsd(copy) ? 1 : 0));
         counters.add(Count.TRIMMED);
-        frees.trim(copy, new Frees.Removal(freed -> whenTold.accept(freed ? Status.OK : Status.UNAVAILABLE)));
+        frees.trim(List.of(copy), new Frees.Removal(freed -> whenTold.accept(freed ? Status.OK : Status.UNAVAILABLE)));
     }
 
     private static boolean staysOnSsd(Replica copy) {

@@ -141,7 +141,7 @@ public final class Predecessors {
         }
         slotsLeft--;
         bytesLeft -= bytes;
-        tombstoneWriter.write(key, object.id().before(), List.of(), nowMs, outcome -> {
+        tombstoneWriter.write(key, object.id().before(), List.of(), SsdClearing.When.IN_ITS_TIME, nowMs, outcome -> {
             switch (outcome.status()) {
                 case OK, UNAVAILABLE, TIMEOUT -> {}
                 default -> giveUpUntilMs = nowMs + Bounds.TOMBSTONE_PAUSE_MS;

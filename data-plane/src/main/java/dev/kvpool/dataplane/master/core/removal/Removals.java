@@ -13,6 +13,7 @@ import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Absences;
+import dev.kvpool.dataplane.master.core.register.FailedSsds;
 import dev.kvpool.dataplane.master.core.register.Members;
 import dev.kvpool.dataplane.master.core.replication.Copies;
 import dev.kvpool.dataplane.master.core.settlement.Settlement;
@@ -35,6 +36,7 @@ public final class Removals {
 
     private final Index index;
     private final Members members;
+    private final FailedSsds failedSsds;
     private final Absences absences;
     private final LateWrites lateWrites;
     private final Grants grants;
@@ -56,6 +58,7 @@ public final class Removals {
             Copies copies) {
         this.index = view.index();
         this.members = orders.members();
+        this.failedSsds = orders.failedSsds();
         this.absences = orders.absences();
         this.lateWrites = orders.lateWrites();
         this.grants = grants;
@@ -86,7 +89,12 @@ public final class Removals {
             removal.whenDone.accept(Status.OK);
         } else if (absences.isPossible()) {
             tombstoneWriter.write(
-                    key, removal.id, wherever(key, nowMs), nowMs, outcome -> removal.whenDone.accept(outcome.status()));
+                    key,
+                    removal.id,
+                    wherever(key, nowMs),
+                    SsdClearing.When.AT_ONCE,
+                    nowMs,
+                    outcome -> removal.whenDone.accept(outcome.status()));
         } else {
             removal.whenDone.accept(Status.UNAVAILABLE);
         }
@@ -120,17 +128,17 @@ public final class Removals {
      */
     public void remove(Key key, StoredObject object, long nowMs, Consumer<Status> whenTold) {
         underWay.add(key);
-        Consumer<Status> whenDone = status -> {
+        Consumer<Status> whenDone = status -> failedSsds.whenNoted(() -> {
             underWay.remove(key);
             whenTold.accept(status);
-        };
+        });
         if (object == null) {
             // An object that was evicted or superseded and is not freed yet must not be found by the next leader.
             writeTombstone(key, null, nowMs, whenDone);
             return;
         }
-        boolean alone = !mayLeaveOthers(key, nowMs);
         ObjectId id = object.id();
+        boolean alone = !mayLeaveOthers(key, nowMs) && copies.demoting(key, id.before()) == null;
         index.doom(object, Cause.REMOVED);
         // What a copy is still bringing to a node must be there before it can be freed.
         copies.afterwards(object.name(), () -> vanish(key, id, alone, nowMs, whenDone));
@@ -160,7 +168,7 @@ public final class Removals {
         endGrantLeftBehind(key, nowMs);
         // The leader's next id is above whatever was ever granted for this key.
         ObjectId upTo = leadership.nextObjectId();
-        tombstoneWriter.write(key, upTo, wherever(key, nowMs), nowMs, outcome -> {
+        tombstoneWriter.write(key, upTo, wherever(key, nowMs), SsdClearing.When.AT_ONCE, nowMs, outcome -> {
             // Nothing but the id of the object is good for longer than a turn.
             StoredObject left = id == null ? null : index.object(id, key);
             if (left == null) {

@@ -9,7 +9,9 @@ import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Absences;
+import dev.kvpool.dataplane.master.core.register.FailedSsds;
 import dev.kvpool.dataplane.master.core.register.Members;
+import dev.kvpool.dataplane.master.core.replication.Copies;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
@@ -25,18 +27,22 @@ import java.util.function.Consumer;
 public final class Replacements {
     private final Index index;
     private final Members members;
+    private final FailedSsds failedSsds;
     private final Absences absences;
     private final LateWrites lateWrites;
     private final TombstoneWriter tombstoneWriter;
+    private final Copies copies;
     private final CurrentRules rules;
 
-    public Replacements(CurrentRules rules, View view, Orders orders, TombstoneWriter tombstoneWriter) {
+    public Replacements(CurrentRules rules, View view, Orders orders, TombstoneWriter tombstoneWriter, Copies copies) {
         this.rules = rules;
         this.index = view.index();
         this.members = orders.members();
+        this.failedSsds = orders.failedSsds();
         this.absences = orders.absences();
         this.lateWrites = orders.lateWrites();
         this.tombstoneWriter = tombstoneWriter;
+        this.copies = copies;
     }
 
     /**
@@ -45,7 +51,11 @@ public final class Replacements {
      * @param whenSettled told OK when the next leader shows the object with this id, or a newer one, or none
      */
     public void settle(Key key, ObjectId id, long nowMs, Consumer<Status> whenSettled) {
-        boolean replaced = lateWrites.mayCome(key, nowMs);
+        coverReplaced(key, id, nowMs, status -> failedSsds.whenNoted(() -> whenSettled.accept(status)));
+    }
+
+    private void coverReplaced(Key key, ObjectId id, long nowMs, Consumer<Status> whenSettled) {
+        boolean replaced = lateWrites.mayCome(key, nowMs) || copies.demoting(key, id.before()) != null;
         Set<NodeView> where = new HashSet<>();
         for (NodeView node : lateWrites.nodesOf(key, nowMs)) {
             if (node.usable()) {
@@ -68,6 +78,7 @@ public final class Replacements {
                     key,
                     id.before(),
                     where,
+                    SsdClearing.When.AFTER_LEASES,
                     nowMs,
                     outcome -> whenSettled.accept(rules.servesBehind() ? Status.OK : outcome.status()));
         } else if (members.unheard().isEmpty()) {

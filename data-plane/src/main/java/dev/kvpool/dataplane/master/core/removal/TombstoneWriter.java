@@ -16,6 +16,7 @@ import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.master.core.register.Members;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
+import dev.kvpool.dataplane.master.core.replication.Copies;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
@@ -36,7 +37,8 @@ import java.util.function.Consumer;
 /**
  * Keeps removals true that not every node could be told of. A tombstone is kept by every witness of the register, and the nodes that it
  * is for stand there as behind: so whoever leads knows of it, or knows what not to believe. It is kept, too, by nodes in view on which
- * something may still turn up. When nobody is behind, every member is in view and what it covers is freed, it is lifted.
+ * something may still turn up: in their memory, so before it counts, what it covers is cleared from their SSDs, which a new memory
+ * believes. When nobody is behind, every member is in view and what it covers is freed, it is lifted.
  */
 public final class TombstoneWriter {
     private static final long CHECK_MS = 100;
@@ -52,6 +54,7 @@ public final class TombstoneWriter {
     private final class Write {
         final Key key;
         final ObjectId upTo;
+        final SsdClearing.When fromSsds;
         final Set<String> where = new TreeSet<>();
         final long untilMs;
         final Consumer<Outcome> whenDecided;
@@ -61,9 +64,13 @@ public final class TombstoneWriter {
         boolean begun;
         boolean decided;
 
-        Write(Key key, ObjectId upTo, long untilMs, Consumer<Outcome> whenDecided) {
+        /** What it covers is being cleared from SSDs. */
+        boolean clearing;
+
+        Write(Key key, ObjectId upTo, SsdClearing.When fromSsds, long untilMs, Consumer<Outcome> whenDecided) {
             this.key = key;
             this.upTo = upTo;
+            this.fromSsds = fromSsds;
             this.untilMs = untilMs;
             this.whenDecided = whenDecided;
         }
@@ -87,11 +94,12 @@ public final class TombstoneWriter {
     private final Commands commands;
     private final RegisterKeeper register;
     private final TombstoneQueues queues;
+    private final SsdClearing ssdClearing;
     private final Map<Key, Write> writing = new LinkedHashMap<>();
     private long checkedMs = Long.MIN_VALUE;
     private boolean awaitingRegister;
 
-    public TombstoneWriter(View view, Orders orders) {
+    public TombstoneWriter(View view, Orders orders, Copies copies) {
         this.membership = view.membership();
         this.members = orders.members();
         this.absences = orders.absences();
@@ -101,6 +109,7 @@ public final class TombstoneWriter {
         this.tombstones = view.tombstones();
         this.commands = orders.commands();
         this.queues = new TombstoneQueues(commands);
+        this.ssdClearing = new SsdClearing(index, orders.frees(), copies);
     }
 
     boolean isWriting(Key key) {
@@ -120,16 +129,23 @@ public final class TombstoneWriter {
      * Writes a tombstone, one after the other of a key.
      *
      * @param where nodes in view that have to keep it, apart from those that witness what nodes away miss
+     * @param fromSsds when what it covers has to be cleared from SSDs
      * @param whenDecided told once
      */
-    void write(Key key, ObjectId upTo, Collection<NodeView> where, long nowMs, Consumer<Outcome> whenDecided) {
+    void write(
+            Key key,
+            ObjectId upTo,
+            Collection<NodeView> where,
+            SsdClearing.When fromSsds,
+            long nowMs,
+            Consumer<Outcome> whenDecided) {
         Write before = writing.get(key);
         if (before != null) {
             List<NodeView> nodes = List.copyOf(where);
-            before.followers.add(() -> write(key, upTo, nodes, nowMs, whenDecided));
+            before.followers.add(() -> write(key, upTo, nodes, fromSsds, nowMs, whenDecided));
             return;
         }
-        Write write = new Write(key, upTo, nowMs + Bounds.COMMAND_WAIT_MS, whenDecided);
+        Write write = new Write(key, upTo, fromSsds, nowMs + Bounds.COMMAND_WAIT_MS, whenDecided);
         where.forEach(node -> write.where.add(node.id));
         writing.put(key, write);
         check(write);
@@ -159,9 +175,22 @@ public final class TombstoneWriter {
                 queues.add(membership.node(id), write.upTo, write.key, status -> answered(write, id, status));
             }
         }
-        if (!open) {
+        if (!open && !write.clearing && clearSsds(write)) {
             write.decide(Status.OK);
         }
+    }
+
+    /** Whether nothing that it covers is left on SSDs of nodes in view; else that is being cleared. */
+    private boolean clearSsds(Write write) {
+        write.clearing = true;
+        boolean isClear = ssdClearing.clear(write.key, write.upTo, write.fromSsds, cleared -> {
+            write.clearing = false;
+            if (cleared) {
+                check(write);
+            } // else it is leased, its node is away, or the SSD failed and it leaves the stream: the next tick looks
+            // again
+        });
+        return isClear;
     }
 
     /** Nodes of which each must have it. Where it is for nobody in particular, one is enough for this leader to see it. */

@@ -13,7 +13,9 @@ import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Standings;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
 import java.util.ArrayList;
@@ -55,6 +57,9 @@ public final class Copies {
     private final Map<String, Traffic> traffic = new TreeMap<>();
     private final Map<StoredObject.Name, List<Runnable>> underWay = new HashMap<>();
 
+    /** Those of them that go to an SSD, by key; also when the object was given up meanwhile, and is in no directory. */
+    private final Map<Key, Set<StoredObject.Name>> demoting = new HashMap<>();
+
     /** Holders that an object could not be read from, and until when it is not tried again. */
     private record Unreadable(Set<String> holders, long untilMs) {}
 
@@ -80,6 +85,16 @@ public final class Copies {
 
     public boolean isUnderWay(StoredObject.Name object) {
         return underWay.containsKey(object);
+    }
+
+    /** An object of a key, of this id or a lower one, that a node is writing to its SSD; null when there is none. */
+    public StoredObject.Name demoting(Key key, ObjectId upTo) {
+        for (StoredObject.Name object : demoting.getOrDefault(key, Set.of())) {
+            if (!object.id().isNewerThan(upTo)) {
+                return object;
+            }
+        }
+        return null;
     }
 
     public int countUnderWay() {
@@ -208,8 +223,11 @@ public final class Copies {
         long ssdBytes = ExtentSize.onSsd(object.payloadLength());
         node.ssd.demoting(bytes, ssdBytes);
         underWay.put(name, new ArrayList<>(1));
+        Key key = object.key();
+        demoting.computeIfAbsent(key, it -> new HashSet<>(2)).add(name);
         command(replica, node, Medium.SSD, authority, status -> {
             node.ssd.demoted(bytes, ssdBytes);
+            demoting.computeIfPresent(key, (same, names) -> names.remove(name) && names.isEmpty() ? null : names);
             List<Runnable> tasks = underWay.remove(name);
             whenDone.accept(name, status);
             tasks.forEach(Runnable::run);

@@ -83,7 +83,7 @@ public final class ClientRequests {
                 view,
                 grants,
                 settlement,
-                new Replacements(rules, view, orders, upkeep.tombstoneWriter()),
+                new Replacements(rules, view, orders, upkeep.tombstoneWriter(), upkeep.copies()),
                 upkeep.standings(),
                 replies,
                 counters);

@@ -80,11 +80,11 @@ public final class Upkeep {
         this.purges = orders.purges();
         this.settlement = settlement;
         activation = new Activation(orders.register(), membership, commands, outbox);
-        tombstoneWriter = new TombstoneWriter(view, orders);
         enrolling = new Enrolling(rules, leadership, view, orders, settlement);
         objectLeases = new ObjectLeases(rules, membership, orders.members(), orders.register());
         standings = new Standings(counters);
         copies = new Copies(rules, view.index(), commands, standings, counters);
+        tombstoneWriter = new TombstoneWriter(view, orders, copies);
         tasks = new CopyTasks(view, orders, copies, counters);
         drains = new Drains(objectLeases, membership, settlement, counters, outbox);
         drainEntries = new DrainEntries(orders.register(), drains);

@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.IndexRoom;
 import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.NodesSetApart;
@@ -47,6 +48,27 @@ class FreesTest {
         assertThat(frees.goOnTakingBack(59)).isTrue();
         assertThat(node.freeingSlots()).isZero();
         assertThat(told).as("who waited has been answered when the term ended").hasSize(40);
+    }
+
+    @Test
+    void whoWantsWhatIsBeingFreedAlreadyHearsOfItToo() {
+        Index index = new Index(1, new Random(1));
+        Membership membership = new Membership(Set.of("n"), new NodesSetApart(), new IndexRoom(index));
+        NodeView node = membership.connect(1, new NodePeer("n", 1, "test"), 0);
+        Frees frees = new Frees(index, new Outbox(), () -> 1);
+        index.beginSnapshot(node);
+        index.setUsable(node, true);
+        StoredObject object = index.commit(node, line(1));
+        frees.giveUp(object, Cause.REPLACED, 0);
+        List<Boolean> told = new ArrayList<>();
+        List<Replica> replicas = new ArrayList<>();
+        object.replicas().forEach(replicas::add);
+        frees.trim(replicas, new Frees.Removal(told::add));
+        assertThat(told).isEmpty();
+
+        frees.abandon(node);
+        assertThat(frees.goOnTakingBack(1)).isTrue();
+        assertThat(told).as("its node was not told").containsExactly(false);
     }
 
     private static DirectoryRecord line(int i) {
