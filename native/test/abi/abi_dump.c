@@ -235,44 +235,6 @@ static void dump_batches(void) {
   FIELD(kv_batch_options, reserved);
 }
 
-static void dump_client_stats(void) {
-  SIZE(kv_client_stats);
-  FIELD(kv_client_stats, struct_size);
-  FIELD(kv_client_stats, leader_known);
-  FIELD(kv_client_stats, epoch);
-  FIELD(kv_client_stats, puts);
-  FIELD(kv_client_stats, gets);
-  FIELD(kv_client_stats, hits);
-  FIELD(kv_client_stats, misses);
-  FIELD(kv_client_stats, put_bytes);
-  FIELD(kv_client_stats, get_bytes);
-  FIELD(kv_client_stats, shm_bytes);
-  FIELD(kv_client_stats, retries);
-  FIELD(kv_client_stats, checksum_failures);
-  FIELD(kv_client_stats, leader_changes);
-  FIELD(kv_client_stats, ucx_bytes);
-  FIELD(kv_client_stats, ucx_lanes);
-  FIELD(kv_client_stats, ucx_refusals);
-  FIELD(kv_client_stats, shm_refusals);
-  FIELD(kv_client_stats, put_batch_us);
-  FIELD(kv_client_stats, put_batches_in_100us);
-  FIELD(kv_client_stats, put_batches_in_1ms);
-  FIELD(kv_client_stats, put_batches_in_10ms);
-  FIELD(kv_client_stats, put_batches_in_100ms);
-  FIELD(kv_client_stats, put_batches_in_1s);
-  FIELD(kv_client_stats, put_batches_longer);
-  FIELD(kv_client_stats, get_batch_us);
-  FIELD(kv_client_stats, get_batches_in_100us);
-  FIELD(kv_client_stats, get_batches_in_1ms);
-  FIELD(kv_client_stats, get_batches_in_10ms);
-  FIELD(kv_client_stats, get_batches_in_100ms);
-  FIELD(kv_client_stats, get_batches_in_1s);
-  FIELD(kv_client_stats, get_batches_longer);
-  FIELD(kv_client_stats, ascend_bytes);
-  FIELD(kv_client_stats, ascend_lanes);
-  FIELD(kv_client_stats, ascend_refusals);
-}
-
 static void dump_agent(void) {
   VALUE(KV_AGENT_STAGING_BYTES);
   VALUE(KV_AGENT_CLIENTS_MAX);
@@ -320,7 +282,6 @@ int main(void) {
   dump_node_stats();
   dump_client_params();
   dump_batches();
-  dump_client_stats();
   dump_agent();
   return 0;
 }

@@ -41,8 +41,6 @@ public interface KvLibrary {
 
     int clientExplain(long client, long out, int outSize);
 
-    int clientGetStats(long client, long out);
-
     void clientDestroy(long client);
 
     int agentStart(long params, long out, long error, int errorSize);

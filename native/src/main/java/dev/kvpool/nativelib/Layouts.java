@@ -171,43 +171,6 @@ final class Layouts {
             u32("retain_ms"),
             u32("reserved"));
 
-    static final StructLayout CLIENT_STATS = struct(
-            "kv_client_stats",
-            u32("struct_size"),
-            u32("leader_known"),
-            u64("epoch"),
-            u64("puts"),
-            u64("gets"),
-            u64("hits"),
-            u64("misses"),
-            u64("put_bytes"),
-            u64("get_bytes"),
-            u64("shm_bytes"),
-            u64("retries"),
-            u64("checksum_failures"),
-            u64("leader_changes"),
-            u64("ucx_bytes"),
-            u64("ucx_lanes"),
-            u64("ucx_refusals"),
-            u64("shm_refusals"),
-            u64("put_batch_us"),
-            u64("put_batches_in_100us"),
-            u64("put_batches_in_1ms"),
-            u64("put_batches_in_10ms"),
-            u64("put_batches_in_100ms"),
-            u64("put_batches_in_1s"),
-            u64("put_batches_longer"),
-            u64("get_batch_us"),
-            u64("get_batches_in_100us"),
-            u64("get_batches_in_1ms"),
-            u64("get_batches_in_10ms"),
-            u64("get_batches_in_100ms"),
-            u64("get_batches_in_1s"),
-            u64("get_batches_longer"),
-            u64("ascend_bytes"),
-            u64("ascend_lanes"),
-            u64("ascend_refusals"));
-
     static final StructLayout AGENT_PARAMS = struct(
             "kv_agent_params",
             u32("struct_size"),
@@ -247,16 +210,8 @@ final class Layouts {
             u64("shm_refusals"));
 
     /** Every struct above, for the test that compares them with the header. */
-    static final List<StructLayout> ALL = List.of(
-            VERSIONS,
-            NODE_PARAMS,
-            NODE_STATS,
-            CLIENT_PARAMS,
-            OP,
-            BATCH_OPTIONS,
-            CLIENT_STATS,
-            AGENT_PARAMS,
-            AGENT_STATS);
+    static final List<StructLayout> ALL =
+            List.of(VERSIONS, NODE_PARAMS, NODE_STATS, CLIENT_PARAMS, OP, BATCH_OPTIONS, AGENT_PARAMS, AGENT_STATS);
 
     private Layouts() {}
 

@@ -130,17 +130,6 @@ public final class NativeClient implements AutoCloseable {
         });
     }
 
-    public ClientStats stats() {
-        return handle.call(client -> {
-            try (Arena arena = Arena.ofConfined()) {
-                Struct stats = new Struct(arena, Layouts.CLIENT_STATS);
-                requireOk(
-                        "cannot read the client's statistics", client, library.clientGetStats(client, stats.address()));
-                return ClientStats.of(stats);
-            }
-        });
-    }
-
     /** The sentence behind the latest failure: which peer, what it said. Empty when there was none. */
     public String explain() {
         return handle.call(this::explain);

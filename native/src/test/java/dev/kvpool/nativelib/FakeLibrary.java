@@ -118,12 +118,6 @@ final class FakeLibrary implements KvLibrary {
     }
 
     @Override
-    public int clientGetStats(long client, long out) {
-        requireAlive(client);
-        return Status.OK.code();
-    }
-
-    @Override
     public void clientDestroy(long client) {
         destroy(client);
     }

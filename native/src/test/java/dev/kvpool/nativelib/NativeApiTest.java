@@ -82,7 +82,6 @@ class NativeApiTest {
         client.close();
 
         assertThat(library.destroyed).isEqualTo(1);
-        assertClosed(client::stats, "client is closed");
         assertClosed(client::explain, "client is closed");
         assertClosed(() -> client.exists(List.of("key"), SECOND), "client is closed");
         assertClosed(() -> client.removeAll(false, SECOND), "client is closed");

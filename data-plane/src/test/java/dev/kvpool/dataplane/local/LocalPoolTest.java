@@ -67,7 +67,6 @@ class LocalPoolTest {
                 assertThat(client.remove(List.of(key), true, TIMEOUT)).containsExactly(Status.OK);
                 assertThat(client.exists(List.of(key), TIMEOUT)).containsExactly(Status.NOT_FOUND);
                 assertThat(client.removeAll(true, TIMEOUT)).isEqualTo(acknowledged.count());
-                assertThat(client.stats().leaderKnown()).isTrue();
             }
         }
     }

@@ -113,11 +113,6 @@ public final class JnaKvLibrary implements KvLibrary {
     }
 
     @Override
-    public int clientGetStats(long client, long out) {
-        return KvFunctions.kv_client_get_stats(client, out);
-    }
-
-    @Override
     public void clientDestroy(long client) {
         KvFunctions.kv_client_destroy(client);
     }

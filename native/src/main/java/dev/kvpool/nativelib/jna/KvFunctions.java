@@ -41,8 +41,6 @@ final class KvFunctions {
 
     static native int kv_client_explain(long client, long out, int outSize);
 
-    static native int kv_client_get_stats(long client, long out);
-
     static native void kv_client_destroy(long client);
 
     static native int kv_agent_start(long params, long out, long err, int errSize);
