@@ -68,10 +68,6 @@ static void dump_constants(void) {
   VALUE(KV_OP_EXISTS);
   VALUE(KV_OP_REMOVE);
   VALUE(KV_BATCH_FORCE);
-  VALUE(KV_BATCH_UPSERT);
-  VALUE(KV_PIN_SOFT);
-  VALUE(KV_PIN_HARD);
-  VALUE(KV_SOFT_PIN_MS_MAX);
 }
 
 static void dump_versions(void) {

@@ -31,8 +31,6 @@ public interface KvLibrary {
 
     int clientCreate(long params, long out, long error, int errorSize);
 
-    long groupId(long name, int length);
-
     int clientSubmit(long client, int opCode, long table, int count, long options, long batchOut);
 
     int clientWait(long client, long batch, int timeoutMs);

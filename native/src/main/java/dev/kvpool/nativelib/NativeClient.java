@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,13 +63,8 @@ public final class NativeClient implements AutoCloseable {
         }
     }
 
-    /** Puts each value under its key; an existing key is OK and keeps its first value. */
+    /** Puts each value under its key; an existing key is OK and keeps its first value; in the order of the map. */
     public List<Status> put(Map<String, byte[]> values, Duration timeout) {
-        return put(values, PutOptions.DEFAULT, timeout);
-    }
-
-    /** Puts each value under its key as the options say; in the order of the map. */
-    public List<Status> put(Map<String, byte[]> values, PutOptions how, Duration timeout) {
         List<Map.Entry<String, byte[]>> entries = List.copyOf(values.entrySet());
         try (Arena arena = Arena.ofConfined()) {
             OpTable table =
@@ -78,10 +72,7 @@ public final class NativeClient implements AutoCloseable {
             for (int i = 0; i < entries.size(); i++) {
                 table.source(i, entries.get(i).getValue());
             }
-            Struct options = new Struct(arena, Layouts.BATCH_OPTIONS);
-            how.writeTo(options);
-            options.u64("groups", groups(arena, how.group(), table.count()));
-            run(arena, OpCode.PUT, table, options, timeout);
+            run(arena, OpCode.PUT, table, new Struct(arena, Layouts.BATCH_OPTIONS), timeout);
             return statuses(table);
         }
     }
@@ -139,22 +130,6 @@ public final class NativeClient implements AutoCloseable {
     @Override
     public void close() {
         handle.close();
-    }
-
-    /** Address of the group's number for each line, or NULL without a group. */
-    private long groups(Arena arena, String name, int count) {
-        if (name.isEmpty() || count == 0) {
-            return 0;
-        }
-        byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
-        MemorySegment text = arena.allocate(utf8.length);
-        MemorySegment.copy(MemorySegment.ofArray(utf8), 0, text, 0, utf8.length);
-        long group = library.groupId(text.address(), utf8.length);
-        MemorySegment groups = arena.allocate(JAVA_LONG, count);
-        for (int i = 0; i < count; i++) {
-            groups.setAtIndex(JAVA_LONG, i, group);
-        }
-        return groups.address();
     }
 
     private List<Status> keysOnly(OpCode code, List<String> keys, int flags, Duration timeout) {

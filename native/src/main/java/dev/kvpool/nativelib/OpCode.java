@@ -11,9 +11,6 @@ enum OpCode {
     /** KV_BATCH_FORCE: remove also what is leased. */
     static final int FLAG_FORCE = 2;
 
-    /** KV_BATCH_UPSERT: put replaces what exists. */
-    static final int FLAG_UPSERT = 4;
-
     private final int code;
 
     OpCode(int code) {

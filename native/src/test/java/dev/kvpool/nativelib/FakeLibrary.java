@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.nativelib;
 
-import static java.lang.foreign.MemoryLayout.PathElement.groupElement;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HashSet;
@@ -19,10 +17,9 @@ final class FakeLibrary implements KvLibrary {
     int statsStatus;
     int destroyed;
 
-    /** A copy of the {@code kv_batch_options} of the last batch, and the groups it pointed to. */
+    /** A copy of the {@code kv_batch_options} of the last batch. */
     byte[] submittedOptions = new byte[0];
 
-    long[] submittedGroups = new long[0];
     private final Set<Long> alive = new HashSet<>();
     private long nextHandle = 0x1000;
 
@@ -80,22 +77,11 @@ final class FakeLibrary implements KvLibrary {
     }
 
     @Override
-    public long groupId(long name, int length) {
-        return 0x6_0000L + length;
-    }
-
-    @Override
     @SuppressWarnings("restricted") // reads what the caller points to, as the real library does
     public int clientSubmit(long client, int opCode, long table, int count, long options, long batchOut) {
         requireAlive(client);
         MemorySegment given = MemorySegment.ofAddress(options).reinterpret(Layouts.BATCH_OPTIONS.byteSize());
         submittedOptions = given.toArray(ValueLayout.JAVA_BYTE);
-        long groups = given.get(ValueLayout.JAVA_LONG, Layouts.BATCH_OPTIONS.byteOffset(groupElement("groups")));
-        submittedGroups = groups == 0
-                ? new long[0]
-                : MemorySegment.ofAddress(groups)
-                        .reinterpret((long) count * Long.BYTES)
-                        .toArray(ValueLayout.JAVA_LONG);
         return Status.QUEUE_FULL.code();
     }
 

@@ -74,10 +74,6 @@ class LayoutTest {
                 Map.entry("value.KV_OP_EXISTS", (long) OpCode.EXISTS.code()),
                 Map.entry("value.KV_OP_REMOVE", (long) OpCode.REMOVE.code()),
                 Map.entry("value.KV_BATCH_FORCE", (long) OpCode.FLAG_FORCE),
-                Map.entry("value.KV_BATCH_UPSERT", (long) OpCode.FLAG_UPSERT),
-                Map.entry("value.KV_PIN_SOFT", (long) PutOptions.PIN_SOFT),
-                Map.entry("value.KV_PIN_HARD", (long) PutOptions.PIN_HARD),
-                Map.entry("value.KV_SOFT_PIN_MS_MAX", (long) PutOptions.SOFT_PIN_MS_MAX),
                 Map.entry("value.KV_AGENT_STAGING_BYTES", NativeAgent.STAGING_BYTES),
                 Map.entry("value.KV_AGENT_CLIENTS_MAX", (long) NativeAgent.CLIENTS_MAX));
         Map<String, Long> c = only(name -> name.startsWith("value.") && C.get(name) > 0);

@@ -10,7 +10,6 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -96,37 +95,15 @@ class NativeApiTest {
     }
 
     @Test
-    void whatAPutAsksForReachesTheLibrary() {
-        PutOptions how = PutOptions.DEFAULT
-                .withReplicas(2)
-                .withUpsert()
-                .withSoftPin(Duration.ofSeconds(90))
-                .withHardPin()
-                .withGroup("gr\u00fc");
-
+    void whatABatchAsksForReachesTheLibrary() {
         try (NativeClient client = NativeClient.connect(library, ClientParameters.of("localhost:50051"))) {
-            assertThatThrownBy(() -> client.put(Map.of("a", new byte[1], "b", new byte[2]), how, SECOND))
-                    .hasMessageContaining("KV_QUEUE_FULL");
+            assertThatThrownBy(() -> client.remove(List.of("a"), true, SECOND)).hasMessageContaining("KV_QUEUE_FULL");
         }
 
         ByteBuffer options = ByteBuffer.wrap(library.submittedOptions).order(ByteOrder.nativeOrder());
         assertThat(options.getInt(field("struct_size"))).isEqualTo(64);
-        assertThat(options.getInt(field("flags"))).isEqualTo(OpCode.FLAG_UPSERT);
+        assertThat(options.getInt(field("flags"))).isEqualTo(OpCode.FLAG_FORCE);
         assertThat(options.getInt(field("timeout_ms"))).isEqualTo(1000);
-        assertThat(options.getInt(field("replicas"))).isEqualTo(2);
-        assertThat(options.getInt(field("pins"))).isEqualTo(PutOptions.PIN_SOFT | PutOptions.PIN_HARD);
-        assertThat(options.getInt(field("soft_pin_ms"))).isEqualTo(90_000);
-        assertThat(library.submittedGroups).containsExactly(0x6_0004, 0x6_0004);
-    }
-
-    @Test
-    void aSoftPinOutsideItsBoundsIsRefused() {
-        assertThatThrownBy(() -> PutOptions.DEFAULT.withSoftPin(Duration.ofHours(25)))
-                .hasMessageContaining("24 h")
-                .extracting("status")
-                .isEqualTo(Status.INVALID_ARGUMENT);
-        assertThatThrownBy(() -> PutOptions.DEFAULT.withSoftPin(Duration.ofMillis(-1)))
-                .hasMessageContaining("24 h");
     }
 
     private static int field(String name) {

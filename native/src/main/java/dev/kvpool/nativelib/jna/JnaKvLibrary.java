@@ -88,11 +88,6 @@ public final class JnaKvLibrary implements KvLibrary {
     }
 
     @Override
-    public long groupId(long name, int length) {
-        return KvFunctions.kv_group_id(name, length);
-    }
-
-    @Override
     public int clientSubmit(long client, int opCode, long table, int count, long options, long batchOut) {
         return KvFunctions.kv_client_submit(client, opCode, table, count, options, batchOut);
     }

@@ -31,8 +31,6 @@ final class KvFunctions {
 
     static native int kv_client_create(long params, long out, long err, int errSize);
 
-    static native long kv_group_id(long name, int length);
-
     static native int kv_client_submit(long client, int opCode, long table, int count, long options, long batchOut);
 
     static native int kv_client_wait(long client, long batch, int timeoutMs);

@@ -49,7 +49,7 @@ class PrototypeTest {
     @CsvSource(delimiter = '|', textBlock = """
                     an argument more    | kv_client_wait(kv_client *client, uint64_t batch,      | kv_client_wait(kv_client *client, uint32_t extra, uint64_t batch,
                     an argument less    | kv_log_level(int32_t level)                            | kv_log_level(void)
-                    a narrower argument | kv_group_id(const char *name, uint32_t length) | kv_group_id(const char *name, uint64_t length)
+                    a narrower argument | kv_log_level(int32_t level)                            | kv_log_level(int64_t level)
                     a value, no pointer | kv_get_versions(kv_versions *out)                      | kv_get_versions(uint32_t out)
                     another result      | KV_API uint32_t kv_abi_version                         | KV_API uint64_t kv_abi_version
                     another name        | kv_node_get_stats(                                     | kv_node_read_stats(
