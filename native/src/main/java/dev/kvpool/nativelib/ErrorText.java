@@ -6,9 +6,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
-/** The buffer into which a failing C function writes its sentence. */
+/** The buffer into which a C function writes a sentence: why it failed, or what it was asked to tell. */
 final class ErrorText {
-    private static final int BYTES = 1024;
+    private static final int BYTES = 2048;
 
     private final MemorySegment memory;
 

@@ -35,8 +35,6 @@ public interface KvLibrary {
 
     int clientWait(long client, long batch, int timeoutMs);
 
-    int clientRemoveAll(long client, int force, int timeoutMs, long removedOut);
-
     int clientExplain(long client, long out, int outSize);
 
     void clientDestroy(long client);

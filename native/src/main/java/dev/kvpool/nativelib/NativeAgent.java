@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.nativelib;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-
 /**
  * A running agent of libkvpool, which has threads of its own: it does the work of the clients at its socket until it is
  * closed. Safe for use by many threads; every method but {@link #close} throws KV_CLOSED after closing.
@@ -36,17 +31,14 @@ public final class NativeAgent implements AutoCloseable {
 
     static NativeAgent start(KvLibrary library, AgentParameters parameters) {
         String what = "agent at " + parameters.socket();
-        try (Arena arena = Arena.ofConfined()) {
-            Struct struct = new Struct(arena, Layouts.AGENT_PARAMS);
-            parameters.writeTo(struct);
-            MemorySegment out = arena.allocate(JAVA_LONG);
-            ErrorText error = new ErrorText(arena);
-            int status = library.agentStart(struct.address(), out.address(), error.address(), error.size());
-            if (status != Status.OK.code()) {
-                throw error.exception("cannot start the " + what, status);
-            }
-            return new NativeAgent(library, new NativeHandle(what, out.get(JAVA_LONG, 0), library::agentDestroy));
-        }
+        NativeHandle handle = NativeHandle.open(
+                what,
+                "cannot start the " + what,
+                Layouts.AGENT_PARAMS,
+                parameters::writeTo,
+                library::agentStart,
+                library::agentDestroy);
+        return new NativeAgent(library, handle);
     }
 
     /**
@@ -55,30 +47,12 @@ public final class NativeAgent implements AutoCloseable {
      * @throws KvException KV_INTERNAL after a defect ended it
      */
     public AgentStats stats() {
-        return handle.call(agent -> {
-            try (Arena arena = Arena.ofConfined()) {
-                Struct stats = new Struct(arena, Layouts.AGENT_STATS);
-                int status = library.agentGetStats(agent, stats.address());
-                if (status != Status.OK.code()) {
-                    throw ErrorText.failure("cannot read the statistics of the agent", status);
-                }
-                return AgentStats.of(stats);
-            }
-        });
+        return handle.stats(Layouts.AGENT_STATS, library::agentGetStats, AgentStats::of);
     }
 
     /** Why no leader serves it; empty while one does. */
     public String whyNotReady() {
-        return handle.call(agent -> {
-            try (Arena arena = Arena.ofConfined()) {
-                ErrorText text = new ErrorText(arena);
-                int status = library.agentExplain(agent, text.address(), text.size());
-                if (status != Status.OK.code()) {
-                    throw ErrorText.failure("cannot ask the agent for its state", status);
-                }
-                return text.text();
-            }
-        });
+        return handle.text(library::agentExplain);
     }
 
     /** Closes connections and removes the socket. The second time does nothing. */

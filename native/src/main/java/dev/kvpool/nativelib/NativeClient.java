@@ -27,8 +27,6 @@ public final class NativeClient implements AutoCloseable {
     /** Time of one wait inside the library, and so how long close may have to wait for a running batch. */
     private static final int WAIT_SLICE_MS = 100;
 
-    private static final int EXPLANATION_BYTES = 2048;
-
     /** Room for each value of the first batch of a get. */
     private static final int SMALL_BYTES = 4096;
 
@@ -50,17 +48,14 @@ public final class NativeClient implements AutoCloseable {
     }
 
     static NativeClient connect(KvLibrary library, ClientParameters parameters) {
-        try (Arena arena = Arena.ofConfined()) {
-            Struct struct = new Struct(arena, Layouts.CLIENT_PARAMS);
-            parameters.writeTo(struct);
-            MemorySegment out = arena.allocate(JAVA_LONG);
-            ErrorText error = new ErrorText(arena);
-            int status = library.clientCreate(struct.address(), out.address(), error.address(), error.size());
-            if (status != Status.OK.code()) {
-                throw error.exception("cannot connect to the pool at " + parameters.masters(), status);
-            }
-            return new NativeClient(library, new NativeHandle("client", out.get(JAVA_LONG, 0), library::clientDestroy));
-        }
+        NativeHandle handle = NativeHandle.open(
+                "client",
+                "cannot connect to the pool at " + parameters.masters(),
+                Layouts.CLIENT_PARAMS,
+                parameters::writeTo,
+                library::clientCreate,
+                library::clientDestroy);
+        return new NativeClient(library, handle);
     }
 
     /** Puts each value under its key; an existing key is OK and keeps its first value; in the order of the map. */
@@ -108,22 +103,9 @@ public final class NativeClient implements AutoCloseable {
         return keysOnly(OpCode.REMOVE, keys, force ? OpCode.FLAG_FORCE : 0, timeout);
     }
 
-    /** Removes every object that is not leased, with force every object; returns how many. */
-    public long removeAll(boolean force, Duration timeout) {
-        return handle.call(client -> {
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment removed = arena.allocate(JAVA_LONG);
-                int status = library.clientRemoveAll(
-                        client, force ? 1 : 0, Arguments.milliseconds("timeout", timeout), removed.address());
-                requireOk("cannot remove all objects", client, status);
-                return removed.get(JAVA_LONG, 0);
-            }
-        });
-    }
-
     /** The sentence behind the latest failure: which peer, what it said. Empty when there was none. */
     public String explain() {
-        return handle.call(this::explain);
+        return handle.text(library::clientExplain);
     }
 
     /** Ends the connections; running batches fail with KV_CLOSED. The second time does nothing. */
@@ -150,7 +132,7 @@ public final class NativeClient implements AutoCloseable {
         handle.call(client -> {
             int status = library.clientSubmit(
                     client, code.code(), table.address(), table.count(), options.address(), batch.address());
-            requireOk("cannot submit a batch of " + table.count() + " keys", client, status);
+            requireOk("cannot submit a batch of " + table.count() + " keys", status);
             return status;
         });
         while (waitOnce(batch.get(JAVA_LONG, 0)) == Status.TIMEOUT.code()) {
@@ -162,28 +144,16 @@ public final class NativeClient implements AutoCloseable {
         return handle.call(client -> {
             int status = library.clientWait(client, batch, WAIT_SLICE_MS);
             if (status != Status.TIMEOUT.code()) {
-                requireOk("lost a batch", client, status);
+                requireOk("lost a batch", status);
             }
             return status;
         });
     }
 
-    private void requireOk(String what, long client, int status) {
+    private void requireOk(String what, int status) {
         if (status != Status.OK.code()) {
-            throw ErrorText.failure(what + explanation(client), status);
-        }
-    }
-
-    private String explanation(long client) {
-        String text = explain(client);
-        return text.isEmpty() ? "" : " (" + text + ")";
-    }
-
-    private String explain(long client) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment text = arena.allocate(EXPLANATION_BYTES);
-            int status = library.clientExplain(client, text.address(), EXPLANATION_BYTES);
-            return status == Status.OK.code() ? text.getString(0) : "";
+            String cause = explain();
+            throw ErrorText.failure(cause.isEmpty() ? what : what + " (" + cause + ")", status);
         }
     }
 

@@ -9,7 +9,8 @@ import java.util.stream.Stream;
 
 /**
  * How an operation ended: one constant for each {@code enum kv_status} of kvpool.h, with the same number on every border
- * (C ABI, wire, admin HTTP). The hundreds digit says what is broken, see {@link #scope()}.
+ * (C ABI, wire, admin HTTP). The hundreds digit says what is broken: the object, the call, the room, the connection, the
+ * leadership, the segment, or kvpool itself.
  *
  * <p>Using this type does not load the native library, so the master can speak statuses without it.
  */
@@ -57,18 +58,6 @@ public enum Status {
 
     INTERNAL(-901, "A defect of kvpool; please report it.");
 
-    /** The largest thing a failure breaks, and so what a caller may throw away. */
-    public enum Scope {
-        NOTHING,
-        OBJECT,
-        CALL,
-        ROOM,
-        CONNECTION,
-        LEADERSHIP,
-        SEGMENT,
-        DEFECT
-    }
-
     private static final Map<Integer, Status> BY_CODE =
             Stream.of(values()).collect(Collectors.toUnmodifiableMap(Status::code, Function.identity()));
 
@@ -93,19 +82,6 @@ public enum Status {
     /** The name in kvpool.h, such as {@code KV_NOT_FOUND}. */
     public String nativeName() {
         return "KV_" + name();
-    }
-
-    public Scope scope() {
-        return switch (-code / 100) {
-            case 0 -> Scope.NOTHING;
-            case 1 -> Scope.OBJECT;
-            case 2 -> Scope.CALL;
-            case 3 -> Scope.ROOM;
-            case 4 -> Scope.CONNECTION;
-            case 5 -> Scope.LEADERSHIP;
-            case 6 -> Scope.SEGMENT;
-            default -> Scope.DEFECT;
-        };
     }
 
     /** The status with this number; one that this release does not know is taken for a defect, {@link #INTERNAL}. */

@@ -91,12 +91,6 @@ final class FakeLibrary implements KvLibrary {
     }
 
     @Override
-    public int clientRemoveAll(long client, int force, int timeoutMs, long removedOut) {
-        requireAlive(client);
-        return Status.TIMEOUT.code();
-    }
-
-    @Override
     public int clientExplain(long client, long out, int outSize) {
         requireAlive(client);
         memory(out, outSize).setString(0, "node demo-0 said no");

@@ -83,7 +83,6 @@ class NativeApiTest {
         assertThat(library.destroyed).isEqualTo(1);
         assertClosed(client::explain, "client is closed");
         assertClosed(() -> client.exists(List.of("key"), SECOND), "client is closed");
-        assertClosed(() -> client.removeAll(false, SECOND), "client is closed");
     }
 
     @Test

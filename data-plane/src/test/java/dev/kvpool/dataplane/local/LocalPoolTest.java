@@ -66,7 +66,6 @@ class LocalPoolTest {
                         .isEqualTo(acknowledged.value(key));
                 assertThat(client.remove(List.of(key), true, TIMEOUT)).containsExactly(Status.OK);
                 assertThat(client.exists(List.of(key), TIMEOUT)).containsExactly(Status.NOT_FOUND);
-                assertThat(client.removeAll(true, TIMEOUT)).isEqualTo(acknowledged.count());
             }
         }
     }

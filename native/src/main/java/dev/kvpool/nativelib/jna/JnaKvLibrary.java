@@ -98,11 +98,6 @@ public final class JnaKvLibrary implements KvLibrary {
     }
 
     @Override
-    public int clientRemoveAll(long client, int force, int timeoutMs, long removedOut) {
-        return KvFunctions.kv_client_remove_all(client, force, timeoutMs, removedOut);
-    }
-
-    @Override
     public int clientExplain(long client, long out, int outSize) {
         return KvFunctions.kv_client_explain(client, out, outSize);
     }

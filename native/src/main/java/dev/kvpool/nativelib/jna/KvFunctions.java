@@ -35,8 +35,6 @@ final class KvFunctions {
 
     static native int kv_client_wait(long client, long batch, int timeoutMs);
 
-    static native int kv_client_remove_all(long client, int force, int timeoutMs, long removedOut);
-
     static native int kv_client_explain(long client, long out, int outSize);
 
     static native void kv_client_destroy(long client);
