@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
@@ -39,7 +40,7 @@ final class Pool {
             nodes.add(new BenchNode(i + 1, objectsANode));
             names.add(nodes.get(i).name());
         }
-        CoreSettings settings = new CoreSettings("bench", 5_000, eviction, replicas, 5_000, 30_000, 1L << 28, false);
+        CoreSettings settings = PlainSettings.of("bench", 5_000, eviction, replicas, 30_000, 1L << 28);
         core = new MasterCore(settings, names, new Random(1), new Random(1));
         core.clientConnected(CLIENT, nowMs());
         for (BenchNode node : nodes) {
@@ -58,7 +59,7 @@ final class Pool {
     }
 
     void lead() {
-        core.lead(new Authority(EPOCH, 1), nowMs() + DAY_MS, Register.NONE, nowMs());
+        core.lead(new Authority(EPOCH, 1), nowMs() + DAY_MS, nowMs() + 5_000, Register.NONE, nowMs());
         deliver();
     }
 

@@ -7,8 +7,8 @@ import static org.awaitility.Awaitility.await;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.PoisonedRecords;
 import dev.kvpool.dataplane.master.core.base.Action;
-import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
 import dev.kvpool.dataplane.register.Register;
@@ -72,7 +72,7 @@ class CoreLoopTest {
     private volatile Error planted;
     private final CoreLoop loop = new CoreLoop(
             new MasterCore(
-                    new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
+                    PlainSettings.of("m", 10_000, 0.9, 0.8, 1, 30_000, 1 << 28),
                     Set.of(),
                     new Random(1),
                     new Random(1)),
@@ -144,7 +144,7 @@ class CoreLoopTest {
         long session = events.submit(() -> loop.open(node)).get();
         long other = events.submit(() -> loop.open(client)).get();
         loop.submit(core -> {
-            core.lead(ours, clockMs() + 60_000, Register.NONE, clockMs());
+            core.lead(ours, clockMs() + 60_000, clockMs() + 5_000, Register.NONE, clockMs());
             core.clientConnected(other, clockMs());
             core.nodeConnected(session, new NodePeer("bad", 1, "0.1.0"), clockMs());
             List.of(info(), new SnapshotBegin(0), new SnapshotEnd(0, 0))

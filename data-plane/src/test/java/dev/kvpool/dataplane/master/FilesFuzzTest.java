@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.fuzz.FuzzRuns;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.master.file.CacheRulesFile;
 import dev.kvpool.dataplane.master.file.ExpectedNodesFile;
 import java.io.IOException;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Files that a master follows, with anything in them, and the address that a node names; as {@link FuzzRuns} says. */
 class FilesFuzzTest {
     private static final CacheRules START =
-            new CacheRules(10_000, new EvictionRules(0.9, 0.8, 0.05, 60_000, true), 1, 30_000, 1 << 20);
+            PlainSettings.rules(10_000, new EvictionRules(0.9, 0.8, 0.05, 60_000, true), 1, 30_000, 1 << 20);
 
     @TempDir
     Path directory;

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.enrol.EnrolmentSettings;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.secure.TlsPlace;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,7 +25,7 @@ public record LoopbackMaster(
         TlsPlace tls,
         Optional<EnrolmentSettings.Place> enrolment) {
     public static final CacheRules RULES =
-            new CacheRules(10_000, EvictionRules.between(0.85, 0.9), 1, 30_000, 1L << 28);
+            PlainSettings.rules(10_000, EvictionRules.between(0.85, 0.9), 1, 30_000, 1L << 28);
 
     /** With its Lease in this folder, without nodes, and with the times that are usual. */
     public LoopbackMaster(UUID poolId, String name, Path folder) {

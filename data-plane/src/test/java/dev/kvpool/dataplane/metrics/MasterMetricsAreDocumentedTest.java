@@ -2,7 +2,7 @@
 package dev.kvpool.dataplane.metrics;
 
 import dev.kvpool.dataplane.master.core.MasterCore;
-import dev.kvpool.dataplane.master.core.base.CoreSettings;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import java.io.IOException;
 import java.util.Random;
@@ -14,10 +14,7 @@ class MasterMetricsAreDocumentedTest {
     @Test
     void theDocumentIsCurrent() throws IOException {
         MasterCore core = new MasterCore(
-                new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
-                Set.of(),
-                new Random(1),
-                new Random(1));
+                PlainSettings.of("m", 10_000, 0.9, 0.8, 1, 30_000, 1 << 28), Set.of(), new Random(1), new Random(1));
 
         MetricsDocument.assertCurrent(
                 "master",

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
@@ -133,7 +134,7 @@ final class Simulation implements AutoCloseable {
     }
 
     private CacheRules rules(long objectLeaseMs, int replicas) {
-        return new CacheRules(
+        return PlainSettings.rules(
                 objectLeaseMs, plan.eviction(), replicas, plan.times().repairDelayMs(), REPAIR_BYTES_PER_SECOND);
     }
 

@@ -79,7 +79,6 @@ public final class MasterCore {
     public static final String NOT_SERVING = "this master does not serve as leader";
 
     private final CurrentRules rules;
-    private final long leaseDurationMs;
     private final Outbox outbox = new Outbox();
     private final PendingReplies replies = new PendingReplies(outbox);
     private final Counters counters;
@@ -145,7 +144,6 @@ public final class MasterCore {
         this.setApart = setApart;
         this.blindLeader = blindLeader;
         rules = new CurrentRules(settings.cache());
-        leaseDurationMs = settings.leaseDurationMs();
         view = View.empty(rules.replicas(), settings.recordBytesMax(), expectedNodes, setApart, random);
         view.index().changes().to(outbox::changed);
         grants = new Grants(lateWrites, view.index().accounts());
@@ -443,11 +441,6 @@ public final class MasterCore {
         assurance.renewed(validUntilMs, nowMs);
         takeover.begin(authority, validUntilMs, predecessorUntilMs, taken, nowMs);
         sendWhatWaits();
-    }
-
-    /** The same, when nothing is known of the leaders before: they may go on for as long as a Lease lasts. */
-    public void lead(Authority authority, long validUntilMs, Register taken, long now) {
-        lead(authority, validUntilMs, now + leaseDurationMs, taken, now);
     }
 
     /** The Lease holds this register, which we have asked for. */

@@ -6,9 +6,12 @@ import dev.kvpool.dataplane.master.CoreLoop;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.master.core.base.Consistency;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
+import dev.kvpool.dataplane.master.core.slab.Slabs;
+import dev.kvpool.dataplane.master.core.tenant.Quotas;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
@@ -104,15 +107,16 @@ final class ScratchPool implements AutoCloseable {
     /** One copy of each object, since there is one node. */
     private static CoreSettings alone(CoreSettings rules) {
         CacheRules cache = rules.cache();
-        return new CoreSettings(
-                rules.name(),
+        CacheRules single = new CacheRules(
                 cache.objectLeaseMs(),
                 cache.eviction(),
                 1,
-                rules.leaseDurationMs(),
                 cache.repairDelayMs(),
                 cache.repairBytesPerSecond(),
-                false);
+                Consistency.STRICT,
+                Quotas.NONE);
+        return new CoreSettings(
+                rules.name(), single, rules.leaseDurationMs(), 0, false, Slabs.BYTES_NAMED, Integer.MAX_VALUE);
     }
 
     private void begin(long clientSession) {

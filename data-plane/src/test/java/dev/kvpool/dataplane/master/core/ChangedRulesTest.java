@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Retention;
@@ -21,11 +22,12 @@ class ChangedRulesTest {
     private static final EvictionRules EVICTION = EvictionRules.between(0.50, 0.90);
 
     private static CacheRules leasing(long objectLeaseMs) {
-        return new CacheRules(objectLeaseMs, EVICTION, 1, Scenario.REPAIR_DELAY_MS, Scenario.REPAIR_BYTES_PER_SECOND);
+        return PlainSettings.rules(
+                objectLeaseMs, EVICTION, 1, Scenario.REPAIR_DELAY_MS, Scenario.REPAIR_BYTES_PER_SECOND);
     }
 
     private static CacheRules copying(int replicas) {
-        return new CacheRules(
+        return PlainSettings.rules(
                 Scenario.OBJECT_LEASE_MS,
                 EVICTION,
                 replicas,
@@ -34,7 +36,7 @@ class ChangedRulesTest {
     }
 
     private static CacheRules evicting(EvictionRules eviction) {
-        return new CacheRules(
+        return PlainSettings.rules(
                 Scenario.OBJECT_LEASE_MS, eviction, 1, Scenario.REPAIR_DELAY_MS, Scenario.REPAIR_BYTES_PER_SECOND);
     }
 
@@ -243,7 +245,7 @@ class ChangedRulesTest {
         pool.pass(5_000);
         assertThat(copies(pool, "k")).isEqualTo(1);
 
-        pool.talkedTo().goBy(new CacheRules(Scenario.OBJECT_LEASE_MS, EVICTION, 2, 1_000, 1 << 20));
+        pool.talkedTo().goBy(PlainSettings.rules(Scenario.OBJECT_LEASE_MS, EVICTION, 2, 1_000, 1 << 20));
         pool.pass(1_000);
 
         assertThat(copies(pool, "k")).isEqualTo(2);

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.Bounds;
-import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
@@ -23,7 +23,7 @@ class DeparturesTest {
     private static final String ADDRESS = "m-0:50051";
 
     private final MasterCore core = new MasterCore(
-            new CoreSettings("m-1", 1_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
+            PlainSettings.of("m-1", 1_000, 0.9, 0.8, 1, 30_000, 1 << 28),
             Set.of("a", "b", "c"),
             new Random(1),
             new Random(1));
@@ -152,7 +152,7 @@ class DeparturesTest {
     @Test
     void aMasterThatLedForgetsWhatWasSaidBefore() {
         crashed(1, LEADER);
-        core.lead(new Authority(6, 66), nowMs + 3_000, Register.NONE, nowMs);
+        core.lead(new Authority(6, 66), nowMs + 3_000, nowMs + Scenario.LEASE_DURATION_MS, Register.NONE, nowMs);
         core.standBy("the Lease is no longer ours", nowMs);
         core.drain();
 

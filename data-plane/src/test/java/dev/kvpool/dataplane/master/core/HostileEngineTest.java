@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -58,7 +59,7 @@ class HostileEngineTest {
     }
 
     private static CacheRules leasing(long objectLeaseMs) {
-        return new CacheRules(
+        return PlainSettings.rules(
                 objectLeaseMs,
                 EvictionRules.between(0.50, 0.90),
                 1,

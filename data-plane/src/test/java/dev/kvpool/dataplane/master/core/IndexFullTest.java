@@ -3,9 +3,9 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.IndexUse;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.Node;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
@@ -78,7 +78,7 @@ class IndexFullTest {
     void copiesStopWherePutsDo() {
         Scenario pool = pinned();
         fill(pool);
-        pool.talkedTo().goBy(new CacheRules(10_000, EvictionRules.between(0.5, 0.9), 2, 30_000, 1L << 30));
+        pool.talkedTo().goBy(PlainSettings.rules(10_000, EvictionRules.between(0.5, 0.9), 2, 30_000, 1L << 30));
 
         pool.pass(60_000);
 

@@ -2,9 +2,9 @@
 package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.master.core.base.Action;
-import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
@@ -47,7 +47,7 @@ final class LargePool {
     private record Sent(long session, Message message) {}
 
     final MasterCore core = new MasterCore(
-            new CoreSettings("m", 10_000, EvictionRules.between(0.50, 0.90), 1, 5_000, 30_000, 1 << 20, false),
+            PlainSettings.of("m", 10_000, EvictionRules.between(0.50, 0.90), 1, 30_000, 1 << 20),
             Set.of("node-1", "node-2"),
             new Random(1),
             new Random(1));

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.Bounds;
-import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
@@ -48,7 +48,7 @@ class MembershipTest {
     private long nowMs;
 
     private final MasterCore core = new MasterCore(
-            new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
+            PlainSettings.of("m", 10_000, 0.9, 0.8, 1, 30_000, 1 << 28),
             Set.of("a"),
             RandomGenerator.getDefault(),
             RandomGenerator.getDefault());
@@ -326,7 +326,7 @@ class MembershipTest {
     @Test
     void aFenceAnsweredBeforeItsPlaceInTheStreamEndsTheConnection() {
         streaming();
-        core.lead(new Authority(5, 5), 10_000, Register.NONE, 0);
+        core.lead(new Authority(5, 5), 10_000, 5_000, Register.NONE, 0);
         core.drain();
 
         core.receive(1, new FenceAck(1, true, new Authority(5, 5), 1, 99, 0, ObjectId.NONE), 0);

@@ -109,7 +109,12 @@ final class ModelMaster {
 
     void lead(Authority authority, long validForMs) {
         leads = authority;
-        core.lead(authority, world.nowMs() + validForMs, world.taken(authority), world.nowMs());
+        core.lead(
+                authority,
+                world.nowMs() + validForMs,
+                world.nowMs() + Scenario.LEASE_DURATION_MS,
+                world.taken(authority),
+                world.nowMs());
         perform();
     }
 

@@ -4,10 +4,10 @@ package dev.kvpool.dataplane.master.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
-import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
@@ -82,10 +82,7 @@ class QueueBoundsTest {
 
     private static MasterCore core() {
         return new MasterCore(
-                new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
-                Set.of(),
-                new Random(1),
-                new Random(1));
+                PlainSettings.of("m", 10_000, 0.9, 0.8, 1, 30_000, 1 << 28), Set.of(), new Random(1), new Random(1));
     }
 
     // ---- requests -------------------------------------------------------------------------------------------------

@@ -3,10 +3,10 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Consistency;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
@@ -171,7 +171,8 @@ final class Scenario {
     ModelMaster lonelyMaster() {
         CoreSettings settings = new CoreSettings(
                 "master-" + masters.size(),
-                new CacheRules(OBJECT_LEASE_MS, rules, replicas, REPAIR_DELAY_MS, REPAIR_BYTES_PER_SECOND, consistency),
+                PlainSettings.rules(
+                        OBJECT_LEASE_MS, rules, replicas, REPAIR_DELAY_MS, REPAIR_BYTES_PER_SECOND, consistency),
                 LEASE_DURATION_MS,
                 0,
                 evictionsTold,

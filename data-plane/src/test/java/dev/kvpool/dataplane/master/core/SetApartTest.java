@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.Node;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
@@ -118,7 +119,7 @@ class SetApartTest {
     void aViewThatWasDroppedKeepsRulesAndExpectedNodes() {
         Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
         pool.expectOnly("a", "b", "c");
-        CacheRules other = new CacheRules(20_000, EvictionRules.between(0.4, 0.8), 2, 30_000, 1 << 20);
+        CacheRules other = PlainSettings.rules(20_000, EvictionRules.between(0.4, 0.8), 2, 30_000, 1 << 20);
         pool.talkedTo().goBy(other);
 
         poison(pool, "b");

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.dataplane.election.Succession;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.base.Bounds;
-import dev.kvpool.dataplane.master.core.base.CoreSettings;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -354,7 +354,7 @@ class TakeoverTest {
         Scenario pool = new Scenario().withNodes(1000, "a");
         ModelMaster next = pool.master();
         ModelMaster generous = new ModelMaster(
-                pool.world, new CoreSettings("generous", 60_000, 0.90, 0.50, 1, 5_000, 30_000, 1 << 28), Set.of("a"));
+                pool.world, PlainSettings.of("generous", 60_000, 0.90, 0.50, 1, 30_000, 1 << 28), Set.of("a"));
         pool.node("a").dial(generous);
         pool.world.run(0);
         pool.lead(generous, 7).talkTo(generous);

@@ -4,10 +4,10 @@ package dev.kvpool.dataplane.master.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
-import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Consistency;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.base.ExtentSize;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
@@ -291,7 +291,7 @@ class TombstoneTest {
         ModelMaster next = onlyCIsThere(pool);
         assertThat(pool.put("new", 100)).isEqualTo(Status.OK);
         assertThat(pool.remove("new", true)).isEqualTo(Status.UNAVAILABLE);
-        next.goBy(new CacheRules(
+        next.goBy(PlainSettings.rules(
                 Scenario.OBJECT_LEASE_MS,
                 EvictionRules.between(0.5, 0.9),
                 3,

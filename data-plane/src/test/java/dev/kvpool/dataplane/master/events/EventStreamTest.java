@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.Change;
-import dev.kvpool.dataplane.master.core.base.CoreSettings;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import java.io.ByteArrayOutputStream;
@@ -27,7 +27,7 @@ class EventStreamTest {
     private static final Change CHANGE = new Change.Node("a", true);
 
     private final MasterCore core = new MasterCore(
-            new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of(), new Random(1), new Random(1));
+            PlainSettings.of("m", 10_000, 0.9, 0.8, 1, 30_000, 1 << 28), Set.of(), new Random(1), new Random(1));
     private long nowMs = 1_000_000;
     private boolean leads = true;
 
@@ -45,7 +45,7 @@ class EventStreamTest {
 
     @BeforeEach
     void serve() {
-        core.lead(SEVENTH, Long.MAX_VALUE, Register.NONE, nowMs);
+        core.lead(SEVENTH, Long.MAX_VALUE, nowMs + 5_000, Register.NONE, nowMs);
         for (int i = 0; i < 4; i++) {
             nowMs += 10_000;
             core.tick(nowMs);

@@ -9,7 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.Change;
-import dev.kvpool.dataplane.master.core.base.CoreSettings;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Key;
@@ -39,7 +39,7 @@ class TenantEventsTest {
     private final long seed = System.nanoTime();
     private final Random random = new Random(seed);
     private final MasterCore core = new MasterCore(
-            new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of(), new Random(1), new Random(1));
+            PlainSettings.of("m", 10_000, 0.9, 0.8, 1, 30_000, 1 << 28), Set.of(), new Random(1), new Random(1));
     private long nowMs = 1_000_000;
 
     /** How often a stream looks for changes before it hears that the leadership has ended. */
@@ -56,7 +56,7 @@ class TenantEventsTest {
     @BeforeEach
     void serve() {
         System.out.println("seed " + seed);
-        core.lead(new Authority(7, 0xabc), Long.MAX_VALUE, Register.NONE, nowMs);
+        core.lead(new Authority(7, 0xabc), Long.MAX_VALUE, nowMs + 5_000, Register.NONE, nowMs);
         for (int i = 0; i < 4; i++) {
             nowMs += 10_000;
             core.tick(nowMs);

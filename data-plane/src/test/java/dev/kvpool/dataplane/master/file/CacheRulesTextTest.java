@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.config.UsageException;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Consistency;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.master.core.tenant.Quota;
 import dev.kvpool.dataplane.master.core.tenant.Quotas;
 import java.util.Map;
@@ -19,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class CacheRulesTextTest {
     private static final CacheRules START =
-            new CacheRules(10_000, new EvictionRules(0.9, 0.8, 0.05, 60_000, true), 1, 30_000, 1 << 20);
+            PlainSettings.rules(10_000, new EvictionRules(0.9, 0.8, 0.05, 60_000, true), 1, 30_000, 1 << 20);
 
     private static final String ALL = """
             # everything

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.identity.certificate.CertificateAuthority;
@@ -27,8 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class WarmUpTest {
     /** The pool keeps two copies; the scratch pool has one node and must do with one. */
-    private static final CoreSettings RULES =
-            new CoreSettings("master-0", 10_000, 0.9, 0.85, 2, 5_000, 30_000, 1L << 28);
+    private static final CoreSettings RULES = PlainSettings.of("master-0", 10_000, 0.9, 0.85, 2, 30_000, 1L << 28);
 
     /** More objects than the scratch node has slots, so that each must be freed again. */
     private static final int ROUNDS = 200;

@@ -33,21 +33,4 @@ public record CacheRules(
                     + repairDelayMs + " ms and " + repairBytesPerSecond + " bytes/s");
         }
     }
-
-    /** Without quotas. */
-    public CacheRules(
-            long objectLeaseMs,
-            EvictionRules eviction,
-            int replicas,
-            long repairDelayMs,
-            long repairBytesPerSecond,
-            Consistency consistency) {
-        this(objectLeaseMs, eviction, replicas, repairDelayMs, repairBytesPerSecond, consistency, Quotas.NONE);
-    }
-
-    /** Strict ones. */
-    public CacheRules(
-            long objectLeaseMs, EvictionRules eviction, int replicas, long repairDelayMs, long repairBytesPerSecond) {
-        this(objectLeaseMs, eviction, replicas, repairDelayMs, repairBytesPerSecond, Consistency.STRICT);
-    }
 }

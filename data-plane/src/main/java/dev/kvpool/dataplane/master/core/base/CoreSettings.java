@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.base;
 
-import dev.kvpool.dataplane.master.core.slab.Slabs;
-
 /**
  * What a master is told at its start.
  *
@@ -31,61 +29,5 @@ public record CoreSettings(
     /** The same with other rules of the pool. */
     public CoreSettings with(CacheRules rules) {
         return new CoreSettings(name, rules, leaseDurationMs, renewDeadlineMs, evictionsTold, recordBytesMax, wireMax);
-    }
-
-    /** Of a build that knows every version. */
-    public CoreSettings(
-            String name,
-            CacheRules cache,
-            long leaseDurationMs,
-            long renewDeadlineMs,
-            boolean evictionsTold,
-            long recordBytesMax) {
-        this(name, cache, leaseDurationMs, renewDeadlineMs, evictionsTold, recordBytesMax, Integer.MAX_VALUE);
-    }
-
-    /** With an index as large as it can be. */
-    public CoreSettings(
-            String name, CacheRules cache, long leaseDurationMs, long renewDeadlineMs, boolean evictionsTold) {
-        this(name, cache, leaseDurationMs, renewDeadlineMs, evictionsTold, Slabs.BYTES_NAMED);
-    }
-
-    /** With each rule by itself, and a Lease that makes a leader sure as long as it is valid. */
-    public CoreSettings(
-            String name,
-            long objectLeaseMs,
-            EvictionRules eviction,
-            int replicas,
-            long leaseDurationMs,
-            long repairDelayMs,
-            long repairBytesPerSecond,
-            boolean evictionsTold) {
-        this(
-                name,
-                new CacheRules(objectLeaseMs, eviction, replicas, repairDelayMs, repairBytesPerSecond),
-                leaseDurationMs,
-                0,
-                evictionsTold);
-    }
-
-    /** With these watermarks, no takeover reserve, and nobody who is told of evictions. */
-    public CoreSettings(
-            String name,
-            long objectLeaseMs,
-            double highWatermark,
-            double lowWatermark,
-            int replicas,
-            long leaseDurationMs,
-            long repairDelayMs,
-            long repairBytesPerSecond) {
-        this(
-                name,
-                objectLeaseMs,
-                EvictionRules.between(lowWatermark, highWatermark),
-                replicas,
-                leaseDurationMs,
-                repairDelayMs,
-                repairBytesPerSecond,
-                false);
     }
 }

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.Bounds;
-import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
+import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
@@ -27,7 +27,7 @@ class SilencesTest {
     private static final Set<String> NODES = Set.of("a", "b", "c");
 
     private final MasterCore core = new MasterCore(
-            new CoreSettings("m-1", 1_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), NODES, new Random(1), new Random(1));
+            PlainSettings.of("m-1", 1_000, 0.9, 0.8, 1, 30_000, 1 << 28), NODES, new Random(1), new Random(1));
     private long nowMs = 100_000;
 
     SilencesTest() {
