@@ -71,9 +71,4 @@ final class RequestBudget<K> {
         ofAll++;
         return Optional.empty();
     }
-
-    /** How many sources it remembers. */
-    synchronized int sources() {
-        return ofEach.size();
-    }
 }

@@ -153,11 +153,6 @@ public final class CertificateAuthority {
         return new CertificateAuthority(poolId, certificate, key, new TrustBundle(all).roots());
     }
 
-    /** What those are to trust that it gives certificates to. */
-    public TrustBundle bundle() {
-        return new TrustBundle(roots);
-    }
-
     /** What signs; a process that has it is the CA. */
     public PrivateKey key() {
         return key;

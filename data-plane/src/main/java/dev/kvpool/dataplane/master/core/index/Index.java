@@ -252,7 +252,7 @@ public final class Index {
         return published.overReplicated();
     }
 
-    /** Memory that records and the tables of objects take; those of each node are {@link NodeReplicas#tableBytes}. */
+    /** Memory that records and the tables of objects take; without the tables of each node. */
     long bytes() {
         return slabs.bytes() + tables.byId.bytes() + tables.byKey.bytes();
     }

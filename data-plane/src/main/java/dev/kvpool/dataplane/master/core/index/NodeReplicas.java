@@ -120,11 +120,6 @@ final class NodeReplicas {
         return all;
     }
 
-    /** Bytes of memory in the table; replicas not included. */
-    long tableBytes() {
-        return byPlace == null ? 0 : byPlace.bytes();
-    }
-
     long count() {
         return byPlace == null ? 0 : byPlace.size();
     }

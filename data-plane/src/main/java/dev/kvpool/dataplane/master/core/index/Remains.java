@@ -43,8 +43,4 @@ public final class Remains {
         }
         return false;
     }
-
-    void clear() {
-        byKey.clear();
-    }
 }

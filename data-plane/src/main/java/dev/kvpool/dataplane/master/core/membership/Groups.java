@@ -120,11 +120,6 @@ public final class Groups {
         return members;
     }
 
-    /** Ids kept, those of objects that are gone and not yet forgotten included. */
-    long listed() {
-        return listed;
-    }
-
     private Group groupOf(StoredObject object) {
         long number = object.retention().group();
         return number == NONE ? null : groupOf(object.tenant(), number);
