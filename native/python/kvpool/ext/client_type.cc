@@ -232,44 +232,17 @@ PyObject* clientStats(PyObject* self, PyObject*) {
   if (!dict) return nullptr;
   if (PyDict_SetItemString(dict.get(), "leader_known", stats.leader_known != 0 ? Py_True : Py_False) != 0)
     return nullptr;
-  const std::pair<const char*, uint64_t> values[] = {
-      {"epoch", stats.epoch},
-      {"puts", stats.puts},
-      {"gets", stats.gets},
-      {"hits", stats.hits},
-      {"misses", stats.misses},
-      {"put_bytes", stats.put_bytes},
-      {"get_bytes", stats.get_bytes},
-      {"shm_bytes", stats.shm_bytes},
-      {"retries", stats.retries},
-      {"checksum_failures", stats.checksum_failures},
-      {"leader_changes", stats.leader_changes},
-      {"ucx_bytes", stats.ucx_bytes},
-      {"ucx_lanes", stats.ucx_lanes},
-      {"ucx_refusals", stats.ucx_refusals},
-      {"ascend_bytes", stats.ascend_bytes},
-      {"ascend_lanes", stats.ascend_lanes},
-      {"ascend_refusals", stats.ascend_refusals},
-      {"shm_refusals", stats.shm_refusals},
-      {"put_batch_us", stats.put_batch_us},
-      {"put_batches_in_100us", stats.put_batches_in_100us},
-      {"put_batches_in_1ms", stats.put_batches_in_1ms},
-      {"put_batches_in_10ms", stats.put_batches_in_10ms},
-      {"put_batches_in_100ms", stats.put_batches_in_100ms},
-      {"put_batches_in_1s", stats.put_batches_in_1s},
-      {"put_batches_longer", stats.put_batches_longer},
-      {"get_batch_us", stats.get_batch_us},
-      {"get_batches_in_100us", stats.get_batches_in_100us},
-      {"get_batches_in_1ms", stats.get_batches_in_1ms},
-      {"get_batches_in_10ms", stats.get_batches_in_10ms},
-      {"get_batches_in_100ms", stats.get_batches_in_100ms},
-      {"get_batches_in_1s", stats.get_batches_in_1s},
-      {"get_batches_longer", stats.get_batches_longer},
-  };
-  for (const auto& [name, value] : values) {
-    if (!put(dict.get(), name, value)) return nullptr;
-  }
-  return dict.release();
+#define STAT(name) put(dict.get(), #name, stats.name)
+  const bool whole =
+      STAT(epoch) && STAT(puts) && STAT(gets) && STAT(hits) && STAT(misses) && STAT(put_bytes) && STAT(get_bytes) &&
+      STAT(shm_bytes) && STAT(retries) && STAT(checksum_failures) && STAT(leader_changes) && STAT(ucx_bytes) &&
+      STAT(ucx_lanes) && STAT(ucx_refusals) && STAT(ascend_bytes) && STAT(ascend_lanes) && STAT(ascend_refusals) &&
+      STAT(shm_refusals) && STAT(put_batch_us) && STAT(put_batches_in_100us) && STAT(put_batches_in_1ms) &&
+      STAT(put_batches_in_10ms) && STAT(put_batches_in_100ms) && STAT(put_batches_in_1s) && STAT(put_batches_longer) &&
+      STAT(get_batch_us) && STAT(get_batches_in_100us) && STAT(get_batches_in_1ms) && STAT(get_batches_in_10ms) &&
+      STAT(get_batches_in_100ms) && STAT(get_batches_in_1s) && STAT(get_batches_longer);
+#undef STAT
+  return whole ? dict.release() : nullptr;
 }
 
 PyMethodDef clientMethods[] = {

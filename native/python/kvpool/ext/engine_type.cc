@@ -183,57 +183,22 @@ PyObject* engineStats(PyObject* self, PyObject*) {
     return nullptr;
   }
   Ref dict(PyDict_New());
-  const std::pair<const char*, uint64_t> values[] = {
-      {"listen_port", s.listen_port},
-      {"incarnation", s.incarnation},
-      {"regions", s.regions},
-      {"region_bytes", s.region_bytes},
-      {"peers_connected", s.peers_connected},
-      {"clients_connected", s.clients_connected},
-      {"batches", s.batches},
-      {"write_bytes", s.write_bytes},
-      {"read_bytes", s.read_bytes},
-      {"failed_lines", s.failed_lines},
-      {"timed_out_lines", s.timed_out_lines},
-      {"retries", s.retries},
-      {"peer_restarts", s.peer_restarts},
-      {"served_writes", s.served_writes},
-      {"served_write_bytes", s.served_write_bytes},
-      {"served_reads", s.served_reads},
-      {"served_read_bytes", s.served_read_bytes},
-      {"refused_requests", s.refused_requests},
-      {"checksum_failures", s.checksum_failures},
-      {"protocol_errors", s.protocol_errors},
-      {"peers_refused", s.peers_refused},
-      {"notifies_sent", s.notifies_sent},
-      {"notifies_received", s.notifies_received},
-      {"batch_us", s.batch_us},
-      {"batches_in_100us", s.batches_in_100us},
-      {"batches_in_1ms", s.batches_in_1ms},
-      {"batches_in_10ms", s.batches_in_10ms},
-      {"batches_in_100ms", s.batches_in_100ms},
-      {"batches_in_1s", s.batches_in_1s},
-      {"batches_longer", s.batches_longer},
-      {"ascend_transfers", s.ascend_transfers},
-      {"ascend_transfer_failures", s.ascend_transfer_failures},
-      {"ascend_transfer_us", s.ascend_transfer_us},
-      {"ascend_transfer_timeouts", s.ascend_transfer_timeouts},
-      {"ascend_retries", s.ascend_retries},
-      {"ascend_connects", s.ascend_connects},
-      {"ascend_renewals", s.ascend_renewals},
-      {"ascend_disconnects", s.ascend_disconnects},
-      {"ascend_room_made", s.ascend_room_made},
-      {"ascend_channels", s.ascend_channels},
-      {"ascend_channels_kept", s.ascend_channels_kept},
-      {"ascend_channels_max", s.ascend_channels_max},
-      {"same_machine_requests", s.same_machine_requests},
-      {"same_machine_bytes", s.same_machine_bytes},
-      {"same_machine_refusals", s.same_machine_refusals},
-  };
-  for (const auto& [name, value] : values) {
-    if (!dict || !put(dict.get(), name, value)) return nullptr;
-  }
-  return dict.release();
+#define STAT(name) put(dict.get(), #name, s.name)
+  const bool whole = dict && STAT(listen_port) && STAT(incarnation) && STAT(regions) && STAT(region_bytes) &&
+                     STAT(peers_connected) && STAT(clients_connected) && STAT(batches) && STAT(write_bytes) &&
+                     STAT(read_bytes) && STAT(failed_lines) && STAT(timed_out_lines) && STAT(retries) &&
+                     STAT(peer_restarts) && STAT(served_writes) && STAT(served_write_bytes) && STAT(served_reads) &&
+                     STAT(served_read_bytes) && STAT(refused_requests) && STAT(checksum_failures) &&
+                     STAT(protocol_errors) && STAT(peers_refused) && STAT(notifies_sent) && STAT(notifies_received) &&
+                     STAT(batch_us) && STAT(batches_in_100us) && STAT(batches_in_1ms) && STAT(batches_in_10ms) &&
+                     STAT(batches_in_100ms) && STAT(batches_in_1s) && STAT(batches_longer) && STAT(ascend_transfers) &&
+                     STAT(ascend_transfer_failures) && STAT(ascend_transfer_us) && STAT(ascend_transfer_timeouts) &&
+                     STAT(ascend_retries) && STAT(ascend_connects) && STAT(ascend_renewals) &&
+                     STAT(ascend_disconnects) && STAT(ascend_room_made) && STAT(ascend_channels) &&
+                     STAT(ascend_channels_kept) && STAT(ascend_channels_max) && STAT(same_machine_requests) &&
+                     STAT(same_machine_bytes) && STAT(same_machine_refusals);
+#undef STAT
+  return whole ? dict.release() : nullptr;
 }
 
 PyMethodDef engineMethods[] = {
