@@ -4,15 +4,13 @@ package dev.kvpool.dataplane.master;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.kvpool.dataplane.master.core.base.Action;
-import dev.kvpool.dataplane.wire.message.Key;
-import dev.kvpool.dataplane.wire.message.Tenant;
+import dev.kvpool.dataplane.master.events.EventLines;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
-import java.util.HexFormat;
 import java.util.function.LongSupplier;
 
 /** Lines of JSON about evictions, one object each, collected until they are taken. The names of their fields stay. */
@@ -35,7 +33,7 @@ final class EvictionLines {
 
     void add(Action.Evicted evicted) {
         line(() -> {
-            writeKey(evicted.key());
+            EventLines.writeKey(json, evicted.key(), true);
             json.writeStringField("id", evicted.id().toString());
             json.writeNumberField("bytes", evicted.bytes());
             json.writeArrayFieldStart("nodes");
@@ -83,18 +81,6 @@ final class EvictionLines {
             json.flush();
         } catch (IOException e) {
             throw inMemory(e);
-        }
-    }
-
-    /** Keys should be text. One that is not is written in hexadecimal digits, under another name. */
-    private void writeKey(Key key) throws IOException {
-        if (Tenant.isQualified(key)) {
-            json.writeStringField("tenant", Tenant.of(key).name());
-        }
-        if (key.isValid()) {
-            json.writeStringField("key", Tenant.unqualified(key).toString());
-        } else {
-            json.writeStringField("keyHex", HexFormat.of().formatHex(key.bytes()));
         }
     }
 

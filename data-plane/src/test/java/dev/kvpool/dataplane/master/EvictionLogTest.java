@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,6 +72,21 @@ class EvictionLogTest {
         assertThat(lines(file).getFirst().path("keyHex").asText()).isEqualTo("6bff00");
         assertThat(lines(file).getFirst().has("key")).isFalse();
         assertThat(lines(file).getLast().path("key").asText()).isEqualTo("two\n\"lines\" \u00fc \ud83d\ude00 \u0001");
+    }
+
+    @Test
+    void aKeyIsWrittenAsItsTenantKnowsItWhateverItsBytes() throws Exception {
+        Path file = directory.resolve("log");
+        Tenant chat = Tenant.of("chat");
+        try (EvictionLog log = open(file, MUCH)) {
+            log.write(List.of(evicted(chat.qualify(Key.of("a"))), evicted(chat.qualify(Key.of(new byte[] {
+                'k', (byte) 0xff
+            })))));
+        }
+
+        assertThat(lines(file)).extracting(line -> line.path("tenant").asText()).containsExactly("chat", "chat");
+        assertThat(lines(file).getFirst().path("key").asText()).isEqualTo("a");
+        assertThat(lines(file).getLast().path("keyHex").asText()).isEqualTo("6bff");
     }
 
     @Test

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** Lines of JSON, one object each, as docs/reference/events.md has them. The names of their fields stay. */
-final class EventLines {
+public final class EventLines {
     private static final JsonFactory JSON = new JsonFactory();
 
     private final OutputStream out;
@@ -125,17 +125,21 @@ final class EventLines {
         json.writeEndArray();
     }
 
-    /** Keys should be text. One that is not is written in hexadecimal digits, under another name. */
-    private void object(Key key, ObjectId id) throws IOException {
-        if (namesTenants && Tenant.isQualified(key)) {
-            json.writeStringField("tenant", Tenant.of(key).name());
+    /** The tenant, if it is not the default one, and the key. One that is not text is written in hexadecimal digits, under another name. */
+    public static void writeKey(JsonGenerator json, Key qualified, boolean namesTenant) throws IOException {
+        if (namesTenant && Tenant.isQualified(qualified)) {
+            json.writeStringField("tenant", Tenant.of(qualified).name());
         }
-        Key unqualified = Tenant.unqualified(key);
-        if (unqualified.isValid()) {
-            json.writeStringField("key", unqualified.toString());
+        Key key = Tenant.unqualified(qualified);
+        if (key.isValid()) {
+            json.writeStringField("key", key.toString());
         } else {
-            json.writeStringField("keyHex", HexFormat.of().formatHex(unqualified.bytes()));
+            json.writeStringField("keyHex", HexFormat.of().formatHex(key.bytes()));
         }
+    }
+
+    private void object(Key key, ObjectId id) throws IOException {
+        writeKey(json, key, namesTenants);
         json.writeStringField("id", id.toString());
     }
 
