@@ -4,8 +4,8 @@ package dev.kvpool.dataplane.bench;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
+import dev.kvpool.dataplane.wire.codec.FullPeerEncoder;
 import dev.kvpool.dataplane.wire.codec.MessageDecoder;
-import dev.kvpool.dataplane.wire.codec.PeerEncoder;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantTarget;
@@ -91,7 +91,7 @@ class IndexBenchmark {
         long liveBefore = Memory.live();
         long residentBefore = Memory.resident();
         MessageDecoder decoder = new MessageDecoder();
-        PeerEncoder encoder = new PeerEncoder();
+        FullPeerEncoder encoder = new FullPeerEncoder();
         long nanos = 0;
         for (BenchNode node : pool.nodes) {
             pool.tell(node, new SnapshotBegin(0));

@@ -11,7 +11,7 @@ import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Frame;
 import dev.kvpool.dataplane.wire.PeerSocket;
-import dev.kvpool.dataplane.wire.codec.PeerEncoder;
+import dev.kvpool.dataplane.wire.codec.FullPeerEncoder;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
@@ -342,7 +342,7 @@ class MasterProcessTest {
     void garbageIsRefusedAndTheMasterGoesOn() throws Exception {
         byte[] noise = new byte[100_000];
         new Random(1).nextBytes(noise);
-        byte[] hello = new PeerEncoder().encode(PeerSocket.hello(Role.CLIENT, POOL, "c", 5));
+        byte[] hello = new FullPeerEncoder().encode(PeerSocket.hello(Role.CLIENT, POOL, "c", 5));
         List<byte[]> openings = List.of(
                 noise,
                 "GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(java.nio.charset.StandardCharsets.US_ASCII),
@@ -350,7 +350,7 @@ class MasterProcessTest {
                 PeerSocket.frame(Frame.BODY_BYTES_MAX, 0),
                 PeerSocket.frame(-1, 0),
                 PeerSocket.frame(0, 0),
-                PeerSocket.frame(new PeerEncoder().encode(new LookupRequest(1, List.of()))));
+                PeerSocket.frame(new FullPeerEncoder().encode(new LookupRequest(1, List.of()))));
         for (byte[] opening : openings) {
             try (PeerSocket socket = new PeerSocket(master.port())) {
                 socket.sendRaw(opening);

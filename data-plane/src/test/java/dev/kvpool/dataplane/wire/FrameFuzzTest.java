@@ -4,8 +4,8 @@ package dev.kvpool.dataplane.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.fuzz.FuzzRuns;
+import dev.kvpool.dataplane.wire.codec.FullPeerEncoder;
 import dev.kvpool.dataplane.wire.codec.MalformedMessageException;
-import dev.kvpool.dataplane.wire.codec.PeerEncoder;
 import dev.kvpool.dataplane.wire.codec.SampleMessages;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -70,7 +70,7 @@ class FrameFuzzTest {
     @Test
     void wrongBodiesInRightFramesAreReadOrRefused() {
         List<byte[]> samples = SampleMessages.RECEIVED.stream()
-                .map(message -> new PeerEncoder().encode(message))
+                .map(message -> new FullPeerEncoder().encode(message))
                 .toList();
 
         int count = new FuzzRuns(samples, MalformedMessageException.class)
@@ -95,7 +95,7 @@ class FrameFuzzTest {
     @Test
     void whatAnswersAHelloIsReadOrRefused() {
         List<byte[]> samples = SampleMessages.SENT.subList(0, 2).stream()
-                .map(message -> PeerSocket.frame(new PeerEncoder().encode(message)))
+                .map(message -> PeerSocket.frame(new FullPeerEncoder().encode(message)))
                 .toList();
 
         new FuzzRuns(samples, IOException.class)
@@ -140,7 +140,7 @@ class FrameFuzzTest {
 
     private static List<byte[]> streams() {
         List<byte[]> frames = SampleMessages.RECEIVED.stream()
-                .map(message -> PeerSocket.frame(new PeerEncoder().encode(message)))
+                .map(message -> PeerSocket.frame(new FullPeerEncoder().encode(message)))
                 .toList();
         List<byte[]> streams = new ArrayList<>(frames);
         streams.add(joined(frames));

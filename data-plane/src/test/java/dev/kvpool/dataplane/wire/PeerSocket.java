@@ -3,8 +3,8 @@ package dev.kvpool.dataplane.wire;
 
 import dev.kvpool.dataplane.secure.ConnectionProof;
 import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.codec.FullPeerEncoder;
 import dev.kvpool.dataplane.wire.codec.PeerDecoder;
-import dev.kvpool.dataplane.wire.codec.PeerEncoder;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
@@ -37,7 +37,7 @@ public final class PeerSocket implements AutoCloseable {
 
     private final Socket socket;
     private final DataInputStream in;
-    private final PeerEncoder encoder = new PeerEncoder();
+    private final FullPeerEncoder encoder = new FullPeerEncoder();
 
     public PeerSocket(int port) throws IOException {
         this(connect(port));

@@ -2,141 +2,65 @@
 package dev.kvpool.dataplane.wire.codec;
 
 import dev.kvpool.dataplane.wire.message.Authority;
-import dev.kvpool.dataplane.wire.message.ClientRequest.CopyRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
-import dev.kvpool.dataplane.wire.message.ClientRequest.HintRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
-import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
-import dev.kvpool.dataplane.wire.message.ClientRequest.TaskQuery;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
-import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
-import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
-import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
-import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
-import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
-import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
-import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
-import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.wire.AuthorityEncoder;
 import dev.kvpool.wire.CommandAckEncoder;
-import dev.kvpool.wire.CopyRequestEncoder;
 import dev.kvpool.wire.DirectoryRecordsEncoder;
 import dev.kvpool.wire.ExistsRequestEncoder;
 import dev.kvpool.wire.FenceAckEncoder;
 import dev.kvpool.wire.Flag;
 import dev.kvpool.wire.GrantRequestEncoder;
-import dev.kvpool.wire.HintRequestEncoder;
-import dev.kvpool.wire.LeaderGoneEncoder;
 import dev.kvpool.wire.LookupRequestEncoder;
 import dev.kvpool.wire.MessageHeaderEncoder;
-import dev.kvpool.wire.NodeInfoEncoder;
-import dev.kvpool.wire.NodeLeavesEncoder;
-import dev.kvpool.wire.NodeStatsEncoder;
 import dev.kvpool.wire.ObjectIdEncoder;
 import dev.kvpool.wire.PublishRequestEncoder;
 import dev.kvpool.wire.RecordKind;
-import dev.kvpool.wire.RemoveAllRequestEncoder;
 import dev.kvpool.wire.RemoveRequestEncoder;
-import dev.kvpool.wire.SnapshotBeginEncoder;
-import dev.kvpool.wire.SnapshotEndEncoder;
-import dev.kvpool.wire.TaskQueryEncoder;
 import java.util.List;
 import org.agrona.ExpandableArrayBuffer;
 
-/** Writes what nodes and clients send: the other side of {@link MessageDecoder}, for whoever plays a peer in this language. */
-public final class PeerEncoder {
-    private final MessageHeaderEncoder header = new MessageHeaderEncoder();
-    private final ExpandableArrayBuffer buffer = new ExpandableArrayBuffer();
+/** Writes what nodes and clients send while a leader serves: the other side of {@link MessageDecoder}, for the warm-up. */
+public class PeerEncoder {
+    final MessageHeaderEncoder header = new MessageHeaderEncoder();
+    final ExpandableArrayBuffer buffer = new ExpandableArrayBuffer();
 
     /** The body of a frame. */
-    public byte[] encode(Message message) {
-        int length = switch (message) {
-            case NodeInfo it -> info(it);
-            case SnapshotBegin it ->
-                new SnapshotBeginEncoder()
-                        .wrapAndApplyHeader(buffer, 0, header)
-                        .sequence(it.sequence())
-                        .limit();
-            case SnapshotRecords it -> records(RecordKind.SNAPSHOT, 0, it.records());
+    public final byte[] encode(Message message) {
+        byte[] body = new byte[write(message)];
+        buffer.getBytes(0, body);
+        return body;
+    }
+
+    /** Writes the message to the buffer; its length. */
+    int write(Message message) {
+        return switch (message) {
             case Changes it -> records(RecordKind.DELTA, it.sequence(), it.records());
-            case SnapshotEnd it ->
-                new SnapshotEndEncoder()
-                        .wrapAndApplyHeader(buffer, 0, header)
-                        .count(it.count())
-                        .sequence(it.sequence())
-                        .limit();
-            case NodeStats it -> stats(it);
             case FenceAck it -> fenceAck(it);
             case CommandAck it -> commandAck(it);
-            case LeaderGone it -> leaderGone(it);
-            case NodeLeaves it ->
-                new NodeLeavesEncoder().wrapAndApplyHeader(buffer, 0, header).limit();
             case GrantRequest it -> grant(it);
             case PublishRequest it -> publish(it);
             case LookupRequest it -> lookup(it);
             case ExistsRequest it -> exists(it);
             case RemoveRequest it -> remove(it);
-            case RemoveAllRequest it ->
-                new RemoveAllRequestEncoder()
-                        .wrapAndApplyHeader(buffer, 0, header)
-                        .requestId(it.requestId())
-                        .force(flag(it.force()))
-                        .pattern(it.pattern())
-                        .limit();
-            case HintRequest it -> hint(it);
-            case CopyRequest it -> copy(it);
-            case TaskQuery it ->
-                new TaskQueryEncoder()
-                        .wrapAndApplyHeader(buffer, 0, header)
-                        .requestId(it.requestId())
-                        .task(it.task())
-                        .limit();
             default -> new MessageEncoder().encode(message, buffer);
         };
-        byte[] body = new byte[length];
-        buffer.getBytes(0, body);
-        return body;
     }
 
-    private int info(NodeInfo it) {
-        NodeInfoEncoder info = new NodeInfoEncoder().wrapAndApplyHeader(buffer, 0, header);
-        authority(info.seen(), it.seen());
-        id(info.purgeId(), it.purgeId());
-        info.objectLeaseMaxMs(it.objectLeaseMaxMs());
-        id(info.highestObject(), it.highestObject());
-        info.isTransient(flag(it.isTransient()))
-                .restored(it.restored().objects())
-                .restoredHash(it.restored().idsHash())
-                .dropped(it.restored().dropped())
-                .activeWire(it.active().wire())
-                .activeLayout(it.active().layout())
-                .memory(it.memory())
-                .tier(it.tier());
-        NodeInfoEncoder.SegmentsEncoder segments =
-                info.segmentsCount(it.segments().size());
-        for (Segment segment : it.segments()) {
-            segments.next()
-                    .segment(segment.segment())
-                    .medium(segment.medium())
-                    .capacityBytes(segment.capacityBytes())
-                    .slots(segment.slots());
-        }
-        return info.tcp(it.tcp()).shm(it.shm()).zone(it.zone()).limit();
-    }
-
-    private int records(RecordKind kind, long sequence, List<DirectoryRecord> lines) {
+    final int records(RecordKind kind, long sequence, List<DirectoryRecord> lines) {
         DirectoryRecordsEncoder encoder = new DirectoryRecordsEncoder()
                 .wrapAndApplyHeader(buffer, 0, header)
                 .kind(kind)
@@ -162,26 +86,6 @@ public final class PeerEncoder {
         return encoder.limit();
     }
 
-    private int stats(NodeStats it) {
-        return new NodeStatsEncoder()
-                .wrapAndApplyHeader(buffer, 0, header)
-                .sequence(it.sequence())
-                .usedBytes(it.usedBytes())
-                .largestFreeBytes(it.largestFreeBytes())
-                .slotsUsed(it.slotsUsed())
-                .objects(it.objects())
-                .draining(it.drainingBytes())
-                .idsHash(it.idsHash())
-                .damaged(it.damaged())
-                .scrubRounds(it.scrubRounds())
-                .activeWire(it.active().wire())
-                .activeLayout(it.active().layout())
-                .ssdUsedBytes(it.ssd().usedBytes())
-                .ssdObjects(it.ssd().objects())
-                .ssdProblem(it.ssd().problem())
-                .limit();
-    }
-
     private int fenceAck(FenceAck it) {
         FenceAckEncoder ack = new FenceAckEncoder().wrapAndApplyHeader(buffer, 0, header);
         ack.requestId(it.requestId()).accepted(flag(it.accepted()));
@@ -198,16 +102,6 @@ public final class PeerEncoder {
         ack.requestId(it.requestId()).accepted(flag(it.accepted()));
         authority(ack.seen(), it.seen());
         return ack.status(it.status().code()).limit();
-    }
-
-    private int leaderGone(LeaderGone it) {
-        LeaderGoneEncoder gone = new LeaderGoneEncoder().wrapAndApplyHeader(buffer, 0, header);
-        authority(gone.authority(), it.authority());
-        return gone.departure(it.departure())
-                .silentMs(it.silentMs())
-                .beat(it.beat())
-                .address(it.address())
-                .limit();
     }
 
     private int grant(GrantRequest it) {
@@ -280,38 +174,15 @@ public final class PeerEncoder {
         return remove.node(it.node()).limit();
     }
 
-    private int copy(CopyRequest it) {
-        CopyRequestEncoder copy =
-                new CopyRequestEncoder().wrapAndApplyHeader(buffer, 0, header).requestId(it.requestId());
-        CopyRequestEncoder.TargetsEncoder targets =
-                copy.targetsCount(it.targets().size());
-        it.targets().forEach(target -> targets.next().nodeId(target));
-        return copy.putKey(it.key().bytes(), 0, it.key().length())
-                .source(it.source())
-                .limit();
-    }
-
-    private int hint(HintRequest it) {
-        HintRequestEncoder hint = new HintRequestEncoder()
-                .wrapAndApplyHeader(buffer, 0, header)
-                .requestId(it.requestId())
-                .hint(it.hint())
-                .forMs(it.forMs())
-                .ofGroup(flag(it.ofGroup()));
-        HintRequestEncoder.KeysEncoder keys = hint.keysCount(it.keys().size());
-        it.keys().forEach(key -> keys.next().putKey(key.bytes(), 0, key.length()));
-        return hint.limit();
-    }
-
-    private static void authority(AuthorityEncoder encoder, Authority authority) {
+    static void authority(AuthorityEncoder encoder, Authority authority) {
         encoder.epoch(authority.epoch()).nonce(authority.nonce());
     }
 
-    private static void id(ObjectIdEncoder encoder, ObjectId id) {
+    static void id(ObjectIdEncoder encoder, ObjectId id) {
         encoder.epoch(id.epoch()).counter(id.counter());
     }
 
-    private static Flag flag(boolean on) {
+    static Flag flag(boolean on) {
         return on ? Flag.YES : Flag.NO;
     }
 }

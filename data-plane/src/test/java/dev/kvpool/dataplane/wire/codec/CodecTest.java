@@ -20,7 +20,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 
 class CodecTest {
-    private final PeerEncoder peerEncoder = new PeerEncoder();
+    private final FullPeerEncoder peerEncoder = new FullPeerEncoder();
     private final MessageDecoder decoder = new MessageDecoder();
 
     @Test

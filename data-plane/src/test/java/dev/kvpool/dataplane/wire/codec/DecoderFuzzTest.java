@@ -56,7 +56,8 @@ class DecoderFuzzTest {
     private static List<byte[]> encoded(List<Message> messages) {
         List<byte[]> bodies = new ArrayList<>();
         for (Message message : messages) {
-            bodies.add(SampleMessages.RECEIVED.contains(message) ? new PeerEncoder().encode(message) : sent(message));
+            bodies.add(
+                    SampleMessages.RECEIVED.contains(message) ? new FullPeerEncoder().encode(message) : sent(message));
         }
         return bodies;
     }
