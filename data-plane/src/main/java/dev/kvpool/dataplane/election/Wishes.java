@@ -26,28 +26,4 @@ public record Wishes(
         Optional<RegisterWish> store) {
     /** A register, and who wants it stored. */
     public record RegisterWish(Authority leader, Register register) {}
-
-    public static final Wishes NONE = new Wishes(0, false, Authority.NONE, 0);
-    public static final Wishes RELEASE = new Wishes(0, true, Authority.NONE, 0);
-
-    public Wishes(long raiseAbove, boolean release, Authority gone, long goneSinceMs) {
-        this(raiseAbove, release, gone, goneSinceMs, Authority.NONE, 0, Optional.empty());
-    }
-
-    public static Wishes store(Authority leader, Register register) {
-        return new Wishes(
-                0, false, Authority.NONE, 0, Authority.NONE, 0, Optional.of(new RegisterWish(leader, register)));
-    }
-
-    public static Wishes raise(long above) {
-        return new Wishes(above, false, Authority.NONE, 0);
-    }
-
-    public static Wishes gone(Authority holder, long sinceMs) {
-        return new Wishes(0, false, holder, sinceMs);
-    }
-
-    public static Wishes silent(Authority holder, long atMs) {
-        return new Wishes(0, false, Authority.NONE, 0, holder, atMs, Optional.empty());
-    }
 }

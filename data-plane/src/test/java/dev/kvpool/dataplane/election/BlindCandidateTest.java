@@ -20,10 +20,10 @@ class BlindCandidateTest extends ElectionScene {
         Master first = new Master("a", 1).round();
         Master blind = new Master("b", 2).round();
         Master sighted = new Master("c", 3).round();
-        blind.elector.round(Wishes.NONE);
+        blind.elector.round(PlainWishes.NONE);
         blindly("b");
 
-        first.elector.round(Wishes.RELEASE);
+        first.elector.round(PlainWishes.RELEASE);
         blind.round();
         assertThat(blind.leading).isFalse();
         sighted.round();
@@ -35,7 +35,7 @@ class BlindCandidateTest extends ElectionScene {
         blindly("b");
         Master first = new Master("a", 1).round();
         Master blind = new Master("b", 2).round();
-        first.elector.round(Wishes.RELEASE);
+        first.elector.round(PlainWishes.RELEASE);
 
         assertThat(blind.round().leading).isFalse();
         nowMs += LEASE_MS - 1;
@@ -70,12 +70,12 @@ class BlindCandidateTest extends ElectionScene {
         blindly("b");
         Master first = new Master("a", 1).round();
         Master second = new Master("b", 2).round();
-        first.elector.round(Wishes.RELEASE);
+        first.elector.round(PlainWishes.RELEASE);
         second.round();
         nowMs += LEASE_MS - 1;
         first.round();
         second.round();
-        first.elector.round(Wishes.RELEASE);
+        first.elector.round(PlainWishes.RELEASE);
         nowMs += 1;
         assertThat(second.round().leading).isFalse();
     }
@@ -85,7 +85,7 @@ class BlindCandidateTest extends ElectionScene {
         blindly("b");
         Master first = new Master("a", 1).round();
         Master second = new Master("b", 2).round();
-        second.elector.round(Wishes.gone(first.terms.getLast(), nowMs));
+        second.elector.round(PlainWishes.gone(first.terms.getLast(), nowMs));
         assertThat(second.leading).isFalse();
         for (int round = 0; !second.leading; round++) {
             assertThat(round * ROUND_MS)
@@ -116,7 +116,7 @@ class BlindCandidateTest extends ElectionScene {
                 case 0 -> blind.add("m" + which);
                 case 1 -> blind.remove("m" + which);
                 case 2 -> masters.set(which, new Master("m" + which, ++lastNonce));
-                case 3 -> master.elector.round(Wishes.RELEASE);
+                case 3 -> master.elector.round(PlainWishes.RELEASE);
                 default -> master.round();
             }
             nowMs += random.nextInt(700);
@@ -135,7 +135,7 @@ class BlindCandidateTest extends ElectionScene {
         // From now on each leader leaves, and whoever sees more is next.
         for (int turn = 0; turn < 20; turn++) {
             Master leader = alive.stream().filter(Master::serves).findFirst().orElseThrow();
-            leader.elector.round(Wishes.RELEASE);
+            leader.elector.round(PlainWishes.RELEASE);
             List<Master> others = alive.stream().filter(it -> it != leader).toList();
             if (others.stream().anyMatch(it -> !isBlind(it, masters))) {
                 others.forEach(Master::round);

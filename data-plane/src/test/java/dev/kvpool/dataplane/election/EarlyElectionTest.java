@@ -14,7 +14,7 @@ class EarlyElectionTest extends ElectionScene {
         Master second = new Master("b", 2).round();
 
         nowMs += 10;
-        second.elector.round(Wishes.gone(first.terms.getLast(), nowMs));
+        second.elector.round(PlainWishes.gone(first.terms.getLast(), nowMs));
 
         assertThat(second.terms).containsExactly(new Authority(2, 2));
         assertThat(second.validUntilMs).isEqualTo(nowMs + 3_000);
@@ -26,13 +26,13 @@ class EarlyElectionTest extends ElectionScene {
         Master first = new Master("a", 1).round();
         Master second = new Master("b", 2).round();
 
-        second.elector.round(Wishes.gone(new Authority(1, 99), nowMs));
-        second.elector.round(Wishes.gone(new Authority(0, 1), nowMs));
-        second.elector.round(Wishes.gone(Authority.NONE, nowMs));
+        second.elector.round(PlainWishes.gone(new Authority(1, 99), nowMs));
+        second.elector.round(PlainWishes.gone(new Authority(0, 1), nowMs));
+        second.elector.round(PlainWishes.gone(Authority.NONE, nowMs));
         assertThat(second.leading).isFalse();
 
-        first.elector.round(Wishes.raise(7));
-        second.elector.round(Wishes.gone(new Authority(1, 1), nowMs));
+        first.elector.round(PlainWishes.raise(7));
+        second.elector.round(PlainWishes.gone(new Authority(1, 1), nowMs));
         assertThat(second.leading)
                 .as("it was one epoch of a holder that lives on in another")
                 .isFalse();
@@ -44,8 +44,8 @@ class EarlyElectionTest extends ElectionScene {
         Master second = new Master("b", 2).round();
         Master third = new Master("c", 3).round();
 
-        second.elector.round(Wishes.gone(dead, nowMs));
-        third.elector.round(Wishes.gone(dead, nowMs));
+        second.elector.round(PlainWishes.gone(dead, nowMs));
+        third.elector.round(PlainWishes.gone(dead, nowMs));
 
         assertThat(second.epoch()).isEqualTo(2);
         assertThat(third.leading).isFalse();
@@ -57,7 +57,7 @@ class EarlyElectionTest extends ElectionScene {
         Master second = new Master("b", 2).round();
         second.access.beforeWrite(() -> store.edit(it -> it));
 
-        second.elector.round(Wishes.gone(dead, nowMs));
+        second.elector.round(PlainWishes.gone(dead, nowMs));
 
         assertThat(second.epoch()).isEqualTo(2);
     }
@@ -69,12 +69,12 @@ class EarlyElectionTest extends ElectionScene {
         long seenMs = nowMs;
 
         nowMs = seenMs + 2_000;
-        second.elector.round(Wishes.silent(silent, seenMs + Election.SILENT_MS - 1));
+        second.elector.round(PlainWishes.silent(silent, seenMs + Election.SILENT_MS - 1));
         assertThat(second.leading)
                 .as("it may have renewed just before it fell silent")
                 .isFalse();
 
-        second.elector.round(Wishes.silent(silent, seenMs + Election.SILENT_MS));
+        second.elector.round(PlainWishes.silent(silent, seenMs + Election.SILENT_MS));
         assertThat(second.terms).containsExactly(new Authority(2, 2));
         assertThat(second.succession.cause()).isEqualTo(Succession.Cause.SILENT);
         assertThat(second.predecessorUntilMs).isEqualTo(seenMs + 5_000);
@@ -89,16 +89,16 @@ class EarlyElectionTest extends ElectionScene {
         nowMs += 1_000;
         first.round();
         nowMs += 1_000;
-        second.elector.round(Wishes.silent(silent, nowMs));
+        second.elector.round(PlainWishes.silent(silent, nowMs));
         assertThat(second.leading).as("this look shows a renewal").isFalse();
 
         nowMs += Election.SILENT_MS;
         second.access.beforeWrite(first::round);
-        second.elector.round(Wishes.silent(silent, nowMs));
+        second.elector.round(PlainWishes.silent(silent, nowMs));
         assertThat(second.leading).as("it renewed while we were about to write").isFalse();
 
         nowMs += Election.SILENT_MS;
-        second.elector.round(Wishes.silent(new Authority(1, 99), nowMs));
+        second.elector.round(PlainWishes.silent(new Authority(1, 99), nowMs));
         assertThat(second.leading).as("another was silent").isFalse();
     }
 
@@ -112,7 +112,7 @@ class EarlyElectionTest extends ElectionScene {
         long lastSeenMs = nowMs;
 
         nowMs += 300;
-        second.elector.round(Wishes.gone(first.terms.getLast(), nowMs));
+        second.elector.round(PlainWishes.gone(first.terms.getLast(), nowMs));
 
         assertThat(second.predecessorUntilMs).isEqualTo(lastSeenMs + 5_000);
     }
@@ -123,7 +123,7 @@ class EarlyElectionTest extends ElectionScene {
         Master second = new Master("b", 2).round();
 
         nowMs += 700;
-        first.elector.round(Wishes.RELEASE);
+        first.elector.round(PlainWishes.RELEASE);
         second.round();
 
         assertThat(second.predecessorUntilMs).isEqualTo(Long.MIN_VALUE);
@@ -135,10 +135,10 @@ class EarlyElectionTest extends ElectionScene {
         Master robber = new Master("b", 2).round();
         Master third = new Master("c", 3).round();
         long robbedMs = nowMs;
-        robber.elector.round(Wishes.gone(robbed.terms.getLast(), nowMs));
+        robber.elector.round(PlainWishes.gone(robbed.terms.getLast(), nowMs));
         third.round();
 
-        robber.elector.round(Wishes.RELEASE);
+        robber.elector.round(PlainWishes.RELEASE);
         third.round();
 
         assertThat(third.leading).isTrue();
@@ -176,7 +176,7 @@ class EarlyElectionTest extends ElectionScene {
     @Test
     void aDeletedLeaseDoesNotSendTheEpochBackEvenWhenNoNodeHasToldOfIt() {
         Master first = new Master("a", 1).round();
-        first.elector.round(Wishes.raise(30));
+        first.elector.round(PlainWishes.raise(30));
         Master second = new Master("b", 2).round();
 
         store.delete();

@@ -51,12 +51,12 @@ abstract class ElectionScene {
         }
 
         Master round() {
-            elector.round(Wishes.NONE);
+            elector.round(PlainWishes.NONE);
             return this;
         }
 
         Master store(Authority leader, Register register) {
-            elector.round(Wishes.store(leader, register));
+            elector.round(PlainWishes.store(leader, register));
             return this;
         }
 

@@ -26,7 +26,7 @@ class ElectionTest extends ElectionScene {
         Master first = new Master("a", 1).round();
         Master second = new Master("b", 2).round();
 
-        first.elector.round(Wishes.RELEASE);
+        first.elector.round(PlainWishes.RELEASE);
         second.round();
 
         assertThat(first.leading).isFalse();
@@ -125,7 +125,7 @@ class ElectionTest extends ElectionScene {
     @Test
     void anEpochThatSomebodySetBackIsRaisedAboveOurs() {
         Master first = new Master("a", 1).round();
-        first.elector.round(Wishes.raise(9));
+        first.elector.round(PlainWishes.raise(9));
 
         store.edit(it -> new LeaseRecord(it.holder(), 5, it.acquireTime(), it.renewTime(), 3));
         first.round();
@@ -200,11 +200,11 @@ class ElectionTest extends ElectionScene {
     void aRaisedEpochIsAboveWhatWasAskedAndKeepsTheHolder() {
         Master first = new Master("a", 1).round();
 
-        boolean granted = first.elector.round(Wishes.raise(17));
+        boolean granted = first.elector.round(PlainWishes.raise(17));
 
         assertThat(granted).isTrue();
         assertThat(first.terms).containsExactly(new Authority(1, 1), new Authority(18, 1));
-        assertThat(first.elector.round(Wishes.raise(17))).isTrue();
+        assertThat(first.elector.round(PlainWishes.raise(17))).isTrue();
         assertThat(first.terms).hasSize(2);
     }
 
@@ -213,10 +213,10 @@ class ElectionTest extends ElectionScene {
         Master first = new Master("a", 1).round();
         first.access.cut(true);
 
-        assertThat(first.elector.round(Wishes.raise(17))).isFalse();
+        assertThat(first.elector.round(PlainWishes.raise(17))).isFalse();
 
         first.access.cut(false);
-        assertThat(first.elector.round(Wishes.raise(17))).isTrue();
+        assertThat(first.elector.round(PlainWishes.raise(17))).isTrue();
         assertThat(first.epoch()).isEqualTo(18);
     }
 
@@ -237,7 +237,7 @@ class ElectionTest extends ElectionScene {
         new Master("a", 1).round();
         Master second = new Master("b", 2).round();
 
-        second.elector.round(Wishes.RELEASE);
+        second.elector.round(PlainWishes.RELEASE);
 
         assertThat(store.lease().orElseThrow().holderName()).isEqualTo("a");
     }

@@ -71,10 +71,10 @@ class HungCoreTest extends ElectionScene {
         Master second = new Master("b", 2).round();
         hung.add("b");
         hung.add("a");
-        second.elector.round(Wishes.gone(first.terms.getLast(), nowMs));
+        second.elector.round(PlainWishes.gone(first.terms.getLast(), nowMs));
         assertThat(second.leading).isFalse();
 
-        first.elector.round(Wishes.raise(7));
+        first.elector.round(PlainWishes.raise(7));
         assertThat(first.terms).hasSize(1);
         assertThat(first.leading).isTrue();
     }
@@ -84,7 +84,7 @@ class HungCoreTest extends ElectionScene {
         Master first = new Master("a", 1).round();
         hung.add("a");
 
-        first.elector.round(Wishes.RELEASE);
+        first.elector.round(PlainWishes.RELEASE);
 
         assertThat(store.lease().orElseThrow().isHeld()).isFalse();
     }

@@ -191,16 +191,16 @@ class KubernetesLeaseStoreTest {
             Election first = new Election(new Candidate("m-0", 1), ElectionTimes.DEFAULT);
             Election second = new Election(new Candidate("m-1", 2), ElectionTimes.DEFAULT);
 
-            round(first, one, Wishes.NONE);
-            round(second, other, Wishes.NONE);
+            round(first, one, PlainWishes.NONE);
+            round(second, other, PlainWishes.NONE);
             assertThat(first.isLeading()).isTrue();
             assertThat(second.isLeading()).isFalse();
 
-            round(first, one, Wishes.RELEASE);
-            round(second, other, Wishes.NONE);
+            round(first, one, PlainWishes.RELEASE);
+            round(second, other, PlainWishes.NONE);
             assertThat(second.term().authority().epoch()).isEqualTo(2);
 
-            round(first, one, Wishes.gone(second.term().authority(), 0));
+            round(first, one, PlainWishes.gone(second.term().authority(), 0));
             assertThat(first.term().authority().epoch()).isEqualTo(3);
         }
     }

@@ -37,7 +37,7 @@ class RegisterElectionTest extends ElectionScene {
         first.round();
         assertThat(inTheLease()).isEqualTo(ONE);
 
-        first.elector.round(Wishes.RELEASE);
+        first.elector.round(PlainWishes.RELEASE);
         assertThat(inTheLease()).isEqualTo(ONE);
 
         Master second = new Master("b", 2).round();
@@ -58,7 +58,7 @@ class RegisterElectionTest extends ElectionScene {
     @Test
     void aLeaderOfALaterTermDoesNotStoreWhatAnEarlierOneWanted() {
         Master leader = new Master("a", 1).round().store(new Authority(1, 1), ONE);
-        leader.elector.round(Wishes.raise(5));
+        leader.elector.round(PlainWishes.raise(5));
 
         leader.store(new Authority(1, 1), TWO);
 
@@ -101,7 +101,7 @@ class RegisterElectionTest extends ElectionScene {
     /** A leadership whose beginning was not answered is in no node's memory, but in that of the master which wrote it. */
     @Test
     void theOneOfALeaderAfterADeletedLeaseCountsAlsoForWhoWroteALeaseThatNoNodeHasHeardOf() {
-        new Master("a", 1).round().store(new Authority(1, 1), TWO).elector.round(Wishes.RELEASE);
+        new Master("a", 1).round().store(new Authority(1, 1), TWO).elector.round(PlainWishes.RELEASE);
         Master unheard = new Master("b", 2);
         unheard.access.loseAnswers(true);
         unheard.round();
@@ -112,7 +112,7 @@ class RegisterElectionTest extends ElectionScene {
         knownEpoch = 1;
         Master knowsNothing = new Master("c", 3).round();
         knowsNothing.store(knowsNothing.terms.getLast(), ONE);
-        knowsNothing.elector.round(Wishes.RELEASE);
+        knowsNothing.elector.round(PlainWishes.RELEASE);
         unheard.access.cut(false);
         unheard.round();
 
@@ -130,7 +130,7 @@ class RegisterElectionTest extends ElectionScene {
         knowsNothing.store(knowsNothing.terms.getLast(), ONE);
         first.round();
 
-        knowsNothing.elector.round(Wishes.RELEASE);
+        knowsNothing.elector.round(PlainWishes.RELEASE);
         first.round();
 
         assertThat(first.epoch()).isEqualTo(knowsNothing.epoch() + 1);

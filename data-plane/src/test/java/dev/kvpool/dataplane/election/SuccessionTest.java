@@ -22,7 +22,7 @@ class SuccessionTest extends ElectionScene {
         long learntMs = nowMs + 300;
         nowMs += 340;
 
-        second.elector.round(Wishes.gone(first.terms.getLast(), learntMs));
+        second.elector.round(PlainWishes.gone(first.terms.getLast(), learntMs));
 
         assertThat(second.succession).isEqualTo(new Succession(Cause.DIED, "a", learntMs, nowMs));
         assertThat(second.succession.waitedMs()).isEqualTo(40);
@@ -32,7 +32,7 @@ class SuccessionTest extends ElectionScene {
     void aLeaseThatWasGivenBackNamesWhoHadIt() {
         Master first = new Master("a", 1).round();
         Master second = new Master("b", 2).round();
-        first.elector.round(Wishes.RELEASE);
+        first.elector.round(PlainWishes.RELEASE);
         nowMs += 20;
 
         second.round();
@@ -67,7 +67,7 @@ class SuccessionTest extends ElectionScene {
     void whoeverRaisesItsEpochSucceedsItself() {
         Master first = new Master("a", 1).round();
 
-        first.elector.round(Wishes.raise(7));
+        first.elector.round(PlainWishes.raise(7));
 
         assertThat(first.succession).isEqualTo(new Succession(Cause.RAISED, "a", nowMs, nowMs));
     }
@@ -77,7 +77,7 @@ class SuccessionTest extends ElectionScene {
         Master first = new Master("a", 1).round();
         Master second = new Master("b", 2).round();
         Master third = new Master("c", 3).round();
-        first.elector.round(Wishes.RELEASE);
+        first.elector.round(PlainWishes.RELEASE);
         second.access.beforeWrite(third::round);
 
         second.round();
