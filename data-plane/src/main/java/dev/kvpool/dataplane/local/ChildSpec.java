@@ -9,11 +9,10 @@ import java.util.List;
  * @param name master-K or node-K
  * @param role which subcommand it runs
  * @param port where clients reach it
- * @param adminPort where its HTTP is
  * @param jvmOptions options of its JVM
  * @param arguments its subcommand and flags
  */
-record ChildSpec(String name, Role role, int port, int adminPort, List<String> jvmOptions, List<String> arguments) {
+record ChildSpec(String name, Role role, int port, List<String> jvmOptions, List<String> arguments) {
     enum Role {
         MASTER,
         NODE

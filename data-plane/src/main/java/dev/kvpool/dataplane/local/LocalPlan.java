@@ -43,7 +43,7 @@ final class LocalPlan {
     /** Where clients find the masters. */
     List<HostPort> masters() {
         return IntStream.range(0, settings.get(LocalSettings.MASTERS))
-                .mapToObj(k -> new HostPort(settings.get(LocalSettings.HOST), masterPort(k)))
+                .mapToObj(k -> new HostPort(settings.get(LocalSettings.HOST), port(LocalSettings.MASTER_PORT, k)))
                 .toList();
     }
 
@@ -90,10 +90,10 @@ final class LocalPlan {
     Map<Integer, List<String>> ports() {
         Map<Integer, List<String>> ports = new TreeMap<>();
         for (int k = 0; k < settings.get(LocalSettings.MASTERS); k++) {
-            add(ports, masterPort(k), "master-" + k, LocalSettings.MASTER_PORT);
+            add(ports, port(LocalSettings.MASTER_PORT, k), "master-" + k, LocalSettings.MASTER_PORT);
             add(ports, settings.get(LocalSettings.ADMIN_PORT) + k, "master-" + k, LocalSettings.ADMIN_PORT);
             if (isSecure()) {
-                add(ports, secure(LocalSettings.SECURE_ADMIN_PORT, k), "master-" + k, LocalSettings.SECURE_ADMIN_PORT);
+                add(ports, port(LocalSettings.SECURE_ADMIN_PORT, k), "master-" + k, LocalSettings.SECURE_ADMIN_PORT);
             }
         }
         for (int k = 0; k < settings.get(LocalSettings.STORAGE_NODES); k++) {
@@ -102,7 +102,7 @@ final class LocalPlan {
             if (isSecure()) {
                 add(
                         ports,
-                        secure(LocalSettings.NODE_SECURE_ADMIN_PORT, k),
+                        port(LocalSettings.NODE_SECURE_ADMIN_PORT, k),
                         "node-" + k,
                         LocalSettings.NODE_SECURE_ADMIN_PORT);
             }
@@ -128,25 +128,23 @@ final class LocalPlan {
 
     private ChildSpec master(int k, Path lease, UUID poolId, Optional<LocalCertificates> certificates) {
         String name = "master-" + k;
-        int adminPort = settings.get(LocalSettings.ADMIN_PORT) + k;
         List<String> arguments = new ArrayList<>(List.of("master", "--pool-id", poolId.toString(), "--name", name));
-        arguments.addAll(List.of("--host", settings.get(LocalSettings.HOST)));
-        arguments.addAll(List.of("--port", Integer.toString(masterPort(k))));
-        arguments.addAll(List.of("--admin-port", Integer.toString(adminPort)));
-        arguments.addAll(List.of("--lease", lease.toUri().toString()));
-        arguments.addAll(List.of("--expected-nodes", String.join(",", nodeIds())));
+        add(arguments, "--host", settings.get(LocalSettings.HOST));
+        add(arguments, "--port", port(LocalSettings.MASTER_PORT, k));
+        add(arguments, "--admin-port", port(LocalSettings.ADMIN_PORT, k));
+        add(arguments, "--lease", lease.toUri());
+        add(arguments, "--expected-nodes", String.join(",", nodeIds()));
         for (Setting<?> setting : CacheSettings.ALL) {
-            arguments.addAll(List.of(setting.flag(), text(settings.get(setting))));
+            add(arguments, setting, settings.get(setting));
         }
         settings.find(EvictionLogSettings.FILE).ifPresent(file -> {
-            arguments.addAll(List.of(EvictionLogSettings.FILE.flag(), file.toAbsolutePath() + "." + name));
-            arguments.addAll(
-                    List.of(EvictionLogSettings.SIZE.flag(), Long.toString(settings.get(EvictionLogSettings.SIZE))));
+            add(arguments, EvictionLogSettings.FILE, file.toAbsolutePath() + "." + name);
+            add(arguments, EvictionLogSettings.SIZE, settings.get(EvictionLogSettings.SIZE));
         });
-        certificates.ifPresent(
-                issued -> arguments.addAll(tls(issued.of(name), secure(LocalSettings.SECURE_ADMIN_PORT, k))));
+        certificates.ifPresent(issued -> addTls(arguments, issued.of(name), port(LocalSettings.SECURE_ADMIN_PORT, k)));
         long heapMegabytes = settings.get(LocalSettings.MASTER_HEAP) >> 20;
-        return new ChildSpec(name, Role.MASTER, masterPort(k), adminPort, jvm("-Xmx" + heapMegabytes + "m"), arguments);
+        return new ChildSpec(
+                name, Role.MASTER, port(LocalSettings.MASTER_PORT, k), jvm("-Xmx" + heapMegabytes + "m"), arguments);
     }
 
     /** Where the SSD tiers of the nodes lie; none without {@code --ssd-dir}. */
@@ -161,57 +159,44 @@ final class LocalPlan {
 
     private ChildSpec node(int k, Path directory, UUID poolId, Optional<LocalCertificates> certificates) {
         String name = "node-" + k;
-        int port = settings.get(LocalSettings.NODE_PORT) + k;
-        int adminPort = settings.get(LocalSettings.NODE_ADMIN_PORT) + k;
+        int port = port(LocalSettings.NODE_PORT, k);
         String host = settings.get(LocalSettings.HOST);
         List<String> arguments = new ArrayList<>(List.of("node"));
-        arguments.addAll(List.of(NodeSettings.POOL_ID.flag(), poolId.toString()));
-        arguments.addAll(List.of(NodeSettings.NODE_ID.flag(), name));
-        arguments.addAll(List.of(NodeSettings.MASTERS.flag(), HostPort.join(masters())));
-        arguments.addAll(List.of(NodeSettings.HOST.flag(), host));
-        arguments.addAll(List.of(NodeSettings.ADVERTISE_HOST.flag(), host));
-        arguments.addAll(List.of(NodeSettings.PORT.flag(), Integer.toString(port)));
-        arguments.addAll(List.of(NodeSettings.ADMIN_PORT.flag(), Integer.toString(adminPort)));
-        arguments.addAll(List.of(NodeSettings.DATA_DIR.flag(), directory.toString()));
-        arguments.addAll(
-                List.of(NodeSettings.SEGMENT_SIZE.flag(), Long.toString(settings.get(LocalSettings.SEGMENT_SIZE))));
+        add(arguments, NodeSettings.POOL_ID, poolId);
+        add(arguments, NodeSettings.NODE_ID, name);
+        add(arguments, NodeSettings.MASTERS, HostPort.join(masters()));
+        add(arguments, NodeSettings.HOST, host);
+        add(arguments, NodeSettings.ADVERTISE_HOST, host);
+        add(arguments, NodeSettings.PORT, port);
+        add(arguments, NodeSettings.ADMIN_PORT, port(LocalSettings.NODE_ADMIN_PORT, k));
+        add(arguments, NodeSettings.DATA_DIR, directory);
+        add(arguments, NodeSettings.SEGMENT_SIZE, settings.get(LocalSettings.SEGMENT_SIZE));
         for (Setting<?> setting :
                 List.of(NodeSettings.PROTOCOLS, NodeSettings.NUMA, NodeSettings.PREFAULT, NodeSettings.LOCK_MEMORY)) {
-            arguments.addAll(List.of(setting.flag(), text(settings.get(setting))));
+            add(arguments, setting, settings.get(setting));
         }
-        ssd(name)
-                .ifPresent(path -> arguments.addAll(List.of(
-                        NodeSettings.SSD_PATH.flag(),
-                        path.toString(),
-                        NodeSettings.SSD_SIZE.flag(),
-                        Long.toString(settings.get(NodeSettings.SSD_SIZE)),
-                        NodeSettings.SSD_KEY_FILE.flag(),
-                        settings.get(NodeSettings.SSD_KEY_FILE))));
+        ssd(name).ifPresent(path -> {
+            add(arguments, NodeSettings.SSD_PATH, path);
+            add(arguments, NodeSettings.SSD_SIZE, settings.get(NodeSettings.SSD_SIZE));
+            add(arguments, NodeSettings.SSD_KEY_FILE, settings.get(NodeSettings.SSD_KEY_FILE));
+        });
         certificates.ifPresent(issued -> {
-            arguments.addAll(tls(issued.of(name), secure(LocalSettings.NODE_SECURE_ADMIN_PORT, k)));
+            addTls(arguments, issued.of(name), port(LocalSettings.NODE_SECURE_ADMIN_PORT, k));
             for (Setting<?> setting : List.of(TlsSettings.PAYLOADS, NodeSettings.TRUSTED_FABRIC)) {
-                arguments.addAll(List.of(setting.flag(), text(settings.get(setting))));
+                add(arguments, setting, settings.get(setting));
             }
         });
-        return new ChildSpec(name, Role.NODE, port, adminPort, jvm("-Xmx64m", "-XX:TieredStopAtLevel=1"), arguments);
+        return new ChildSpec(name, Role.NODE, port, jvm("-Xmx64m", "-XX:TieredStopAtLevel=1"), arguments);
     }
 
-    private int secure(Setting<Integer> first, int k) {
+    private int port(Setting<Integer> first, int k) {
         return settings.get(first) + k;
     }
 
-    private List<String> tls(Path directory, int secureAdminPort) {
-        return List.of(
-                TlsSettings.DIRECTORY.flag(),
-                directory.toString(),
-                TlsSettings.MODE.flag(),
-                settings.get(LocalSettings.TLS).word(),
-                NodeSettings.SECURE_ADMIN_PORT.flag(),
-                Integer.toString(secureAdminPort));
-    }
-
-    private int masterPort(int k) {
-        return settings.get(LocalSettings.MASTER_PORT) + k;
+    private void addTls(List<String> arguments, Path directory, int secureAdminPort) {
+        add(arguments, TlsSettings.DIRECTORY, directory);
+        add(arguments, TlsSettings.MODE, settings.get(LocalSettings.TLS).word());
+        add(arguments, NodeSettings.SECURE_ADMIN_PORT, secureAdminPort);
     }
 
     private static List<String> jvm(String... options) {
@@ -222,6 +207,14 @@ final class LocalPlan {
 
     private static void add(Map<Integer, List<String>> ports, int port, String name, Setting<?> setting) {
         ports.computeIfAbsent(port, key -> new ArrayList<>()).add(name + " (" + setting.flag() + ")");
+    }
+
+    private static void add(List<String> arguments, Setting<?> setting, Object value) {
+        add(arguments, setting.flag(), value);
+    }
+
+    private static void add(List<String> arguments, String flag, Object value) {
+        arguments.addAll(List.of(flag, text(value)));
     }
 
     private static String text(Object value) {

@@ -60,7 +60,7 @@ final class PoolDocuments {
             throw new FailureException(
                     "no master that was asked leads and serves, so nobody knows all nodes and clients; try again");
         }
-        return new Running(poolId, active, List.copyOf(new ArrayList<>(members.values())));
+        return new Running(active, List.copyOf(new ArrayList<>(members.values())));
     }
 
     private static JsonNode parse(String from, String text) throws FailureException {

@@ -8,11 +8,10 @@ import java.util.List;
 /**
  * What of a pool runs now.
  *
- * @param poolId identity of the pool
  * @param active what the pool speaks and its nodes write now
  * @param members everybody a process of another build would meet
  */
-public record Running(String poolId, ActiveVersions active, List<Member> members) {
+public record Running(ActiveVersions active, List<Member> members) {
     /** What a member of a pool is. */
     public enum Kind {
         MASTER,

@@ -33,7 +33,9 @@ class LocalPlanTest {
 
         assertThat(children).extracting(ChildSpec::name).containsExactly("master-0", "master-1", "node-0", "node-1");
         assertThat(children).extracting(ChildSpec::port).containsExactly(50051, 50052, 50061, 50062);
-        assertThat(children).extracting(ChildSpec::adminPort).containsExactly(9003, 9004, 9301, 9302);
+        assertThat(children)
+                .extracting(child -> flags(child).get("--admin-port"))
+                .containsExactly("9003", "9004", "9301", "9302");
     }
 
     @Test

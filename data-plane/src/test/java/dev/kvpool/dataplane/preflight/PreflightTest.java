@@ -31,7 +31,7 @@ class PreflightTest {
     void everyPairNeedsACommonWireVersionAndEverySegmentAReader(
             String wire, String layout, String theirWire, String theirLayout, Way way) {
         Running pool =
-                new Running("p", ActiveVersions.UNKNOWN, List.of(member(Kind.NODE, "node a", theirWire, theirLayout)));
+                new Running(ActiveVersions.UNKNOWN, List.of(member(Kind.NODE, "node a", theirWire, theirLayout)));
 
         assertThat(Preflight.judge(versions("0.2.0", wire, layout), pool, false).way())
                 .isEqualTo(way);
@@ -55,7 +55,7 @@ class PreflightTest {
             String wire, String layout, String theirWire, String theirLayout, int active, int written, Way way) {
         ActiveVersions numbers = new ActiveVersions(active, written);
         Member node = new Member(Kind.NODE, "node a", versions("0.1.0", theirWire, theirLayout), numbers);
-        Running pool = new Running("p", numbers, List.of(node));
+        Running pool = new Running(numbers, List.of(node));
 
         Verdict verdict = Preflight.judge(versions("0.2.0", wire, layout), pool, false);
 
@@ -67,7 +67,7 @@ class PreflightTest {
         ActiveVersions second = new ActiveVersions(2, 2);
         Member node = new Member(Kind.NODE, "node a", versions("0.2.0", "1-2", "1-2"), second);
 
-        assertThat(Preflight.judge(versions("0.1.0", "1-1", "1-1"), new Running("p", second, List.of(node)), false)
+        assertThat(Preflight.judge(versions("0.1.0", "1-1", "1-1"), new Running(second, List.of(node)), false)
                         .reason())
                 .isEqualTo("kvpool 0.1.0 speaks wire version 1, but the pool speaks 2, which it went over to when its"
                         + " last upgrade was finished: keep a version that speaks it, or begin with an empty pool");
@@ -78,7 +78,7 @@ class PreflightTest {
         ActiveVersions first = new ActiveVersions(1, 1);
         Member node = new Member(Kind.NODE, "node a", versions("0.2.0", "1-2", "1-2"), first);
 
-        assertThat(Preflight.judge(versions("0.3.0", "2-2", "2-2"), new Running("p", first, List.of(node)), false)
+        assertThat(Preflight.judge(versions("0.3.0", "2-2", "2-2"), new Running(first, List.of(node)), false)
                         .reason())
                 .isEqualTo(
                         "kvpool 0.3.0 speaks wire version 2, but the pool speaks 1 until an upgrade to a version that"
@@ -92,7 +92,7 @@ class PreflightTest {
                 new Member(Kind.NODE, "node a", versions("0.2.0", "1-2", "1-2"), new ActiveVersions(1, 2)),
                 new Member(Kind.NODE, "node b", versions("0.2.0", "1-2", "1-2"), new ActiveVersions(1, 1)));
 
-        assertThat(Preflight.judge(versions("0.1.0", "1-1", "1-1"), new Running("p", pool, nodes), false))
+        assertThat(Preflight.judge(versions("0.1.0", "1-1", "1-1"), new Running(pool, nodes), false))
                 .isEqualTo(new Verdict(
                         Way.ROLLING_DRAINED,
                         "kvpool 0.1.0 reads segment layout 1, and node a (kvpool 0.2.0) writes layout 2: each storage"
@@ -102,7 +102,6 @@ class PreflightTest {
     @Test
     void oneMemberThatIsLeftBehindRefusesAndIsNamedWithBothSides() {
         Running pool = new Running(
-                "p",
                 ActiveVersions.UNKNOWN,
                 List.of(
                         member(Kind.MASTER, "master m-0", "1-2", "1-1"),
@@ -120,7 +119,6 @@ class PreflightTest {
     @Test
     void clientsCountUnlessTheyMayBeLeftBehind() {
         Running pool = new Running(
-                "p",
                 ActiveVersions.UNKNOWN,
                 List.of(
                         member(Kind.MASTER, "master m-0", "1-2", "1-1"),
@@ -135,7 +133,6 @@ class PreflightTest {
     @Test
     void theLayoutOfMastersAndClientsDoesNotMatter() {
         Running pool = new Running(
-                "p",
                 ActiveVersions.UNKNOWN,
                 List.of(
                         member(Kind.MASTER, "master m-0", "1-1", "1-1"),
@@ -152,8 +149,7 @@ class PreflightTest {
                 .mapToObj(i -> member(Kind.NODE, "node " + i, "1-1", "1-1"))
                 .toList();
 
-        assertThat(Preflight.judge(
-                                versions("0.2.0", "2-2", "1-1"), new Running("p", ActiveVersions.UNKNOWN, nodes), false)
+        assertThat(Preflight.judge(versions("0.2.0", "2-2", "1-1"), new Running(ActiveVersions.UNKNOWN, nodes), false)
                         .reason())
                 .contains("node 2 (kvpool 0.1.0) speaks 1 and 6 more likewise")
                 .doesNotContain("node 3");

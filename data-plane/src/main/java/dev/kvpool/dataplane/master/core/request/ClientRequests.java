@@ -87,7 +87,7 @@ public final class ClientRequests {
                 upkeep.standings(),
                 replies,
                 counters);
-        reads = new ReadRequests(upkeep.objectLeases(), leadership, view, orders, upkeep.promotions(), counters);
+        reads = new ReadRequests(upkeep.objectLeases(), view, orders, upkeep.promotions(), counters);
         Removals removals =
                 new Removals(leadership, view, orders, grants, settlement, upkeep.tombstoneWriter(), upkeep.copies());
         CopyRemovals copyRemovals = new CopyRemovals(view, orders, upkeep.tasks(), counters);

@@ -4,7 +4,6 @@ package dev.kvpool.dataplane.master.core.request;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.Finding;
-import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.NodeView;
@@ -46,13 +45,7 @@ final class ReadRequests {
     private final Promotions promotions;
     private final Counters counters;
 
-    ReadRequests(
-            ObjectLeases leases,
-            Leadership leadership,
-            View view,
-            Orders orders,
-            Promotions promotions,
-            Counters counters) {
+    ReadRequests(ObjectLeases leases, View view, Orders orders, Promotions promotions, Counters counters) {
         this.leases = leases;
         this.index = view.index();
         this.membership = view.membership();
