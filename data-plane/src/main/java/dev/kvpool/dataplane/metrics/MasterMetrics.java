@@ -10,19 +10,15 @@ import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
-import io.micrometer.core.instrument.binder.system.UptimeMetrics;
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /** Shows a master's status as metrics; the core counts, this only names. */
-public final class MasterMetrics {
-    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+public final class MasterMetrics extends SampledMetrics<PoolStatus> {
     private final Supplier<PoolStatus> status;
 
     /** The registry would let it go. */
@@ -35,6 +31,7 @@ public final class MasterMetrics {
             PoolSecurity security,
             LongSupplier auditLinesDropped,
             LongSupplier clockMs) {
+        super(security);
         this.status = status;
         this.auditLinesDropped = auditLinesDropped;
         gauge(
@@ -98,13 +95,10 @@ public final class MasterMetrics {
         }
         connections(connections);
         events(events);
-        TlsMetrics.bindTo(registry, security);
         TlsMetrics.handshakes(registry, security.counts());
         FunctionCounter.builder("kvpool.audit.lines.dropped", this.auditLinesDropped, LongSupplier::getAsLong)
                 .description("Lines of the audit log that were not written, because too many came in a second")
                 .register(registry);
-        new JvmMemoryMetrics().bindTo(registry);
-        new UptimeMetrics().bindTo(registry);
     }
 
     private static long drains(PoolStatus status, DrainStatus.State state) {
@@ -114,7 +108,7 @@ public final class MasterMetrics {
     /** The text for Prometheus. */
     public String scrape() {
         PoolStatus now = status.get();
-        return registry.scrape()
+        return scrape(Optional.of(now))
                 + evictionAges(now.counters().ages())
                 + DrainLeftovers.of(now.drains())
                 + TenantSeries.of(now.tenants(), now.quotas())
@@ -140,21 +134,14 @@ public final class MasterMetrics {
                 .toString();
     }
 
-    private void gauge(String name, String help, ToDoubleFunction<PoolStatus> value) {
-        Gauge.builder(name, status, it -> value.applyAsDouble(it.get()))
-                .description(help)
-                .register(registry);
-    }
-
     private void counter(Count count) {
         String name = "kvpool.master." + count.metric().replace('_', '.');
-        FunctionCounter.Builder<Supplier<PoolStatus>> counter = FunctionCounter.builder(
-                        name, status, it -> it.get().counters().get(count))
-                .description(count.help());
-        if (!count.reason().isEmpty()) {
-            counter.tag("reason", count.reason());
+        ToDoubleFunction<PoolStatus> value = it -> it.counters().get(count);
+        if (count.reason().isEmpty()) {
+            counter(name, count.help(), value);
+        } else {
+            counter(name, count.help(), "reason", count.reason(), value);
         }
-        counter.register(registry);
     }
 
     private void events(EventNumbers events) {

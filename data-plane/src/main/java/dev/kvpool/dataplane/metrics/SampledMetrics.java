@@ -18,7 +18,9 @@ import java.util.function.ToDoubleFunction;
  * @param <S> the sample
  */
 public abstract class SampledMetrics<S> {
-    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    /** For what is not of the sample. */
+    protected final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+
     private volatile Optional<S> current = Optional.empty();
 
     /** With nothing but the numbers of the process and of its certificates. */
