@@ -46,8 +46,8 @@ public final class NativeAgent implements AutoCloseable {
      *
      * @throws KvException KV_INTERNAL after a defect ended it
      */
-    public AgentStats stats() {
-        return handle.stats(Layouts.AGENT_STATS, library::agentGetStats, AgentStats::of);
+    public NativeStats stats() {
+        return handle.stats(Layouts.AGENT_STATS, library::agentGetStats);
     }
 
     /** Why no leader serves it; empty while one does. */

@@ -9,7 +9,6 @@ import java.lang.foreign.StructLayout;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 
@@ -74,7 +73,7 @@ final class NativeHandle implements AutoCloseable {
     }
 
     /** The object's numbers now. */
-    <T> T stats(StructLayout layout, Fill fill, Function<Struct, T> copy) {
+    NativeStats stats(StructLayout layout, Fill fill) {
         return call(object -> {
             try (Arena arena = Arena.ofConfined()) {
                 Struct stats = new Struct(arena, layout);
@@ -82,7 +81,7 @@ final class NativeHandle implements AutoCloseable {
                 if (status != Status.OK.code()) {
                     throw ErrorText.failure("cannot read the statistics of " + what, status);
                 }
-                return copy.apply(stats);
+                return new NativeStats(stats.values());
             }
         });
     }

@@ -45,8 +45,8 @@ public final class NativeNode implements AutoCloseable {
         return new NativeNode(library, handle);
     }
 
-    public NodeStats stats() {
-        return handle.stats(Layouts.NODE_STATS, library::nodeGetStats, NodeStats::of);
+    public NativeStats stats() {
+        return handle.stats(Layouts.NODE_STATS, library::nodeGetStats);
     }
 
     /** Why a protocol that was asked for is not served. Empty when all are. */

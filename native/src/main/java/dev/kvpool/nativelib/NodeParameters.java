@@ -15,7 +15,7 @@ import java.util.UUID;
  * @param nodeId its name in the pool, 1 to 253 bytes, the same after every restart
  * @param masters every master as {@code HOST:PORT}, separated by commas, IPv6 hosts in brackets
  * @param listenHost address to listen on; null for both address families
- * @param listenPort port to listen on; 0 for any free one, see {@link NodeStats#listenPort()}
+ * @param listenPort port to listen on; 0 for any free one, {@code listen_port} of its numbers says which
  * @param advertiseHost host or address at which clients reach this node
  * @param dataDir existing directory on tmpfs or hugetlbfs for the segment file and, without a {@code socketDir}, the
  *     shared-memory socket

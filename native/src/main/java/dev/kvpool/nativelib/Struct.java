@@ -5,9 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import java.util.HashMap;
+import java.util.Map;
 
 /** One zeroed struct of the C ABI in memory of an arena, with its fields by name. For calls that are not hot. */
 final class Struct {
@@ -50,6 +53,16 @@ final class Struct {
 
     long u64(String field) {
         return memory.get(JAVA_LONG, offset(field));
+    }
+
+    /** All fields as they are now; those of 32 bits are unsigned. */
+    Map<String, Long> values() {
+        Map<String, Long> values = new HashMap<>();
+        for (MemoryLayout member : layout.memberLayouts()) {
+            String field = member.name().orElseThrow();
+            values.put(field, member.byteSize() == Integer.BYTES ? Integer.toUnsignedLong(u32(field)) : u64(field));
+        }
+        return values;
     }
 
     private long offset(String field) {

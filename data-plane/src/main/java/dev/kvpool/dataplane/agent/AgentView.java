@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.agent;
 
-import dev.kvpool.nativelib.AgentStats;
 import dev.kvpool.nativelib.KvException;
 import dev.kvpool.nativelib.NativeAgent;
+import dev.kvpool.nativelib.NativeStats;
 import dev.kvpool.nativelib.Status;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -28,7 +28,7 @@ final class AgentView {
     }
 
     /** The agent's numbers while it is open. */
-    Optional<AgentStats> stats() {
+    Optional<NativeStats> stats() {
         try {
             return closing ? Optional.empty() : Optional.of(agent.stats());
         } catch (KvException e) {

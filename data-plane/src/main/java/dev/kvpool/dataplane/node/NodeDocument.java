@@ -3,7 +3,7 @@ package dev.kvpool.dataplane.node;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kvpool.nativelib.NodeStats;
+import dev.kvpool.nativelib.NativeStats;
 import dev.kvpool.nativelib.Protocol;
 import java.util.Locale;
 import java.util.stream.Stream;
@@ -20,26 +20,28 @@ final class NodeDocument {
     /**
      * @param problem why a protocol that was asked for is not served; empty when all are
      */
-    static String of(String nodeId, NodeStats stats, String problem) {
+    static String of(String nodeId, NativeStats stats, String problem) {
         ObjectNode root = JSON.createObjectNode();
         root.put("id", nodeId);
-        root.put("incarnation", hex16(stats.incarnation()));
-        root.put("epoch", stats.epoch());
-        root.put("capacityBytes", stats.capacityBytes());
-        root.put("usedBytes", stats.usedBytes());
-        root.put("objects", stats.objects());
-        root.put("idsHash", hex16(stats.idsHash()));
-        root.put("tombstones", stats.tombstones());
+        root.put("incarnation", hex16(stats.get("incarnation")));
+        root.put("epoch", stats.get("epoch"));
+        root.put("capacityBytes", stats.get("capacity_bytes"));
+        root.put("usedBytes", stats.get("used_bytes"));
+        root.put("objects", stats.get("objects"));
+        root.put("idsHash", hex16(stats.get("ids_hash")));
+        root.put("tombstones", stats.get("tombstones"));
         root.putObject("restored")
-                .put("objects", stats.restoredObjects())
-                .put("idsHash", hex16(stats.restoredIdsHash()))
-                .put("droppedRecords", stats.droppedRecords());
+                .put("objects", stats.get("restored_objects"))
+                .put("idsHash", hex16(stats.get("restored_ids_hash")))
+                .put("droppedRecords", stats.get("dropped_records"));
         root.putObject("scrub")
-                .put("rounds", stats.scrubRounds())
-                .put("bytes", stats.scrubbedBytes())
-                .put("damagedObjects", stats.damagedObjects());
-        root.put("pageBytes", stats.pageBytes());
-        root.putObject("prefault").put("bytes", stats.prefaultBytes()).put("doneBytes", stats.prefaultedBytes());
+                .put("rounds", stats.get("scrub_rounds"))
+                .put("bytes", stats.get("scrubbed_bytes"))
+                .put("damagedObjects", stats.get("damaged_objects"));
+        root.put("pageBytes", stats.get("page_bytes"));
+        root.putObject("prefault")
+                .put("bytes", stats.get("prefault_bytes"))
+                .put("doneBytes", stats.get("prefaulted_bytes"));
         ObjectNode protocols = root.putObject("protocols");
         Stream.of(Protocol.values())
                 .filter(stats.protocols()::contains)
@@ -47,28 +49,28 @@ final class NodeDocument {
                 .forEach(protocols.putArray("served")::add);
         protocols.put("problem", problem);
         root.putObject("ucx")
-                .put("clients", stats.ucxClients())
-                .put("refusals", stats.ucxRefusals())
-                .put("writeBytes", stats.ucxWriteBytes())
-                .put("readBytes", stats.ucxReadBytes());
+                .put("clients", stats.get("ucx_clients"))
+                .put("refusals", stats.get("ucx_refusals"))
+                .put("writeBytes", stats.get("ucx_write_bytes"))
+                .put("readBytes", stats.get("ucx_read_bytes"));
         root.putObject("ascend")
-                .put("clients", stats.ascend().clients())
-                .put("refusals", stats.ascend().refusals())
-                .put("writeBytes", stats.ascend().writeBytes())
-                .put("readBytes", stats.ascend().readBytes())
-                .put("transfers", stats.ascend().transfers())
-                .put("failures", stats.ascend().failures());
-        root.putObject("copiesIn").put("objects", stats.copiesIn()).put("bytes", stats.copiesInBytes());
+                .put("clients", stats.get("ascend_clients"))
+                .put("refusals", stats.get("ascend_refusals"))
+                .put("writeBytes", stats.get("ascend_write_bytes"))
+                .put("readBytes", stats.get("ascend_read_bytes"))
+                .put("transfers", stats.get("ascend_transfers"))
+                .put("failures", stats.get("ascend_transfer_failures"));
+        root.putObject("copiesIn").put("objects", stats.get("copies_in")).put("bytes", stats.get("copies_in_bytes"));
         root.putObject("ssd")
-                .put("capacityBytes", stats.ssd().capacityBytes())
-                .put("usedBytes", stats.ssd().usedBytes())
-                .put("objects", stats.ssd().objects())
-                .put("off", stats.ssd().off());
+                .put("capacityBytes", stats.get("ssd_capacity_bytes"))
+                .put("usedBytes", stats.get("ssd_used_bytes"))
+                .put("objects", stats.get("ssd_objects"))
+                .put("off", stats.is("ssd_off"));
         root.putObject("setAside")
-                .put("damaged", stats.setAside().damaged())
-                .put("foreign", stats.setAside().foreign())
-                .put("bytes", stats.setAside().bytes());
-        root.put("replacedLayout", stats.replacedLayout());
+                .put("damaged", stats.get("damaged_files_set_aside"))
+                .put("foreign", stats.get("foreign_files_set_aside"))
+                .put("bytes", stats.get("set_aside_bytes"));
+        root.put("replacedLayout", stats.get("replaced_layout"));
         return root.toString();
     }
 

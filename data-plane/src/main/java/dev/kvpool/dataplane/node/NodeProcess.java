@@ -13,8 +13,8 @@ import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.identity.name.PeerRole;
 import dev.kvpool.nativelib.NativeLog;
 import dev.kvpool.nativelib.NativeNode;
+import dev.kvpool.nativelib.NativeStats;
 import dev.kvpool.nativelib.NodeParameters;
-import dev.kvpool.nativelib.NodeStats;
 import java.io.IOException;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -89,17 +89,17 @@ final class NodeProcess implements AutoCloseable {
     private void open(NodeParameters parameters) {
         node = NativeNode.start(parameters);
         view.opened(node);
-        NodeStats stats = node.stats();
+        NativeStats stats = node.stats();
         LOG.info(
                 "node {} serves on port {} (admin {}): {} for objects, {} objects restored, {} records dropped,"
                         + " incarnation {}",
                 nodeId,
-                stats.listenPort(),
+                stats.get("listen_port"),
                 admin,
-                Sizes.about(stats.capacityBytes()),
-                stats.restoredObjects(),
-                stats.droppedRecords(),
-                Long.toHexString(stats.incarnation()));
+                Sizes.about(stats.get("capacity_bytes")),
+                stats.get("restored_objects"),
+                stats.get("dropped_records"),
+                Long.toHexString(stats.get("incarnation")));
     }
 
     private static PoolSecurity security(Settings settings, NodeParameters parameters) throws FailureException {

@@ -3,7 +3,7 @@ package dev.kvpool.dataplane.node;
 
 import dev.kvpool.nativelib.KvException;
 import dev.kvpool.nativelib.NativeNode;
-import dev.kvpool.nativelib.NodeStats;
+import dev.kvpool.nativelib.NativeStats;
 import dev.kvpool.nativelib.Status;
 import java.util.Optional;
 
@@ -39,7 +39,7 @@ final class NodeView {
     }
 
     /** The node's numbers while it is open. */
-    Optional<NodeStats> stats() {
+    Optional<NativeStats> stats() {
         if (phase != Phase.OPEN) {
             return Optional.empty();
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.node;
 
-import dev.kvpool.nativelib.NodeStats;
+import dev.kvpool.nativelib.NativeStats;
 
 /**
  * Whether the node takes part in its pool, and the sentence that says so.
@@ -14,9 +14,9 @@ record Readiness(boolean ready, String reason) {
         return new Readiness(false, reason);
     }
 
-    static Readiness of(NodeStats stats, String masters) {
-        String count = stats.mastersConnected() + " of " + stats.mastersTotal() + " masters connected";
-        if (stats.mastersConnected() == 0) {
+    static Readiness of(NativeStats stats, String masters) {
+        String count = stats.get("masters_connected") + " of " + stats.get("masters_total") + " masters connected";
+        if (stats.get("masters_connected") == 0) {
             return no(count + "; dialling " + masters);
         }
         return new Readiness(true, "ready: " + count);
