@@ -25,6 +25,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 /** Visits all storage nodes that are there, many at a time and within a bound, each by every way that it offers here. */
 final class NodeVisits {
@@ -70,14 +71,10 @@ final class NodeVisits {
         }
     }
 
-    private interface Attempt {
-        Outcome make();
-    }
-
-    private static Outcome holding(Semaphore sockets, Attempt attempt) throws InterruptedException {
+    private static Outcome holding(Semaphore sockets, Supplier<Outcome> attempt) throws InterruptedException {
         sockets.acquire();
         try {
-            return attempt.make();
+            return attempt.get();
         } finally {
             sockets.release();
         }

@@ -25,6 +25,7 @@ import java.time.Instant;
 import java.util.Date;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -160,14 +161,9 @@ record CertificateFiles(Path directory, String chain, String key, String roots, 
         }
     }
 
-    /** Parses a file. */
-    private interface Parser<T> {
-        T parse();
-    }
-
-    private <T> T parse(String file, Parser<T> parser) throws RefusedCertificateException {
+    private <T> T parse(String file, Supplier<T> parser) throws RefusedCertificateException {
         try {
-            return parser.parse();
+            return parser.get();
         } catch (IllegalArgumentException e) {
             throw refused(file, Quoted.cut(String.valueOf(e.getMessage())) + "; " + ISSUE, e);
         }

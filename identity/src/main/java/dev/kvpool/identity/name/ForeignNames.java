@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -102,17 +103,12 @@ public final class ForeignNames {
         return new ForeignNames(Optional.of(new Domain(pool.get(), trustDomain.get())), rules);
     }
 
-    /** Reads the word of a line. */
-    private interface Word<T> {
-        T read(String word);
-    }
-
-    private static <T> Optional<T> once(Optional<T> before, List<String> words, Word<T> word) {
+    private static <T> Optional<T> once(Optional<T> before, List<String> words, Function<String, T> word) {
         if (before.isPresent() || words.size() != 2) {
             throw new IllegalArgumentException(
                     "there must be one line '" + Quoted.cut(words.getFirst()) + "', with one word behind it");
         }
-        return Optional.of(word.read(words.get(1)));
+        return Optional.of(word.apply(words.get(1)));
     }
 
     private static UUID poolId(String word) {

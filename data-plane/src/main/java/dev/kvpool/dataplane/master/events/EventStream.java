@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 
 /**
  * What one subscriber reads: a snapshot, unless it goes on where it was, and then changes. A part of the snapshot is asked for when the one
@@ -237,18 +238,14 @@ public final class EventStream {
         return new Position(subscriber.named(authority), shown);
     }
 
-    private interface Question<T> {
-        T of(MasterCore core);
-    }
-
     /** Asks the core while its changes go to the log under this leadership; empty when they do not any more. */
-    private <T> Optional<T> turn(Question<T> question) throws IOException, InterruptedException {
+    private <T> Optional<T> turn(Function<MasterCore, T> question) throws IOException, InterruptedException {
         try {
             return streams.snapshotTurns()
                     .next(
                             () -> streams.core()
                                     .ask(core -> streams.log().isOpenFor(authority)
-                                            ? Optional.of(question.of(core))
+                                            ? Optional.of(question.apply(core))
                                             : Optional.<T>empty())
                                     .get(TURN_SECONDS_MAX, TimeUnit.SECONDS),
                             TURN_SECONDS_MAX);
