@@ -53,6 +53,8 @@ final class HandingOver {
         try {
             Authority ours = finishWaiting();
             if (ours.equals(Authority.NONE)) {
+                // The core may have been too slow to answer: it leaves later then, and nobody gives the Lease back.
+                await(loop.deliver(MasterCore::stay), false);
                 return OptionalLong.empty();
             }
             standBy("the leadership is handed over");

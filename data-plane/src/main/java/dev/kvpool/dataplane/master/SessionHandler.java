@@ -201,7 +201,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
                                 self, objection.get().code(), objection.get().message()));
                 return;
             }
-            if (!isNode && admission.isMasters(hello)) {
+            if (!isNode && admission.isMasters(hello) && !hello.name().equals(self.name())) {
                 core.lookedFor(loop.nowMs());
             }
             session = opened;

@@ -57,6 +57,7 @@ import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand.LeaderLeaves;
 import dev.kvpool.dataplane.wire.message.NodeMessage;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
@@ -183,7 +184,7 @@ public final class MasterCore {
         Electorate electorate = new Electorate(view.membership(), register);
         Silences silences = new Silences(electorate, outbox);
         heartbeats = new Heartbeats(view, clients, silences, takeover::oldestGrant, outbox);
-        departures = new Departures(leadership, view.membership(), reach, silences, looks, outbox);
+        departures = new Departures(leadership, reach, silences, looks, outbox);
         assurance = new Assurance(settings.renewDeadlineMs(), leadership, view.membership(), electorate, outbox);
         nodeMessages = new NodeMessages(
                 leadership,
@@ -403,15 +404,24 @@ public final class MasterCore {
 
     private void told(NodeView node, NodeMessage told) throws ProtocolViolation, IndexFullException {
         NodePeer peer = node.peer();
-        if (told instanceof NodeInfo info && info.active().wire() > settings.wireMax()) {
-            throw new ProtocolViolation(
-                    "node %s says that its pool speaks wire %d, this master's build knows at most %d: upgrade the masters if that is so, else remove its segment"
-                            .formatted(node.id, info.active().wire(), settings.wireMax()));
-        }
+        requireKnownWire(node, told);
         try {
             nodeMessages.receive(node, told, nowMs);
         } catch (RuntimeException e) {
             throw new NodeDefect(peer, e);
+        }
+    }
+
+    private void requireKnownWire(NodeView node, NodeMessage told) throws ProtocolViolation {
+        int wire = switch (told) {
+            case NodeInfo info -> info.active().wire();
+            case NodeStats stats -> stats.active().wire();
+            default -> 0;
+        };
+        if (wire > settings.wireMax()) {
+            throw new ProtocolViolation(
+                    "node %s says that its pool speaks wire %d, this master's build knows at most %d: upgrade the masters if that is so, else remove its segment"
+                            .formatted(node.id, wire, settings.wireMax()));
         }
     }
 
@@ -485,7 +495,7 @@ public final class MasterCore {
             return;
         }
         reachMs = nowMs;
-        if (blindLeader.look(leadership.leads(), reach.isEnough(), reach.isOfEngines(), nowMs)) {
+        if (blindLeader.look(leadership.leads(), reach.seen(), reach.isOfEngines(), nowMs)) {
             counters.add(Count.HANDOVERS_BLIND);
             outbox.report(
                     "only %s are connected to this leader with %s, for %d ms: it hands over to a master that may see more; if storage nodes run, see what keeps them from its port (network policies, routes, its certificate)"
@@ -528,6 +538,11 @@ public final class MasterCore {
     public Authority leave() {
         leadership.leave();
         return leadership.authority();
+    }
+
+    /** The Lease is not given back after all. */
+    public void stay() {
+        leadership.stay();
     }
 
     /** Whether a client waits for an answer. */

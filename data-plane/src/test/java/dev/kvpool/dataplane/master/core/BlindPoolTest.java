@@ -63,6 +63,9 @@ class BlindPoolTest {
         Scenario pool = seesAnotherMaster(leading("a", "b", "c"));
         pool.crash("a");
         pool.crash("b");
+        pool.world.run(10 * Bounds.BLIND_ALONE_MS);
+        assertThat(handOvers(pool.talkedTo())).as("it serves the third").isEmpty();
+        pool.crash("c");
         pool.world.run(Bounds.BLIND_ALONE_MS);
         assertThat(handOvers(pool.talkedTo())).isEmpty();
         pool.world.run(4 * Bounds.REACH_LOOK_MS);
@@ -112,7 +115,31 @@ class BlindPoolTest {
         pool.world.run(Bounds.BLIND_OF_ENGINES_MS + 2 * Bounds.REACH_LOOK_MS);
         assertThat(handOvers(pool.talkedTo())).hasSize(1);
         assertThat(pool.world.register().members()).hasSize(3);
-        assertThat(pool.talkedTo().status().isHalfConnected()).isFalse();
+        assertThat(pool.talkedTo().status().isHalfConnected())
+                .as("a candidate waits for no engines")
+                .isTrue();
+    }
+
+    /** One pod with a process for each of its devices, whose engines end with it. */
+    @Test
+    void enginesThatGoTogetherAreNoReasonWhileOthersAreThere() {
+        Scenario pool = ofEngines("x", "y", "z", "w");
+        pool.crash("x");
+        pool.crash("y");
+        pool.crash("z");
+        pool.world.run(LONG_MS);
+        assertThat(handOvers(pool.talkedTo())).isEmpty();
+        assertThat(pool.world.register().members()).hasSize(1);
+    }
+
+    /** A pool of engines gets its first storage nodes, whose pods take long. */
+    @Test
+    void storageNodesThatHaveNeverComeAreNotMissedInAPoolOfEngines() {
+        Scenario pool = ofEngines("x", "y");
+        pool.talkedTo().core().expectNodes(Map.of("a", "", "b", ""), pool.world.nowMs());
+        isBlindFor(pool, 600_000);
+        assertThat(handOvers(pool.talkedTo())).isEmpty();
+        assertThat(pool.talkedTo().status().isHalfConnected()).isTrue();
     }
 
     @Test

@@ -166,6 +166,24 @@ class ClaimsTest {
         assertThat(one.talkedTo().core().activeVersions()).isEqualTo(new ActiveVersions(1, 1));
     }
 
+    /** It introduces itself as a node of this build, and says later what it speaks. */
+    @Test
+    void norIsOneThatItTellsOfLater() {
+        Scenario one = ofOneNode();
+        Authority leader = one.talkedTo().leads();
+        ModelNode other = new ModelNode(one.world, "a", MIB, false);
+        obeys(other, leader);
+        other.dial(one.talkedTo());
+        one.world.run(100);
+        assertThat(one.talkedTo().status().readyNodes()).isEqualTo(1);
+        other.knowing(9, 9).obedience().activate(new Activate(1, leader, new ActiveVersions(9, 1)));
+        other.breakSsd("broken"); // which it tells, and with it which versions it speaks
+        one.world.run(100);
+
+        assertThat(one.reason("a")).contains("set apart").contains("speaks wire 9");
+        assertThat(one.world.register().active().wire()).isEqualTo(1);
+    }
+
     @Test
     void mostNodesDo() {
         for (String node : List.of("a", "b", "c")) {

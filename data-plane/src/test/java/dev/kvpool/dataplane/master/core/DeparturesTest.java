@@ -10,9 +10,11 @@ import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.Departure;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -122,6 +124,19 @@ class DeparturesTest {
         assertThat(crashed(3, LEADER)).isEmpty();
         assertThat(crashed(1, LEADER)).isEmpty();
         assertThat(crashed(4, LEADER)).containsExactly(new Action.LeaderCrashed(LEADER, ADDRESS));
+    }
+
+    /** One tenant may have most of them, and would end one leader after the other. */
+    @Test
+    void enginesOfTenantsEndNoLeader() {
+        core.expectNodes(Map.of(), nowMs);
+        core.leaseSeen(1, Register.NONE.enrolled(Set.of("x", "y"), true).as(1), nowMs);
+        Optional<Tenant> tenant = Optional.of(Tenant.of("greedy"));
+        core.nodeConnected(5, new NodePeer("x", 5, "0.1.0", false, tenant), nowMs);
+        core.nodeConnected(6, new NodePeer("y", 6, "0.1.0", false, tenant), nowMs);
+        core.drain();
+        assertThat(crashed(5, LEADER)).isEmpty();
+        assertThat(crashed(6, LEADER)).isEmpty();
     }
 
     @Test

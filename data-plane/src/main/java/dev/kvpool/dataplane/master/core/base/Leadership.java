@@ -101,6 +101,11 @@ public final class Leadership {
         leaving = true;
     }
 
+    /** It is not. */
+    public void stay() {
+        leaving = false;
+    }
+
     public void standBy() {
         phase = Phase.STANDBY;
         authority = Authority.NONE;

@@ -9,7 +9,7 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
  * rest that doubles.
  *
  * <p>It does so soon when another master looks for it, as one does that most nodes tell of its silence. Without that the nodes are rather down, or the
- * masters do not reach each other, and it waits for longer. It never does so where it has not seen another master, nor while it is new and
+ * masters do not reach each other: then it does so when none is connected, which would be served, and waits for longer. It never does so where it has not seen another master, nor while it is new and
  * nodes are looking for it. One that begins to lead blind rests first: none that sees more has taken the Lease while it was free. Has no
  * clock of its own.
  */
@@ -25,6 +25,9 @@ public final class BlindLeader {
 
     /** Since when it leads and sees too little, or enough. */
     private long blindSinceMs = NEVER;
+
+    /** Since when it leads and sees none. */
+    private long noneSinceMs = NEVER;
 
     private long sightedSinceMs = NEVER;
 
@@ -50,17 +53,19 @@ public final class BlindLeader {
      * To be called again and again.
      *
      * @param leads whether this master does
-     * @param seesEnough whether at least half of the nodes are connected
+     * @param seen how many of the nodes are connected
      * @param ofEngines whether there are no others: they are struck off the register soon
      * @return whether the leadership is to be handed over now; said once each time
      */
-    public boolean look(boolean leads, boolean seesEnough, boolean ofEngines, long nowMs) {
+    public boolean look(boolean leads, Reach.Seen seen, boolean ofEngines, long nowMs) {
         firstLookMs = firstLookMs == NEVER ? nowMs : firstLookMs;
+        boolean seesEnough = seen == Reach.Seen.ENOUGH;
         sawEnough |= seesEnough;
         boolean begins = leads && !led;
         led = leads;
         if (!leads || seesEnough) {
             blindSinceMs = NEVER;
+            noneSinceMs = NEVER;
             sighted(leads, nowMs);
             return false;
         }
@@ -69,9 +74,10 @@ public final class BlindLeader {
             rest(nowMs);
         }
         blindSinceMs = blindSinceMs == NEVER ? nowMs : blindSinceMs;
+        noneSinceMs = seen == Reach.Seen.FEW ? NEVER : noneSinceMs == NEVER ? nowMs : noneSinceMs;
         boolean hasToGo = otherMasterSeen
                 && mayBeKnown(nowMs)
-                && nowMs - blindSinceMs > patienceMs(ofEngines)
+                && (isMissed(nowMs) || isOfNoUse(ofEngines, nowMs))
                 && nowMs >= restUntilMs;
         if (hasToGo) {
             rest(nowMs);
@@ -79,13 +85,16 @@ public final class BlindLeader {
         return hasToGo;
     }
 
-    private long patienceMs(boolean ofEngines) {
-        if (ofEngines) {
-            return Math.min(leaseDurationMs, Bounds.BLIND_OF_ENGINES_MS);
-        }
-        // Nodes tell of a silent leader until they give its connection up, which it hears of at about the same time.
-        boolean isMissed = lookedForMs >= blindSinceMs - Bounds.BLIND_LOOKED_FOR_MS;
-        return isMissed ? leaseDurationMs : Math.max(leaseDurationMs, Bounds.BLIND_ALONE_MS);
+    /** Nodes tell of a silent leader until they give its connection up, which it hears of at about the same time. */
+    private boolean isMissed(long nowMs) {
+        return lookedForMs >= blindSinceMs - Bounds.BLIND_LOOKED_FOR_MS && nowMs - blindSinceMs > leaseDurationMs;
+    }
+
+    private boolean isOfNoUse(boolean ofEngines, long nowMs) {
+        long patienceMs = ofEngines
+                ? Math.min(leaseDurationMs, Bounds.BLIND_OF_ENGINES_MS)
+                : Math.max(leaseDurationMs, Bounds.BLIND_ALONE_MS);
+        return noneSinceMs != NEVER && nowMs - noneSinceMs > patienceMs;
     }
 
     /** For how long it has seen too little. */

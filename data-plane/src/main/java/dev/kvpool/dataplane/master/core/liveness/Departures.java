@@ -6,15 +6,14 @@ import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.base.ProtocolViolation;
 import dev.kvpool.dataplane.master.core.index.NodeView;
-import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
 
 /**
- * Counts the expected nodes that say of a leader that it has crashed. One node may be cut off from a leader that lives, most
+ * Counts the storage nodes that have come, in pools of engines alone those, that say of a leader that it has crashed. One node may be cut off from a leader that lives, most
  * of them hardly are; and even then this only makes a standby try for itself. Each node has one word, its last one: whatever leader it
  * names, those of others count as before.
  */
@@ -23,7 +22,6 @@ public final class Departures {
     private record Word(Authority leader, long atMs) {}
 
     private final Leadership leadership;
-    private final Membership membership;
     private final Reach reach;
     private final Outbox outbox;
     private final Silences silences;
@@ -33,15 +31,8 @@ public final class Departures {
     /** This master led with that one: those of before it are of the past. */
     private long ledEpoch;
 
-    public Departures(
-            Leadership leadership,
-            Membership membership,
-            Reach reach,
-            Silences silences,
-            LeaseLooks looks,
-            Outbox outbox) {
+    public Departures(Leadership leadership, Reach reach, Silences silences, LeaseLooks looks, Outbox outbox) {
         this.leadership = leadership;
-        this.membership = membership;
         this.reach = reach;
         this.silences = silences;
         this.looks = looks;
@@ -64,7 +55,10 @@ public final class Departures {
 
     private void crashed(NodeView node, LeaderGone told, long nowMs) {
         Authority leader = told.authority();
-        Set<String> counted = counted();
+        if (reach.isOfEngines() && node.peer().tenant().isPresent()) {
+            return; // one tenant may have most of the engines: it would end leaders at will
+        }
+        Collection<String> counted = reach.counted();
         if (!counted.contains(node.id) || Long.compareUnsigned(leader.epoch(), ledEpoch) < 0) {
             return;
         }
@@ -80,14 +74,9 @@ public final class Departures {
 
     /** Engines come and go, and lie at will: where there are storage nodes theirs counts of the leader alone that the Lease has. */
     private void left(NodeView node, Authority leader, long nowMs) {
-        if (counted().contains(node.id) || leader.epoch() == leadership.leaseEpoch()) {
+        if (reach.counted().contains(node.id) || leader.epoch() == leadership.leaseEpoch()) {
             looks.ask(nowMs);
         }
-    }
-
-    /** Where no storage nodes are expected the engines that the register has. */
-    private Set<String> counted() {
-        return reach.isOfEngines() ? reach.engines() : membership.expected();
     }
 
     /** This master leads: whatever was said is about leaders of the past. */

@@ -26,11 +26,26 @@ public final class Reach {
     /** Nodes that count, and those of them that are connected. */
     private record Part(int connected, int all) {}
 
-    /** Whether at least half of the pool is connected. Of engines one may always be away, as they come and go. */
-    public boolean isEnough() {
+    /** How much of the pool is connected: at least half is enough. */
+    public enum Seen {
+        ENOUGH,
+        FEW,
+        NONE
+    }
+
+    /** Of engines one may always be away, as they come and go. */
+    public Seen seen() {
         Part part = part();
         boolean isOneEngine = isOfEngines() && part.all - part.connected < 2;
-        return isOneEngine || 2 * part.connected >= part.all;
+        return isOneEngine || 2 * part.connected >= part.all ? Seen.ENOUGH : part.connected > 0 ? Seen.FEW : Seen.NONE;
+    }
+
+    /**
+     * Whether a candidate sees so much that it need not leave a free Lease to others. Engines that are away are mostly gone, at once with the
+     * leader's machine as well, and nobody strikes them off the register before one leads.
+     */
+    public boolean isEnoughToLead() {
+        return isOfEngines() || seen() == Seen.ENOUGH;
     }
 
     /** Whether there are engines only, which the register soon has no more when they are away. */
@@ -48,14 +63,15 @@ public final class Reach {
         return new Part(connected, counted.size());
     }
 
-    private Collection<String> counted() {
+    /** Those that have come at some time; all that are expected where that is not known. */
+    Collection<String> counted() {
         if (isOfEngines()) {
             return engines();
         }
         Register known = register.wanted();
         List<String> counted =
                 membership.expected().stream().filter(known::isMember).toList();
-        return counted.isEmpty() ? membership.expected() : counted;
+        return register.stored().isLost() ? membership.expected() : counted;
     }
 
     /** Ids of the engines that lend memory and have not ended. */

@@ -16,7 +16,7 @@ import java.util.OptionalLong;
  * @param servingUntilMs on the core's clock; a leader is one only before this moment
  * @param notReady why this master is not ready, empty when it is
  * @param connectedNodes of the expected ones, those with a connection to this master
- * @param isHalfConnected whether at least half of the nodes that are members have a connection to this master
+ * @param isHalfConnected whether at least half of the storage nodes that are members have a connection to this master; true where there are engines only
  * @param capacityBytes memory of ready nodes
  * @param sharedCapacityBytes the same without memory that engines lend, which holds their tenants' objects only
  * @param tombstones keys whose removal is kept for nodes that have missed it

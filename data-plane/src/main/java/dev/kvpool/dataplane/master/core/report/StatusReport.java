@@ -112,7 +112,7 @@ public final class StatusReport {
                 highestEpoch,
                 membership.expected().size(),
                 membership.connectedExpected(),
-                reach.isEnough(),
+                reach.isEnoughToLead(),
                 ready,
                 capacity,
                 shared,

@@ -20,6 +20,7 @@ class BlindLeaderTest {
     private long nowMs = 1_000_000;
     private boolean ofEngines;
     private boolean isLookedFor;
+    private Reach.Seen tooLittle = Reach.Seen.FEW;
 
     /** For so long it is so; whenever it is to hand over it goes on as before. */
     private BlindLeaderTest is(boolean leads, boolean seesEnough, long forMs) {
@@ -27,7 +28,7 @@ class BlindLeaderTest {
             if (isLookedFor && leads && !seesEnough) {
                 leader.lookedFor(nowMs);
             }
-            if (leader.look(leads, seesEnough, ofEngines, nowMs)) {
+            if (leader.look(leads, seesEnough ? Reach.Seen.ENOUGH : tooLittle, ofEngines, nowMs)) {
                 handOversMs.add(nowMs);
             }
         }
@@ -47,17 +48,26 @@ class BlindLeaderTest {
 
     @ParameterizedTest(name = "{0}")
     @CsvSource({
-        // who,                                        other masters, looked for, saw enough, blind for, hands over
-        "the only master of its pool,                  false, false, true,  7200000, false",
-        "one that is blind for a moment,               true,  true,  true,  5000,    false",
-        "one that is blind for longer than a Lease,    true,  true,  true,  5200,    true",
-        "one of a pool whose nodes are down,           true,  false, true,  30000,   false",
-        "one that masters and nodes do not reach,      true,  false, true,  30200,   true",
-        "a new one that nodes still look for,          true,  true,  false, 59000,   false",
-        "a new one that no node finds,                 true,  true,  false, 60200,   true"
+        // who,                                        sees, other masters, looked for, saw enough, blind for, hands
+        // over
+        "the only master of its pool,                  NONE, false, false, true,  7200000, false",
+        "one that is blind for a moment,               FEW,  true,  true,  true,  5000,    false",
+        "one that is blind for longer than a Lease,    FEW,  true,  true,  true,  5200,    true",
+        "one that serves the few nodes that are up,    FEW,  true,  false, true,  7200000, false",
+        "one whose nodes start again,                  NONE, true,  false, true,  30000,   false",
+        "one that masters and nodes do not reach,      NONE, true,  false, true,  30200,   true",
+        "a new one that nodes still look for,          FEW,  true,  true,  false, 59000,   false",
+        "a new one that no node finds,                 FEW,  true,  true,  false, 60200,   true"
     })
     void itHandsOver(
-            String who, boolean others, boolean lookedFor, boolean sawEnough, long blindForMs, boolean handsOver) {
+            String who,
+            Reach.Seen sees,
+            boolean others,
+            boolean lookedFor,
+            boolean sawEnough,
+            long blindForMs,
+            boolean handsOver) {
+        tooLittle = sees;
         isLookedFor = lookedFor;
         if (others) {
             leader.otherMasterSeen();
@@ -67,6 +77,16 @@ class BlindLeaderTest {
         }
         is(true, false, blindForMs);
         assertThat(!handOversMs.isEmpty()).as(who).isEqualTo(handsOver);
+    }
+
+    /** The last of the nodes that were up starts again, long after the others went. */
+    @Test
+    void thatItSeesNoneCountsFromWhenItDoes() {
+        leader.otherMasterSeen();
+        is(true, true, 1_000).is(true, false, 3_600_000);
+        tooLittle = Reach.Seen.NONE;
+        is(true, false, Bounds.BLIND_ALONE_MS).is(true, true, 1_000);
+        assertThat(handOversMs).isEmpty();
     }
 
     @Test
@@ -105,6 +125,7 @@ class BlindLeaderTest {
     @Test
     void enginesAreMembersStillWhenItHandsOver() {
         ofEngines = true;
+        tooLittle = Reach.Seen.NONE;
         ofAPoolWithOtherMasters().is(true, true, 1_000);
         long sinceMs = nowMs;
         is(true, false, LEASE_MS);
