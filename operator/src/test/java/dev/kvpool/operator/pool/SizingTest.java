@@ -77,7 +77,7 @@ class SizingTest {
             1Gi   | {}                          | 1600Mi   | -    | segment 1Gi + page tables and index 64Mi + process 512Mi = 1600Mi
             100M  | {}                          | 614Mi    | -    | segment 96Mi + page tables and index 6Mi + process 512Mi = 614Mi
             64Gi  | {memory: {hugePages: 1Gi}}  | 4608Mi   | 64Gi | page tables and index 4Gi + process 512Mi = 4608Mi
-            8Gi   | {protocols: [ascend, tcp], accelerator: {chip: A2}} | 9472Mi | - | segment 8Gi + page tables and index 512Mi + process 512Mi + /dev/shm 256Mi = 9472Mi
+            8Gi   | {protocols: [ascend, tcp], accelerator: {chip: A2}} | 10496Mi | - | segment 8Gi + page tables and index 512Mi + process 512Mi + /dev/shm 256Mi + CANN 1Gi = 10496Mi
             8Gi   | {socketDirectory: /run/kvpool} | 10Gi | - | segment 8Gi + page tables and index 512Mi + process 512Mi + memory that clients share 1Gi = 10Gi
             1Gi, volume: {type: persistentVolumeClaim} | {} | 1600Mi | - | segment in the page cache 1Gi + page tables and index 64Mi + process 512Mi = 1600Mi
             """)
@@ -132,7 +132,7 @@ class SizingTest {
             storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 4383Mi}}}] | {} | = 4384Mi at least
             storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 100Mi}}}] | {memory: {hugePages: 2Mi}} | needs page tables and index 32Mi + process 256Mi = 288Mi at least
             storage: [{name: a, capacity: 4Gi, resources: {limits: {hugepages-2Mi: 1Gi}}}] | {memory: {hugePages: 2Mi}} | Storage set a has a limit of hugepages-2Mi of 1Gi, but its segment of 4Gi
-            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 4400Mi}}}] | {protocols: [ascend, tcp], accelerator: {chip: A2}} | + /dev/shm 256Mi = 4640Mi at least
+            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 4400Mi}}}] | {protocols: [ascend, tcp], accelerator: {chip: A2}} | + /dev/shm 256Mi + CANN 1Gi = 5664Mi at least
             storage: [{name: a, capacity: 4Gi, volume: {type: persistentVolumeClaim}, resources: {limits: {memory: 100Mi}}}] | {} | needs page tables and index 32Mi + process 256Mi = 288Mi at least
             masters: {resources: {limits: {memory: 128Mi}}}, storage: [{name: a, capacity: 4Gi}] | {} | The masters have a memory limit of 128Mi and need rest of the heap 128Mi + outside the heap 86Mi = 214Mi. Raise or remove spec.masters.resources.limits.memory.
             masters: {expectedObjects: 10000000, resources: {limits: {memory: 1Gi}}}, storage: [{name: a, capacity: 4Gi}] | {} | = 4984Mi. Raise or remove spec.masters.resources.limits.memory, or expect 1600000 objects or fewer.

@@ -16,10 +16,10 @@ import java.util.Optional;
  * @param pages what it consists of
  * @param onDisk true when the kernel can give its pages up
  * @param ssd bytes of the disk below it, 0 without
- * @param sharedMemory of the accelerator's driver, 0 without
+ * @param accelerated whether it opens NPUs, and so loads CANN
  * @param staging that clients on the machine may share with it, 0 when they share none
  */
-record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, long sharedMemory, long staging) {
+record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, boolean accelerated, long staging) {
     /** The process, its heap of 64Mi and its buffers, with a few clients. */
     private static final long PROCESS_BYTES_MIN = 256L << 20;
 
@@ -47,11 +47,18 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, lo
     /** The same with values of a few MiB and few readers. */
     private static final long SSD_READS_BYTES_MIN = 64L << 20;
 
+    /**
+     * 256 MiB are memory of ACL's that the node pins for transfers. The rest is for its libraries and the driver, as in
+     * the container that looks for NPUs before it starts; how much they take was not measured on one.
+     */
+    private static final long CANN_BYTES = 1L << 30;
+
     private static final String INDEX = "page tables and index";
     private static final String SSD = "index of the SSD";
     private static final String SSD_READS = "reads from the SSD";
     private static final String PROCESS = "process";
     private static final String SHARED_MEMORY = "/dev/shm";
+    private static final String CANN = "CANN";
     private static final String STAGING = "memory that clients share";
 
     static StorageMemory of(StorageSetSpec set, TransferEngineSpec engine) {
@@ -60,9 +67,7 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, lo
                 engine.memory().hugePages(),
                 set.volume().type() == VolumeType.PERSISTENT_VOLUME_CLAIM,
                 set.ssd() == null ? 0 : ByteAmount.bytes(set.ssd().capacity()),
-                engine.accelerator() == null || !engine.accelerator().opensDevices()
-                        ? 0
-                        : Sizing.DRIVER_SHARED_MEMORY_BYTES,
+                engine.accelerator() != null && engine.accelerator().opensDevices(),
                 engine.socketDirectory() == null ? 0 : Sizing.STAGING_BYTES);
     }
 
@@ -74,7 +79,8 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, lo
                 .plusIf(ssd > 0, SSD, ssd / SSD_SHARE)
                 .plusIf(ssd > 0, SSD_READS, SSD_READS_BYTES)
                 .plus(PROCESS, PROCESS_BYTES)
-                .plusIf(sharedMemory > 0, SHARED_MEMORY, sharedMemory)
+                .plusIf(accelerated, SHARED_MEMORY, Sizing.DRIVER_SHARED_MEMORY_BYTES)
+                .plusIf(accelerated, CANN, CANN_BYTES)
                 .plusIf(staging > 0, STAGING, staging);
     }
 
@@ -86,7 +92,8 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, lo
                 .plusIf(ssd > 0, SSD, ssd / SSD_SHARE_MIN)
                 .plusIf(ssd > 0, SSD_READS, SSD_READS_BYTES_MIN)
                 .plus(PROCESS, PROCESS_BYTES_MIN)
-                .plusIf(sharedMemory > 0, SHARED_MEMORY, sharedMemory)
+                .plusIf(accelerated, SHARED_MEMORY, Sizing.DRIVER_SHARED_MEMORY_BYTES)
+                .plusIf(accelerated, CANN, CANN_BYTES)
                 .plusIf(staging > 0, STAGING, staging);
     }
 
