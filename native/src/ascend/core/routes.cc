@@ -126,9 +126,10 @@ void Routes::settleBroken(Time now, Route& route) {
 }
 
 bool Routes::release(Time now, Route& route) {
-  const auto given = std::ranges::stable_partition(route.held, [&](const Broken& held) { return held.until > now; });
-  const std::vector<Broken> over(given.begin(), given.end());
-  route.held.erase(given.begin(), given.end());
+  const auto given = std::stable_partition(route.held.begin(), route.held.end(),
+                                           [&](const Broken& held) { return held.until > now; });
+  const std::vector<Broken> over(given, route.held.end());
+  route.held.erase(given, route.held.end());
   for (const Broken& broken : over)
     conclude(broken.id, broken.status);
   return !over.empty();
