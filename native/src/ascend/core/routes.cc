@@ -126,8 +126,8 @@ void Routes::settleBroken(Time now, Route& route) {
 }
 
 bool Routes::release(Time now, Route& route) {
-  const auto given = std::stable_partition(route.held.begin(), route.held.end(),
-                                           [&](const Broken& held) { return held.until > now; });
+  const auto given =
+      std::stable_partition(route.held.begin(), route.held.end(), [&](const Broken& held) { return held.until > now; });
   const std::vector<Broken> over(given, route.held.end());
   route.held.erase(given, route.held.end());
   for (const Broken& broken : over)
