@@ -113,9 +113,8 @@ void Routes::disconnected(Time now, const std::string& endpoint, TransportStatus
 
 void Routes::settleBroken(Time now, Route& route) {
   for (Broken broken : std::exchange(route.broken, {})) {
-    // A failure is the card's own, behind which nothing moves, unless CANN has put that of its Disconnect in its place.
-    const bool mayMove = broken.status == kTransportTimeout || settings_.connectsByItself;
-    if (!route.kept || closed_ || !mayMove) {
+    // A failure is the card's own, behind which nothing moves, or a peer's that is gone.
+    if (!route.kept || closed_ || broken.status != kTransportTimeout) {
       conclude(broken.id, broken.status);
       continue;
     }

@@ -121,6 +121,24 @@ class SsdRemovalTest {
         assertThat(pool.find(key).status()).as("lost, and not what it replaced").isEqualTo(Status.NOT_FOUND);
     }
 
+    /** Its readers ask again: they have no part in the memory of an SSD. */
+    @Test
+    void anUpsertWaitsForNoLeases() {
+        Scenario pool = onSsds("a");
+        String key = onSsd(pool, "a").getFirst();
+        assertThat(pool.find(key).status()).isEqualTo(Status.OK);
+        long upsert = beginUpsert(pool, key);
+        pool.world.run(100);
+        assertThat(pool.published(upsert)).isEqualTo(Status.OK);
+
+        ModelMaster next = pool.master();
+        pool.standBy();
+        pool.lead(next, 8).talkTo(next);
+        long again = beginUpsert(pool, onSsd(pool, "a").getFirst());
+        pool.world.run(100);
+        assertThat(pool.published(again)).as("all that was found is leased").isEqualTo(Status.OK);
+    }
+
     @Test
     void anUpsertWaitsForWhatIsOnItsWayToTheSsd() {
         Scenario pool = new Scenario()

@@ -87,6 +87,8 @@ final class Facts {
     static boolean isUnmet(StepStatus step, Member member) {
         boolean unmet = member.node()
                 .filter(node -> node.incarnation().equals(step.before().incarnation()))
+                .filter(node -> step.before().objects() == null
+                        || node.objects() <= step.before().objects())
                 .isPresent();
         return !member.ready() && (unmet || member.holdsNothing());
     }

@@ -3,10 +3,7 @@ package dev.kvpool.dataplane.master.core.register;
 
 import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.index.NodeView;
-import dev.kvpool.dataplane.register.Register;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -45,19 +42,11 @@ public final class FailedSsds {
             task.run();
             return;
         }
-        Map<String, Long> failed = new TreeMap<>();
-        unsure.forEach(id -> failed.put(id, register.wanted().failedSsd(id)));
-        register.whenSure(it -> hasAll(it, failed), () -> {
+        register.whenWantedIsSure(() -> {
             unsure.removeIf(id ->
                     register.isSure(it -> it.failedSsd(id) == register.wanted().failedSsd(id)));
             task.run();
         });
-    }
-
-    /** A node that is no member any more is emptied when it comes, whatever is said of its SSD. */
-    private static boolean hasAll(Register register, Map<String, Long> failed) {
-        return failed.entrySet().stream()
-                .allMatch(it -> register.failedSsd(it.getKey()) == it.getValue() || !register.isMember(it.getKey()));
     }
 
     /** Whether a node shows what lies on an SSD that had failed: all of it is to be dropped. */
