@@ -168,9 +168,9 @@ TEST_F(FakeChannel, LinksAreLimited) {
   EXPECT_EQ(one_.connect(third), kResourceExhaustedStatus);
   EXPECT_EQ(disconnect(), kOk);
   EXPECT_EQ(one_.connect(third), kOk);
-  Node free(plain({{"adxl.LocalCommRes", R"({"version":"1.3"})"}}));
-  EXPECT_EQ(free.connect(third), kOk);
-  EXPECT_EQ(free.connect(*other_), kOk) << "not by communicators of HCCL";
+  Node newer(plain({{"adxl.LocalCommRes", R"({"version":"1.3"})"}}));
+  EXPECT_EQ(newer.connect(third), kOk);
+  EXPECT_EQ(newer.connect(*other_), kResourceExhaustedStatus) << "also without communicators of HCCL";
 }
 
 TEST_F(FakeChannel, AutoConnectConnectsAndDisconnectsByItself) {
