@@ -51,7 +51,8 @@ public final class FailedSsds {
 
     /** Whether a node shows what lies on an SSD that had failed: all of it is to be dropped. */
     boolean isBack(NodeView node) {
-        return node.ssd.works() && register.isPossible(it -> it.failedSsd(node.id) == node.ssd.number());
+        long number = node.ssd.number(); // 0 is none, as it is of nodes whose SSDs never failed
+        return number != 0 && node.ssd.works() && register.isPossible(it -> it.failedSsd(node.id) == number);
     }
 
     /** Nothing is left there. */
