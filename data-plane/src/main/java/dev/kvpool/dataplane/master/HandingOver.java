@@ -53,7 +53,7 @@ final class HandingOver {
         try {
             Authority ours = finishWaiting();
             if (ours.equals(Authority.NONE)) {
-                // The core may have been too slow to answer: it leaves later then, and nobody gives the Lease back.
+                // The core may have been too slow to answer: it leaves later then, though the Lease is not given back.
                 await(loop.deliver(MasterCore::stay), false);
                 return OptionalLong.empty();
             }

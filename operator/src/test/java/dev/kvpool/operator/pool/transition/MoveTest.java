@@ -195,7 +195,7 @@ class MoveTest {
         assertThat(pool.madeAnew).hasSize(1);
     }
 
-    /** It held the upgrade for as long as nobody made room, also one that a pool goes back by. */
+    /** It held the upgrade for as long as there was no room, also one that a pool goes back by. */
     @Test
     void oneThatCannotBeEmptiedIsTakenBackForAnUpgrade() {
         DrainPool pool = new DrainPool(2).outdated("s-1").options(WAIT);

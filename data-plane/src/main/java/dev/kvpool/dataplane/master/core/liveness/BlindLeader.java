@@ -5,7 +5,7 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 
 /**
  * When a leader that fewer than half of the nodes reach, while it renews its Lease, gives that away: nodes may reach another master. That takes it
- * which sees more. Where none does a blind one leads again, this one maybe, and nobody for some seconds before: so the next time is behind a
+ * which sees more. Where none does a blind one leads again, this one maybe, and none for some seconds before: so the next time is behind a
  * rest that doubles.
  *
  * <p>It does so soon when another master looks for it, as one does that most nodes tell of its silence. Without that the nodes are rather down, or the

@@ -8,9 +8,9 @@ import dev.kvpool.dataplane.master.core.base.ProtocolViolation;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Counts the storage nodes that have come, in pools of engines alone those, that say of a leader that it has crashed. One node may be cut off from a leader that lives, most
@@ -58,7 +58,7 @@ public final class Departures {
         if (reach.isOfEngines() && node.peer().tenant().isPresent()) {
             return; // one tenant may have most of the engines: it would end leaders at will
         }
-        Collection<String> counted = reach.counted();
+        Set<String> counted = reach.counted();
         if (!counted.contains(node.id) || Long.compareUnsigned(leader.epoch(), ledEpoch) < 0) {
             return;
         }

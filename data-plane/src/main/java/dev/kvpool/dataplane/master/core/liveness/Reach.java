@@ -5,10 +5,9 @@ import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
 import dev.kvpool.dataplane.register.Register;
-import java.util.Collection;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Which part of the pool has a connection to this master. Of the expected nodes those count that the register has: one that has never come
@@ -42,7 +41,7 @@ public final class Reach {
 
     /**
      * Whether a candidate sees so much that it need not leave a free Lease to others. Engines that are away are mostly gone, at once with the
-     * leader's machine as well, and nobody strikes them off the register before one leads.
+     * leader's machine as well, and nothing strikes them off the register before a master leads.
      */
     public boolean isEnoughToLead() {
         return isOfEngines() || seen() == Seen.ENOUGH;
@@ -54,7 +53,7 @@ public final class Reach {
     }
 
     private Part part() {
-        Collection<String> counted = counted();
+        Set<String> counted = counted();
         int connected = 0;
         for (String id : counted) {
             NodeView node = membership.node(id);
@@ -64,18 +63,19 @@ public final class Reach {
     }
 
     /** Those that have come at some time; all that are expected where that is not known. */
-    Collection<String> counted() {
+    Set<String> counted() {
         if (isOfEngines()) {
             return engines();
         }
+        if (register.stored().isLost()) {
+            return membership.expected();
+        }
         Register known = register.wanted();
-        List<String> counted =
-                membership.expected().stream().filter(known::isMember).toList();
-        return register.stored().isLost() ? membership.expected() : counted;
+        return membership.expected().stream().filter(known::isMember).collect(Collectors.toSet());
     }
 
     /** Ids of the engines that lend memory and have not ended. */
-    Set<String> engines() {
+    private Set<String> engines() {
         Set<String> engines = new HashSet<>();
         register.wanted().members().forEach((id, member) -> {
             if (member.isTransient() && !membership.hasEnded(id)) {

@@ -20,7 +20,7 @@ import java.util.function.Function;
 /**
  * What nodes say of epoch, purge id and versions, held against the Lease and the register. They bound it: what one node says beyond
  * them is refused, for it would outlive that node. Only if the Lease was deleted or set back may nodes know better, though of no epoch more than
- * {@link Bounds#EPOCH_STEP_MAX} above the Lease's, however many say so: in a pool of one storage node that is whoever has its name. If the register is
+ * {@link Bounds#EPOCH_STEP_MAX} above the Lease's, however many say so: in a pool of one storage node that is any process with its name. If the register is
  * older than they are, it counts what a majority of the expected nodes says at least, of removals a majority of those that are not
  * behind. If the register was lost, it is not known who is behind, and one node is enough to know of a removal of everything: no leader
  * tells a node of one that the register did not have, and nothing removed may be read again. An engine without a certificate that lies

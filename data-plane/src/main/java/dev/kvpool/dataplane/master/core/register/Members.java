@@ -85,7 +85,7 @@ public final class Members {
             if (node.replicaCount() == 0) {
                 failedSsds.emptied(node);
             }
-            return false; // until whoever leads next knows, too, that what comes there from now on counts
+            return false; // until the next leader knows, too, that what comes there from now on counts
         }
         return isMember(node) || node.replicaCount() == 0;
     }

@@ -25,7 +25,7 @@ final class SsdClearing {
         /** Readers keep what they were promised. */
         AFTER_LEASES,
 
-        /** Whoever asked ends them. */
+        /** The request itself ends them. */
         AT_ONCE
     }
 
