@@ -72,17 +72,19 @@ def test_put_sessions_end_with_their_leader_and_can_be_started_again() -> None:
         memory = (ctypes.c_char * 1000)(*b"0123456789" * 100)
         at = ctypes.addressof(memory)
         assert store.register_buffer(at, 1000) == 0
-        assert store.batch_put_session_start(["k"], [1000]) == [0]
+        assert store.batch_put_session_start(["whole", "half"], [1000] * 2) == [0, 0]
         write = store.batch_put_from_multi_buffer_ranges
-        assert write(["k"], [[at]], [[1000]], [[0]]) == [1000]
+        assert write(["whole", "half"], [[at]] * 2, [[1000], [500]], [[0]] * 2) == [1000, 500]
         pool.kill(pool.leader())
         assert store.put("after", b"v") == 0, "there is another leader"
-        assert store.batch_put_session_end(["k"]) == [-707]
-        assert store.is_exist("k") == 0
-        assert store.batch_put_session_start(["k"], [1000]) == [0]
-        assert write(["k"], [[at]], [[1000]], [[0]]) == [1000]
-        assert store.batch_put_session_end(["k"]) == [0]
-        assert store.get("k") == memory.raw
+        assert store.batch_put_session_end(["whole"]) == [-707]
+        assert write(["half"], [[at]], [[500]], [[500]]) == [-707]
+        keys = ["whole", "half"]
+        assert store.batch_is_exist(keys) == [0, 0]
+        assert store.batch_put_session_start(keys, [1000] * 2) == [0, 0]
+        assert write(keys, [[at]] * 2, [[1000]] * 2, [[0]] * 2) == [1000, 1000]
+        assert store.batch_put_session_end(keys) == [0, 0]
+        assert store.get_batch(keys) == [memory.raw] * 2
         store.close()
     finally:
         pool.close()

@@ -426,14 +426,44 @@ def test_a_session_that_the_pool_ended_is_over(
     write = (["a", "b"], [[memory.at]] * 2, [[3]] * 2, [[0]] * 2)
     fake.fail(PUT_PARTS, Status.TRANSFER_FAILED)
     assert store.batch_put_from_multi_buffer_ranges(*write) == [-800, 3]
-    assert store.batch_put_from_multi_buffer_ranges(*write) == [3, 3]
-    fake.fail(PUT_END, Status.LEASE_EXPIRED)
+    assert store.batch_put_from_multi_buffer_ranges(*write) == [-707, 3]
     assert store.batch_put_session_end(["a", "b"]) == [-707, 0]
     assert "first 'a': -707" in caplog.text
     assert store.batch_put_session_end(["a", "b"]) == [-600, -600]
     assert store.batch_put_session_start(["a"], [3]) == [0]
     fake.fail(PUT_REVOKE, Status.LEASE_EXPIRED)
     assert store.batch_put_session_revoke(["c"]) == [0], "there is nothing to give back"
+
+
+@pytest.mark.parametrize("status", [Status.LEASE_EXPIRED, Status.TRANSFER_FAILED])
+def test_a_session_that_the_pool_ended_half_written_can_be_started_again(
+    store: MooncakeDistributedStore, memory: Memory, fake: Fake, status: Status
+) -> None:
+    memory.bytes[:6] = b"abcdef"
+    assert store.batch_put_session_start(["a", "b"], [6, 6]) == [0, 0]
+    write = store.batch_put_from_multi_buffer_ranges
+    assert write(["a", "b"], [[memory.at]] * 2, [[3]] * 2, [[0]] * 2) == [3, 3]
+    fake.fail(PUT_PARTS, status, lines=2)
+    assert (
+        write(["a", "b"], [[memory.at + 3]] * 2, [[3]] * 2, [[3]] * 2)
+        == [-707 if status == Status.LEASE_EXPIRED else -800] * 2
+    )
+    fake.fail(PUT_REVOKE, status)
+    assert store.batch_put_session_start(["a"], [6]) == [0]
+    assert fake.state.fail_lines == 0, "the leader is told that the first one is over: it takes no second one before"
+    assert store.batch_put_session_end(["a", "b"]) == [-600, -707], "nothing of the first one is in the second one"
+    assert store.batch_put_session_start(["b"], [6]) == [0]
+    assert write(["a", "b"], [[memory.at]] * 2, [[6]] * 2, [[0]] * 2) == [6, 6]
+    assert store.batch_put_session_end(["a", "b"]) == [0, 0]
+    assert store.get_batch(["a", "b"]) == [b"abcdef"] * 2
+
+
+def test_sessions_whose_time_is_over_give_way(store: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_values, "SESSIONS_MAX", 2)
+    monkeypatch.setattr(open_values, "SESSION_SECONDS", -1.0)
+    assert store.batch_put_session_start(["a", "b", "a", "c", "d", "e"], [3] * 6) == [0, 0, -600, -200, -200, -200]
+    assert store.batch_put_session_start(["a", "b"], [3] * 2) == [0, 0]
+    assert store.batch_put_session_start(["c", "d"], [3] * 2) == [0, 0]
 
 
 def test_an_end_that_fails_can_be_repeated(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,9 @@ from mooncake.ranges.put_sessions import How
 from mooncake.ranges.rows import Row
 
 _LENGTH_MAX = (1 << 63) - 1
+SESSION_SECONDS = 30.0  # after which storage nodes have taken the room back
+# What a write that did not reach the nodes is answered: it may be repeated.
+_UNCHANGED = (Status.TIMEOUT, Status.QUEUE_FULL, Status.NOT_REGISTERED, Status.INVALID_ARGUMENT)
 
 
 @dataclass(eq=False, slots=True)
@@ -26,12 +30,18 @@ class _Open:
     size: int
     epoch: int = 0
     counter: int = 0
+    until: float = float("inf")
     ending: bool = False
     failed: bool = False  # its end did, and may be asked for again
+    over: bool = False  # a write found no room for it any more
     written: Coverage = field(init=False)
 
     def __post_init__(self) -> None:
         self.written = Coverage(self.size)
+
+    def gives_way(self) -> bool:
+        """To a new start of its key."""
+        return not self.ending and (self.failed or self.over or time.monotonic() > self.until)
 
 
 class OpenValues:
@@ -46,8 +56,9 @@ class OpenValues:
         """0, a negative Status or a Refusal for each."""
         answers: list[int] = [0] * len(keys)
         wanted: dict[str, int] = {}
+        replaced: dict[str, _Open] = {}
         for number, (key, size) in enumerate(zip(keys, sizes, strict=True)):
-            refusal = self._take(key, size)
+            refusal = self._take(key, size, replaced)
             if refusal is None:
                 wanted[key] = number
             else:
@@ -57,6 +68,7 @@ class OpenValues:
         objects = array("Q", bytes(16 * len(wanted)))
         statuses: Sequence[Status] = ()
         try:
+            self._give_back(replaced)
             statuses = self._client.put_start(
                 list(wanted),
                 [sizes[number] for number in wanted.values()],
@@ -74,27 +86,36 @@ class OpenValues:
             for line, ((key, number), status) in enumerate(zip(wanted.items(), statuses, strict=True)):
                 answers[number] = _start_answer(status)
                 if status == Status.OK:
-                    self._open[key].epoch, self._open[key].counter = objects[2 * line : 2 * line + 2]
+                    value = self._open[key]
+                    value.epoch, value.counter = objects[2 * line : 2 * line + 2]
+                    value.until = time.monotonic() + SESSION_SECONDS
                 else:
                     del self._open[key]
         return answers
 
-    def _take(self, key: str, size: int) -> Refusal | None:
+    def _take(self, key: str, size: int, replaced: dict[str, _Open]) -> Refusal | None:
         if size <= 0:
             return Refusal(ErrorCode.INVALID_PARAMS, f"a value of {size} bytes")
         if size > _LENGTH_MAX:
             return Refusal(ErrorCode.NO_AVAILABLE_HANDLE, f"a value of {size} bytes")
         with self._lock:
             there = self._open.get(key)
-            if there is not None and not there.failed:
+            if there is not None and not there.gives_way():
                 return Refusal(ErrorCode.INVALID_PARAMS, "it has a session already")
             if len(self._open) >= SESSIONS_MAX:
-                # Callers that end once and go on leave these behind.
-                self._open = {other: value for other, value in self._open.items() if not value.failed}
+                # Callers that end once and go on, or do not end what they began, leave these behind.
+                self._open = {other: value for other, value in self._open.items() if not value.gives_way()}
             if len(self._open) >= SESSIONS_MAX:
                 return Refusal(ErrorCode.NO_AVAILABLE_HANDLE, f"there are {SESSIONS_MAX} sessions: end some first")
+            if there is not None:
+                replaced[key] = there
             self._open[key] = _Open(size)
             return None
+
+    def _give_back(self, values: dict[str, _Open]) -> None:
+        """The leader takes no other put of a key before, though no node has room for this one any more."""
+        if values:
+            self._client.put_revoke(list(values), names(list(values.values())))
 
     def write(self, keys: Sequence[str], rows: Sequence[Row]) -> list[int]:
         """Bytes written, a negative Status or a Refusal for each."""
@@ -104,7 +125,10 @@ class OpenValues:
         answers = move(keys, rows, values, refusals, self._write)
         with self._lock:
             for value, row, answer in zip(values, rows, answers, strict=True):
-                if value is None or answer <= 0:
+                if value is None or isinstance(answer, Refusal):
+                    continue
+                if answer < 0:
+                    value.over |= answer not in _UNCHANGED
                     continue
                 for offset, size in zip(row.offsets, row.sizes, strict=True):
                     value.written.add(offset, offset + size)
@@ -118,12 +142,16 @@ class OpenValues:
         answer it may be ended again, revoked or replaced by a new start."""
         answers: list[int] = [0] * len(keys)
         ending: dict[int, _Open] = {}
+        dropped: dict[str, _Open] = {}
         with self._lock:
             for number, key in enumerate(keys):
                 value = self._started(key)
                 gap = None if value is None else value.written.first_gap()
                 if value is None:
                     answers[number] = _NO_SESSION
+                elif gap is not None and value.over:
+                    answers[number] = _OVER
+                    dropped[key] = self._open.pop(key)
                 elif gap is not None:
                     why = f"bytes {gap[0]} to {gap[1]} of {value.size} were never written"
                     answers[number] = Refusal(ErrorCode.INVALID_PARAMS, why)
@@ -138,6 +166,7 @@ class OpenValues:
                 self._ended([(keys[number], value) for number, value in ending.items()], statuses)
             for number, status in zip(ending, statuses, strict=True):
                 answers[number] = status
+        self._give_back(dropped)
         return answers
 
     def _end(self, keys: list[str], values: list[_Open]) -> list[int]:
@@ -190,6 +219,7 @@ class OpenValues:
 
 
 _NO_SESSION = Refusal(ErrorCode.INVALID_PARAMS, "no session was started for it, or it ended")
+_OVER = Refusal(ErrorCode.LEASE_EXPIRED, "the pool ended its session; start it again")
 
 
 def _start_answer(status: Status) -> int:
@@ -205,5 +235,7 @@ def _refusal(value: _Open | None, row: Row) -> Refusal | None:
         return _NO_SESSION
     if not row.sizes:
         return Refusal(ErrorCode.INVALID_REPLICA, "no pieces were given")
+    if value is not None and value.over:
+        return _OVER
     why = None if value is None else row.problem(value.size)
     return None if why is None else Refusal(ErrorCode.INVALID_PARAMS, why)
