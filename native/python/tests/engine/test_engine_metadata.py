@@ -103,6 +103,8 @@ def test_without_the_server_there_is_no_engine_and_known_peers_are_used_on(
     assert here.transfer_sync_write(NAME, page.address, peer.memory, page.size) == 0
     server.close()
     assert here.transfer_sync_write(NAME, page.address, peer.memory, page.size) == 0
+    assert here.transfer_sync_write(NAME, page.address, 1, page.size) == -1, "that is not the peer's memory"
+    assert here.transfer_sync_write(NAME, page.address, peer.memory, page.size) == 0
     engine = TransferEngine()
     assert engine.initialize("127.0.0.1:3", url, "tcp", "") == -1
     assert "cannot be reached" in caplog.text

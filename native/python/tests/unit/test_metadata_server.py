@@ -165,6 +165,49 @@ def test_known_targets_are_used_on_without_the_server(
         directory.address_of("b:1")
 
 
+class Asked(MetadataServer):
+    """Counts what it is asked for."""
+
+    count = 0
+
+    def get(self, key: str) -> bytes | None:
+        self.count += 1
+        return super().get(key)
+
+
+def test_a_server_that_does_not_answer_is_not_asked_by_each_call_for_known_targets(
+    served: KVBootstrapServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peer_names, "_KNOWN_SECONDS", 0.0)
+    server = Asked(url(served))
+    directory = Directory(server, "mooncake/")
+    for name in ("a:1", "b"):
+        server.put(f"mooncake/rpc_meta/{name}", place(1))
+        assert directory.address_of(name) == "127.0.0.1:1"
+    served.close()
+    before = server.count
+    for _ in range(5):
+        assert directory.address_of("a:1") == directory.address_of("b") == "127.0.0.1:1"
+        assert directory.moved("a:1") is None
+    assert server.count == before + 1
+    monkeypatch.setattr(directory, "_away_until", 0.0)
+    again = KVBootstrapServer(served.port, "127.0.0.1")
+    again.run()
+    server.put("mooncake/rpc_meta/b", place(2))
+    assert directory.address_of("b") == "127.0.0.1:2"
+    again.close()
+
+
+def test_a_failed_transfer_does_not_forget_a_target_whose_place_cannot_be_asked_for(
+    directory: Directory, served: KVBootstrapServer, server: MetadataServer
+) -> None:
+    server.put(KEY, place(1))
+    assert directory.address_of("a:1") == "127.0.0.1:1"
+    served.close()
+    assert directory.moved("a:1") is None
+    assert directory.address_of("a:1") == "127.0.0.1:1"
+
+
 def test_an_engine_takes_its_name_from_one_that_is_gone_and_not_from_one_that_answers(
     directory: Directory, server: MetadataServer
 ) -> None:

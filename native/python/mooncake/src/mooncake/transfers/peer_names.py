@@ -22,6 +22,8 @@ _logger = logging.getLogger("mooncake.engine")
 _KNOWN_SECONDS = 5.0
 # How often an engine looks whether its own entry is still there: a server that starts again has none.
 _REPUBLISH_SECONDS = 5.0
+# How long a server that did not answer is not asked for peers that are known: each question may take its whole timeout.
+_AWAY_SECONDS = 5.0
 
 
 class NameTaken(Exception):
@@ -56,12 +58,16 @@ class Directory:
         self._server, self._prefix = server, prefix
         self._lock = threading.Lock()
         self._known: dict[str, tuple[str, float]] = {}  # with the time at which it was learned
+        self._away_until = 0.0  # the server
 
     def address_of(self, target: str) -> str:
+        now = time.monotonic()
         with self._lock:
             known = self._known.get(target)
-        if known is not None and time.monotonic() - known[1] < _KNOWN_SECONDS:
-            return known[0]
+            if known is not None and (now - known[1] < _KNOWN_SECONDS or now < self._away_until):
+                return known[0]
+            if known is not None:
+                self._known[target] = known[0], now  # one call asks, others use what is known meanwhile
         try:
             found = self.look_up(target)
         except MetadataServerError:
@@ -74,16 +80,31 @@ class Directory:
 
     def moved(self, target: str) -> str | None:
         with self._lock:
-            before = self._known.pop(target, None)
+            before = self._known.get(target)
+            if before is not None and time.monotonic() < self._away_until:
+                return None
         try:
-            now = self._learned(target, self.look_up(target))
+            found = self.look_up(target)
         except MetadataServerError:
+            return None  # it stays known: that the transfer failed does not say that the peer is elsewhere
+        try:
+            now = self._learned(target, found)
+        except MetadataServerError:
+            with self._lock:
+                self._known.pop(target, None)
             return None
         return now if before is None or now != before[0] else None
 
     def look_up(self, name: str) -> str | None:
         """What the server has now. Raises MetadataServerError."""
-        value = self._server.get(self.key_of(name))
+        try:
+            value = self._server.get(self.key_of(name))
+        except MetadataServerError:
+            with self._lock:
+                self._away_until = time.monotonic() + _AWAY_SECONDS
+            raise
+        with self._lock:
+            self._away_until = 0.0
         return None if value is None else _read_place(name, value)
 
     def key_of(self, name: str) -> str:
