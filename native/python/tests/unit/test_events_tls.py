@@ -79,6 +79,22 @@ def test_a_master_of_the_pool_is_shown_the_certificate_and_believed(authority: A
     assert shown[0] == f"spiffe://{POOL}/tenant/one/ro/router"
 
 
+@pytest.mark.parametrize(
+    ("role", "asked", "tenant"),
+    [("tenant/one/ro/router", "", "one"), ("admin/a", "two", "two"), ("admin/a", "", "default")],
+)
+def test_a_subscription_knows_whose_objects_are_without_a_tenant(
+    authority: Authority, role: str, asked: str, tenant: str
+) -> None:
+    directory = authority.directory(f"spiffe://{POOL}/{role}")
+    with (
+        server(authority.directory(f"spiffe://{POOL}/master/m-0"), []) as master,
+        Subscription(master, tls_dir=str(directory), timeout=60, tenant=asked) as events,
+    ):
+        next(iter(events))
+        assert events.tenant == tenant
+
+
 def test_a_certificate_that_was_replaced_is_shown_by_the_next_connection(authority: Authority) -> None:
     client, shown = authority.directory(f"spiffe://{POOL}/admin/first"), []
     newer = authority.directory(f"spiffe://{POOL}/admin/second")

@@ -9,7 +9,7 @@ import signal
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,10 @@ from kvpool import KvpoolError
 from kvpool.events import Directory, Event, Key, Subscription
 
 EVENTS_OF_BATCH_MAX = 64
-KEY_OF_BLOCK = r"(?:^|[@/])(?P<hash>[0-9a-f]{16,128})(?:/(?P<group>[0-9]+))?$"
+KEYS_OF_BLOCKS = (
+    r"^.*@group:(?P<group>[0-9]+)@(?:.*@)?(?P<hash>[0-9a-f]{16,128})$",
+    r"(?:^|[@/])(?P<hash>[0-9a-f]{16,128})(?:/(?P<group>[0-9]+))?$",
+)
 """Connectors of vLLM and vllm-ascend and kvpool's plugin for vLLM have the hash of a block at the end, in hexadecimal digits."""
 
 TLS_DIR, IDENTITY_DIR = "KVPOOL_TLS_DIR", "KVPOOL_IDENTITY_DIR"
@@ -74,8 +77,9 @@ class Announced:
 class MooncakeForm:
     """Objects by key, as the reference's master publishes them; Dynamo's shared-cache index reads these."""
 
-    def __init__(self, backend: str) -> None:
+    def __init__(self, backend: str, tenant: Callable[[], str]) -> None:
         self._backend = backend
+        self._tenant = tenant  # known once a master was asked
         self._number = 0
 
     def events(self, changes: Iterable[Change]) -> Iterator[dict[str, Any]]:
@@ -86,7 +90,7 @@ class MooncakeForm:
                 "timestamp": int(time.time() * 1000),
                 "event_type": "stored" if change.stored else "removed",
                 "type": "BlockStored" if change.stored else "BlockRemoved",
-                "tenant_id": "default",
+                "tenant_id": self._tenant(),
                 "backend_id": self._backend,
                 "group_id": change.group,
                 "medium": MOONCAKE_MEDIUMS[change.tier],
@@ -103,17 +107,30 @@ class MooncakeForm:
 class VllmForm:
     """Blocks by hash, as vLLM publishes them, without what keys do not say: the tokens of a block and the block before it."""
 
-    def __init__(self, block_size: int, objects_of_block: int = 1, key_of_block: str = KEY_OF_BLOCK) -> None:
+    def __init__(
+        self, block_size: int, objects_of_block: int = 1, keys_of_blocks: Sequence[str] = KEYS_OF_BLOCKS
+    ) -> None:
         self._block_size = block_size
         self._objects_of_block = objects_of_block
-        self._pattern = re.compile(key_of_block)
+        self._patterns = [re.compile(pattern) for pattern in keys_of_blocks]
         self._tiers: dict[tuple[int, int], dict[str, str]] = {}
         self._told: dict[tuple[int, int], str] = {}
 
     def events(self, changes: Iterable[Change]) -> Iterator[dict[str, Any]]:
         for change in changes:
-            if found := self._pattern.search(change.key):
-                yield from self._event_of(change, int(found["hash"][-16:], 16), int(found["group"] or 0))
+            block = self._block_of(change.key)
+            if block is not None:
+                yield from self._event_of(change, *block)
+
+    def _block_of(self, key: str) -> tuple[int, int] | None:
+        """Hash and group by the first pattern that fits; None for the key of no block."""
+        found = next(filter(None, (pattern.search(key) for pattern in self._patterns)), None)
+        if found is None or not found["hash"]:
+            return None
+        try:
+            return int(found["hash"][-16:], 16), int(found.groupdict().get("group") or 0)
+        except ValueError:
+            return None
 
     def _event_of(self, change: Change, block: int, group: int) -> Iterator[dict[str, Any]]:
         tiers = self._tiers.setdefault((block, group), {})
@@ -182,6 +199,23 @@ class Publisher:
             self._sequence += 1
 
 
+def _pattern(text: str) -> str:
+    try:
+        groups = re.compile(text).groupindex
+    except re.error as e:
+        raise argparse.ArgumentTypeError(f"{text!r} is no pattern: {e}") from None
+    if "hash" not in groups:
+        raise argparse.ArgumentTypeError(f"{text!r} has no group (?P<hash>...)")
+    return text
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds <= threading.TIMEOUT_MAX:
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds from 0 on")
+    return seconds
+
+
 def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="kvpool-events-zmq",
@@ -210,8 +244,14 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--backend-id", default="kvpool", help="backend_id of Mooncake's form")
     parser.add_argument("--block-size", type=int, default=16, help="tokens of a block, as the engine has it")
     parser.add_argument("--objects-of-block", type=int, default=1, help="objects of one block: one a rank, say")
-    parser.add_argument("--key-of-block", default=KEY_OF_BLOCK, help="pattern of keys with a group `hash`")
-    parser.add_argument("--repeat", type=float, default=300, help="seconds after which all is told again; 0 never")
+    parser.add_argument(
+        "--key-of-block",
+        type=_pattern,
+        action="append",
+        help="pattern of keys with a group `hash` of hexadecimal digits and maybe one `group`, a number; more than one may be"
+        " given, and the first that fits counts",
+    )
+    parser.add_argument("--repeat", type=_seconds, default=300, help="seconds after which all is told again; 0 never")
     return parser.parse_args(arguments)
 
 
@@ -230,9 +270,9 @@ def main(arguments: list[str] | None = None) -> None:
     publisher_socket.bind(options.bind)
     form: MooncakeForm | VllmForm
     if options.form == "mooncake":
-        form = MooncakeForm(options.backend_id)
+        form = MooncakeForm(options.backend_id, lambda: events.tenant)
     else:
-        form = VllmForm(options.block_size, options.objects_of_block, options.key_of_block)
+        form = VllmForm(options.block_size, options.objects_of_block, options.key_of_block or KEYS_OF_BLOCKS)
     publisher = Publisher(
         form, options.topic, msgpack.packb, publisher_socket.send_multipart, int(options.form == "mooncake")
     )

@@ -27,10 +27,12 @@ _CERTIFICATE_BYTES_MAX = 256 << 10
 
 @dataclass(frozen=True)
 class Certificate:
-    """What connections are made with, the pool that this process and all masters must be of, and what others' names are."""
+    """What connections are made with, the pool that this process and all masters must be of, its tenant, and what others'
+    names are."""
 
     context: ssl.SSLContext
     pool: str
+    tenant: str
     foreign: foreign_names.ForeignNames
 
 
@@ -137,7 +139,7 @@ def _read_once(directory: str) -> Certificate:
         context.load_verify_locations(path / "ca.crt")
         with (path / "tls.crt").open("rb") as file:
             foreign = foreign_names.beside(path)
-            pool = name_in(file.read(_CERTIFICATE_BYTES_MAX), foreign).pool
+            name = name_in(file.read(_CERTIFICATE_BYTES_MAX), foreign)
     except ssl.SSLError as error:  # an OSError too
         raise _unusable(
             Status.INVALID_ARGUMENT,
@@ -148,7 +150,7 @@ def _read_once(directory: str) -> Certificate:
         raise _unusable(Status.IO, directory, str(error.strerror)) from None
     except ValueError as error:
         raise _unusable(Status.INVALID_ARGUMENT, directory, str(error)) from None
-    return Certificate(context, pool, foreign)
+    return Certificate(context, name.pool, name.tenant, foreign)
 
 
 def _unusable(status: Status, directory: str, why: str) -> KvpoolError:

@@ -27,6 +27,7 @@ from typing import Any
 from kvpool.admin_access import AdminAccess, Certificate, why_not
 from kvpool.identity_directory import VARIABLE
 from kvpool.master_connection import NotAnswered
+from kvpool.own_name import DEFAULT_TENANT
 from kvpool.status import Status, error_of
 
 _LOG = logging.getLogger("kvpool")
@@ -106,6 +107,7 @@ class Subscription:
     ) -> None:
         self.position = after
         self._tenant = tenant
+        self._tenant_of_certificate = DEFAULT_TENANT
         self._access = AdminAccess(admin, tls_dir)
         self._timeout = timeout
         self._closed = threading.Event()
@@ -116,6 +118,12 @@ class Subscription:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def tenant(self) -> str:
+        """Whose objects have no `tenant` in events: the one that was asked for, or the certificate's once a master was asked, or
+        else `default`."""
+        return self._tenant or self._tenant_of_certificate
 
     def close(self) -> None:
         """Ends the iteration, from any thread."""
@@ -158,6 +166,8 @@ class Subscription:
         except NotAnswered as refusal:
             refusals[""] = refusal
             return
+        if certificate is not None:
+            self._tenant_of_certificate = certificate.tenant
         for host, port in self._addresses(refusals):
             try:
                 yield from self._events_of(host, port, certificate)
