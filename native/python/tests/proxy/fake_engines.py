@@ -54,6 +54,7 @@ class Engine:
         self.gate.set()
         self.running = self.aborted = 0
         self.healthy = True
+        self.padding = ""  # of the messages of errors
         self._runners: list[web.AppRunner] = []
         self.url = ""
         self.port = self.bootstrap_port = 0
@@ -130,7 +131,9 @@ class Engine:
             await asyncio.Event().wait()
         for status, name in ((500, FAIL), (400, REFUSE), (429, BUSY)):
             if fault == name:
-                return web.json_response({"error": {"message": f"told to {name}"}}, status=status)
+                headers = {"Retry-After": "7"} if fault == BUSY else {}
+                message = f"told to {name}{self.padding}"
+                return web.json_response({"error": {"message": message}}, status=status, headers=headers)
         request_id = request.headers["X-Request-Id"]
         prompt = "".join(it["content"] for it in body["messages"]) if "messages" in body else body["prompt"]
         name = f"chatcmpl-{request_id}" if "messages" in body else f"cmpl-{request_id}-0"

@@ -2,6 +2,7 @@
 """Requests through the proxy, by each scheme: what goes well, what fails where, and what the counts say of it."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
 from deployment import answer_to, body_of, deployed, path_of, text_of_stream
@@ -27,33 +28,44 @@ async def test_an_answer_comes_from_blocks_of_its_own_prompt(scheme: str) -> Non
         assert FIELDS.items() <= it.decode[0].requests[0].items() and it.decode[0].requests[0]["max_tokens"] == 20
 
 
-@pytest.mark.parametrize("fault", [FAIL, HANG, BUSY])
+@pytest.mark.parametrize("fault", [FAIL, BUSY])
 @pytest.mark.parametrize("scheme", SCHEMES)
 @in_loop
 async def test_a_failed_prefill_instance_is_replaced_by_another(scheme: str, fault: str) -> None:
-    async with deployed(scheme, prefill=2, limits={"prefill": 0.5, "retries": 9} if fault == HANG else {}) as it:
-        for engine in it.prefill:
-            engine.faults.append(fault)
-        it.prefill[1].faults.clear()
+    async with deployed(scheme, prefill=2) as it:
+        it.prefill[0].faults.append(fault)
         answers = [await it.ask(f"prompt {i}", stream=i == 0) for i in range(2)]
         assert answers == [(200, answer_to("prompt 0")), (200, answer_to("prompt 1"))]
         await it.calm()
-        failed = [(await it.instance(engine))["failed"] for engine in it.prefill]
-        # A busy machine may exceed the short limit again.
-        assert failed[0] >= 1 if fault == HANG else failed == [1, 0]
+        assert [(await it.instance(engine))["failed"] for engine in it.prefill] == [1, 0]
 
 
-@pytest.mark.parametrize("fault", [FAIL, HANG, BUSY, ERROR_EVENT])
+@pytest.mark.parametrize("role", ["prefill", "decode"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+@in_loop
+async def test_a_request_without_an_answer_in_time_is_not_computed_again(scheme: str, role: str) -> None:
+    limit = "prefill" if role == "prefill" else "first_byte"
+    async with deployed(scheme, prefill=2, decode=2, limits={limit: 0.5}) as it:
+        late, others = getattr(it, role)[0], [getattr(it, role)[1]]
+        late.faults.append(HANG)
+        status, error = await it.ask(stream=True)
+        assert (status, error["code"]) == (504, 504) and f"{late.url}: no answer after 0.5 s" in error["message"]
+        assert not any(engine.requests for engine in others)
+        await it.calm()
+        assert (await it.instance(late))["failed"] == 1
+
+
+@pytest.mark.parametrize("fault", [FAIL, BUSY, ERROR_EVENT])
 @pytest.mark.parametrize("scheme", SCHEMES)
 @in_loop
 async def test_a_decode_instance_that_fails_before_the_first_byte_is_replaced(scheme: str, fault: str) -> None:
-    async with deployed(scheme, decode=2, limits={"first_byte": 0.5, "retries": 9} if fault == HANG else {}) as it:
+    async with deployed(scheme, decode=2) as it:
         it.decode[0].faults.append(fault)
         answers = [await it.ask(f"prompt {i}", stream=True) for i in range(2)]
         assert answers == [(200, answer_to("prompt 0")), (200, answer_to("prompt 1"))]
         await it.calm()
         failed = [(await it.instance(engine))["failed"] for engine in it.decode]
-        assert failed[0] >= 1 if fault == HANG else failed == [1, 0]
+        assert failed == [1, 0]
         assert (await it.metrics())['kvpool_proxy_retries_total{role="decode"}'] == sum(failed)
 
 
@@ -219,7 +231,8 @@ async def test_what_an_engine_refuses_is_told_as_it_says() -> None:
     async with deployed("vllm-nixl", prefill=2) as it:
         for engine in it.prefill:
             engine.faults.append(REFUSE)
-        assert await it.ask() == (400, {"message": "told to refuse"})
+            engine.padding = " " * 900_000  # as of an answer that repeats the request
+        assert await it.ask() == (400, {"message": f"told to refuse{it.prefill[0].padding}"})
         assert sum(len(engine.requests) for engine in it.prefill) == 1, "another would refuse it too"
         await it.calm()
 
@@ -241,6 +254,23 @@ async def test_all_attempts_fail(scheme: str) -> None:
         status, error = await it.ask()
         assert (status, error["code"]) == (502, 502)
         assert error["message"].startswith("3 attempts failed") and it.prefill[0].url in error["message"]
+        await it.calm()
+
+
+@in_loop
+async def test_all_engines_are_busy() -> None:
+    async with deployed("vllm-nixl", prefill=2) as it:
+        for engine in it.prefill:
+            engine.faults.extend([BUSY] * 3)
+        async with it.client.post(f"{it.url}{path_of(False)}", json=body_of("p", False, False)) as answer:
+            error = (await answer.json())["error"]
+            assert (answer.status, error["type"], answer.headers["Retry-After"]) == (429, "rate_limit_error", "7")
+            assert it.prefill[0].url in error["message"]
+        for engine in it.prefill:
+            engine.faults.clear()
+        it.prefill[0].faults.extend([BUSY, FAIL, BUSY])
+        it.prefill[1].faults.extend([BUSY, FAIL, BUSY])
+        assert (await it.ask())[0] == 502, "not all of them are"
         await it.calm()
 
 
@@ -328,6 +358,27 @@ async def test_a_removed_instance_ends_what_it_has() -> None:
         it.decode[0].gate.set()
         assert await asking == (200, answer_to("hello"))
         await it.eventually(lambda listed: it.decode[0].url not in listed, "it is forgotten")
+
+
+@in_loop
+async def test_no_more_bytes_of_requests_than_may_be() -> None:
+    async with deployed("vllm-nixl", limits={"body_bytes": 1000, "bodies_bytes": 1500}) as it:
+        it.decode[0].gate.clear()
+        asking = asyncio.create_task(it.ask("x" * 800))
+        await soon(lambda: it.decode[0].running, "one is under way")
+
+        async def in_parts() -> AsyncIterator[bytes]:
+            yield b" " * 800
+
+        url = f"{it.url}{path_of(False)}"
+        for content, status in ((b" " * 800, 429), (in_parts(), 429), (b" " * 1001, 413), (b" " * 200, 400)):
+            async with it.client.post(url, data=content) as answer:
+                assert answer.status == status, await answer.text()
+                assert "--max-bod" in await answer.text() or status == 400
+        it.decode[0].gate.set()
+        assert (await asking)[0] == 200
+        await it.calm()
+        assert [(await it.ask("x" * 800))[0] for _ in range(3)] == [200] * 3, "what ended counts no more"
 
 
 @in_loop

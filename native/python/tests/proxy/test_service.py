@@ -229,7 +229,8 @@ def test_the_manifest_has_flags_that_there_are() -> None:
 
 def test_flags_become_the_configuration() -> None:
     flags = "--scheme sglang --prefill http://p:1,7000 --prefill http://q:1 --decode http://d:1 --retries 0 --idle-timeout 5"
-    configuration = read_command(flags.split(), {})
+    configuration = read_command([*flags.split(), "--max-body-bytes", str(1 << 30)], {})
+    assert configuration.limits.bodies_bytes == configuration.limits.body_bytes == 1 << 30, "one is always taken"
     assert [(it.url, it.bootstrap_port) for it in configuration.instances] == [
         *(("http://p:1", 7000), ("http://q:1", 0), ("http://d:1", 0)),
     ]

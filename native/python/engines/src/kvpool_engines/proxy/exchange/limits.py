@@ -19,6 +19,7 @@ class Limits:
         recomputes: how often decode instances may end a request to have it computed again.
         requests: requests at a time; more are refused.
         body_bytes: of a request.
+        bodies_bytes: of all requests that are under way; more are refused.
         answer_bytes: of an answer that is not streamed.
     """
 
@@ -30,4 +31,5 @@ class Limits:
     recomputes: int = 8
     requests: int = 4096
     body_bytes: int = 64 << 20
+    bodies_bytes: int = 256 << 20
     answer_bytes: int = 64 << 20

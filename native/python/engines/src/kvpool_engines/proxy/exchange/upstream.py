@@ -16,18 +16,23 @@ from kvpool_engines.proxy.exchange.limits import Limits
 from kvpool_engines.proxy.instances.instance import Instance
 
 # Answers that another instance may not give: it is busy, or does not know the model yet.
-_STATUSES_TO_RETRY = (408, 429)
+BUSY = 429
+_STATUSES_TO_RETRY = (408, BUSY)
 _PROBLEM_BYTES = 1 << 20
 _FETCHED_BYTES = 4 << 20
 _ERROR_EVENT = b'data: {"error"'
 
 
 class EngineFailed(Exception):
-    """An engine did not do its part, which another may do."""
+    """An engine did not do its part, which another may do. `status` is that of its answer, where there was one."""
 
-    def __init__(self, instance: Instance, problem: str) -> None:
+    def __init__(self, instance: Instance, problem: str, status: int = 0, retry_after: str = "") -> None:
         super().__init__(f"{instance.description.role.value} {instance.url}: {problem}")
-        self.instance = instance
+        self.instance, self.status, self.retry_after = instance, status, retry_after
+
+
+class EngineLate(EngineFailed):
+    """An engine that has the request did not answer in time. Where it has too much to do, so have the others."""
 
 
 class EngineRefused(Exception):
@@ -68,12 +73,12 @@ class Upstream:
     ) -> dict[str, Any]:
         """The whole answer of a prefill instance."""
         async with self._request("POST", instance, path, self._limits.prefill, body, headers) as answer:
-            return await self._object(instance, answer, self._limits.answer_bytes)
+            return await self._object(instance, answer, self._limits.answer_bytes, self._limits.prefill, EngineLate)
 
     async def fetch(self, instance: Instance, url: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
         """What an instance says of itself."""
         async with self._request("GET", instance, url, self._limits.connect, headers=headers) as answer:
-            return await self._object(instance, answer, _FETCHED_BYTES)
+            return await self._object(instance, answer, _FETCHED_BYTES, self._limits.connect, EngineFailed)
 
     @contextlib.asynccontextmanager
     async def opened(
@@ -83,7 +88,7 @@ class Upstream:
         async with self._request("POST", instance, path, self._limits.first_byte, body, headers) as answer:
             streamed = answer.content_type == "text/event-stream"
             rest = self._events(instance, answer) if streamed else _nothing()
-            async with self._failures(instance, self._limits.first_byte):
+            async with self._failures(instance, self._limits.first_byte, EngineLate):
                 first = await anext(rest, b"") if streamed else await self._whole(instance, answer)
             if not first:
                 raise EngineFailed(instance, "its answer ends before the first byte")
@@ -96,7 +101,7 @@ class Upstream:
         begun = False
         while True:
             # The wait for the first byte has a limit of its own.
-            async with self._failures(instance, self._limits.idle if begun else self._limits.first_byte):
+            async with self._failures(instance, self._limits.idle if begun else self._limits.first_byte, EngineLate):
                 part = await answer.content.readany()
             if not part:
                 break
@@ -121,23 +126,31 @@ class Upstream:
         headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         url = path if "://" in path else instance.url + path
-        async with self._failures(instance, seconds):
+        async with self._failures(instance, seconds, EngineFailed if body is None else EngineLate):
             answer = await self._session.request(method, url, json=body, headers=headers, allow_redirects=False)
         try:
             if answer.status != 200:
                 async with self._failures(instance, self._limits.idle):
-                    content = await answer.content.read(_PROBLEM_BYTES)
+                    content = (await self._read(answer, _PROBLEM_BYTES))[:_PROBLEM_BYTES]
                 if 400 <= answer.status < 500 and answer.status not in _STATUSES_TO_RETRY and body is not None:
                     raise EngineRefused(instance, answer.status, answer.content_type, content)
                 text = content[:500].decode(errors="replace").strip()
-                raise EngineFailed(instance, f"{method} {url} answers {answer.status} {text}")
+                problem = f"{method} {url} answers {answer.status} {text}"
+                raise EngineFailed(instance, problem, answer.status, answer.headers.get("Retry-After", ""))
             yield answer
         finally:
             # An answer that was read to its end has given its connection back; any other ends with it, so that the engine stops.
             answer.close()
 
-    async def _object(self, instance: Instance, answer: aiohttp.ClientResponse, most: int) -> dict[str, Any]:
-        async with self._failures(instance, self._limits.prefill):
+    async def _object(
+        self,
+        instance: Instance,
+        answer: aiohttp.ClientResponse,
+        most: int,
+        seconds: float,
+        late: type[EngineFailed],
+    ) -> dict[str, Any]:
+        async with self._failures(instance, seconds, late):
             content = await self._bounded(instance, answer, most)
         try:
             given = json.loads(content)
@@ -151,15 +164,24 @@ class Upstream:
         return await self._bounded(instance, answer, self._limits.answer_bytes)
 
     async def _bounded(self, instance: Instance, answer: aiohttp.ClientResponse, most: int) -> bytes:
+        content = await self._read(answer, most)
+        if len(content) > most:
+            raise EngineFailed(instance, f"its answer has more than {most} bytes (--max-answer-bytes)")
+        return content
+
+    async def _read(self, answer: aiohttp.ClientResponse, most: int) -> bytes:
+        """All of it, or more than `most` bytes."""
         content = bytearray()
         async for part in answer.content.iter_any():
             content += part
             if len(content) > most:
-                raise EngineFailed(instance, f"its answer has more than {most} bytes (--max-answer-bytes)")
+                break
         return bytes(content)
 
     @contextlib.asynccontextmanager
-    async def _failures(self, instance: Instance, seconds: float) -> AsyncIterator[None]:
+    async def _failures(
+        self, instance: Instance, seconds: float, late: type[EngineFailed] = EngineFailed
+    ) -> AsyncIterator[None]:
         try:
             async with asyncio.timeout(seconds):
                 yield
@@ -167,7 +189,7 @@ class Upstream:
             instance.suspect(str(problem))
             raise EngineFailed(instance, f"cannot be reached: {problem}") from None
         except TimeoutError:
-            raise EngineFailed(instance, f"no answer after {seconds:g} s") from None
+            raise late(instance, f"no answer after {seconds:g} s") from None
         except (aiohttp.ClientError, OSError) as problem:
             raise EngineFailed(instance, f"the connection failed: {problem or type(problem).__name__}") from None
 

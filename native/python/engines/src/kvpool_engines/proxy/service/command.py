@@ -80,6 +80,7 @@ def read_command(arguments: Sequence[str], environment: Mapping[str, str]) -> Co
             recomputes=given.max_recomputes,
             requests=given.max_requests,
             body_bytes=given.max_body_bytes,
+            bodies_bytes=max(given.max_bodies_bytes, given.max_body_bytes),
             answer_bytes=given.max_answer_bytes,
         ),
     )
@@ -144,6 +145,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--max-requests", type=_count, default=limits.requests, help="requests at a time; more are refused")
     add("--max-body-bytes", type=_count, default=limits.body_bytes, help="largest request")
+    add(
+        "--max-bodies-bytes",
+        type=_count,
+        default=limits.bodies_bytes,
+        help="of all requests at a time, at least one of the largest; more are refused. The proxy may need ten times as much"
+        " memory",
+    )
     add("--max-answer-bytes", type=_count, default=limits.answer_bytes, help="largest answer that is not streamed")
     return parser
 

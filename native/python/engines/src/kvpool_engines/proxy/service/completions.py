@@ -6,19 +6,21 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Sequence
 
 from aiohttp import web
 
 from kvpool_engines.proxy.exchange.answer import Answer
 from kvpool_engines.proxy.exchange.attempt import Attempts
 from kvpool_engines.proxy.exchange.limits import Limits
-from kvpool_engines.proxy.exchange.upstream import EngineFailed, EngineRefused, Reply, Upstream
+from kvpool_engines.proxy.exchange.upstream import BUSY, EngineFailed, EngineLate, EngineRefused, Reply, Upstream
 from kvpool_engines.proxy.instances.description import Role
 from kvpool_engines.proxy.instances.instance import Instance
 from kvpool_engines.proxy.instances.registry import Registry
 from kvpool_engines.proxy.refusal import Refusal
 from kvpool_engines.proxy.schemes.asked import CHAT, COMPLETIONS, read_asked
 from kvpool_engines.proxy.schemes.scheme import Scheme
+from kvpool_engines.proxy.service.bodies import Bodies, Body
 from kvpool_engines.proxy.service.errors import BODY_BYTES, errors_as_json
 from kvpool_engines.proxy.service.metrics import Metrics
 
@@ -37,9 +39,10 @@ class Completions:
     ) -> None:
         self._scheme, self._attempts, self._registry = scheme, attempts, registry
         self._upstream, self._limits, self._metrics = upstream, limits, metrics
+        self._bodies = Bodies(limits)
 
     def application(self) -> web.Application:
-        application = web.Application(client_max_size=self._limits.body_bytes, middlewares=[errors_as_json])
+        application = web.Application(middlewares=[errors_as_json])
         application[BODY_BYTES] = self._limits.body_bytes
         application.add_routes(
             [web.post(COMPLETIONS, self.complete), web.post(CHAT, self.complete), web.get("/v1/models", self.models)]
@@ -63,12 +66,12 @@ class Completions:
             raise Refusal(
                 429,
                 f"{self._limits.requests} requests are under way: come back later, or start the proxy with --max-requests",
-                "rate_limit_error",
             )
         self._metrics.running += 1
         status = 500
         try:
-            response = await self._complete(request)
+            with self._bodies.one() as body:
+                response = await self._complete(request, body)
             status = response.status
             return response
         except Refusal as refusal:
@@ -85,8 +88,8 @@ class Completions:
             self._metrics.running -= 1
             self._metrics.ended(request.path, status)
 
-    async def _complete(self, request: web.Request) -> web.StreamResponse:
-        asked = read_asked(request.path, await self._body(request))
+    async def _complete(self, request: web.Request, body: Body) -> web.StreamResponse:
+        asked = read_asked(request.path, await self._content(request, body))
         problem = self._scheme.refusal_of(asked)
         if problem is not None:
             raise Refusal(400, problem)
@@ -113,7 +116,7 @@ class Completions:
 
     async def _round(self, client: _Client, answer: Answer, avoid: set[Instance], started: float) -> Reply:
         """Passes on what an engine answers, after as many attempts as it takes."""
-        failures: list[str] = []
+        failures: list[EngineFailed] = []
         for _ in range(1 + self._limits.retries):
             try:
                 async with self._attempts.opened(answer.asked, client.credentials, avoid) as reply:
@@ -121,18 +124,24 @@ class Completions:
                         self._metrics.first_byte(time.monotonic() - started)
                     await self._pass_on(client, answer, reply)
                     return reply
+            except EngineLate as late:
+                raise Refusal(
+                    504, f"{_all([*failures, late])}; it is not tried again, as others have as much to do"
+                ) from None
             except EngineFailed as failed:
-                failures.append(str(failed))
+                failures.append(failed)
                 avoid.add(failed.instance)
                 self._metrics.retries[failed.instance.description.role.value] += 1
             except Refusal as refusal:
-                raise Refusal(refusal.status, "; ".join([*failures, str(refusal)])) from None
-        raise Refusal(502, f"{len(failures)} attempts failed, look at these engines: {'; '.join(failures)}")
+                raise Refusal(refusal.status, _all([*failures, refusal])) from None
+        if all(failed.status == BUSY for failed in failures):
+            raise Refusal(BUSY, f"all engines are busy: {_all(failures)}", failures[-1].retry_after)
+        raise Refusal(502, f"{len(failures)} attempts failed, look at these engines: {_all(failures)}")
 
-    async def _body(self, request: web.Request) -> bytes:
+    async def _content(self, request: web.Request, body: Body) -> bytes:
         try:
             async with asyncio.timeout(self._limits.idle):
-                return await request.read()
+                return await body.read(request)
         except TimeoutError:
             raise Refusal(408, f"the body did not come within {self._limits.idle:g} s") from None
 
@@ -191,6 +200,10 @@ class _Client:
 
     async def end(self) -> None:
         await self.response.write_eof()
+
+
+def _all(problems: Sequence[Exception]) -> str:
+    return "; ".join(map(str, problems))
 
 
 def _credentials(request: web.Request) -> dict[str, str]:

@@ -38,9 +38,7 @@ async def errors_as_json(
         )
     except web.HTTPNotFound:
         here = sorted({resource.canonical for resource in request.app.router.resources()})
-        return _answer(
-            Refusal(404, f"there is no {request.path} on this port: there are {', '.join(here)}", "not_found_error")
-        )
+        return _answer(Refusal(404, f"there is no {request.path} on this port: there are {', '.join(here)}"))
     except web.HTTPException as other:
         return _answer(Refusal(other.status, other.reason))
     except ConnectionResetError:
@@ -51,4 +49,4 @@ async def errors_as_json(
 
 
 def _answer(refusal: Refusal) -> web.Response:
-    return web.json_response(refusal.as_json(), status=refusal.status)
+    return web.json_response(refusal.as_json(), status=refusal.status, headers=refusal.headers)
