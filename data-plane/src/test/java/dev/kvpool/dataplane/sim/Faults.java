@@ -98,6 +98,10 @@ final class Faults {
             master.setWallClock(world.oneIn(2) ? HOUR_MS : -HOUR_MS);
             return;
         }
+        if (plan.wiping() && world.oneIn(30)) {
+            forgetRemovals();
+            return;
+        }
         switch (world.random.nextInt(plan.transientNodes() > 0 ? 20 : 17)) {
             case 0 -> crash("master crashed", master);
             case 1 -> freezeOrHang(master);
@@ -271,6 +275,28 @@ final class Faults {
             tally.count("all masters crashed");
             masters.forEach(master -> crash("master crashed", master));
         }
+    }
+
+    /** One node is away while keys are removed; then all who know of that are gone, and no master lives that would notice. */
+    private void forgetRemovals() {
+        SimNode away = any(nodes);
+        if (away.isTransient || !away.isUp()) {
+            return;
+        }
+        tally.count("all who know what a node has missed are gone");
+        away.crash();
+        long missesMs = world.between(1_000, 6_000);
+        world.in(missesMs, () -> {
+            if (!over) {
+                masters.forEach(master -> crash("master crashed", master));
+                nodes.stream().filter(node -> !node.equals(away)).forEach(this::wipe);
+            }
+        });
+        world.in(missesMs + world.between(1_000, 6_000), () -> {
+            if (!away.isUp() && !isOut(away)) {
+                away.start();
+            }
+        });
     }
 
     /** The node is emptied, with more or less time for it, and taken back later. */
