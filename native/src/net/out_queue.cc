@@ -16,8 +16,6 @@ namespace kvpool::net {
 namespace {
 
 constexpr size_t kPiecesOfASend = 256;
-/// Bytes of one send call: a piece of a payload should still be in the cache when the kernel copies it.
-constexpr uint64_t kSendBytes = uint64_t{256} * 1024;
 
 }  // namespace
 
@@ -51,8 +49,9 @@ void OutQueue::addPayload(uint64_t payload, const Pieces& memory, uint64_t lengt
 /// The pieces of one send call.
 class OutQueue::Gathered {
  public:
-  [[nodiscard]] bool full() const { return count_ == pieces_.size() || bytes_ >= kSendBytes; }
-  [[nodiscard]] uint64_t room() const { return kSendBytes - std::min(bytes_, kSendBytes); }
+  explicit Gathered(uint64_t bytesMax = kSendBytes) : bytesMax_(bytesMax) {}
+  [[nodiscard]] bool full() const { return count_ == pieces_.size() || bytes_ >= bytesMax_; }
+  [[nodiscard]] uint64_t room() const { return bytesMax_ - std::min(bytes_, bytesMax_); }
   void add(const uint8_t* from, uint64_t length) {
     // sendmsg reads only; iovec has no const form.
     pieces_[count_++] = {const_cast<uint8_t*>(from), static_cast<size_t>(length)};
@@ -79,6 +78,7 @@ class OutQueue::Gathered {
   }
 
  private:
+  const uint64_t bytesMax_;
   std::array<iovec, kPiecesOfASend> pieces_;
   size_t count_ = 0;
   uint64_t bytes_ = 0;
@@ -160,7 +160,7 @@ OutQueue::Outcome OutQueue::flush(int fd, uint64_t budget, const std::function<v
 }
 
 OutQueue::Outcome OutQueue::flush(secure::Session& session, int fd, uint64_t budget,
-                                  const std::function<void(uint64_t)>& sent) {
+                                  const std::function<void(uint64_t)>& sent, uint64_t sealBytes) {
   for (const uint64_t before = sentBytes_;;) {
     if (const std::span<const uint8_t> sealed = session.outgoing(); !sealed.empty()) {
       const ssize_t count = ::send(fd, sealed.data(), sealed.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -175,7 +175,7 @@ OutQueue::Outcome OutQueue::flush(secure::Session& session, int fd, uint64_t bud
     // Until the peer is authenticated the session has bytes of its own alone.
     if (items_.empty() || session.state() == secure::Session::State::Handshaking) return Outcome::Empty;
     if (sentBytes_ - before >= budget) return Outcome::Blocked;
-    Gathered pieces;
+    Gathered pieces(sealBytes);
     gather(pieces);
     sealedBytes_ = pieces.bytes();
     if (!session.seal(pieces.pieces())) {

@@ -27,6 +27,8 @@ class OutQueue {
  public:
   /// Blocked: the socket, or the budget, takes no more.
   enum class Outcome { Empty, Blocked, Failed };
+  /// Bytes of one send call: a piece of a payload should still be in the cache when the kernel copies it.
+  static constexpr uint64_t kSendBytes = uint64_t{256} << 10;
 
   void addFrame(wire::Bytes frame) { addFrames(std::make_shared<const wire::Bytes>(std::move(frame))); }
   /// `descriptor` travels with the first byte and stays the caller's; -1: none.
@@ -39,9 +41,10 @@ class OutQueue {
   /// Sends until the socket takes no more, or has got `budget` bytes; tells each payload that went out whole. Failed:
   /// errno says why.
   Outcome flush(int fd, uint64_t budget, const std::function<void(uint64_t payload)>& sent);
-  /// The same through a session, whose own bytes go first; behind them as without one where it is Raw. What is sealed
-  /// counts as sent once the socket has taken it.
-  Outcome flush(secure::Session& session, int fd, uint64_t budget, const std::function<void(uint64_t payload)>& sent);
+  /// The same through a session, whose own bytes go first; behind them as without one where it is Raw. What is sealed,
+  /// so much at a time, counts as sent once the socket has taken it.
+  Outcome flush(secure::Session& session, int fd, uint64_t budget, const std::function<void(uint64_t payload)>& sent,
+                uint64_t sealBytes = kSendBytes);
   [[nodiscard]] bool empty() const { return items_.empty(); }
 
   /// Bytes handed to the kernel so far; a change is progress.

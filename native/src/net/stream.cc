@@ -23,6 +23,8 @@ constexpr int kDroppedReceives = 16;
 /// A certificate that ends sooner has no successor; connections that would be made by it again and again help no one.
 constexpr int64_t kRenewableMs = 500;
 constexpr uint64_t kFlushBytes = uint64_t{2} << 20;
+/// What is sealed at a time while memory for that is scarce: one record of TLS.
+constexpr uint64_t kScarceSealBytes = uint64_t{16} << 10;
 
 /// What people can do about a socket of this machine that cannot be dialled; empty when it may pass.
 std::string remedy(int errorNumber) {
@@ -88,7 +90,7 @@ void Stream::adopt(Fd socket, bool isUnix) {
 
 bool Stream::outputFull() const {
   return out_.unsentPayloads() >= limits_.unsentPayloadsMax || out_.unsentBytes() >= limits_.unsentBytesMax ||
-         out_.unsentFrameMemory() >= limits_.unsentBytesMax;  // small frames take more than their bytes
+         out_.unsentFrameMemory() >= limits_.unsentFramesMax;
 }
 
 void Stream::flush() {
@@ -100,6 +102,7 @@ void Stream::flush() {
   const OutQueue::Outcome outcome = send();
   const int errorNumber = errno;
   if (closed_) return;
+  countUnsent();
   if (outcome == OutQueue::Outcome::Failed) {
     if (secured_ && secured_->session) receiveSecured();  // it may have said why it closed
     if (!closed_) failed("sending", errorNumber);
@@ -117,7 +120,18 @@ OutQueue::Outcome Stream::send() {
   const auto sent = [this](uint64_t payload) { listener_.payloadSent(id_, payload); };
   if (!secured_) return out_.flush(socket_.get(), kFlushBytes, sent);
   if (!secured_->session) return OutQueue::Outcome::Empty;
-  return out_.flush(*secured_->session, socket_.get(), kFlushBytes, sent);
+  const bool scarce = limits_.unsent != nullptr && limits_.unsent->isScarce();
+  return out_.flush(*secured_->session, socket_.get(), kFlushBytes, sent,
+                    scarce ? kScarceSealBytes : OutQueue::kSendBytes);
+}
+
+void Stream::countUnsent() {
+  if (limits_.unsent == nullptr) return;
+  const bool seals = secured_ && secured_->session;
+  const uint64_t now =
+      closed_ ? 0 : out_.unsentFrameMemory() + (seals ? secured_->session->outgoingMemory() : 0);
+  limits_.unsent->bytes = limits_.unsent->bytes - unsentMemory_ + now;
+  unsentMemory_ = now;
 }
 
 /// Nothing follows. What the kernel does not take of a goodbye is lost, which the peer sees.
@@ -499,6 +513,7 @@ void Stream::close() {
   if (socket_.valid()) loop_.remove(socket_.get());
   socket_.reset();
   out_ = OutQueue();
+  countUnsent();
   incoming_.reset();
   descriptors_.clear();
 }

@@ -62,11 +62,23 @@ class Stream : public std::enable_shared_from_this<Stream> {
     virtual void beforeSending() {}
   };
 
+  /// Memory that what waits to be sent takes in several streams together: frames, and what is sealed for TLS.
+  struct UnsentMemory {
+    uint64_t bytesMax = 0;
+    uint64_t bytes = 0;
+    /// Then each seals less at a time, so that it is enough for all of them.
+    [[nodiscard]] bool isScarce() const { return bytes > bytesMax / 2; }
+  };
+
   struct Limits {
     size_t bodyBytesMax = wire::kFrameBodyBytesMax;
     /// While so much output waits nothing is read: a peer that takes no answers gets no more of them.
     size_t unsentPayloadsMax = SIZE_MAX;
     uint64_t unsentBytesMax = UINT64_MAX;
+    /// The same of the memory of frames, which is more than their bytes, and not that of payloads.
+    uint64_t unsentFramesMax = UINT64_MAX;
+    /// Where the stream counts what it has unsent, with others; outlives them. Null: nowhere. See Streams::keepTo().
+    UnsentMemory* unsent = nullptr;
   };
 
   /// How a stream is secured.
@@ -90,6 +102,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   [[nodiscard]] Id id() const { return id_; }
   /// The socket's; -1 when there is none.
   [[nodiscard]] int descriptor() const { return socket_.get(); }
+  /// What it has counted in Limits::unsent, as of the latest flush().
+  [[nodiscard]] uint64_t unsentMemory() const { return unsentMemory_; }
   /// Of TLS, by which newer certificates are proven; null while there is no principal().
   [[nodiscard]] secure::Session* session() { return principal() == nullptr ? nullptr : secured_->session.get(); }
   /// Before it is dialled or adopted: nothing but the handshake goes to and fro until the peer is authenticated.
@@ -197,6 +211,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void unauthenticated(const std::string& why, bool plain = false);
   std::span<uint8_t> decoderRoom();
   OutQueue::Outcome send();
+  void countUnsent();
   void sendLast();
   void finishPayload();
   void failed(const std::string& what, int errorNumber);
@@ -221,6 +236,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   int64_t silenceMs_ = 0;             // 0: the host is not watched
   std::optional<int64_t> unacknowledgedSince_;
   OutQueue out_;
+  uint64_t unsentMemory_ = 0;
   uint64_t receivedBytes_ = 0;
   Standstill input_;
   Standstill output_;

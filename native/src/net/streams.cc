@@ -80,6 +80,18 @@ void Streams::endStalled(int64_t now, int64_t ms) {
   });
 }
 
+void Streams::keepTo(const Stream::UnsentMemory& unsent) {
+  while (unsent.bytes > unsent.bytesMax) {
+    std::shared_ptr<Stream> most;
+    for (const auto& [id, stream] : streams_) {
+      if (most == nullptr || stream->unsentMemory() > most->unsentMemory()) most = stream;
+    }
+    if (most == nullptr || most->unsentMemory() == 0) return;
+    most->end({Stream::Ending::How::Lost, "leaves more answers unread than any other, and all of them together fill the " +
+                                              std::to_string(unsent.bytesMax) + " bytes that there are for them"});
+  }
+}
+
 void Streams::endUnauthenticated(int64_t now) {
   forEach([now](Stream& stream) { stream.endUnauthenticated(now); });
 }

@@ -19,6 +19,8 @@ namespace {
 
 /// Plaintext of one record; smaller pieces are put together.
 constexpr size_t kRecordBytes = size_t{16} << 10;
+/// What a record has besides: its header, the kind of what is in it, the sum of AES-GCM.
+constexpr size_t kRecordOverheadBytes = 5 + 1 + 16;
 /// What a connection that waits for nothing keeps of its buffers.
 constexpr size_t kKeptBytesMax = size_t{16} << 10;
 
@@ -375,6 +377,11 @@ bool Session::sealOne(std::span<const uint8_t> bytes) {
 bool Session::seal(std::span<const iovec> pieces) {
   if (state_ != State::Authenticated) return false;
   if (outgoing_.capacity() < spareBuffer().capacity() && outgoing_.empty()) outgoing_.swap(spareBuffer());
+  size_t plain = 0;
+  for (const iovec& piece : pieces)
+    plain += piece.iov_len;
+  // Growing as vectors do would take twice as much.
+  outgoing_.reserve(outgoing_.size() + plain + (plain / kRecordBytes + 1) * kRecordOverheadBytes);
   ERR_clear_error();
   static thread_local std::array<uint8_t, kRecordBytes> together;
   size_t gathered = 0;

@@ -85,6 +85,8 @@ class Session {
   /// Bytes for the peer.
   [[nodiscard]] std::span<const uint8_t> outgoing() const { return std::span(outgoing_).subspan(outgoingSent_); }
   void sent(size_t count);
+  /// What holds outgoing().
+  [[nodiscard]] size_t outgoingMemory() const { return outgoing_.capacity(); }
   /// Says goodbye in outgoing(): what the peer received until then is all of it.
   void close();
 

@@ -144,7 +144,8 @@ class SecuredStreamTest : public testing::Test {
   const CertificateAuthority authority_;
   EventLoop loop_;
   End dialer_{loop_};
-  End listener_{loop_, {wire::kHelloBodyBytesMax, 2, uint64_t{16} << 20}};
+  Stream::UnsentMemory unsent_{size_t{1} << 30};
+  End listener_{loop_, {wire::kHelloBodyBytesMax, 2, uint64_t{16} << 20, UINT64_MAX, &unsent_}};
 };
 
 TEST_F(SecuredStreamTest, BothSidesAreToldWhoIsThereBeforeAnyFrame) {
@@ -225,6 +226,32 @@ TEST_F(SecuredStreamTest, WhatIsHeldOrHasNoRoomGoesOnWithoutMoreBytes) {
   listener_.stream->flush();
   ASSERT_TRUE(until([this] { return listener_.frames.size() == 3000; }));
   EXPECT_TRUE(until([this] { return dialer_.payloads == 2; }));
+}
+
+TEST_F(SecuredStreamTest, WhatIsSealedCountsAsUnsentAndIsOneRecordWhereMemoryIsScarce) {
+  pair(dialing(), listening());
+  ASSERT_TRUE(untilOpened());
+  const uint64_t before = unsent_.bytes;
+  std::vector<uint8_t> value(size_t{32} << 20);
+  dialer_.stream->hold();  // takes nothing
+  listener_.stream->out().addPayload(1, Pieces(value.data(), value.size()), value.size());
+  const auto blockedBytes = [&] {
+    for (int i = 0; i < 50; ++i) {
+      listener_.stream->flush();
+      listener_.streams.settle([] {});
+    }
+    return unsent_.bytes - before;
+  };
+  EXPECT_GT(blockedBytes(), 4 * OutQueue::kSendBytes / 5);
+  EXPECT_LT(blockedBytes(), 3 * OutQueue::kSendBytes / 2) << "a buffer twice as large as what is in it";
+
+  dialer_.expected.resize(value.size());
+  unsent_.bytesMax = 1;  // scarce
+  dialer_.stream->release();
+  for (int i = 0; i < 20; ++i)
+    loop_.runOnce(1);
+  dialer_.stream->hold();
+  EXPECT_LT(blockedBytes(), OutQueue::kSendBytes / 4);
 }
 
 TEST_F(SecuredStreamTest, SaysHowItEnded) {

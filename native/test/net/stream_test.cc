@@ -22,7 +22,7 @@ class StreamTest : public testing::Test, protected Stream::Listener {
     std::array<int, 2> ends{};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
     peer_.reset(ends[1]);
-    stream_ = streams_.add(1, {4096, 2, uint64_t{16} << 20});
+    stream_ = streams_.add(1, {4096, 2, uint64_t{16} << 20, uint64_t{1} << 20});
     stream_->adopt(Fd(ends[0]), true);
   }
 
@@ -112,6 +112,40 @@ TEST_F(StreamTest, NoFrameIsToldWhileItHolds) {
   holds_ = false;
   stream_->release();
   EXPECT_EQ(frames_.size(), 2u);
+}
+
+TEST_F(StreamTest, OfThoseThatTogetherHaveTooMuchUnsentTheOneWithMostEnds) {
+  Stream::UnsentMemory unsent{size_t{20} << 20};
+  std::vector<Fd> peers;
+  std::vector<std::shared_ptr<Stream>> streams;
+  for (Stream::Id id = 2; id <= 5; ++id) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
+    peers.emplace_back(ends[1]);
+    streams.push_back(streams_.add(id, {4096, 2, UINT64_MAX, UINT64_MAX, &unsent}));
+    streams.back()->adopt(Fd(ends[0]), true);
+  }
+  const auto settle = [&] {
+    streams_.settle([] {});
+    streams_.keepTo(unsent);
+  };
+  streams_.outOf(1)->addFrame(much());  // counts nowhere
+  for (const Stream::Id id : {2U, 3U, 4U})
+    streams_.outOf(id)->addFrame(wire::Bytes((size_t{4} << 20) + id));
+  settle();
+  EXPECT_FALSE(ended_);
+  EXPECT_GT(unsent.bytes, uint64_t{12} << 20);
+  streams_.outOf(4)->addFrame(much());
+  settle();
+  ASSERT_TRUE(ended_);
+  EXPECT_NE(ended_->why.find("more answers unread than any other"), std::string::npos) << ended_->why;
+  EXPECT_EQ(streams_.find(4), nullptr);
+  for (const Stream::Id id : {1U, 2U, 3U, 5U})
+    EXPECT_NE(streams_.find(id), nullptr) << id;
+  streams_.drop(2);
+  streams_.drop(3);
+  EXPECT_EQ(unsent.bytes, 0u) << "what is gone has nothing unsent";
+  streams_.drop(5);  // before what they count in
 }
 
 TEST_F(StreamTest, APeerThatTakesNoAnswersGetsNoMoreOfThem) {

@@ -16,7 +16,7 @@ namespace {
 constexpr int kRoundsPerTurn = 8;
 constexpr Time kTickMs = 100;
 /// While so many bytes of answers wait for a client, nothing more is read from it.
-constexpr net::Stream::Limits kLimits{kRequestBytes, SIZE_MAX, uint64_t{1} << 20};
+constexpr net::Stream::Limits kLimits{kRequestBytes, SIZE_MAX, uint64_t{1} << 20, uint64_t{1} << 20};
 
 /// A miss and an object that is there already are answers.
 bool isFailure(const kv_op& line) {

@@ -14,7 +14,7 @@ namespace kvpool::engine {
 namespace {
 
 /// More is not read from a peer while so much waits for it.
-constexpr net::Stream::Limits kLimits{wire::kHelloBodyBytesMax, kRepliesUnsent, kUnsentBytesMax};
+constexpr net::Stream::Limits kLimits{wire::kHelloBodyBytesMax, kRepliesUnsent, kUnsentBytesMax, kUnsentBytesMax};
 
 /// Steps of handshakes in one round, of half a millisecond each: transfers go on in between.
 constexpr int kHandshakeStepsPerRound = 2;

@@ -14,8 +14,6 @@ namespace {
 /// Rounds of sending in one turn; with more to do the loop looks at its sockets in between.
 constexpr int kRoundsPerTurn = 8;
 
-/// A client, or a node that copies are read from, that does not take answers gets no more of them.
-constexpr net::Stream::Limits kClientLimits{wire::kHelloBodyBytesMax, 64, uint64_t{16} << 20};
 /// A master is read even while it reads slowly, or its commands and heartbeats would wait behind records; the core
 /// bounds what it may leave unread.
 constexpr net::Stream::Limits kMasterLimits{};
@@ -54,7 +52,7 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       sourceDialer_(
           loop, settings.connectTimeoutMs,
           [this](uint64_t source, Fd socket, const std::string& peer) {
-            begin(std::move(socket), {Unopened::Kind::Source, source, peer, {}}, kClientLimits);
+            begin(std::move(socket), {Unopened::Kind::Source, source, peer, {}}, clientLimits_);
           },
           [this](uint64_t source, const net::Dial::Outcome& outcome) {
             sources_.erase(source);
@@ -65,11 +63,12 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       proofs_([this](ConnectionId id, wire::Bytes frame) {
         if (net::OutQueue* out = streams_.outOf(id)) out->addFrame(std::move(frame));
       }),
+      clientLimits_{wire::kHelloBodyBytesMax, 64, uint64_t{16} << 20, uint64_t{1} << 20, &unsent_},
       streams_(loop, static_cast<net::Stream::Listener&>(*this)),
       copies_(segment_.mapping.bytes()) {
   acceptors_.emplace_back(loop_, std::move(listeners.tcp), [this](Fd socket, const net::SocketAddress& peer) {
     begin(std::move(socket), {Unopened::Kind::Client, 0, "client " + net::toString(peer), net::hostOf(peer)},
-          kClientLimits);
+          clientLimits_);
   });
   if (listeners.local.valid()) {
     acceptors_.emplace_back(loop_, std::move(listeners.local), [this](Fd socket, const net::SocketAddress&) {
@@ -109,6 +108,7 @@ void Shell::turn() {
     act();
   };
   streams_.settle(endTurn, kRoundsPerTurn);
+  streams_.keepTo(unsent_);
 }
 
 void Shell::tick() {
@@ -162,7 +162,7 @@ ConnectionId Shell::add(Fd socket, bool local, const std::string& peer, const ne
 }
 
 void Shell::accepted(Fd socket, bool local, const std::string& peer) {
-  core_.accepted(nowMs_, add(std::move(socket), local, peer, kClientLimits), local, peer);
+  core_.accepted(nowMs_, add(std::move(socket), local, peer, clientLimits_), local, peer);
 }
 
 /// A connection by TCP: the core hears of it once it is known who is there.

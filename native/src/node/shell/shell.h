@@ -161,6 +161,10 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   TlsCounts tls_;
   net::RefusalLog refusals_;
   std::unordered_map<ConnectionId, std::vector<kv_piece>> receiving_;  // where the parts go that come
+  /// Of clients and sources together: of what the process has besides the segment.
+  net::Stream::UnsentMemory unsent_{uint64_t{128} << 20};
+  /// A client, or a node that copies are read from, that does not take answers gets no more of them.
+  const net::Stream::Limits clientLimits_;
   net::Streams streams_;
   StagingCopies copies_;
   std::deque<net::Acceptor> acceptors_;
