@@ -237,6 +237,42 @@ class RemoveTest {
     }
 
     @Test
+    void aRemovalOfManyAwaitsWhatOthersRemoveMeanwhile() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
+        pool.put("k", 100);
+        pool.node("b").mute(true);
+        pool.beginRemoval("k", false);
+        long other = pool.nextRequest();
+        pool.send(new RemoveAllRequest(other, true, "^x"));
+        long request = pool.nextRequest();
+        pool.send(new RemoveAllRequest(request, true, "^k"));
+        pool.world.run(100);
+
+        assertThat(pool.isAnswered(other)).as("k is not meant").isTrue();
+        assertThat(pool.isAnswered(request)).as("k may be there again").isFalse();
+
+        pool.node("b").mute(false);
+        pool.world.run(0);
+        RemoveAllReply reply = pool.reply(request, RemoveAllReply.class);
+        assertThat(reply.status()).isEqualTo(Status.OK);
+        assertThat(reply.removed()).as("the other one counts it").isZero();
+    }
+
+    @Test
+    void aRemovalOfManySaysWhyOneStays() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        pool.put("k", 100);
+        pool.put("l", 100);
+        pool.grant("k", 50, 10_000, true);
+
+        RemoveAllReply unforced = pool.removeMatching("^k", false);
+        assertThat(unforced.status()).as("in use").isEqualTo(Status.OK);
+        RemoveAllReply forced = pool.removeMatching(".", true);
+        assertThat(forced.status()).isEqualTo(Status.BUSY);
+        assertThat(forced.removed()).isEqualTo(1);
+    }
+
+    @Test
     void removeAllLeavesWhatIsLeased() {
         Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
         for (int i = 0; i < 50; i++) {

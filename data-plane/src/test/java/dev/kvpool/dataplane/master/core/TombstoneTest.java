@@ -291,6 +291,7 @@ class TombstoneTest {
         ModelMaster next = onlyCIsThere(pool);
         assertThat(pool.put("new", 100)).isEqualTo(Status.OK);
         assertThat(pool.remove("new", true)).isEqualTo(Status.UNAVAILABLE);
+        assertThat(pool.removeMatching("n", true).status()).isEqualTo(Status.UNAVAILABLE);
         next.goBy(PlainSettings.rules(
                 Scenario.OBJECT_LEASE_MS,
                 EvictionRules.between(0.5, 0.9),

@@ -21,8 +21,12 @@ import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -45,7 +49,10 @@ public final class Removals {
     private final Leadership leadership;
     private final TombstoneWriter tombstoneWriter;
     private final Copies copies;
-    private final Set<Key> underWay = new HashSet<>();
+
+    /** Who else waits for each that is under way. */
+    private final Map<Key, List<Consumer<Status>>> underWay = new HashMap<>();
+
     private final Deque<Interrupted> interrupted = new ArrayDeque<>();
 
     public Removals(
@@ -102,7 +109,7 @@ public final class Removals {
 
     /** Why an object, null when none is published, cannot be removed with the nodes as they are now; OK when it can. */
     public Status objection(Key key, StoredObject object, boolean force, long nowMs) {
-        if (underWay.contains(key) || tombstoneWriter.isWriting(key)) {
+        if (underWay.containsKey(key) || tombstoneWriter.isWriting(key)) {
             // Its object is out of sight, and is published again if that removal fails.
             return Status.BUSY;
         }
@@ -127,10 +134,13 @@ public final class Removals {
      * @param whenTold told OK, or why it is not certain that the object is gone
      */
     public void remove(Key key, StoredObject object, long nowMs, Consumer<Status> whenTold) {
-        underWay.add(key);
+        underWay.put(key, List.of());
         Consumer<Status> whenDone = status -> failedSsds.whenNoted(() -> {
-            underWay.remove(key);
+            List<Consumer<Status>> others = underWay.remove(key);
             whenTold.accept(status);
+            if (others != null) {
+                others.forEach(it -> it.accept(status));
+            }
         });
         if (object == null) {
             // An object that was evicted or superseded and is not freed yet must not be found by the next leader.
@@ -142,6 +152,21 @@ public final class Removals {
         index.doom(object, Cause.REMOVED);
         // What a copy is still bringing to a node must be there before it can be freed.
         copies.afterwards(object.name(), () -> vanish(key, id, alone, nowMs, whenDone));
+    }
+
+    /** Keys of removals that are under way. */
+    public List<Key> underWay() {
+        return List.copyOf(underWay.keySet());
+    }
+
+    /** Calls back like the removal of this key that is under way; false when none is. */
+    public boolean await(Key key, Consumer<Status> whenTold) {
+        return underWay.computeIfPresent(key, (k, others) -> {
+                    List<Consumer<Status>> all = new ArrayList<>(others);
+                    all.add(whenTold);
+                    return all;
+                })
+                != null;
     }
 
     private void vanish(Key key, ObjectId id, boolean alone, long nowMs, Consumer<Status> whenDone) {

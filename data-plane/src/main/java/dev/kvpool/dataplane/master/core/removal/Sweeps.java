@@ -21,6 +21,12 @@ public final class Sweeps {
     /** What to do with an object that the sweep has come to. */
     public interface Visitor {
         void visit(StoredObject object, Sweep sweep, long nowMs);
+
+        /** Keys that are being removed just now: a sweep does not come to their objects, which are there again if that fails. */
+        List<Key> underWay();
+
+        /** The sweep is to end no sooner than the removal of this key that is under way. */
+        void await(Key key, Sweep sweep);
     }
 
     /** One removal of everything meant that is older than {@code below}, of what is leased only with {@code force}. */
@@ -30,6 +36,12 @@ public final class Sweeps {
         private final boolean force;
         private PendingReply reply;
         private ObjectChain.Walk walk;
+
+        /** Null until the walk is over. */
+        private Iterator<Key> underWay;
+
+        private boolean hasCome;
+        private Status outcome = Status.OK;
         private long open;
         private long removed;
 
@@ -51,21 +63,33 @@ public final class Sweeps {
             open++;
         }
 
-        public void removed(boolean really) {
+        public void removed(Status result) {
+            removed += result == Status.OK ? 1 : 0;
+            awaited(result);
+        }
+
+        /** A removal has ended that is not counted as one of this sweep's. */
+        public void awaited(Status result) {
             open--;
-            removed += really ? 1 : 0;
+            stays(result);
             answerWhenDone();
         }
 
+        /** Something that was meant stays for this reason: the first one is the sweep's answer. */
+        public void stays(Status reason) {
+            outcome = outcome == Status.OK ? reason : outcome;
+        }
+
         private void answerWhenDone() {
-            if (walk == null && open == 0) {
-                reply.decide(0, Status.OK);
+            if (hasCome && open == 0) {
+                reply.decide(0, outcome);
             }
         }
 
-        private void endWalk() {
+        private void end() {
             walk.end();
-            walk = null;
+            hasCome = true;
+            answerWhenDone();
         }
     }
 
@@ -100,20 +124,20 @@ public final class Sweeps {
             Sweep sweep = each.next();
             // Who has been told that it took too long, or has gone, must not find objects of a later time removed.
             if (sweep.reply.isOver() || goOn(sweep, share, nowMs)) {
-                sweep.endWalk();
                 each.remove();
-                sweep.answerWhenDone();
+                sweep.end();
             }
         }
     }
 
-    /** Comes to so many objects; true when there are no more. */
+    /** Comes to so many objects; true when there are no more. What others were removing that failed is at the end of the walk. */
     private boolean goOn(Sweep sweep, int visits, long nowMs) {
         int left = visits;
-        while (left > 0) {
+        while (left > 0 && sweep.underWay == null) {
             StoredObject object = sweep.walk.next();
             if (object == null) {
-                return true;
+                sweep.underWay = visitor.underWay().iterator();
+                break;
             }
             Key key = object.key();
             left -= sweep.meant.visits(key);
@@ -121,12 +145,22 @@ public final class Sweeps {
                 visitor.visit(object, sweep, nowMs);
             }
         }
+        while (left > 0 && sweep.underWay != null) {
+            if (!sweep.underWay.hasNext()) {
+                return true;
+            }
+            Key key = sweep.underWay.next();
+            left -= sweep.meant.visits(key);
+            if (sweep.meant.matches(key)) {
+                visitor.await(key, sweep);
+            }
+        }
         return false;
     }
 
     /** Who waited has been answered. */
     public void clear() {
-        sweeps.forEach(Sweep::endWalk);
+        sweeps.forEach(sweep -> sweep.walk.end());
         sweeps.clear();
     }
 }

@@ -75,7 +75,7 @@ final class RemoveRequests {
         this.replies = replies;
         this.recent = view.removals();
         this.counters = counters;
-        this.sweeps = new Sweeps(index, this::removeSwept);
+        this.sweeps = new Sweeps(index, new SweepVisitor());
     }
 
     void remove(long session, RemoveRequest request, long nowMs) {
@@ -232,8 +232,9 @@ final class RemoveRequests {
     }
 
     /**
-     * Everything that is meant goes, one object after the other; what somebody reads only by force. A node that has not told this leader what it holds may
-     * hold more of it: then what is known goes, and the answer is UNAVAILABLE, as for a single key that is not found.
+     * Everything that is meant goes, one object after the other; what somebody reads or replaces only by force. The answer is the first
+     * reason why something stays that had to go. A node that has not told this leader what it holds may hold more of it: then what is
+     * known goes, and the answer is UNAVAILABLE, as for a single key that is not found.
      */
     private void sweep(long session, RemoveAllRequest request, KeyPattern meant, long nowMs) {
         boolean allHeard = members.unheard().isEmpty();
@@ -254,14 +255,35 @@ final class RemoveRequests {
         sweeps.begin(sweep, reply);
     }
 
-    private void removeSwept(StoredObject object, Sweeps.Sweep sweep, long nowMs) {
-        Key key = object.key();
-        if (objection(key, object, sweep.force(), nowMs) == Status.OK) {
+    private final class SweepVisitor implements Sweeps.Visitor {
+        @Override
+        public void visit(StoredObject object, Sweeps.Sweep sweep, long nowMs) {
+            Key key = object.key();
+            Status objection = objection(key, object, sweep.force(), nowMs);
+            if (objection != Status.OK) {
+                boolean isInUse = objection == Status.HAS_LEASE || objection == Status.BUSY;
+                if (sweep.force() || !isInUse) {
+                    sweep.stays(objection);
+                }
+                return;
+            }
             sweep.removing();
             removals.remove(key, object, nowMs, result -> {
                 removed(key, result);
-                sweep.removed(result == Status.OK);
+                sweep.removed(result);
             });
+        }
+
+        @Override
+        public List<Key> underWay() {
+            return removals.underWay();
+        }
+
+        @Override
+        public void await(Key key, Sweeps.Sweep sweep) {
+            if (removals.await(key, sweep::awaited)) {
+                sweep.removing();
+            }
         }
     }
 
