@@ -10,7 +10,7 @@ import sys
 import urllib.request
 from pathlib import Path
 
-from local_pool import START_SECONDS, free_ports
+from local_pool import START_SECONDS, LocalPool, free_ports
 from waiting import eventually
 
 from mooncake.engine import TransferEngine
@@ -20,10 +20,10 @@ VALUE = b"value" * 1000
 
 
 @contextlib.contextmanager
-def running(program, *arguments):
-    """The console script, which ends as Kubernetes ends it."""
+def running(program, *arguments, **variables):
+    """The console script, which ends as Kubernetes ends it. It has these variables of kvpool's alone."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
-    environment["KVPOOL_COMMAND"] = os.environ["KVDEV_BIN"]
+    environment |= {"KVPOOL_COMMAND": os.environ["KVDEV_BIN"], **variables}
     process = subprocess.Popen([Path(sys.executable).parent / program, *arguments], env=environment)
     try:
         yield process
@@ -91,3 +91,30 @@ def test_what_engines_hold_outlives_a_master_that_is_started_elsewhere_and_clien
             assert service.wait(START_SECONDS) == 0
             second.terminate()
             assert second.wait(START_SECONDS) == 0
+
+
+def test_mooncake_client_is_a_member_of_a_pool_that_requires_tls(tmp_path):
+    pool = LocalPool(nodes=0, tls=True)
+    port = free_ports(2)
+    client = [
+        f"--master_server_address={pool.masters}",
+        "--global_segment_size=64MB",
+        f"--port={port}",
+        "--host=127.0.0.1",
+        f"--http_port={port + 1}",
+    ]
+    tls = tmp_path / "tls"
+    command = [os.environ["KVDEV_BIN"], "cert", "issue", "--ca-dir", pool.tls_directory.parent / "ca"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
+    try:
+        subprocess.run([*command, "--name", "agent/a", "--out", tls], env=environment, check=True)
+        with running("mooncake_client", *client, KVPOOL_TLS_DIR=str(tls)) as service:
+            dummy = connected(pool.masters, lambda it: it.setup_dummy(16 << 20, 16 << 20, f"127.0.0.1:{port}"))
+            eventually(lambda: dummy.put("k", VALUE) == 0, "its memory is in the pool", START_SECONDS)
+            assert dummy.get("k") == VALUE
+            dummy.close()
+            assert answer_of(port + 1, "/health") == 200
+            service.terminate()
+            assert service.wait(START_SECONDS) == 0
+    finally:
+        pool.close()

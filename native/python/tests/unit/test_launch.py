@@ -162,7 +162,21 @@ def test_what_a_pool_does_by_itself_or_elsewhere_has_no_effect(argument):
 
 
 def test_the_client_serves_its_port_by_the_agent():
-    assert option(pool_command.of_agent("m:1", "/d", 9301), "--admin-port") == "9301"
+    plain = pool_command.of_agent("m:1", "/d", 9301, None)
+    assert option(plain, "--admin-port") == "9301"
+    assert "--tls-dir" not in plain
+    assert option(pool_command.of_agent("m:1", "/d", 9301, "/tls"), "--tls-dir") == "/tls"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "why"),
+    [("KVPOOL_TLS_DIR", "tls", "absolute path"), ("KVPOOL_PAYLOADS", "encrypted", "the agent connects")],
+)
+def test_what_mooncake_client_cannot_have_is_refused(monkeypatch, capsys, variable, value, why):
+    monkeypatch.setenv(variable, value)
+    monkeypatch.setenv("KVPOOL_COMMAND", "/none")
+    assert client.main(["--master_server_address=127.0.0.1:1"]) == process.USAGE
+    assert variable in capsys.readouterr().err
     assert command_line.read([], CLIENT_FLAGS).values["http_port"] == 9300
 
 

@@ -2,13 +2,16 @@
 """setup_dummy(): what names an agent, what does not, and the memory it gives out."""
 
 import ctypes
+import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from conftest import Fake
 
 import kvpool
 from kvpool import Status
+from mooncake.configuration import agent_settings
 from mooncake.configuration.agent_settings import parse_server_address, read_agent_settings
 from mooncake.configuration.settings import BadSettings
 from mooncake.memory.mem_pool import MemPool
@@ -52,6 +55,17 @@ def test_what_does_not(address: str) -> None:
 def test_host_and_port_need_a_directory(environment: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="set KVPOOL_SOCKET_DIR"):
         parse_server_address("127.0.0.1:50052", environment)
+
+
+def test_host_and_port_of_this_machine_are_those_of_mooncake_client(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(agent_settings, "service_directory", lambda port: str(tmp_path))
+    for host in ("127.0.0.1", "[::1]", "localhost", socket.gethostname(), socket.gethostbyname(socket.gethostname())):
+        assert parse_server_address(f"{host}:50052", {}) == f"{tmp_path}/agent.sock"
+    for host in ("192.0.2.1", "no-such-host.invalid"):
+        with pytest.raises(ValueError, match="set KVPOOL_SOCKET_DIR"):
+            parse_server_address(f"{host}:50052", {})
 
 
 def test_payloads_are_not_this_process_to_choose() -> None:

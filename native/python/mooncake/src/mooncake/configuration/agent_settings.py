@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The arguments of setup_dummy(), checked, so that every problem is reported at once."""
 
+import contextlib
 import os
+import socket
 import stat
 from collections.abc import Mapping
 
-from mooncake.configuration.environment import read_environment
+from mooncake.configuration.environment import ClientOptions, read_environment
 from mooncake.configuration.settings import AgentSettings, BadSettings
 from mooncake.configuration.sizes import parse_size
 
 _SOCKET = "agent.sock"
 _DIRECTORY = "KVPOOL_SOCKET_DIR"
-_LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1", "[::1]"))
 
 
 def service_directory(port: int) -> str:
@@ -34,7 +35,7 @@ def parse_server_address(address: str, environment: Mapping[str, str]) -> str:
     if not host or not port.isdecimal():
         raise ValueError(f'is {address!r}, but must be "unix:/PATH", "/PATH" or "HOST:PORT"')
     directory = environment.get(_DIRECTORY, "").rstrip("/")
-    if not directory and host in _LOOPBACK and is_ours(service_directory(int(port))):
+    if not directory and is_ours(service_directory(int(port))) and _is_this_machine(host):
         directory = service_directory(int(port))
     if not directory.startswith("/"):
         raise ValueError(
@@ -44,6 +45,19 @@ def parse_server_address(address: str, environment: Mapping[str, str]) -> str:
     return f"{directory}/{_SOCKET}"
 
 
+def _is_this_machine(host: str) -> bool:
+    """Whether one of its addresses can be listened on here."""
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), 0, type=socket.SOCK_DGRAM)
+    except OSError:
+        return False
+    for family, kind, _, _, address in found:
+        with contextlib.suppress(OSError), socket.socket(family, kind) as probe:
+            probe.bind(address)
+            return True
+    return False
+
+
 def is_ours(directory: str) -> bool:
     """Anybody may write to /tmp: a directory there counts when this user or root made it."""
     try:
@@ -51,6 +65,16 @@ def is_ours(directory: str) -> bool:
     except OSError:
         return False
     return stat.S_ISDIR(made.st_mode) and made.st_uid in (0, os.getuid())
+
+
+def problem_of_agents(client: ClientOptions) -> str | None:
+    """Why an agent cannot do what the environment says."""
+    if client.payloads is None:
+        return None
+    return (
+        f"KVPOOL_PAYLOADS is {client.payloads!r}, but the agent connects to storage nodes, and follows what each of them is"
+        " set to: leave the variable out, or set storage nodes to encrypted"
+    )
 
 
 def read_agent_settings(
@@ -64,18 +88,16 @@ def read_agent_settings(
             sizes[name] = parse_size(value)
         except ValueError as problem:
             problems.append(f"{name} {problem}")
-    socket = ""
+    path = ""
     try:
-        socket = parse_server_address(str(server_address), environment)
+        path = parse_server_address(str(server_address), environment)
     except ValueError as problem:
         problems.append(f"server_address {problem}")
     client, client_problems = read_environment(environment)
     problems += client_problems
-    if client.payloads is not None:
-        problems.append(
-            f"KVPOOL_PAYLOADS is {client.payloads!r}, but the agent connects to storage nodes, and follows what each of them is"
-            " set to: leave the variable out, or set storage nodes to encrypted"
-        )
+    refused = problem_of_agents(client)
+    if refused is not None:
+        problems.append(refused)
     if problems:
         raise BadSettings(problems)
-    return AgentSettings(socket, sizes["mem_pool_size"], sizes["local_buffer_size"], client)
+    return AgentSettings(path, sizes["mem_pool_size"], sizes["local_buffer_size"], client)

@@ -12,7 +12,9 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from kvpool import KvpoolError
-from mooncake.configuration.agent_settings import is_ours, service_directory
+from kvpool.enrolment import certificate_directory
+from mooncake.configuration.agent_settings import is_ours, problem_of_agents, service_directory
+from mooncake.configuration.environment import ClientOptions, read_environment
 from mooncake.configuration.protocols import REMEDY, override_log, read_override
 from mooncake.connection.own_address import advertised_host
 from mooncake.connection.own_segments import OwnSegments
@@ -45,6 +47,17 @@ def overridden(protocol: str, environment: Mapping[str, str]) -> str | None:
     return protocol
 
 
+def connecting(environment: Mapping[str, str]) -> ClientOptions:
+    """What the environment says of connections, the same as to setup(). Raises BadCommandLine."""
+    options, problems = read_environment(environment)
+    problem = problem_of_agents(options)
+    if problem is not None:
+        problems.append(problem)
+    if problems:
+        raise BadCommandLine(problems)
+    return options
+
+
 def free_port(wanted: int) -> int:
     """The port of --http_port, or 0 (any) where another process listens there: no pool lacks memory for want of a probe."""
     try:
@@ -64,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         line = command_line.read(sys.argv[1:] if arguments is None else arguments, FLAGS)
         instead_of = None if line.help else overridden(str(line.values["protocol"]), os.environ)
+        options = ClientOptions() if line.help else connecting(os.environ)
     except BadCommandLine as refused:
         return process.refuse(PROGRAM, refused.problems)
     if line.help:
@@ -77,27 +91,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     try:
-        return _run(line.values, stop)
+        return _run(line.values, options, stop)
     except (KvpoolError, OSError, ValueError, process.NoCommand) as problem:
         process.say(PROGRAM, str(problem))
         return 1
 
 
-def _run(values: Mapping[str, object], stop: threading.Event) -> int:
+def _run(values: Mapping[str, object], options: ClientOptions, stop: threading.Event) -> int:
     masters = str(values["master_server_address"])
     directory = service_directory(int(str(values["port"])))
     os.makedirs(directory, mode=0o700, exist_ok=True)
     if not is_ours(directory):
         raise OSError(f"{directory} belongs to another user: remove it, or choose another --port")
     http_port = free_port(int(str(values["http_port"])))
-    agent = process.start(pool_command.of_agent(masters, directory, http_port), os.environ)
+    # One certificate for both processes: this one keeps it new, and the agent reads it again.
+    certificates = certificate_directory(options.tls_dir, options.timeout)
+    agent = process.start(pool_command.of_agent(masters, directory, http_port, certificates), os.environ)
     segments = None
     try:
         size = int(str(values["global_segment_size"]))
         if size > 0:
             host = advertised_host(str(values["host"]), masters, os.environ)
             # Named by its address, as a put may prefer it (preferred_segment).
-            segments = OwnSegments(masters, host, _logger)
+            segments = OwnSegments(masters, host, _logger, tls_dir=options.tls_dir)
             own = segments.add(size)
             process.say(PROGRAM, f"{own.size} bytes of this machine are in the pool at {host}:{own.port}")
         while not stop.wait(_LOOK_SECONDS):

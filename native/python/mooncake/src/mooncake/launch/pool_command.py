@@ -44,10 +44,13 @@ def of_master(values: Mapping[str, object]) -> list[str]:
     ]
 
 
-def of_agent(masters: str, socket_directory: str, http_port: int) -> list[str]:
+def of_agent(masters: str, socket_directory: str, http_port: int, certificates: str | None) -> list[str]:
     """What serves clients on the same machine that use setup_dummy(), and probes at the port."""
+    # Any port for admin HTTPS, which no command of the reference has: a machine may have several agents.
+    secure = [] if certificates is None else ["--tls-dir", certificates, "--secure-admin-port", "0"]
     return [
         "agent",
         "--parent-watch",
         *("--masters", masters, "--socket-dir", socket_directory, "--admin-port", str(http_port)),
+        *secure,
     ]
