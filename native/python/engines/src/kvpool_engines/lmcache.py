@@ -14,6 +14,7 @@ import itertools
 import logging
 import os
 import time
+import weakref
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -40,7 +41,10 @@ class KvpoolConnector:
         self._pool = Pool(self._settings, logger)
         self._numbers = itertools.count(1)
         self._completions: SimpleQueue[Completion] = SimpleQueue()
+        self._open: dict[int, int] = {}  # keys of each batch that has no end yet
         self._event = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        # Not with close(): who submits or drains after it would use a descriptor that is something else by then.
+        weakref.finalize(self, os.close, self._event)
         self._lookups = Jobs("kvpool-lookup", _LOOKUP_THREADS, _JOBS_MAX, self._complete)
         self._loads = Jobs("kvpool-load", _LOAD_THREADS, _JOBS_MAX, self._complete)
         self._stores = Jobs("kvpool-store", _STORE_THREADS, _JOBS_MAX, self._complete)
@@ -81,11 +85,12 @@ class KvpoolConnector:
         return self._pool.counts()
 
     def close(self) -> None:
-        """Waits for transfers that run, as LMCache takes their memory back; those that wait are not begun."""
+        """Waits for transfers that run, as LMCache takes their memory back; those that wait end without being begun."""
         for jobs in (self._lookups, self._loads, self._stores):
             jobs.close()
+        for number in list(self._open):
+            self._refuse(number, "the connector was closed")
         self._pool.close()
-        os.close(self._event)
 
     def _submit(self, jobs: Jobs[Completion], keys: list[str], call: Callable[[list[str]], list[bool]]) -> int:
         number = next(self._numbers)
@@ -101,10 +106,17 @@ class KvpoolConnector:
             succeeded = jobs is self._lookups or all(done)
             return number, succeeded, "" if succeeded else "not all keys: see the log", done
 
+        self._open[number] = len(names)
         if not jobs.submit(work):
-            self._complete((number, False, f"{_JOBS_MAX} batches wait already", [False] * len(names)))
+            self._refuse(number, f"{_JOBS_MAX} batches wait already, or the connector was closed")
         return number
 
+    def _refuse(self, number: int, why: str) -> None:
+        keys = self._open.get(number)
+        if keys is not None:
+            self._complete((number, False, why, [False] * keys))
+
     def _complete(self, completion: Completion) -> None:
+        self._open.pop(completion[0], None)
         self._completions.put(completion)
         os.eventfd_write(self._event, 1)
