@@ -272,7 +272,7 @@ def test_what_sessions_hold_is_bounded(
     assert dummy.batch_put_session_start(["p", "q"], [50, 1]) == [0, -200], "both kinds share the bound"
     assert dummy.batch_get_session_start(["a"]) == [-200], "as both are held for a moment"
     dummy.batch_get_session_end(["a"])
-    assert dummy.batch_put_session_start(["q", "r"], [100, 1 << 60]) == [0, -200]
+    assert dummy.batch_put_session_start(["q", "r"], [100, 64 << 20]) == [0, -200]
     assert dummy.batch_put_session_revoke(["p", "q"]) == [0, 0]
     assert dummy.batch_get_session_start(["b"]) == [0]
     assert "first 'b': -200 NO_AVAILABLE_HANDLE: sessions hold 100 of 150 bytes" in caplog.text
@@ -391,6 +391,17 @@ def test_codes_of_a_start_through_an_agent(dummy: MooncakeDistributedStore, fake
     assert dummy.batch_put_session_start(["busy"], [1]) == [-705], "another client is putting it"
     fake.fail(EXISTS, Status.TIMEOUT)
     assert dummy.batch_put_session_start(["late"], [1]) == [-901]
+
+
+@pytest.mark.parametrize(("staging", "largest"), [(2 << 20, 2 << 20), (4096, 1 << 20), (0, 64 << 20)])
+def test_what_can_never_be_stored_through_an_agent_is_not_begun(
+    fake: Fake, caplog: pytest.LogCaptureFixture, staging: int, largest: int
+) -> None:
+    dummy = MooncakeDistributedStore()
+    assert dummy.setup_dummy(0, staging, "unix:/run/kvpool") == 0
+    assert dummy.batch_put_session_start(["fits", "large"], [largest, largest + 1]) == [0, -600]
+    assert f"does not fit into the {largest} bytes of local_buffer_size" in caplog.text
+    dummy.close()
 
 
 def test_wrong_pieces_change_nothing(either: MooncakeDistributedStore, lent: Memory) -> None:

@@ -74,6 +74,11 @@ class AgentSettings:
     staging_bytes: int  # 0: the default
     client: ClientOptions
 
+    @property
+    def largest_value(self) -> int:
+        """All values go through the staging memory: what the library has of it where more or less is not asked for."""
+        return max(self.staging_bytes or 64 << 20, 1 << 20)
+
 
 class BadSettings(Exception):
     """`problems` says all that is wrong, one sentence each."""

@@ -64,8 +64,8 @@ class Pool:
         )
         self.get_sessions = self.new_get_sessions()
         self.put_sessions: PutSessions | OpenValues = (
-            PutSessions(self.client, self.copies, self._session_memory)
-            if self._goes_through_agent
+            PutSessions(self.client, self.copies, self._session_memory, settings.largest_value)
+            if isinstance(settings, AgentSettings)
             else OpenValues(self.client)
         )
 

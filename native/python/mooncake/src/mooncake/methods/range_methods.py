@@ -103,8 +103,9 @@ class RangeMethods(StoreCalls):
         A session lasts 30 s at most. It is over before that when all its storage nodes are lost, when this process ends, or
         when another leader follows: then its room goes back, and -707 says that it can only be started again.
 
-        After setup_dummy() values are put together here, 4 GiB of them (-200 beyond), and stored at their end; then nothing
-        ends a session but that, and of several clients that put one key the first to end it wins.
+        After setup_dummy() values are put together here, 4 GiB of them (-200 beyond), each at most local_buffer_size (-600
+        beyond), and stored at their end; then nothing ends a session but that, and of several clients that put one key the
+        first to end it wins.
         """
         if self._pool is None:
             return self._without_pool("batch_put_session_start")

@@ -53,10 +53,11 @@ class _Draft:
 class PutSessions:
     """Values that are put together here and stored as one when they are whole: readers never see a part of one."""
 
-    def __init__(self, client: Client, copies: RegisteredCopies, memory: SessionMemory) -> None:
+    def __init__(self, client: Client, copies: RegisteredCopies, memory: SessionMemory, largest: int) -> None:
         self._client = client
         self._copies = copies
         self._memory = memory
+        self._largest = largest  # value that can be stored
         self._lock = threading.Lock()
         self._drafts: dict[str, _Draft] = {}
 
@@ -75,6 +76,9 @@ class PutSessions:
             return there
         if size <= 0:
             return Refusal(ErrorCode.INVALID_PARAMS, f"a value of {size} bytes")
+        if size > self._largest:
+            why = f"a value of {size} bytes does not fit into the {self._largest} bytes of local_buffer_size; set up with more"
+            return Refusal(ErrorCode.INVALID_PARAMS, why)
         with self._lock:
             if key in self._drafts:
                 return Refusal(ErrorCode.INVALID_PARAMS, "it has a session already")
