@@ -161,6 +161,40 @@ def test_there_is_no_local_disk_to_take_back(service):
     assert "SSDs belong to storage nodes" in json.loads(body)["remedy"]
 
 
+def test_modes_give_memory_and_take_it_back(pool, service, shared_file):
+    half = 16 << 20
+    shared_file.write_bytes(bytes(2 * half))
+
+    def reconfigure(**fields):
+        status, _, body = service.ask("POST", "/api/reconfigure", json.dumps(fields).encode())
+        return status, json.loads(body)
+
+    def nodes():
+        return {node["id"] for node in pool.view()["nodes"]}
+
+    def decode(offset, size=half):
+        return reconfigure(mode="Decode", path=str(shared_file), size=size, offset=offset)
+
+    before = nodes()
+    status, answer = decode(0)
+    assert (status, answer["mode"], len(answer["segment_ids"])) == (200, "decode", 1)
+    assert decode(0) == (200, answer), "it has that already"
+    segments = [answer["segment_ids"]]
+    for offset, size in ((half, half), (0, 2 * half)):
+        status, answer = decode(offset, size)
+        assert (status, len(answer["segment_ids"])) == (200, 1)
+        segments.append(answer["segment_ids"])
+        eventually(lambda: nodes() - before == set(segments[-1]), "the new part took the place of the one before")
+    status, answer = reconfigure(mode="decode", path=f"{shared_file}-none", size=half)
+    assert (status, answer["mode"]) == (500, "decode"), "what is lent stays"
+    assert nodes() - before == set(segments[-1])
+    assert reconfigure(mode="prefill") == (200, {"status": "success", "mode": "prefill"})
+    eventually(lambda: nodes() == before, "the memory has left the pool")
+    [segment] = decode(0)[1]["segment_ids"]
+    assert service.ask("POST", "/api/unmount_shm", json.dumps({"segment_ids": [segment]}).encode())[0] == 200
+    assert reconfigure(mode="prefill")[0] == 200, "it was taken back by another route"
+
+
 @pytest.mark.parametrize(
     ("path", "body", "expected"),
     [
@@ -175,6 +209,10 @@ def test_there_is_no_local_disk_to_take_back(service):
         ("mount_shm", b'{"name": "a", "size": 1, "offset": -1}', "Invalid size or offset"),
         ("unmount_shm", b'{"segment_ids": []}', "Missing segment_ids"),
         ("unmount_local_disk", b'{"grace_period_seconds": 3601}', "grace_period_seconds must be 0 to 3600"),
+        ("reconfigure", b'{"mode": "both"}', "Invalid mode"),
+        ("reconfigure", b'{"mode": "decode", "size": 1}', "Missing path or size"),
+        ("reconfigure", b'{"mode": "decode", "path": "/dev/shm/../../etc/hosts", "size": 1}', "Invalid path"),
+        ("reconfigure", b'{"mode": "decode", "path": "/dev/shm/a", "size": 0}', "Invalid size or offset"),
         ("unmount", b"{}", "Missing segment_ids"),
         ("unmount", b'{"segment_ids": [1]}', "Missing segment_ids"),
         ("unmount", b'{"segment_ids": ["a"], "grace_period_seconds": 3601}', "grace_period_seconds must be 0 to 3600"),
@@ -189,7 +227,7 @@ def test_wrong_wishes_for_memory_are_the_clients_fault(service, path, body, expe
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("GET", "/api/nothing", 404), ("POST", "/api/put", 405), ("POST", "/api/reconfigure", 501)],
+    [("GET", "/api/nothing", 404), ("POST", "/api/put", 405), ("POST", "/api/reconfigure", 400)],
 )
 def test_other_routes(service, method, path, status):
     answer = service.ask(method, path, b"{}" if method == "POST" else None)

@@ -6,8 +6,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -24,11 +26,8 @@ BODY_BYTES_MAX = 100 << 20
 CALLS_MAX = 16
 
 _GRACE_SECONDS_MAX = 3600
-_NOT_SERVED = (
-    "/api/reconfigure is not served: give memory to the pool by /api/mount or /api/mount_shm, and take it back by "
-)
-_NOT_SERVED += "/api/unmount or /api/unmount_shm"
 _SHARED = "/dev/shm"
+_LENT_FROM = (f"{_SHARED}/", "/dev/hugepages/")
 
 
 class Routes:
@@ -37,6 +36,8 @@ class Routes:
     def __init__(self, store: MooncakeDistributedStore) -> None:
         self._store = store
         self._threads = ThreadPoolExecutor(CALLS_MAX, thread_name_prefix="mooncake-rest")
+        self._mode = asyncio.Lock()  # held while it changes
+        self._lent: dict[str, _Region] = {}  # by segment: what mode decode gives to the pool
 
     def application(self) -> web.Application:
         """The application, with a bound for bodies and JSON for every error."""
@@ -54,7 +55,7 @@ class Routes:
                 web.post("/api/mount_shm", self.mount_shared),
                 web.post("/api/unmount_shm", self.unmount_shared),
                 web.post("/api/unmount_local_disk", self.unmount_local_disk),
-                web.post("/api/reconfigure", self.not_served),
+                web.post("/api/reconfigure", self.reconfigure),
             ]
         )
         application.on_cleanup.append(self._close)
@@ -145,28 +146,80 @@ class Routes:
     async def unmount_shared(self, request: web.Request) -> web.Response:
         given = await _fields(request)
         ids, grace = _segments(given), _grace(given)
-        codes = [await self._call(partial(self._store.unmount_segment, [one], grace)) for one in ids]
-        left = {one: code for one, code in zip(ids, codes, strict=True) if code != 0}
-        if not left:
-            return _answer({"status": "success"})
-        what = "Unmount failed for one or more segments"
-        return web.json_response(
-            {**failure(what, next(iter(left.values()))), "failed_segment_ids": [*left]}, status=500
-        )
+        left = await self._unmount(ids, grace)
+        return _left(left) if left else _answer({"status": "success"})
+
+    async def reconfigure(self, request: web.Request) -> web.Response:
+        """Mode decode gives a part of a file to the pool, in the place of what it gave before; mode prefill takes it back."""
+        given = await _fields(request)
+        mode = str(given.get("mode", "")).lower()
+        if mode not in ("decode", "prefill"):
+            return _error(400, "Invalid mode. Use 'decode' or 'prefill'")
+        protocol, location = given.get("protocol", "tcp"), given.get("location", "")
+        if not isinstance(protocol, str) or not isinstance(location, str):
+            return _error(400, "protocol and location must be texts")
+        region = _region(given) if mode == "decode" else None
+        async with self._mode:
+            if region is not None:
+                return await self._decode(region, protocol, location)
+            left = await self._take_back(list(self._lent))
+            return _left(left) if left else _answer({"status": "success", "mode": "prefill"})
+
+    async def _decode(self, region: _Region, protocol: str, location: str) -> web.Response:
+        if list(self._lent.values()) != [region]:
+            # Two segments over the same bytes would overwrite each other's values. Any other goes once there is the new one.
+            left = await self._take_back([one for one, lent in self._lent.items() if lent.overlaps(region)])
+            if left:
+                return _left(left)
+            mount = partial(self._store.mount_segment, region.path, region.size, region.offset, protocol, location)
+            result = await self._call(mount)
+            if result["ret"] != 0:
+                body = {**failure("Mount failed", result["ret"]), "mode": "decode" if self._lent else "prefill"}
+                return web.json_response(body, status=500)
+            before = list(self._lent)
+            self._lent.update(dict.fromkeys(result["segment_ids"], region))
+            await self._take_back(before)  # what is left of it is tried again with the next change
+        return _answer({"status": "success", "mode": "decode", "segment_ids": list(self._lent)})
+
+    async def _take_back(self, ids: list[str]) -> dict[str, int]:
+        """Codes of those that are still lent: others may have been unmounted by another route."""
+        left = await self._unmount(ids, 0)
+        return {one: code for one, code in left.items() if one in self._lent}
+
+    async def _unmount(self, ids: list[str], grace: int) -> dict[str, int]:
+        """Codes of those that were not unmounted."""
+        left = {}
+        for one in ids:
+            code = await self._call(partial(self._store.unmount_segment, [one], grace))
+            if code == ErrorCode.SEGMENT_NOT_FOUND or (code == 0 and grace == 0):
+                self._lent.pop(one, None)
+            if code != 0:
+                left[one] = code
+        return left
 
     async def unmount_local_disk(self, request: web.Request) -> web.Response:
         grace = _grace(await _fields(request))
         code = await self._call(lambda: self._store.unmount_local_disk_segment(grace))
         return _answer({"status": "success"}) if code == 0 else _failed("Unmount local disk failed", code)
 
-    async def not_served(self, _request: web.Request) -> web.Response:
-        return _error(501, _NOT_SERVED)
-
     async def _call(self, call: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
     async def _close(self, _application: web.Application) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class _Region:
+    """A part of a file."""
+
+    path: str
+    offset: int
+    size: int
+
+    def overlaps(self, other: _Region) -> bool:
+        same = self.path == other.path
+        return same and self.offset < other.offset + other.size and other.offset < self.offset + self.size
 
 
 class _BadBody(Exception):
@@ -181,6 +234,23 @@ async def _fields(request: web.Request) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise _BadBody("the body is no JSON object")
     return given
+
+
+def _region(given: dict[str, Any]) -> _Region:
+    path, size, offset = given.get("path"), given.get("size"), given.get("offset", 0)
+    if not path or size is None:
+        raise _BadBody("Missing path or size for decode mode")
+    path = os.path.realpath(path) if isinstance(path, str) and "\0" not in path else ""
+    if not path.startswith(_LENT_FROM):
+        raise _BadBody(f"Invalid path, must be a file below {' or '.join(_LENT_FROM)}")
+    if type(size) is not int or not 0 < size < 1 << 63 or type(offset) is not int or not 0 <= offset < 1 << 63:
+        raise _BadBody("Invalid size or offset: size must be 1 byte or more, offset 0 or more")
+    return _Region(path, offset, size)
+
+
+def _left(codes: dict[str, int]) -> web.Response:
+    body = failure("Unmount failed for one or more segments", next(iter(codes.values())))
+    return web.json_response({**body, "failed_segment_ids": [*codes]}, status=500)
 
 
 def _segments(given: dict[str, Any]) -> list[str]:
