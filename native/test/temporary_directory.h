@@ -9,11 +9,13 @@
 
 namespace kvpool::test {
 
-/// A fresh directory on tmpfs, gone with the object. The path is short: unix sockets allow 107 bytes.
+/// A fresh directory on tmpfs, or below another one, gone with the object. The path is short: unix sockets allow 107
+/// bytes.
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() {
-    std::string name = std::filesystem::exists("/dev/shm") ? "/dev/shm/kvt-XXXXXX" : "/tmp/kvt-XXXXXX";
+  TemporaryDirectory() : TemporaryDirectory(std::filesystem::exists("/dev/shm") ? "/dev/shm" : "/tmp") {}
+  explicit TemporaryDirectory(const std::string& parent) {
+    std::string name = parent + "/kvt-XXXXXX";
     EXPECT_NE(::mkdtemp(name.data()), nullptr);
     path_ = name;
   }

@@ -15,14 +15,14 @@
 namespace kvpool::ssd {
 namespace {
 
-/// Copied and written at a time: large enough for the device, small enough to be had beside the payloads.
-constexpr uint64_t kWriteBytes = uint64_t{4} << 20;
+/// Copied at a time: large enough for the device, small enough to be had beside the payloads.
+constexpr uint64_t kBufferBytes = uint64_t{4} << 20;
 
 Status writePayload(Device& device, const WritePayload& job) {
-  const BlockBuffer buffer(std::min<uint64_t>(kWriteBytes, job.from.size()));
+  const BlockBuffer buffer(std::min<uint64_t>(kBufferBytes, job.from.size()));
   uint32_t crc = 0;
-  for (uint64_t at = 0; at < job.from.size() || at == 0; at += kWriteBytes) {
-    const uint64_t count = std::min<uint64_t>(kWriteBytes, job.from.size() - at);
+  for (uint64_t at = 0; at < job.from.size() || at == 0; at += kBufferBytes) {
+    const uint64_t count = std::min<uint64_t>(kBufferBytes, job.from.size() - at);
     crc = crc32cCopy(buffer.bytes().data(), job.from.data() + at, count, crc);
     const Piece piece{job.to + at, buffer.bytes().first(tierExtentBytes(count))};
     std::fill(piece.bytes.begin() + static_cast<std::ptrdiff_t>(count), piece.bytes.end(), uint8_t{0});
@@ -44,12 +44,36 @@ Status storeBlocks(Device& device, const StoreBlocks& job) {
   return device.sync();
 }
 
-Status readPayload(Device& device, const ReadPayload& job, BlockBuffer& into) {
-  into = BlockBuffer(job.length);
-  const Piece piece{job.from, into.bytes()};
-  if (Status read = device.read({&piece, 1}); !read.ok()) return read;
-  const uint32_t crc = crc32c(into.bytes().data(), job.length);
+Status judge(const ReadPayload& job, uint32_t crc) {
   return crc == job.crc ? Status() : Status(KV_CHECKSUM, "the payload on the SSD does not match its checksum");
+}
+
+Status readInto(Device& device, const ReadPayload& job, std::span<uint8_t> into) {
+  const Piece piece{job.from, into.first(tierExtentBytes(job.length))};
+  if (Status read = device.read({&piece, 1}); !read.ok()) return read;
+  return judge(job, crc32c(into.data(), job.length));
+}
+
+Status readThroughBuffer(Device& device, const ReadPayload& job) {
+  const BlockBuffer buffer(std::min<uint64_t>(kBufferBytes, job.length));
+  uint32_t crc = 0;
+  for (uint64_t at = 0; at < job.length || at == 0; at += kBufferBytes) {
+    const uint64_t count = std::min<uint64_t>(kBufferBytes, job.length - at);
+    const Piece piece{job.from + at, buffer.bytes().first(tierExtentBytes(count))};
+    if (Status read = device.read({&piece, 1}); !read.ok()) return read;
+    crc = crc32cCopy(job.into.data() + at, buffer.bytes().data(), count, crc);
+  }
+  return judge(job, crc);
+}
+
+/// The kernel may not read a device into memory that others made, as where a driver mapped it, and others may store
+/// there what they should not: no disk is judged by that.
+Status readPayload(Device& device, const ReadPayload& job, BlockBuffer& payload) {
+  if (!job.into.empty()) {
+    return readInto(device, job, job.into).ok() ? Status() : readThroughBuffer(device, job);
+  }
+  payload = BlockBuffer(job.length);
+  return readInto(device, job, payload.bytes());
 }
 
 }  // namespace

@@ -34,13 +34,14 @@ struct ReadPayload {
   uint64_t from = 0;
   uint64_t length = 0;
   uint32_t crc = 0;
+  std::span<uint8_t> into = {};  // whole blocks; none: into memory of its own
 };
 using Job = std::variant<WritePayload, StoreBlocks, ReadPayload>;
 
 struct Done {
   Job job;
   Status status;
-  BlockBuffer payload;  // of a ReadPayload that is KV_OK
+  BlockBuffer payload;  // of a ReadPayload that is KV_OK and had no memory
 };
 
 /// Does one job, in the caller's thread. KV_OUT_OF_MEMORY when there is none for its buffer: nothing was done then.

@@ -115,6 +115,8 @@ struct FreedExtent {
 
 wire::Bytes fence(uint64_t request, const Authority& authority, uint64_t objectLeaseMs, const GrantSecret& secret);
 wire::Bytes free(uint64_t request, const Authority& authority, std::span<const FreedExtent> extents);
+wire::Bytes copyToSsd(uint64_t request, const Authority& authority, uint64_t incarnation,
+                      const DirectoryRecord& record);
 wire::Bytes grantReply(const client::GrantReply& reply, uint32_t deadlineMs);
 wire::Bytes lookupReply(const client::LookupReply& reply);
 wire::Bytes publishReply(const client::KeysReply& reply);

@@ -149,6 +149,7 @@ void MasterModel::apply(uint64_t connection, Node& node, const DirectoryRecords&
     if (!record.committed) continue;
     node.slots[slot] = record;
     held_[record.object][connection] = record;
+    if (record.extent.segment == kTierSegment) freeDemoted(connection, node, record.object);
     if (!node.fenced) publishHighest(record);
   }
 }
@@ -169,10 +170,31 @@ void MasterModel::freeSuperseded(uint64_t connection, const Node& node) {
   if (!old.empty()) send(connection, free(++lastRequest_, authority_, old));
 }
 
+void MasterModel::demote(const std::string& key) {
+  for (const auto& [connection, record] : copies(key))
+    send(connection, copyToSsd(++lastRequest_, authority_, nodes_.at(connection).incarnation, record));
+}
+
+bool MasterModel::isOnSsd(const std::string& key) const {
+  const Copies all = copies(key);
+  return !all.empty() &&
+         std::ranges::all_of(all, [](const auto& copy) { return copy.second.extent.segment == kTierSegment; });
+}
+
+void MasterModel::freeDemoted(uint64_t connection, const Node& node, const ObjectId& object) {
+  std::vector<FreedExtent> inMemory;
+  for (const auto& [slot, record] : node.slots) {
+    if (record.object == object && record.extent.segment == kMemorySegment) inMemory.push_back({record.extent, object});
+  }
+  if (!inMemory.empty()) send(connection, free(++lastRequest_, authority_, inMemory));
+}
+
 void MasterModel::forget(uint64_t connection, const DirectoryRecord& record) {
   const auto held = held_.find(record.object);
   if (held == held_.end()) return;
-  held->second.erase(connection);
+  const auto copy = held->second.find(connection);
+  if (copy == held->second.end() || copy->second.extent != record.extent) return;  // it lies elsewhere on the node now
+  held->second.erase(copy);
   if (held->second.empty()) held_.erase(held);
 }
 

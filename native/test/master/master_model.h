@@ -58,6 +58,10 @@ class MasterModel {
   [[nodiscard]] size_t readyNodes() const;
   [[nodiscard]] size_t publishedObjects() const { return published_.size(); }
 
+  /// Moves an object from the memory of its storage nodes to their SSDs.
+  void demote(const std::string& key);
+  [[nodiscard]] bool isOnSsd(const std::string& key) const;
+
   /// From now on it says of no node that it is transient.
   void callAllLasting() { callsAllLasting_ = true; }
 
@@ -100,6 +104,7 @@ class MasterModel {
   void raiseEpoch(uint64_t above);
   void publishHighest(const DirectoryRecord& record);
   void freeSuperseded(uint64_t connection, const Node& node);
+  void freeDemoted(uint64_t connection, const Node& node, const ObjectId& object);
   void fenceAcked(uint64_t connection, Node& node, const Ack& ack);
   void send(uint64_t connection, wire::Bytes frame) { outgoing_.push_back({connection, std::move(frame), false}); }
   void refuse(uint64_t connection, wire::Refused refused);

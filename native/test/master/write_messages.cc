@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 
+#include "dev_kvpool_wire/Copy.h"
 #include "dev_kvpool_wire/ExistsReply.h"
 #include "dev_kvpool_wire/Fence.h"
 #include "dev_kvpool_wire/Free.h"
@@ -85,6 +86,19 @@ wire::Bytes free(uint64_t request, const Authority& authority, std::span<const F
       put(group.extent(), freed.extent);
       put(group.objectId(), freed.object);
     }
+  });
+}
+
+wire::Bytes copyToSsd(uint64_t request, const Authority& authority, uint64_t incarnation,
+                      const DirectoryRecord& record) {
+  return frameOf<sbe::Copy>(textRoom(record.key.size()) + textRoom(0) + textRoom(0), [&](sbe::Copy& message) {
+    message.requestId(request).payloadLength(record.payloadLength).payloadCrc(record.payloadCrc);
+    message.sourceIncarnation(incarnation).medium(sbe::Medium::SSD).sourceIsTransient(wire::flag(false));
+    put(message.authority(), authority);
+    put(message.objectId(), record.object);
+    put(message.sourceExtent(), record.extent);
+    wire::putRetention(message, {});
+    message.putKey(record.key).putSourceTcp("", 0).putSourceNode("", 0);
   });
 }
 

@@ -43,6 +43,15 @@ void TestMaster::in(const std::function<void(MasterServer&)>& task) {
   done.get_future().wait();
 }
 
+bool TestMaster::demote(const std::string& key) {
+  in([&](MasterServer& server) { server.model().demote(key); });
+  return eventually([&] {
+    bool isThere = false;
+    in([&](MasterServer& server) { isThere = server.model().isOnSsd(key); });
+    return isThere;
+  });
+}
+
 bool TestMaster::awaitNodes(size_t count) {
   return eventually([&] {
     size_t ready = 0;

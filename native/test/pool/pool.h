@@ -38,6 +38,8 @@ class TestMaster {
   /// Runs in the master's thread and waits for it.
   void in(const std::function<void(MasterServer&)>& task);
   bool awaitNodes(size_t count);
+  /// From memory to the SSDs of its storage nodes, and waits for it.
+  bool demote(const std::string& key);
 
  private:
   const std::string host_;

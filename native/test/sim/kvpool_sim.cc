@@ -170,6 +170,9 @@ struct Flatten {
   void operator()(const node::ConnectRemote&) const { throw std::logic_error("remote memory is not simulated"); }
   void operator()(const node::PullPayload&) const { throw std::logic_error("remote memory is not simulated"); }
   void operator()(const node::PushPayload&) const { throw std::logic_error("remote memory is not simulated"); }
+  void operator()(const node::TakeStaging&) const { throw std::logic_error("remote memory is not simulated"); }
+  void operator()(const node::PushStaged&) const { throw std::logic_error("remote memory is not simulated"); }
+  void operator()(const node::DropStaging&) const { throw std::logic_error("remote memory is not simulated"); }
   void operator()(const node::Close& a) const {
     text(KV_SIM_CLOSE, a.reason);
     out->connection = a.connection;

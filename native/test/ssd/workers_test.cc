@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <memory>
@@ -11,7 +12,9 @@
 #include <set>
 #include <vector>
 
+#include "base/crc32c.h"
 #include "ssd/device_in_memory.h"
+#include "ssd/layout.h"
 
 namespace kvpool::ssd {
 namespace {
@@ -80,6 +83,44 @@ TEST(Workers, AReadThatNobodyWantsIsNotBegunAndAnsweredAllTheSame) {
   }
   EXPECT_FALSE(done.contains(kReads - 1));
   EXPECT_EQ(device.begun, kReads - 1);
+}
+
+/// Memory that a driver mapped: the kernel reads no device into it.
+class ForeignMemory final : public Device {
+ public:
+  Status read(std::span<const Piece> pieces) override {
+    for (const Piece& piece : pieces) {
+      if (piece.bytes.data() >= foreign.data() && piece.bytes.data() < foreign.data() + foreign.size())
+        return {KV_IO, "bad address"};
+    }
+    return disk.read(pieces);
+  }
+  Status write(std::span<const Piece> pieces) override { return disk.write(pieces); }
+  Status sync() override { return {}; }
+
+  std::span<uint8_t> foreign;
+  test::DeviceInMemory disk{kTierBytesMin};
+};
+
+TEST(Workers, APayloadIsReadIntoTheMemoryThatIsGiven) {
+  constexpr uint64_t kLength = (uint64_t{9} << 20) + 5;
+  const BlockBuffer memory(kLength);
+  ForeignMemory device;
+  for (uint64_t i = 0; i < kLength; ++i)
+    device.disk.bytes.data()[kBlockBytes + i] = static_cast<uint8_t>(i * 7 / 3);
+  const uint32_t crc = crc32c(device.disk.bytes.data() + kBlockBytes, kLength);
+  for (const bool isForeign : {false, true}) {
+    device.foreign = isForeign ? memory.bytes() : std::span<uint8_t>();
+    std::ranges::fill(memory.bytes(), uint8_t{0});
+    const Done done = perform(device, ReadPayload{1, kBlockBytes, kLength, crc, memory.bytes()});
+    EXPECT_TRUE(done.status.ok()) << done.status.text();
+    EXPECT_EQ(crc32c(memory.bytes().data(), kLength), crc) << isForeign;
+    EXPECT_TRUE(done.payload.bytes().empty());
+    EXPECT_EQ(perform(device, ReadPayload{1, kBlockBytes, kLength, crc + 1, memory.bytes()}).status.code(),
+              KV_CHECKSUM);
+  }
+  device.disk.failing = {KV_IO, "broken"};
+  EXPECT_EQ(perform(device, ReadPayload{1, kBlockBytes, kLength, crc, memory.bytes()}).status.text(), "broken");
 }
 
 TEST(Workers, NoMemoryForABufferHasAStatusOfItsOwn) {

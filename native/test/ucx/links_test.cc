@@ -18,6 +18,9 @@ class LinksTest : public testing::Test, private RemoteEvents {
     auto worker = ucx::Worker::create(test::FakeUcx::api());
     UcxSource source{std::move(worker.value()), nullptr};
     source.segment = source.worker->map(segment_.data(), segment_.size()).value();
+    source.ofTier = ssd::BlockBuffer(1 << 20);
+    source.tier = source.worker->map(source.ofTier.bytes().data(), 1 << 20).value();
+    tier_ = source.tierBytes();
     links_.emplace(std::move(source), std::span<uint8_t>(segment_), static_cast<RemoteEvents&>(*this),
                    kConnectTimeoutMs);
   }
@@ -51,6 +54,7 @@ class LinksTest : public testing::Test, private RemoteEvents {
   }
 
   test::FakeUcx fake_;
+  std::span<uint8_t> tier_;
   std::vector<uint8_t> segment_ = std::vector<uint8_t>(8 << 20, 's');
   std::vector<uint8_t> staging_ = std::vector<uint8_t>(4 << 20, 'c');
   uint64_t nowMs_ = 5000;
@@ -77,6 +81,17 @@ TEST_F(LinksTest, ALargePayloadIsSummedInTurns) {
   EXPECT_FALSE(links_->settled());
   settle();
   EXPECT_EQ(take(), "1 pulled " + std::to_string(crc32c(staging_.data(), 3 << 20)) + "; ");
+}
+
+TEST_F(LinksTest, WhatTheSsdReadIsMovedFromWhereItLies) {
+  ASSERT_NO_FATAL_FAILURE(connect());
+  std::ranges::fill(tier_, uint8_t{'d'});
+  links_->pushStaged({kClient, 1, 8, 5}, tier_.subspan(4096, 5));
+  links_->pushStaged({kClient, 2, 0, 0}, tier_.first(0));
+  links_->pushStaged({kClient + 1, 3, 0, 5}, tier_.first(5));
+  settle();
+  EXPECT_EQ(take(), "2 pushed; 3 not pushed; 1 pushed; ");
+  EXPECT_EQ(std::string(staging_.begin() + 7, staging_.begin() + 14), "cdddddc");
 }
 
 TEST_F(LinksTest, NothingIsMovedForAnEmptyPayload) {

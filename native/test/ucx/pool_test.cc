@@ -37,7 +37,8 @@ class Environment {
   std::optional<std::string> before_;
 };
 
-NodeHandle startUcxNode(const std::string& masters, const std::string& directory, uint32_t protocols = kUcx) {
+NodeHandle startUcxNode(const std::string& masters, const std::string& directory, uint32_t protocols = kUcx,
+                        const std::string& ssd = "") {
   kv_node_params params{};
   params.struct_size = sizeof params;
   params.pool_id = kPoolText;
@@ -48,6 +49,8 @@ NodeHandle startUcxNode(const std::string& masters, const std::string& directory
   params.data_dir = directory.c_str();
   params.segment_bytes = 160 << 20;
   params.protocols = protocols;
+  params.ssd_path = ssd.c_str();
+  params.ssd_bytes = ssd.empty() ? 0 : uint64_t{64} << 20;
   params.connect_timeout_ms = 30000;  // a slow machine is no reason to go on by tcp
   char err[512] = "";
   kv_node* node = nullptr;
@@ -145,6 +148,26 @@ TEST_F(UcxPool, LargeBatchesShareTheStagingMemory) {
     ASSERT_TRUE(memory[i].substr(0, gets[i].result_length) == values[i]) << keys[i];
   }
   EXPECT_GT(statsOf(client_.get()).ucx_bytes, 0u);
+}
+
+TEST_F(UcxPool, WhatLiesOnTheSsdIsMovedToo) {
+  const TemporaryDirectory ssd("/tmp");
+  node_ = startUcxNode(master_.address(), directory_.path(), kUcx, ssd.path());
+  ASSERT_TRUE(master_.awaitNodes(1));
+  client_ = connectUcx(master_.address());
+  for (const size_t length : {4096u, 4097u, 5000001u}) {
+    const std::string key = std::to_string(length);
+    const std::string value = pattern(length, length);
+    ASSERT_EQ(put(client_.get(), key, value), KV_OK) << explain(client_.get());
+    ASSERT_TRUE(master_.demote(key));
+    const uint64_t before = statsOf(client_.get()).ucx_bytes;
+    const uint64_t reads = statsOf(node_.get()).ssd_reads;
+    const Got got = get(client_.get(), key, length);
+    EXPECT_EQ(got.status, KV_OK) << explain(client_.get());
+    EXPECT_TRUE(got.value == value) << length;
+    EXPECT_EQ(statsOf(client_.get()).ucx_bytes - before, length > 4096 ? length : 0U);
+    EXPECT_TRUE(eventually([&] { return statsOf(node_.get()).ssd_reads == reads + 1; }));
+  }
 }
 
 TEST_F(UcxPool, ARestartedNodeIsAttachedAnew) {

@@ -47,8 +47,9 @@ void NodeConnection::begin() {
 
 bool NodeConnection::goesByRemote(const Transfer& transfer) const {
   const bool isRead = transfer.direction == Direction::Read;
-  const bool inMemory = isRead ? transfer.extent.segment == kMemorySegment : transfer.direction == Direction::Write;
-  return remote_ && inMemory && transfer.offsets == nullptr && transfer.length > kRemoteInlineBytes &&
+  const bool moves =
+      isRead ? remoteOfSsd_ || transfer.extent.segment == kMemorySegment : transfer.direction == Direction::Write;
+  return remote_ && moves && transfer.offsets == nullptr && transfer.length > kRemoteInlineBytes &&
          transfer.length <= kStagingBytes;
 }
 
@@ -162,6 +163,8 @@ void NodeConnection::readable(const ReadReply& reply) {
   const bool asked =
       moving != nullptr && moving->transfer.direction == Direction::Read && moving->step == Step::AwaitingReply;
   if (!asked) return fail(Status(KV_PROTOCOL, "answered a read that was not asked for"));
+  const bool ofSsd = moving->transfer.extent.segment != kMemorySegment;
+  if (reply.status == KV_INVALID_ARGUMENT && moving->staging && ofSsd) return readWithoutRemote(reply.request, *moving);
   if (reply.status != KV_OK) return finish(reply.request, reply.status);
   if (reply.payloadLength != moving->transfer.length) {
     return fail(Status(KV_PROTOCOL, "announced " + std::to_string(reply.payloadLength) + " bytes for an object of " +
@@ -178,6 +181,14 @@ void NodeConnection::readable(const ReadReply& reply) {
   ReceivePayload receive{connection_, reply.request, std::nullopt, moving->transfer.length};
   if (!moving->orphan) receive.destination = moving->transfer.memory;
   context_.act(receive);
+}
+
+/// The node has no memory for that, or comes from before.
+void NodeConnection::readWithoutRemote(TransferId id, Moving& moving) {
+  remoteOfSsd_ = false;
+  if (moving.orphan) return finish(id, KV_INVALID_ARGUMENT);
+  ring_.release(*std::exchange(moving.staging, std::nullopt));
+  context_.act(SendFrame{connection_, readOf(moving.transfer)});
 }
 
 void NodeConnection::payloadReceived(TransferId id, uint32_t computedCrc, uint32_t sentCrc) {

@@ -86,6 +86,7 @@ class NodeConnection {
   Moving* find(TransferId id);
   void written(const WriteReply& reply);
   void readable(const ReadReply& reply);
+  void readWithoutRemote(TransferId id, Moving& moving);
   void finish(TransferId id, int32_t status, const ExtentRef& extent = {});
   void countRooms(const Moving& moving, int32_t status, const ExtentRef& extent);
   void report(const Transfer& transfer, int32_t status);
@@ -114,6 +115,7 @@ class NodeConnection {
   Time restUntil_ = 0;
   bool failedForGood_ = false;
   bool remote_ = false;         // attached on this connection
+  bool remoteOfSsd_ = true;     // until the node says that what lies on its SSD is not moved so
   bool remoteGivenUp_ = false;  // in this life of the node
   uint32_t remoteLosses_ = 0;   // connections that ended with it
   bool shmWasUsed_ = false;     // in this life of the node, as in the next

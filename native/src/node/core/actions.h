@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -64,12 +65,14 @@ struct TierStore {
   std::shared_ptr<const ssd::Table::Batch> batch;
 };
 
-/// Read a payload from the SSD and keep it under the number. Answered by tierRead(op, status).
+/// Read a payload from the SSD and keep it under the number, or into the staging memory that was taken for a transfer.
+/// Answered by tierRead(op, status).
 struct TierRead {
   uint64_t op;
   uint64_t from;  ///< on the device
   uint64_t length;
   uint32_t crc;
+  std::optional<uint64_t> transfer = {};
 };
 
 /// Nobody wants what is read under the number any more: what has not begun need not. Answered by tierRead() all the
@@ -176,6 +179,29 @@ struct PushPayload {
   uint64_t length;
 };
 
+/// Take staging memory of this node for a payload that the SSD is to read there, and from which it is moved to the
+/// client's memory. Answered by stagingTaken(transfer, good) when there is some, and when the connection closes before.
+/// It is taken until PushStaged or DropStaging.
+struct TakeStaging {
+  ConnectionId connection;
+  uint64_t transfer;
+  uint64_t length;
+};
+
+/// Copy from the staging memory that was taken for the transfer into the client's memory. Answered by
+/// pushed(transfer, good), also when the connection closes; nothing is taken any more then.
+struct PushStaged {
+  ConnectionId connection;
+  uint64_t transfer;
+  uint64_t stagingOffset;
+  uint64_t length;
+};
+
+/// Nothing is moved from the staging memory that was taken for the transfer, and nothing is read into it any more.
+struct DropStaging {
+  uint64_t transfer;
+};
+
 /// Send what is queued, then close. Answered by closed(connection).
 struct Close {
   ConnectionId connection;
@@ -206,7 +232,7 @@ struct Note {
 
 using Action = std::variant<SendFrames, SendSegments, SendPayload, SendParts, ReceivePayload, ReceiveParts,
                             DiscardPayload, CopyStaging, CopyStagingParts, MapStaging, ConnectRemote, PullPayload,
-                            PushPayload, Close, Dial, DialSource, Note, TierWrite, TierStore, TierRead, CancelTierRead,
-                            SendTierPayload, SendTierParts, DropTierPayload>;
+                            PushPayload, TakeStaging, PushStaged, DropStaging, Close, Dial, DialSource, Note, TierWrite,
+                            TierStore, TierRead, CancelTierRead, SendTierPayload, SendTierParts, DropTierPayload>;
 
 }  // namespace kvpool::node

@@ -567,11 +567,14 @@ void ClientSessions::payloadSent(ConnectionId id) {
 // Begun in the order of the requests, as far as there is room,
 // and answered as they come. Nothing else of the connection waits for them.
 
+// What goes to memory that the client offered is read into staging memory of
+// this node, which is taken before: the disk waits for nothing.
+
 void ClientSessions::beginTierReads(ConnectionId id, Session& session) {
-  while (!session.starved && !session.tierReads.empty() && session.tierOps.size() < kTierReadsMax) {
-    const ReadRequest& request = session.tierReads.front().request;
-    const Result<Tier::Begun> begun =
-        tier_.beginRead(request.extent, request.objectId, request.payloadLength, session.keys, session.tierBytes);
+  while (!session.starved && !session.staging && !session.tierReads.empty() && session.tierOps.size() < kTierReadsMax) {
+    const Read& first = session.tierReads.front();
+    if (first.stagingOffset && !first.transfer && tier_.on()) return takeStaging(id, session);
+    const Result<Tier::Begun> begun = beginTierRead(session, first);
     if (begun.status().code() == KV_QUEUE_FULL) {
       session.starved = true;
       starved_.push_back(id);
@@ -582,12 +585,56 @@ void ClientSessions::beginTierReads(ConnectionId id, Session& session) {
     if (!begun.ok()) {
       ++context_.stats.readMisses;
       refuseRead(id, read.request.requestId, begun.status().code());
+      dropStaging(read);
       continue;
     }
     session.tierBytes += begun.value().heldBytes;
     session.tierOps.push_back(begun.value().op);
     tierReads_.emplace(begun.value().op, TierRead{id, std::move(read), begun.value().crc, begun.value().heldBytes});
   }
+}
+
+Result<Tier::Begun> ClientSessions::beginTierRead(const Session& session, const Read& read) {
+  const ReadRequest& request = read.request;
+  if (read.transfer) {
+    return tier_.beginStagedRead(request.extent, request.objectId, request.payloadLength, session.keys, *read.transfer);
+  }
+  return tier_.beginRead(request.extent, request.objectId, request.payloadLength, session.keys, session.tierBytes);
+}
+
+void ClientSessions::takeStaging(ConnectionId id, Session& session) {
+  const ReadRequest& request = session.tierReads.front().request;
+  const uint64_t number =
+      beginTransfer(session, {id, request.requestId, *session.remote, request.payloadLength, {}, 0, 0});
+  session.staging = number;
+  context_.outbox.add(TakeStaging{id, number, request.payloadLength});
+}
+
+void ClientSessions::stagingTaken(uint64_t transfer, bool good) {
+  const auto begun = remoteTransfers_.find(transfer);
+  if (begun == remoteTransfers_.end()) throw std::logic_error("staging memory was taken that was not asked for");
+  const ConnectionId id = begun->second.connection;
+  const auto found = sessions_.find(id);
+  const bool isWanted = found != sessions_.end() && found->second.staging == transfer;
+  if (!good || !isWanted) endTransfer(transfer);
+  if (good && !isWanted) context_.outbox.add(DropStaging{transfer});
+  if (!isWanted) return;
+  Session& session = found->second;
+  session.staging.reset();
+  if (good) {
+    session.tierReads.front().transfer = transfer;
+  } else {
+    refuseRead(id, session.tierReads.front().request.requestId, KV_TRANSFER_FAILED);
+    session.tierReads.pop_front();
+  }
+  beginTierReads(id, session);
+}
+
+/// Once nothing is read into it any more.
+void ClientSessions::dropStaging(const Read& read) {
+  if (!read.transfer) return;
+  endTransfer(*read.transfer);
+  context_.outbox.add(DropStaging{*read.transfer});
 }
 
 void ClientSessions::tierRead(uint64_t op, int32_t status) {
@@ -598,21 +645,31 @@ void ClientSessions::tierRead(uint64_t op, int32_t status) {
   TierRead read = std::move(found->second);
   tierReads_.erase(found);
   if (read.left) {
+    dropStaging(read.read);
     tier_.releaseRead(read.heldBytes);
     return feedStarved();
   }
   Session& session = sessions_.at(read.connection);
   std::erase(session.tierOps, op);
   const ConnectionId connection = read.connection;
-  if (status == KV_OK) {
-    sendTier(session, op, std::move(read));
-  } else {
+  if (status != KV_OK) {
     ++context_.stats.readMisses;
     refuseRead(connection, read.read.request.requestId, status);
+    dropStaging(read.read);
     releaseTier(session, read.heldBytes);
+  } else if (read.read.transfer) {
+    pushTier(read);
+  } else {
+    sendTier(session, op, std::move(read));
   }
   beginTierReads(connection, session);
   feedStarved();
+}
+
+void ClientSessions::pushTier(const TierRead& read) {
+  ++context_.stats.reads;
+  context_.stats.readBytes += read.read.length();
+  context_.outbox.add(PushStaged{read.connection, *read.read.transfer, *read.read.stagingOffset, read.read.length()});
 }
 
 /// The payload was compared as a whole, so the checksum of parts may be that of the bytes that are sent.
@@ -645,9 +702,26 @@ void ClientSessions::leaveTier(const Session& session) {
 }
 
 void ClientSessions::tierEnded(const std::vector<uint64_t>& begun) {
-  for (const uint64_t op : begun)
-    tierRead(op, KV_NOT_FOUND);
+  for (const uint64_t op : begun) {
+    const auto found = tierReads_.find(op);
+    const bool isStaged = found != tierReads_.end() && found->second.read.transfer;
+    isStaged ? leaveStaged(op, found->second) : tierRead(op, KV_NOT_FOUND);
+  }
+  for (auto& [id, session] : sessions_) {
+    if (std::exchange(session.staging, std::nullopt)) beginTierReads(id, session);
+  }
   feedStarved();
+}
+
+/// The disk may still read into staging memory, which is held until it says that it has ended.
+void ClientSessions::leaveStaged(uint64_t op, TierRead& read) {
+  if (std::exchange(read.left, true)) return;
+  ++context_.stats.readMisses;
+  refuseRead(read.connection, read.read.request.requestId, KV_NOT_FOUND);
+  context_.outbox.add(CancelTierRead{op});
+  Session& session = sessions_.at(read.connection);
+  std::erase(session.tierOps, op);
+  beginTierReads(read.connection, session);
 }
 
 void ClientSessions::releaseTier(Session& session, uint64_t bytes) {
@@ -703,8 +777,9 @@ void ClientSessions::remoteConnected(ConnectionId id, const Status& outcome) {
 }
 
 void ClientSessions::readStaged(ConnectionId id, Session& session, const StagedRead& request) {
-  // What lies on the SSD is sent as it comes from there, by tcp.
-  const bool inside = session.remote && request.read.extent.segment == kMemorySegment &&
+  const uint16_t segment = request.read.extent.segment;
+  const bool moves = segment == kMemorySegment || (segment == kTierSegment && context_.config.tierStagingBytes > 0);
+  const bool inside = session.remote && moves &&
                       rangeInside(request.stagingOffset, request.read.payloadLength, 0, session.stagingBytes);
   if (!inside) return refuseRead(id, request.read.requestId, KV_INVALID_ARGUMENT);
   read(id, session, Read{request.read, request.stagingOffset});
@@ -766,7 +841,7 @@ void ClientSessions::push(ConnectionId id, Session& session, const Read& read, c
 void ClientSessions::pushed(uint64_t transfer, bool good) {
   const std::optional<RemoteTransfer> ended = endTransfer(transfer);
   if (!ended) throw std::logic_error("pushed a payload that was not asked for");
-  context_.directory.unpin(ended->generation);
+  if (ended->generation != 0) context_.directory.unpin(ended->generation);
   if (!sessions_.contains(ended->connection)) return;
   if (!good) return refuseRead(ended->connection, ended->requestId, KV_TRANSFER_FAILED);
   statsOf(ended->protocol).readBytes += ended->length;

@@ -64,6 +64,7 @@ class ClientSessions {
   void remoteConnected(ConnectionId id, const Status& outcome);
   void pulled(uint64_t transfer, bool good, uint32_t computed);
   void pushed(uint64_t transfer, bool good);
+  void stagingTaken(uint64_t transfer, bool good);
   /// The tier has read a payload, or could not.
   void tierRead(uint64_t op, int32_t status);
   /// It will not read anything any more, nor what it had begun.
@@ -93,7 +94,7 @@ class ClientSessions {
     uint64_t length = 0;
     std::optional<Write> write;  // with the checksum it must have; else a read
     uint32_t crc = 0;
-    uint64_t generation = 0;  // of a read: pinned
+    uint64_t generation = 0;  // of a read: pinned; 0: it is from the SSD
   };
   struct Attach {
     uint64_t requestId = 0;
@@ -113,6 +114,7 @@ class ClientSessions {
     ReadRequest request;
     std::optional<uint64_t> stagingOffset = {};  // in memory that the client offered
     std::optional<Parts> parts = {};             // nothing: the whole
+    std::optional<uint64_t> transfer = {};       // of the SSD: for which staging memory of the node was taken
 
     /// Bytes that are sent.
     [[nodiscard]] uint64_t length() const { return parts ? parts->length : request.payloadLength; }
@@ -122,7 +124,7 @@ class ClientSessions {
     Read read;
     uint32_t crc = 0;
     uint64_t heldBytes = 0;
-    bool left = false;  // the connection is gone; what it holds is counted until the read has ended
+    bool left = false;  // it was answered, or cannot be: what it holds is counted until the read has ended
   };
   struct Sending {
     uint64_t generation = 0;  // pinned
@@ -153,6 +155,7 @@ class ClientSessions {
     std::optional<PayloadCheck> check;  // of the first one
     std::optional<PartsSum> sum;        // of the first one, when it is checked
     std::deque<Read> tierReads;         // of the tier, not begun
+    std::optional<uint64_t> staging;    // the transfer of the first of these, which waits for staging memory
     std::vector<uint64_t> tierOps;      // begun
     uint64_t tierBytes = 0;             // held by payloads from the tier: being read, being sent
     bool starved = false;               // the next one waits for room
@@ -186,7 +189,12 @@ class ClientSessions {
   void continueSum(ConnectionId id, Session& session, uint64_t& bytesMax);
   void sendParts(ConnectionId id, Session& session, const Read& read, uint32_t crc);
   void beginTierReads(ConnectionId id, Session& session);
+  void takeStaging(ConnectionId id, Session& session);
+  Result<Tier::Begun> beginTierRead(const Session& session, const Read& read);
+  void dropStaging(const Read& read);
+  void leaveStaged(uint64_t op, TierRead& read);
   void sendTier(Session& session, uint64_t op, TierRead read);
+  void pushTier(const TierRead& read);
   void leaveTier(const Session& session);
   void releaseTier(Session& session, uint64_t bytes);
   void feedStarved();

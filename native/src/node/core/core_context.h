@@ -28,6 +28,7 @@ struct CoreConfig {
   std::string shm;                           // BOOTID:PATH clients are told; empty when shm is off
   std::optional<RemoteProtocol> remote;      // by which clients may offer memory
   std::string remoteProblem;                 // why there is none, or none but that
+  uint64_t tierStagingBytes = 0;             // into which the SSD reads what is moved there; 0: nothing is
   std::string zone;                          // failure domain; empty: unknown
   bool separatesTenants = false;             // peers need certificates, and see what is their tenant's
   size_t clientConnectionsMax = 4096;

@@ -67,8 +67,10 @@ class NodeCore {
   void remoteConnected(ConnectionId id, const Status& outcome) { clients_.remoteConnected(id, outcome); }
   /// A PullPayload is over: nothing writes to the segment for it any more. `computed` is the checksum of what is there.
   void pulled(uint64_t transfer, bool good, uint32_t computed) { clients_.pulled(transfer, good, computed); }
-  /// A PushPayload is over. `good`: the bytes are in the client's memory.
+  /// A PushPayload or PushStaged is over. `good`: the bytes are in the client's memory.
   void pushed(uint64_t transfer, bool good) { clients_.pushed(transfer, good); }
+  /// To TakeStaging. `good`: there is some.
+  void stagingTaken(uint64_t transfer, bool good) { clients_.stagingTaken(transfer, good); }
   void tierWritten(uint64_t op, const Status& outcome);
   void tierStored(const Status& outcome);
   void tierRead(uint64_t op, const Status& outcome);

@@ -15,7 +15,7 @@ bool sparesTier(const Status& outcome) {
 
 }  // namespace
 
-Tier::Tier(CoreContext& context) : context_(context) {
+Tier::Tier(CoreContext& context) : context_(context), readBytesMax_(kReadBytesMax - context.config.tierStagingBytes) {
   purge();
 }
 
@@ -185,24 +185,41 @@ void Tier::purgeSlice() {
 
 bool Tier::roomForReads(uint64_t heldBytes) const {
   if (!on()) return true;  // to be told so
-  const uint64_t rest = kReadBytesMax - std::min(readBytes_, kReadBytesMax);
+  const uint64_t rest = readBytesMax_ - std::min(readBytes_, readBytesMax_);
   return rest > 0 && heldBytes <= rest / kReadShareOfRest;
+}
+
+const ssd::Described* Tier::findFor(const OwnKeys& reader, const ExtentRef& extent, const ObjectId& id,
+                                    uint64_t payloadLength) const {
+  const ssd::Table::Slot* slot = on() ? context_.table->find(extent, id) : nullptr;
+  const bool same = slot != nullptr && slot->object.payloadLength == payloadLength;
+  if (!same || context_.directory.removed(id, slot->object.key) || !reader.see(slot->object.key)) return nullptr;
+  return &slot->object;
 }
 
 Result<Tier::Begun> Tier::beginRead(const ExtentRef& extent, const ObjectId& id, uint64_t payloadLength,
                                     const OwnKeys& reader, uint64_t heldBytes) {
-  const ssd::Table::Slot* slot = on() ? context_.table->find(extent, id) : nullptr;
-  const bool same = slot != nullptr && slot->object.payloadLength == payloadLength;
-  if (!same || context_.directory.removed(id, slot->object.key) || !reader.see(slot->object.key)) {
-    return Status(KV_NOT_FOUND, "the SSD does not hold it");
-  }
+  const ssd::Described* object = findFor(reader, extent, id, payloadLength);
+  if (object == nullptr) return Status(KV_NOT_FOUND, "the SSD does not hold it");
   if (!roomForReads(heldBytes)) return Status(KV_QUEUE_FULL, "as much as may be is read from the SSD already");
-  context_.table->pin(extent.generation);
   const uint64_t held = ssd::tierExtentBytes(payloadLength);  // so that many small ones are bounded too
   readBytes_ += held;
-  reading_[++lastOp_] = {extent, id};
-  context_.outbox.add(TierRead{lastOp_, slot->object.extent.offset, payloadLength, slot->object.payloadCrc});
-  return Begun{lastOp_, slot->object.payloadCrc, held};
+  return begin(*object, extent, held, {});
+}
+
+Result<Tier::Begun> Tier::beginStagedRead(const ExtentRef& extent, const ObjectId& id, uint64_t payloadLength,
+                                          const OwnKeys& reader, uint64_t transfer) {
+  const ssd::Described* object = findFor(reader, extent, id, payloadLength);
+  if (object == nullptr) return Status(KV_NOT_FOUND, "the SSD does not hold it");
+  return begin(*object, extent, 0, transfer);
+}
+
+Tier::Begun Tier::begin(const ssd::Described& object, const ExtentRef& extent, uint64_t heldBytes,
+                        std::optional<uint64_t> transfer) {
+  context_.table->pin(extent.generation);
+  reading_[++lastOp_] = {extent, object.objectId};
+  context_.outbox.add(TierRead{lastOp_, object.extent.offset, object.payloadLength, object.payloadCrc, transfer});
+  return {lastOp_, object.payloadCrc, heldBytes};
 }
 
 int32_t Tier::payloadRead(uint64_t op, const Status& outcome) {

@@ -24,7 +24,7 @@ class Tier {
   /// Objects on their way to the device; beyond, KV_QUEUE_FULL.
   static constexpr size_t kDemotionsMax = 256;
   /// Payloads read ahead of what clients have taken, those of clients that have left included. Below it one more may
-  /// begin, which has at most ssd::kTierPayloadBytesMax.
+  /// begin, which has at most ssd::kTierPayloadBytesMax. Staging memory for what the SSD reads is a part of it.
   static constexpr uint64_t kReadBytesMax = uint64_t{256} << 20;
   /// One connection may hold this part of what is left of that: a quarter of all when it is the only one, and never
   /// the last of it, however many have stopped taking theirs.
@@ -70,6 +70,9 @@ class Tier {
   /// with its number, and only then may they be released. KV_NOT_FOUND; KV_QUEUE_FULL when roomForReads() says so.
   Result<Begun> beginRead(const ExtentRef& extent, const ObjectId& id, uint64_t payloadLength, const OwnKeys& reader,
                           uint64_t heldBytes);
+  /// The same into staging memory that was taken for this transfer: none other is held.
+  Result<Begun> beginStagedRead(const ExtentRef& extent, const ObjectId& id, uint64_t payloadLength,
+                                const OwnKeys& reader, uint64_t transfer);
   /// Whether a connection that holds payloads of so many bytes may have one more.
   [[nodiscard]] bool roomForReads(uint64_t heldBytes) const;
   /// A payload that was read is sent, or of no use to anybody.
@@ -119,6 +122,10 @@ class Tier {
   };
 
   [[nodiscard]] ExtentRef extentOf(uint32_t slot) const;
+  [[nodiscard]] const ssd::Described* findFor(const OwnKeys& reader, const ExtentRef& extent, const ObjectId& id,
+                                              uint64_t payloadLength) const;
+  Begun begin(const ssd::Described& object, const ExtentRef& extent, uint64_t heldBytes,
+              std::optional<uint64_t> transfer);
   [[nodiscard]] Status admit(const Copy& command) const;
   void flush();
   void settle(const ssd::Table::Changes& changes);
@@ -131,6 +138,7 @@ class Tier {
   void dropSlice();
 
   CoreContext& context_;
+  const uint64_t readBytesMax_;
   uint64_t lastOp_ = 0;
   std::map<uint64_t, Demotion> writing_;  // by op
   std::map<uint32_t, Demotion> storing_;  // by slot

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "ssd/layout.h"
 #include "store/layout.h"
 
 namespace kvpool::node {
@@ -16,15 +17,27 @@ uint64_t roomFor(uint64_t bytes) {
   return (bytes + store::kExtentAlignment - 1) / store::kExtentAlignment * store::kExtentAlignment;
 }
 
+/// ACL says nothing of how its memory is aligned, and a device reads into whole blocks.
+void divide(std::span<uint8_t> memory, uint64_t tierBytes, AscendSource& source) {
+  const uint64_t behindBlocks =
+      tierBytes == 0 ? 0 : (reinterpret_cast<uintptr_t>(memory.data()) + memory.size()) % ssd::kBlockBytes;
+  const std::span<uint8_t> used = memory.first(memory.size() - behindBlocks);
+  source.ofTier = used.last(tierBytes);
+  source.staging = used.first((used.size() - tierBytes) / store::kExtentAlignment * store::kExtentAlignment);
+}
+
 }  // namespace
 
-Result<AscendSource> openAscend(const ascend::Station::Terms& terms) {
+Result<AscendSource> openAscend(const ascend::Station::Terms& terms, uint64_t tierBytes) {
   auto station = ascend::Station::open(terms);
   if (!station.ok()) return station.status();
-  const uint64_t bytes = station.value()->wholeHostMemory(AscendLinks::kStagingBytes);
-  const auto staging = station.value()->hostMemory(bytes);
-  if (!staging.ok()) return staging.status();
-  return AscendSource{std::move(station.value()), {staging.value(), bytes}};
+  AscendSource source{std::move(station.value()), {}, {}};
+  const uint64_t ofTier = tierBytes == 0 ? 0 : tierBytes + ssd::kBlockBytes;
+  const uint64_t bytes = source.station->wholeHostMemory(AscendLinks::kStagingBytes + ofTier);
+  const auto memory = source.station->hostMemory(bytes);
+  if (!memory.ok()) return memory.status();
+  divide({memory.value(), bytes}, tierBytes, source);
+  return source;
 }
 
 AscendLinks::AscendLinks(AscendSource source, std::span<uint8_t> segment, RemoteEvents& events,
@@ -39,7 +52,7 @@ AscendLinks::~AscendLinks() {
   source_.station->transport().shutDown();
   for (const auto& [number, operation] : std::exchange(operations_, {})) {
     if (operation.kind == Kind::Pull) events_.onPulled(operation.transfer, false, 0);
-    if (operation.kind == Kind::Push) events_.onPushed(operation.transfer, false);
+    if (pushes(operation)) events_.onPushed(operation.transfer, false);
   }
 }
 
@@ -76,6 +89,20 @@ void AscendLinks::push(const PushPayload& wanted) {
   const auto link = links_.find(wanted.connection);
   const uint64_t remote = link == links_.end() ? 0 : link->second.address + wanted.stagingOffset;
   begin({Kind::Push, wanted.connection, wanted.transfer, remote, segment_.subspan(wanted.offset, wanted.length)});
+}
+
+void AscendLinks::pushStaged(const PushStaged& wanted, std::span<uint8_t> staged) {
+  const auto link = links_.find(wanted.connection);
+  const uint64_t remote = link == links_.end() ? 0 : link->second.address + wanted.stagingOffset;
+  const Number number = ++last_;
+  Operation& operation =
+      operations_.emplace(number, Operation{Kind::PushStaged, wanted.connection, wanted.transfer, remote, staged})
+          .first->second;
+  if (link == links_.end() || staged.empty()) {
+    finished_.emplace_back(number, link != links_.end());
+  } else {
+    move(number, operation);
+  }
 }
 
 void AscendLinks::disconnect(ConnectionId connection) {
@@ -143,8 +170,10 @@ bool AscendLinks::beginNext(Link& link) {
 void AscendLinks::move(Number number, Operation& operation) {
   const auto& link = links_.at(operation.connection);
   const uint64_t length = operation.kind == Kind::Probe ? kProbeBytes : operation.payload.size();
-  const auto local = reinterpret_cast<uintptr_t>(source_.staging.data() + operation.room.offset);
-  const auto direction = operation.kind == Kind::Push ? ascend::Direction::Write : ascend::Direction::Read;
+  const bool isStaged = operation.kind == Kind::PushStaged;
+  const auto local =
+      reinterpret_cast<uintptr_t>(isStaged ? operation.payload.data() : source_.staging.data() + operation.room.offset);
+  const auto direction = pushes(operation) ? ascend::Direction::Write : ascend::Direction::Read;
   operation.began = std::chrono::steady_clock::now();
   source_.station->transport().submit(link.place, direction, {{local, operation.remote, length}},
                                       source_.station->patienceMs(), [this, number](const Status& status) {
@@ -252,7 +281,7 @@ void AscendLinks::finish(Number number, bool good) {
     if (link != links_.end()) link->second.held -= operation.room.length;
   }
   if (operation.kind == Kind::Pull) events_.onPulled(operation.transfer, good, operation.sum.crc());
-  if (operation.kind == Kind::Push) events_.onPushed(operation.transfer, good);
+  if (pushes(operation)) events_.onPushed(operation.transfer, good);
 }
 
 }  // namespace kvpool::node

@@ -25,12 +25,15 @@ namespace kvpool::node {
 struct AscendSource {
   std::unique_ptr<ascend::Station> station;
   std::span<uint8_t> staging;
+  std::span<uint8_t> ofTier;  // behind it, in whole blocks
+
+  [[nodiscard]] std::span<uint8_t> tierBytes() const { return ofTier; }
 };
-/// The reason why CANN cannot be had is a sentence for people.
-Result<AscendSource> openAscend(const ascend::Station::Terms& terms);
+/// `tierBytes`: of staging memory for what an SSD reads. The reason why CANN cannot be had is a sentence for people.
+Result<AscendSource> openAscend(const ascend::Station::Terms& terms, uint64_t tierBytes);
 
 /// Moves by CANN between clients and staging memory of the node, and copies between that and the segment: what CANN may
-/// still touch after a failure is never part of an object.
+/// still touch after a failure is never part of an object. What an SSD has read lies in such memory already.
 class AscendLinks final : public RemoteLinks {
  public:
   /// The staging memory, at least.
@@ -46,6 +49,7 @@ class AscendLinks final : public RemoteLinks {
   void connect(const ConnectRemote& wanted, uint64_t nowMs) override;
   void pull(const PullPayload& wanted) override;
   void push(const PushPayload& wanted) override;
+  void pushStaged(const PushStaged& wanted, std::span<uint8_t> staged) override;
   void disconnect(ConnectionId connection) override;
   void work(uint64_t nowMs) override;
   [[nodiscard]] bool settled() const override;
@@ -55,7 +59,7 @@ class AscendLinks final : public RemoteLinks {
 
  private:
   using Number = uint64_t;
-  enum class Kind { Probe, Pull, Push };
+  enum class Kind { Probe, Pull, Push, PushStaged };
   struct Link {
     ascend::Place place;
     uint64_t address = 0;
@@ -70,8 +74,8 @@ class AscendLinks final : public RemoteLinks {
     ConnectionId connection = 0;
     uint64_t transfer = 0;
     uint64_t remote = 0;         // address
-    std::span<uint8_t> payload;  // in the segment
-    store::Range room = {};      // in the staging memory; of no length: none yet
+    std::span<uint8_t> payload;  // in the segment; of PushStaged in staging memory for the tier
+    store::Range room = {};      // in the staging memory; of no length: none yet, or none is needed
     uint64_t copied = 0;
     std::chrono::steady_clock::time_point began = {};
     RunningSum sum = {};  // of a pull
@@ -80,6 +84,10 @@ class AscendLinks final : public RemoteLinks {
     Number operation = 0;
     Status status;
   };
+
+  [[nodiscard]] static bool pushes(const Operation& operation) {
+    return operation.kind == Kind::Push || operation.kind == Kind::PushStaged;
+  }
 
   void begin(const Operation& operation);
   void beginWaiting();

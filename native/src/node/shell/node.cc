@@ -202,11 +202,12 @@ Status Node::openRemote(const NodeSettings& settings, std::optional<RemoteSource
                                      " does not have; say that every host on its network is trusted "
                                      "(--trusted-fabric), or leave " +
                                      name + " out of the protocols")
-          : node::openRemote(settings, segment_.mapping.bytes());
+          : node::openRemote(settings, segment_.mapping.bytes(), tier_.has_value());
   if (opened.ok()) {
     protocols_ |= *settings.remote == RemoteProtocol::Ucx ? uint32_t{KV_PROTOCOL_UCX} : uint32_t{KV_PROTOCOL_ASCEND};
     log(LogLevel::Info, "node " + settings.nodeId + " serves " + name);
     source = std::move(opened.value());
+    tierStagingBytes_ = tierStagingOf(*source).size();
     return {};
   }
   remoteProblem_ = opened.status().text();
@@ -232,6 +233,7 @@ CoreConfig Node::coreConfig(const NodeSettings& settings, bool secured) const {
   config.shm = socketFile_.path().empty() ? "" : bootId() + ":" + socketFile_.path();
   if (remoteProblem_.empty()) config.remote = settings.remote;
   config.remoteProblem = remoteProblem_.empty() ? "it was not asked to" : remoteProblem_;
+  config.tierStagingBytes = tierStagingBytes_;
   config.zone = settings.zone;
   config.separatesTenants = secured;
   config.clientIdleMs = settings.idleTimeoutMs;

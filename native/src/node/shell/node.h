@@ -61,6 +61,7 @@ class Node {
   uint16_t port_ = 0;
   net::SocketFile socketFile_;
   uint32_t protocols_ = KV_PROTOCOL_TCP;
+  uint64_t tierStagingBytes_ = 0;
   std::string remoteProblem_;
   store::Recovery recovery_;
   store::StoreGate gate_;

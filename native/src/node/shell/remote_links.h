@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "ascend/core/route_counters.h"
@@ -49,6 +50,8 @@ class RemoteLinks {
   virtual void connect(const ConnectRemote& wanted, uint64_t nowMs) = 0;
   virtual void pull(const PullPayload& wanted) = 0;
   virtual void push(const PushPayload& wanted) = 0;
+  /// Of staging memory for the tier, which stays as it is until the event.
+  virtual void pushStaged(const PushStaged& wanted, std::span<uint8_t> staged) = 0;
   /// What is under way still ends with its event.
   virtual void disconnect(ConnectionId connection) = 0;
 

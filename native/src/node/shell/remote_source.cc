@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "node/shell/tier_staging.h"
+
 namespace kvpool::node {
 namespace {
 
@@ -20,17 +22,21 @@ Result<std::string> ascendHost(const NodeSettings& settings) {
 
 }  // namespace
 
-Result<RemoteSource> openRemote(const NodeSettings& settings, std::span<uint8_t> segment) {
+Result<RemoteSource> openRemote(const NodeSettings& settings, std::span<uint8_t> segment, bool withTier) {
   if (*settings.remote == RemoteProtocol::Ucx) {
-    auto opened = openUcx(segment);
+    auto opened = openUcx(segment, withTier ? TierStaging::kBytes : 0);
     if (!opened.ok()) return opened.status();
     return RemoteSource(std::move(opened.value()));
   }
   const Result<std::string> host = ascendHost(settings);
   if (!host.ok()) return host.status();
-  auto opened = openAscend({host.value(), settings.nodeId});
+  auto opened = openAscend({host.value(), settings.nodeId}, withTier ? TierStaging::kBytes : 0);
   if (!opened.ok()) return opened.status();
   return RemoteSource(std::move(opened.value()));
+}
+
+std::span<uint8_t> tierStagingOf(const RemoteSource& source) {
+  return std::visit([](const auto& one) { return one.tierBytes(); }, source);
 }
 
 std::unique_ptr<RemoteLinks> linksOf(RemoteSource source, std::span<uint8_t> segment, RemoteEvents& events,

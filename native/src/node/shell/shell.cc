@@ -65,7 +65,8 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       }),
       clientLimits_{wire::kHelloBodyBytesMax, 64, uint64_t{16} << 20, uint64_t{1} << 20, &unsent_},
       streams_(loop, static_cast<net::Stream::Listener&>(*this)),
-      copies_(segment_.mapping.bytes()) {
+      copies_(segment_.mapping.bytes()),
+      tierStaging_(remote ? tierStagingOf(*remote) : std::span<uint8_t>()) {
   acceptors_.emplace_back(loop_, std::move(listeners.tcp), [this](Fd socket, const net::SocketAddress& peer) {
     begin(std::move(socket), {Unopened::Kind::Client, 0, "client " + net::toString(peer), net::hostOf(peer)},
           clientLimits_);
@@ -84,6 +85,7 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
 }
 
 Shell::~Shell() {
+  workers_.reset();  // they read into memory of remote_, whose end tells what came of its transfers
   if (remote_ && remote_->descriptor() >= 0) loop_.remove(remote_->descriptor());
 }
 
@@ -231,7 +233,14 @@ void Shell::act() {
   for (auto actions = core_.takeActions(); !actions.empty(); actions = core_.takeActions()) {
     for (const Action& action : actions)
       std::visit([this](const auto& one) { perform(one); }, action);
+    answerStaging();
   }
+}
+
+void Shell::answerStaging() {
+  if (!workers_) return;  // without an SSD, or at the end
+  for (const TierStaging::Answer& answer : tierStaging_.takeAnswers())
+    core_.stagingTaken(answer.transfer, answer.good);
 }
 
 // ---- what happened ----
@@ -277,6 +286,8 @@ void Shell::streamEnded(ConnectionId id, const net::Stream::Ending& ending) {
   receiving_.erase(id);
   if (remote_) remote_->disconnect(id);
   core_.closed(nowMs_, id);
+  tierStaging_.leave(id);
+  answerStaging();
 }
 
 void Shell::streamMalformed(ConnectionId id, const std::string& what) {
@@ -306,7 +317,9 @@ void Shell::onPulled(uint64_t transfer, bool good, uint32_t computed) {
 }
 
 void Shell::onPushed(uint64_t transfer, bool good) {
+  tierStaging_.release(transfer);
   core_.pushed(transfer, good);
+  answerStaging();
   act();
 }
 
@@ -415,7 +428,7 @@ void Shell::takeTierDone() {
     if (const auto* write = std::get_if<ssd::WritePayload>(&done.job)) {
       core_.tierWritten(write->op, done.status);
     } else if (const auto* read = std::get_if<ssd::ReadPayload>(&done.job)) {
-      if (done.status.ok()) tierPayloads_.emplace(read->op, std::move(done.payload));
+      if (done.status.ok() && read->into.empty()) tierPayloads_.emplace(read->op, std::move(done.payload));
       core_.tierRead(read->op, done.status);
     } else {
       core_.tierStored(done.status);
@@ -429,7 +442,8 @@ void Shell::perform(const TierWrite& action) {
 }
 
 void Shell::perform(const TierRead& action) {
-  workers_->submit(ssd::ReadPayload{action.op, action.from, action.length, action.crc});
+  const std::span<uint8_t> into = action.transfer ? tierStaging_.of(*action.transfer) : std::span<uint8_t>();
+  workers_->submit(ssd::ReadPayload{action.op, action.from, action.length, action.crc, into});
 }
 
 void Shell::perform(const SendTierPayload& action) {

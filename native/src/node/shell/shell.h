@@ -23,6 +23,7 @@
 #include "node/shell/remote_source.h"
 #include "node/shell/settings.h"
 #include "node/shell/staging_copies.h"
+#include "node/shell/tier_staging.h"
 #include "secure/security.h"
 #include "ssd/workers.h"
 #include "store/segment_file.h"
@@ -109,6 +110,7 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   void watchCertificates();
   void checkSegment() const;
   void takeTierDone();
+  void answerStaging();
   template <typename Copy>
   void copyStaging(const Copy& wanted);
   [[nodiscard]] std::span<uint8_t> inSegment(uint64_t offset, uint64_t length) const {
@@ -128,6 +130,11 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   void perform(const ConnectRemote& action) { remote_->connect(action, nowMs_); }
   void perform(const PullPayload& action) { remote_->pull(action); }
   void perform(const PushPayload& action) { remote_->push(action); }
+  void perform(const TakeStaging& action) { tierStaging_.ask(action); }
+  void perform(const PushStaged& action) {
+    remote_->pushStaged(action, tierStaging_.of(action.transfer).first(action.length));
+  }
+  void perform(const DropStaging& action) { tierStaging_.release(action.transfer); }
   void perform(const Close& action);
   void perform(const Dial& action) { masterDialer_.dial(action.master, masters_.at(action.master), nowMs_); }
   void perform(const DialSource& action);
@@ -168,10 +175,11 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   net::Streams streams_;
   StagingCopies copies_;
   std::deque<net::Acceptor> acceptors_;
+  TierStaging tierStaging_;  // in memory of remote_
   std::unique_ptr<RemoteLinks> remote_;
   ascend::RouteCounters routes_;
   std::unordered_map<uint64_t, ssd::BlockBuffer> tierPayloads_;
-  std::optional<ssd::Workers> workers_;  // last: their threads end before what they notify
+  std::optional<ssd::Workers> workers_;  // their threads end before what they notify
 };
 
 }  // namespace kvpool::node

@@ -13,14 +13,21 @@ namespace {
 /// Calls of UCX in which cancelled transfers must end when a node does; each does something.
 constexpr int kLastRounds = 100000;
 
+/// What the SSD reads is sent by tcp where there is no such memory.
+void stageTier(UcxSource& source, uint64_t bytes) {
+  ssd::BlockBuffer memory(bytes);
+  const auto registered = source.worker->map(memory.bytes().data(), bytes);
+  if (!registered.ok()) {
+    return log(LogLevel::Warning, "what lies on the SSD is sent by tcp, not by ucx: " + registered.status().text());
+  }
+  source.ofTier = std::move(memory);
+  source.tier = registered.value();
+}
+
 }  // namespace
 
 UcxLinks::UcxLinks(UcxSource source, std::span<uint8_t> segment, RemoteEvents& events, uint64_t connectTimeoutMs)
-    : worker_(std::move(source.worker)),
-      registration_(source.segment),
-      segment_(segment),
-      events_(events),
-      connectTimeoutMs_(connectTimeoutMs) {}
+    : source_(std::move(source)), segment_(segment), events_(events), connectTimeoutMs_(connectTimeoutMs) {}
 
 UcxLinks::~UcxLinks() {
   for (auto& [connection, link] : links_) {
@@ -28,14 +35,15 @@ UcxLinks::~UcxLinks() {
     closing_.push_back(std::move(link));
   }
   for (int round = 0; round < kLastRounds && !closing_.empty(); ++round) {
-    (void)worker_->settle();
+    (void)source_.worker->settle();
     discardClosed();
   }
   if (!closing_.empty()) log(LogLevel::Warning, "UCX did not end what it had under way with clients");
-  worker_->unmap(registration_);
+  source_.worker->unmap(source_.segment);
+  if (source_.tier != nullptr) source_.worker->unmap(source_.tier);
 }
 
-Result<UcxSource> openUcx(std::span<uint8_t> segment) {
+Result<UcxSource> openUcx(std::span<uint8_t> segment, uint64_t tierBytes) {
   const Result<const ucx::Api*> api = ucx::load();
   if (!api.ok()) return api.status();
   UcxSource source;
@@ -45,12 +53,13 @@ Result<UcxSource> openUcx(std::span<uint8_t> segment) {
   auto registered = source.worker->map(segment.data(), segment.size());
   if (!registered.ok()) return registered.status();
   source.segment = registered.value();
+  if (tierBytes > 0) stageTier(source, tierBytes);
   return source;
 }
 
 void UcxLinks::connect(const ConnectRemote& wanted, uint64_t nowMs) {
   settled_ = false;
-  auto opened = ucx::RemoteMemory::open(*worker_, wanted.offer);
+  auto opened = ucx::RemoteMemory::open(*source_.worker, wanted.offer);
   if (!opened.ok()) {
     refused_.insert_or_assign(wanted.connection, opened.status());
     return;
@@ -75,12 +84,20 @@ void UcxLinks::pull(const PullPayload& wanted) {
 }
 
 void UcxLinks::push(const PushPayload& wanted) {
+  write(wanted.connection, wanted.transfer, wanted.stagingOffset, segment_.subspan(wanted.offset, wanted.length));
+}
+
+void UcxLinks::pushStaged(const PushStaged& wanted, std::span<uint8_t> staged) {
+  write(wanted.connection, wanted.transfer, wanted.stagingOffset, staged);
+}
+
+void UcxLinks::write(ConnectionId connection, uint64_t transfer, uint64_t stagingOffset, std::span<uint8_t> from) {
   settled_ = false;
-  const auto link = links_.find(wanted.connection);
-  if (link == links_.end() || wanted.length == 0) {
-    ended_.push_back({wanted.transfer, link != links_.end()});
+  const auto link = links_.find(connection);
+  if (link == links_.end() || from.empty()) {
+    ended_.push_back({transfer, link != links_.end()});
   } else {
-    link->second.memory->write(wanted.transfer, wanted.stagingOffset, segment_.subspan(wanted.offset, wanted.length));
+    link->second.memory->write(transfer, stagingOffset, from);
   }
 }
 
@@ -95,7 +112,7 @@ void UcxLinks::disconnect(ConnectionId connection) {
 }
 
 void UcxLinks::work(uint64_t nowMs) {
-  settled_ = worker_->settle();
+  settled_ = source_.worker->settle();
   for (const auto& [connection, why] : std::exchange(refused_, {}))
     events_.onRemoteConnected(connection, why);
   for (const auto& completion : std::exchange(ended_, {}))

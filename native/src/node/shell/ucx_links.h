@@ -11,18 +11,25 @@
 
 #include "base/block_sums.h"
 #include "node/shell/remote_links.h"
+#include "ssd/device.h"
 #include "ucx/remote_memory.h"
 #include "ucx/worker.h"
 
 namespace kvpool::node {
 
-/// A worker with which the segment is registered; its key is never told to anybody.
+/// A worker with which the segment is registered, and staging memory for what an SSD reads; their keys are never told
+/// to anybody.
 struct UcxSource {
   std::unique_ptr<ucx::Worker> worker;
   ucx::MemoryHandle* segment = nullptr;
+  ssd::BlockBuffer ofTier = {};
+  ucx::MemoryHandle* tier = nullptr;
+
+  [[nodiscard]] std::span<uint8_t> tierBytes() const { return ofTier.bytes(); }
 };
-/// The reason why UCX cannot be had is a sentence for people.
-Result<UcxSource> openUcx(std::span<uint8_t> segment);
+/// `tierBytes`: of that staging memory; without it where it cannot be had. The reason why UCX cannot be had is a
+/// sentence for people.
+Result<UcxSource> openUcx(std::span<uint8_t> segment, uint64_t tierBytes);
 
 class UcxLinks final : public RemoteLinks {
  public:
@@ -30,10 +37,11 @@ class UcxLinks final : public RemoteLinks {
   UcxLinks(UcxSource source, std::span<uint8_t> segment, RemoteEvents& events, uint64_t connectTimeoutMs);
   ~UcxLinks() override;
 
-  [[nodiscard]] int descriptor() const override { return worker_->descriptor(); }
+  [[nodiscard]] int descriptor() const override { return source_.worker->descriptor(); }
   void connect(const ConnectRemote& wanted, uint64_t nowMs) override;
   void pull(const PullPayload& wanted) override;
   void push(const PushPayload& wanted) override;
+  void pushStaged(const PushStaged& wanted, std::span<uint8_t> staged) override;
   void disconnect(ConnectionId connection) override;
   void work(uint64_t nowMs) override;
   [[nodiscard]] bool settled() const override { return settled_; }
@@ -54,14 +62,14 @@ class UcxLinks final : public RemoteLinks {
   };
   static constexpr uint64_t kProbe = 0;  // no number of a transfer
 
+  void write(ConnectionId connection, uint64_t transfer, uint64_t stagingOffset, std::span<uint8_t> from);
   void look(ConnectionId connection, Link& link, uint64_t nowMs);
   void completed(const ucx::RemoteMemory::Completion& completion);
   void giveUp(ConnectionId connection, Link& link, const std::string& why);
   void sum();
   void discardClosed();
 
-  std::unique_ptr<ucx::Worker> worker_;
-  ucx::MemoryHandle* registration_;
+  UcxSource source_;
   std::span<uint8_t> segment_;
   RemoteEvents& events_;
   uint64_t connectTimeoutMs_;

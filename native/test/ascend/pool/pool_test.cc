@@ -4,6 +4,7 @@
 #include "pool/pool.h"
 
 #include <cstdlib>
+#include <thread>
 
 #include "ascend/cann/engine.h"
 #include "ascend/fake_cann.h"
@@ -42,7 +43,8 @@ class Environment {
 };
 
 int32_t startAscendNode(const std::string& masters, const std::string& directory, uint32_t protocols, NodeHandle& node,
-                        std::string* why = nullptr, const std::string& certificate = "", uint32_t flags = 0) {
+                        std::string* why = nullptr, const std::string& certificate = "", uint32_t flags = 0,
+                        const std::string& ssd = "") {
   kv_node_params params{};
   params.struct_size = sizeof params;
   params.pool_id = kPoolText;
@@ -56,6 +58,8 @@ int32_t startAscendNode(const std::string& masters, const std::string& directory
   params.connect_timeout_ms = 5000;
   params.tls_dir = certificate.c_str();
   params.flags = flags;
+  params.ssd_path = ssd.c_str();
+  params.ssd_bytes = ssd.empty() ? 0 : uint64_t{256} << 20;
   char err[2048] = "";
   kv_node* started = nullptr;
   const int32_t status = kv_node_start(&params, &started, err, sizeof err);
@@ -94,7 +98,7 @@ class AscendPool : public testing::Test {
   }
   void startNode(uint32_t protocols = kAscend) {
     std::string why;
-    ASSERT_EQ(startAscendNode(master_.address(), directory_.path(), protocols, node_, &why), KV_OK) << why;
+    ASSERT_EQ(startAscendNode(master_.address(), directory_.path(), protocols, node_, &why, "", 0, ssd_), KV_OK) << why;
     ASSERT_TRUE(master_.awaitNodes(1));
   }
   void start(uint32_t ofNode = kAscend, uint32_t ofClient = kAscend) {
@@ -115,6 +119,7 @@ class AscendPool : public testing::Test {
   }
 
   TemporaryDirectory directory_;
+  std::string ssd_;  // directory; empty: none
   TestMaster master_;
   NodeHandle node_;
   ClientHandle client_;
@@ -558,6 +563,151 @@ INSTANTIATE_TEST_SUITE_P(Ways, FailingAscend,
                          testing::Values("fail transfer 1 503900", "fail transfer * 503900",
                                          "fail TransferSync 2 103901", "partial transfer * 1000 503900",
                                          "hang transfer 1", "hang transfer *", "fail Disconnect * 103904"));
+
+// ---- values on the SSD ----
+
+/// In a directory that knows O_DIRECT, if the machine has one.
+class SsdPool : public NpuPool {
+ protected:
+  SsdPool() { ssd_ = disk_.path(); }
+
+  /// Puts a value that is on the SSD alone then.
+  std::string putOnSsd(const std::string& key, size_t length) {
+    std::string value = pattern(length, length);
+    EXPECT_EQ(put(client_.get(), key, value), KV_OK) << explain(client_.get());
+    EXPECT_TRUE(master_.demote(key)) << key;
+    return value;
+  }
+  /// Reads one, and says how many of its bytes CANN moved.
+  uint64_t read(const std::string& key, const std::string& value) {
+    const kv_client_stats before = statsOf(client_.get());
+    const kv_node_stats node = statsOf(node_.get());
+    const Got got = get(client_.get(), key, value.size());
+    EXPECT_EQ(got.status, KV_OK) << explain(client_.get());
+    EXPECT_TRUE(got.value == value) << key;
+    EXPECT_TRUE(eventually([&] { return statsOf(node_.get()).ssd_reads == node.ssd_reads + 1; }));
+    return statsOf(client_.get()).ascend_bytes - before.ascend_bytes;
+  }
+
+ private:
+  TemporaryDirectory disk_{"/tmp"};
+};
+
+TEST_F(SsdPool, ValuesAreMovedByCann) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  uint64_t moved = 0;
+  for (const size_t length : {1u, 4096u, 4097u, 65536u, 1048577u, 5000001u, 64u << 20}) {
+    const std::string key = std::to_string(length);
+    const std::string value = putOnSsd(key, length);
+    const uint64_t before = statsOf(node_.get()).ascend_read_bytes;
+    const uint64_t expected = length > 4096 ? length : 0;
+    EXPECT_EQ(read(key, value), expected) << length;
+    EXPECT_TRUE(eventually([&] { return statsOf(node_.get()).ascend_read_bytes == before + expected; })) << length;
+    moved += expected;
+  }
+  EXPECT_GT(moved, 0U);
+  EXPECT_EQ(statsOf(node_.get()).ascend_transfer_failures, 0U);
+  EXPECT_EQ(statsOf(client_.get()).checksum_failures, 0U);
+}
+
+TEST_F(SsdPool, ValuesAreMovedFromFabricMemory) {
+  const Environment fabric("ASCEND_ENABLE_USE_FABRIC_MEM", "1");
+  ASSERT_NO_FATAL_FAILURE(start());
+  EXPECT_EQ(ascend::live("physical"), 2U) << "of the node and of the client";
+  const std::string value = putOnSsd("k", 300000);
+  EXPECT_EQ(read("k", value), value.size());
+  client_.reset();
+  node_.reset();
+}
+
+TEST_F(SsdPool, WithAscendAloneTooAndIntoMemoryOfAnNpu) {
+  ASSERT_NO_FATAL_FAILURE(start(KV_PROTOCOL_ASCEND, KV_PROTOCOL_ASCEND));
+  const std::string value = putOnSsd("k", 300000);
+  const NpuMemory into(std::string(value.size(), 'x'));
+  ASSERT_EQ(kv_client_register(client_.get(), into.at(), value.size()), KV_OK) << explain(client_.get());
+  kv_batch_options options{};
+  options.struct_size = sizeof options;
+  options.flags = KV_BATCH_REGISTERED;
+  std::vector<kv_op> lines{line("k", into.at(), value.size())};
+  const uint64_t before = statsOf(client_.get()).ascend_bytes;
+  run(client_.get(), KV_OP_GET, lines, &options);
+  EXPECT_EQ(lines[0].status, KV_OK) << explain(client_.get());
+  EXPECT_TRUE(into.bytes() == value);
+  EXPECT_EQ(statsOf(client_.get()).ascend_bytes - before, value.size());
+}
+
+TEST_F(SsdPool, ABatchThatIsLargerThanTheStagingMemoryIsReadWhole) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  constexpr size_t kLines = 40;
+  std::vector<std::string> keys;
+  std::vector<std::string> values;
+  for (size_t i = 0; i < kLines; ++i) {
+    keys.push_back("key/" + std::to_string(i));
+    values.push_back(putOnSsd(keys.back(), 4000000 + i));
+  }
+  std::vector<std::string> memory(kLines, std::string(4000000 + kLines, '\0'));
+  std::vector<kv_op> gets;
+  for (size_t i = 0; i < kLines; ++i)
+    gets.push_back(line(keys[i], memory[i].data(), memory[i].size()));
+  const uint64_t before = statsOf(client_.get()).ascend_bytes;
+  run(client_.get(), KV_OP_GET, gets);
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < kLines; ++i) {
+    ASSERT_EQ(gets[i].status, KV_OK) << explain(client_.get());
+    ASSERT_TRUE(memory[i].substr(0, gets[i].result_length) == values[i]) << keys[i];
+    bytes += values[i].size();
+  }
+  EXPECT_EQ(statsOf(client_.get()).ascend_bytes - before, bytes);
+}
+
+/// Transfers that fail or hang never give wrong bytes, and what comes afterwards is moved again.
+TEST_F(SsdPool, WhateverFailsValuesAreWholeOrMissing) {
+  const Environment transfer("ASCEND_TRANSFER_TIMEOUT", "300");
+  const Environment connect("ASCEND_CONNECT_TIMEOUT", "1000");
+  ASSERT_NO_FATAL_FAILURE(start(KV_PROTOCOL_ASCEND, KV_PROTOCOL_ASCEND));
+  const std::string value = putOnSsd("k", 300000);
+  EXPECT_EQ(read("k", value), value.size());
+  for (const char* way : {"fail transfer 1 503900", "partial transfer 1 1000 503900", "hang transfer 1"}) {
+    const uint64_t failures = statsOf(node_.get()).ascend_transfer_failures;
+    ascend::control(way);
+    const Got got = get(client_.get(), "k", value.size());
+    EXPECT_TRUE(got.status != KV_OK || got.value == value) << way;
+    ascend::control("");
+    EXPECT_TRUE(eventually([&] { return statsOf(node_.get()).ascend_transfer_failures > failures; })) << way;
+    const Got again = get(client_.get(), "k", value.size());
+    EXPECT_EQ(again.status, KV_OK) << way << ": " << explain(client_.get());
+    EXPECT_TRUE(again.value == value) << way;
+  }
+}
+
+TEST_F(SsdPool, ANodeMayEndWhileItMovesValuesAndOthersWaitForStagingMemory) {
+  const Environment transfer("ASCEND_TRANSFER_TIMEOUT", "1000");
+  ASSERT_NO_FATAL_FAILURE(start(KV_PROTOCOL_ASCEND, KV_PROTOCOL_ASCEND));
+  constexpr size_t kLines = 24;
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < kLines; ++i) {
+    keys.push_back("key/" + std::to_string(i));
+    (void)putOnSsd(keys.back(), 5000000);
+  }
+  ascend::control("hang transfer *");
+  const uint64_t reads = statsOf(node_.get()).ssd_reads;
+  std::thread reader([&] {
+    std::vector<std::string> memory(kLines, std::string(5000000, '\0'));
+    std::vector<kv_op> gets;
+    for (size_t i = 0; i < kLines; ++i)
+      gets.push_back(line(keys[i], memory[i].data(), memory[i].size()));
+    kv_batch_options options{};
+    options.struct_size = sizeof options;
+    options.timeout_ms = 3000;
+    run(client_.get(), KV_OP_GET, gets, &options);
+    for (const kv_op& get : gets)
+      EXPECT_NE(get.status, KV_OK);
+  });
+  EXPECT_TRUE(eventually([&] { return statsOf(node_.get()).ssd_reads > reads + 4; }));
+  node_.reset();
+  reader.join();
+  ascend::control("");
+}
 
 TEST_F(AscendPool, AClientThatCannIsNotReachedAtIsUsedByTcp) {
   ASSERT_NO_FATAL_FAILURE(startNode());

@@ -265,7 +265,7 @@ void CoreHarness::replyPublish(ConnectionId leader, const PublishRequest& reques
 }
 
 void CoreHarness::replyLookup(ConnectionId leader, const KeysRequest& request, const std::string& value,
-                              const std::vector<client::NodeAddress>& nodes, uint32_t leaseMs) {
+                              const std::vector<client::NodeAddress>& nodes, uint32_t leaseMs, uint16_t segment) {
   client::LookupReply reply{request.request, KV_OK, {1, 5}, leaseMs, nodes, {}};
   for (size_t i = 0; i < request.keys.size(); ++i) {
     client::Located& object = reply.objects.emplace_back();
@@ -274,7 +274,7 @@ void CoreHarness::replyLookup(ConnectionId leader, const KeysRequest& request, c
     object.payloadLength = value.size();
     object.payloadCrc = crc32c(value);
     for (uint16_t node = 0; node < nodes.size(); ++node)
-      object.replicas.push_back({node, {0, 7, 9}, 4096});
+      object.replicas.push_back({node, {segment, 7, 9}, 4096});
   }
   deliver(leader, lookupReply(reply));
 }

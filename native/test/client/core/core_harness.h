@@ -104,7 +104,8 @@ class CoreHarness {
   void refuseGrant(ConnectionId leader, const GrantRequest& request, int32_t wholeStatus);
   void replyPublish(ConnectionId leader, const PublishRequest& request, int32_t status);
   void replyLookup(ConnectionId leader, const KeysRequest& request, const std::string& value,
-                   const std::vector<client::NodeAddress>& nodes, uint32_t leaseMs = 10000);
+                   const std::vector<client::NodeAddress>& nodes, uint32_t leaseMs = 10000,
+                   uint16_t segment = kMemorySegment);
   void replyLookupStatus(ConnectionId leader, const KeysRequest& request, int32_t status);
 
   // A node's side of transfers.

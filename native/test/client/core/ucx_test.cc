@@ -46,9 +46,9 @@ class UcxConnection : public testing::Test {
     h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)}, {1, ++objects_});
     return batch;
   }
-  uint64_t beginGet(const std::string& value) {
+  uint64_t beginGet(const std::string& value, uint16_t segment = kMemorySegment) {
     const uint64_t batch = h.get("k", value.size());
-    h.replyLookup(leader, h.expectLookup(leader), value, {nodeAddress(1)});
+    h.replyLookup(leader, h.expectLookup(leader), value, {nodeAddress(1)}, 10000, segment);
     return batch;
   }
   void finishPut(ConnectionId connection, uint64_t request) {
@@ -96,6 +96,50 @@ TEST_F(UcxConnection, AGetIsCopiedOutOfWhereTheNodePutIt) {
   h.core.copiedFromSegment(h.now, connection, copy->transfer, KV_OK, crc32c(value.data(), value.size()));
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
   EXPECT_EQ(h.core.statistics().ucx.bytes, kLarge);
+}
+
+TEST_F(UcxConnection, WhatLiesOnAnSsdIsMovedLikeWhatLiesInMemory) {
+  const std::string value(kLarge, 'v');
+  const uint64_t batch = beginGet(value, kTierSegment);
+  const auto connection = attach();
+  const wire::Bytes body = h.expectBody(connection);
+  const node::StagedRead read = node::readStagedRead(body);
+  EXPECT_EQ(read.read.extent.segment, kTierSegment);
+  wire::Bytes reply;
+  node::appendReadReply(reply, read.read.requestId, KV_OK, kLarge);
+  h.deliver(connection, reply);
+  const auto copy = h.next<client::CopyFromStaging>();
+  ASSERT_TRUE(copy);
+  h.core.copiedFromSegment(h.now, connection, copy->transfer, KV_OK, crc32c(value.data(), value.size()));
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  EXPECT_EQ(h.core.statistics().ucx.bytes, kLarge);
+}
+
+TEST_F(UcxConnection, ANodeThatDoesNotMoveWhatLiesOnItsSsdIsAskedOnceAndSendsIt) {
+  const std::string value(kLarge, 'v');
+  ConnectionId connection = 0;
+  for (const bool first : {true, false}) {
+    const uint64_t batch = beginGet(value, kTierSegment);
+    if (first) {
+      connection = attach();
+      const wire::Bytes body = h.expectBody(connection);
+      wire::Bytes refusal;
+      node::appendReadReply(refusal, node::readStagedRead(body).read.requestId, KV_INVALID_ARGUMENT, 0);
+      h.deliver(connection, refusal);
+    }
+    const wire::Bytes body = h.expectBody(connection);
+    const node::ReadRequest read = node::readReadRequest(body);
+    EXPECT_EQ(read.extent.segment, kTierSegment);
+    wire::Bytes reply;
+    node::appendReadReply(reply, read.requestId, KV_OK, kLarge);
+    h.deliver(connection, reply);
+    const auto payload = h.next<client::ReceivePayload>();
+    ASSERT_TRUE(payload);
+    const uint32_t crc = crc32c(value.data(), value.size());
+    h.core.payloadReceived(h.now, connection, payload->transfer, crc, crc);
+    EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  }
+  EXPECT_EQ(h.core.statistics().ucx.bytes, 0u);
 }
 
 TEST_F(UcxConnection, WrongBytesAreNotReturned) {

@@ -86,13 +86,24 @@ class CoreInMemory {
       } else if (const auto* store = std::get_if<node::TierStore>(&job)) {
         core->tierStored(perform(*disk, ssd::StoreBlocks{store->batch}).status);
       } else if (const auto* read = std::get_if<node::TierRead>(&job)) {
-        ssd::Done done = perform(*disk, ssd::ReadPayload{read->op, read->from, read->length, read->crc});
-        if (done.status.ok()) tierPayloads[read->op] = std::move(done.payload);
+        const std::span<uint8_t> into = read->transfer ? staging.at(*read->transfer).bytes() : std::span<uint8_t>();
+        ssd::Done done = perform(*disk, ssd::ReadPayload{read->op, read->from, read->length, read->crc, into});
+        if (done.status.ok() && into.empty()) tierPayloads[read->op] = std::move(done.payload);
         core->tierRead(read->op, done.status);
       }
       act();
     }
     return !jobs.empty();
+  }
+
+  /// Gives staging memory to the first who waits for some.
+  uint64_t giveStaging() {
+    const node::TakeStaging wanted = stagingWanted.front();
+    stagingWanted.pop_front();
+    staging.emplace(wanted.transfer, wanted.length);
+    core->stagingTaken(wanted.transfer, true);
+    act();
+    return wanted.transfer;
   }
 
   /// Takes all actions; frames are cut into bodies by connection, the rest is kept in order.
@@ -119,6 +130,10 @@ class CoreInMemory {
         } else if (std::holds_alternative<node::TierWrite>(action) || std::holds_alternative<node::TierStore>(action) ||
                    std::holds_alternative<node::TierRead>(action)) {
           tierJobs.push_back(std::move(action));
+        } else if (const auto* take = std::get_if<node::TakeStaging>(&action)) {
+          stagingWanted.push_back(*take);
+        } else if (const auto* dropped = std::get_if<node::DropStaging>(&action)) {
+          EXPECT_EQ(staging.erase(dropped->transfer), 1U);
         } else if (const auto* cancel = std::get_if<node::CancelTierRead>(&action)) {
           tierCancels.push_back(cancel->op);
         } else if (const auto* drop = std::get_if<node::DropTierPayload>(&action)) {
@@ -237,6 +252,8 @@ class CoreInMemory {
   std::vector<node::Action> tierJobs;  // not done yet
   std::vector<uint64_t> tierCancels;   // reads that nobody wants any more; done all the same
   std::map<uint64_t, ssd::BlockBuffer> tierPayloads;
+  std::deque<node::TakeStaging> stagingWanted;
+  std::map<uint64_t, ssd::BlockBuffer> staging;  // taken, by transfer
 
  private:
   template <typename Handle>
