@@ -264,6 +264,17 @@ def test_vllms_requests_have_their_chunks_retained(
     assert "is {'retain': 'for long'}, which is ignored: write a whole number with a unit" in engine.log
 
 
+def test_requests_have_their_chunks_retained_in_the_oldest_vllm(
+    start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    engine = vllm_least(start_engine, pool.masters, retain_at_most="15m", **PATIENT)
+    request = {"prompt": prompt, "blocks": 3, "params": {"kvpool": {"retain": "10m"}}}
+
+    policy, counts = engine.run(("serve", request), ("counts", {}))
+
+    assert (policy, counts["keys_retained"]) == ("REQUEST_LEVEL", 3)
+
+
 def test_vllms_requests_have_no_say_unless_the_tier_lets_them(
     start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
 ) -> None:

@@ -49,21 +49,22 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_tier_says_what_it_needs_where_there_is_no_vllm() -> None:
-    with pytest.raises(ImportError, match=r"needs vLLM 0\.27\.1 or later, .*No module named 'vllm'.*vllm>=0\.27\.1"):
+    with pytest.raises(ImportError, match=r"needs vLLM 0\.25\.1 or later, .*No module named 'vllm'.*vllm>=0\.25\.1"):
         importlib.import_module("kvpool_engines.vllm_interface")
 
 
 def test_the_tier_refuses_an_older_vllm(put_in: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """As 0.26, which has all names and keeps no state of requests."""
-    for name in ("v1.kv_offload.base", "v1.kv_offload.tiering.base"):
-        put_in(f"vllm.{name}")
-        monkeypatch.setitem(sys.modules, f"vllm.{name}", Anything(name))
+    """As 0.24, which has other answers to lookups."""
+    put_in("vllm.v1.kv_offload.base")
+    monkeypatch.setattr(
+        sys.modules["vllm.v1.kv_offload"], "base", sys.modules["vllm.v1.kv_offload.base"], raising=False
+    )
     metrics = "vllm.distributed.kv_transfer.kv_connector.v1.offloading.metrics"
     put_in(metrics)
     monkeypatch.setitem(sys.modules, metrics, Anything(metrics))
 
     with pytest.raises(
-        ImportError, match=r"needs vLLM 0\.27\.1 or later, .*ReqContext has no get_state.*MooncakeStoreConnector"
+        ImportError, match=r"needs vLLM 0\.25\.1 or later, .*cannot import name 'LookupResult'.*MooncakeStoreConnector"
     ):
         importlib.import_module("kvpool_engines.vllm_interface")
 

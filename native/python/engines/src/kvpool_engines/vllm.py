@@ -43,11 +43,15 @@ from kvpool_engines.vllm_interface import (
     TransferJob,
     base_arguments,
     chunks_of,
+    config_of,
     get_offload_block_hash,
     get_offload_group_idx,
+    hint_of,
     hinted_actions,
+    is_replicated,
     layout_of,
     result_of,
+    set_hint,
 )
 
 _RETAIN_AT_MOST, _RETAIN_SECONDS_MAX = "retain_at_most", 3600.0
@@ -84,7 +88,7 @@ class KvpoolTier(SecondaryTierManager):
         self._retain_at_most = _retain_at_most(given.get(_RETAIN_AT_MOST))
         self.locality = _locality(locality)
         self._chunk_bytes: int = primary_kv_view.strides[0]  # type: ignore[index]  # a view has strides
-        self._begin = f"{settings.namespace}{_namespace_of(offloading_spec.config, self._chunk_bytes)}"
+        self._begin = f"{settings.namespace}{_namespace_of(config_of(offloading_spec), self._chunk_bytes)}"
         self._pool = Pool(settings, logger)
         # vLLM releases the view, which nothing may hold then.
         self._address = numpy.frombuffer(primary_kv_view, numpy.uint8).ctypes.data
@@ -103,7 +107,7 @@ class KvpoolTier(SecondaryTierManager):
         if not self._retain_at_most or (said := _said_by(req_context)) is None:
             return RequestOffloadingContext()
         try:
-            req_context.set_state(read_hint(said, self._retain_at_most))
+            set_hint(req_context, read_hint(said, self._retain_at_most))
         except ValueError as problem:
             self._log.warn(
                 "hint", f"{NAME} of request {req_context.req_id} is {said!r:.200}, which is ignored: {problem}"
@@ -136,7 +140,7 @@ class KvpoolTier(SecondaryTierManager):
 
     def submit_store(self, job_metadata: TransferJob) -> None:
         keys = list(job_metadata.keys)
-        hint = job_metadata.req_context.get_state(RequestHint)
+        hint = hint_of(job_metadata.req_context, RequestHint)
         store = functools.partial(self._store_and_retain, hint) if hint else self._pool.store
         if not self._stores.submit(self._transfer(job_metadata, keys, store, self._stored)):
             self._pool.not_stored(len(keys), "too many stores wait")
@@ -251,7 +255,7 @@ def _retain_at_most(value: Any) -> float:
     return seconds
 
 
-def _locality(name: Any) -> Locality:
+def _locality(name: Any) -> Any:
     try:
         return Locality(name)
     except ValueError:
@@ -263,7 +267,7 @@ def _namespace_of(config: Any, chunk_bytes: int) -> str:
     """Begins keys: all that the bytes of a chunk follow from beside its tokens, so that engines that differ share none."""
     parallel = config.parallel
     ranks = [parallel.tp_size, parallel.pp_size, parallel.pcp_size, parallel.dcp_size]
-    same = parallel.is_parallelism_agnostic or config.replicated_layout
+    same = parallel.is_parallelism_agnostic or is_replicated(config)
     form: dict[str, Any] = {
         "chunk": [config.cache.tokens_per_hash, config.cache.blocks_per_chunk, chunk_bytes],
         "dtype": str(config.model.dtype),

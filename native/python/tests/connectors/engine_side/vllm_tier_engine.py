@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import hashlib
+import importlib.util
 import json
 import time
 from collections.abc import Callable
@@ -47,39 +48,15 @@ class VllmTier:
 
     def restart(self, tp_size: int = 1, dtype: str = "float16", is_parallelism_agnostic: bool = False) -> None:
         """As another engine, which differs in this."""
-        from vllm.v1.kv_offload.config import (
-            OffloadingCacheConfig,
-            OffloadingConfig,
-            OffloadingGroupConfig,
-            OffloadingModelConfig,
-            OffloadingParallelConfig,
-        )
         from vllm.v1.kv_offload.tiering.factory import SecondaryTierFactory
         from vllm.v1.kv_offload.tiering.manager import CPUPrimaryTierOffloadingManager, TieringOffloadingManager
 
         if self._manager:
             self._manager.shutdown()
-        group = _made(OffloadingGroupConfig, tokens_per_block=TOKENS, layer_names=("layers.0", "layers.1"), group_id=0)
-        parallel = _made(
-            OffloadingParallelConfig,
-            **{"rank": 0, "world_size": tp_size, "tp_size": tp_size, "pp_size": 1, "pcp_size": 1, "dcp_size": 1},
-            **{"data_parallel_index": 0, "data_parallel_size": 1, "data_parallel_rank_local": None},
-            is_parallelism_agnostic=is_parallelism_agnostic or tp_size == 1,
-        )
-        config = OffloadingConfig(
-            groups=(group,),
-            worker_kv_bytes_per_block=CHUNK_BYTES,
-            enable_kv_cache_events=False,
-            extra_config={},
-            engine_id="engine",
-            model=OffloadingModelConfig("model", dtype),
-            cache=OffloadingCacheConfig(TOKENS, 1),
-            parallel=parallel,
-        )
         self._region = Region()
         self._primary = CPUPrimaryTierOffloadingManager(CHUNKS, self._region)
         view = self._primary.get_kv_memoryview()
-        spec = SimpleNamespace(config=config)
+        spec = _spec(tp_size, dtype, is_parallelism_agnostic or tp_size == 1)
         self._tier = SecondaryTierFactory.create_secondary_tier(self._tier_config, view, spec)
         self._manager = TieringOffloadingManager(self._primary, [self._tier])
 
@@ -243,6 +220,54 @@ class VllmTier:
         return keys
 
 
+def _has_settings_of_all() -> bool:
+    """Before 0.26 a tier is given the settings of all of vLLM."""
+    return importlib.util.find_spec("vllm.v1.kv_offload.config") is None
+
+
+def _spec(tp_size: int, dtype: str, is_parallelism_agnostic: bool) -> SimpleNamespace:
+    layers = ("layers.0", "layers.1")
+    if _has_settings_of_all():
+        ranks = {"tensor": tp_size, "pipeline": 1, "prefill_context": 1, "decode_context": 1}
+        return SimpleNamespace(
+            vllm_config=SimpleNamespace(
+                model_config=SimpleNamespace(model="model"),
+                cache_config=SimpleNamespace(cache_dtype=dtype),
+                parallel_config=SimpleNamespace(**{f"{kind}_parallel_size": size for kind, size in ranks.items()}),
+            ),
+            kv_cache_config=SimpleNamespace(kv_cache_groups=[SimpleNamespace(layer_names=list(layers))]),
+            gpu_block_size=(TOKENS,),
+            hash_block_size=TOKENS,
+            block_size_factor=1,
+        )
+    from vllm.v1.kv_offload.config import (
+        OffloadingCacheConfig,
+        OffloadingConfig,
+        OffloadingGroupConfig,
+        OffloadingModelConfig,
+        OffloadingParallelConfig,
+    )
+
+    group = _made(OffloadingGroupConfig, tokens_per_block=TOKENS, layer_names=layers, group_id=0)
+    parallel = _made(
+        OffloadingParallelConfig,
+        **{"rank": 0, "world_size": tp_size, "tp_size": tp_size, "pp_size": 1, "pcp_size": 1, "dcp_size": 1},
+        **{"data_parallel_index": 0, "data_parallel_size": 1, "data_parallel_rank_local": None},
+        is_parallelism_agnostic=is_parallelism_agnostic,
+    )
+    config = OffloadingConfig(
+        groups=(group,),
+        worker_kv_bytes_per_block=CHUNK_BYTES,
+        enable_kv_cache_events=False,
+        extra_config={},
+        engine_id="engine",
+        model=OffloadingModelConfig("model", dtype),
+        cache=OffloadingCacheConfig(TOKENS, 1),
+        parallel=parallel,
+    )
+    return SimpleNamespace(config=config)
+
+
 def _made(kind: type, **values: Any) -> Any:
     """Of a dataclass with as many of these fields as it has."""
     fields = {it.name for it in dataclasses.fields(kind)}
@@ -252,6 +277,9 @@ def _made(kind: type, **values: Any) -> Any:
 def start(arguments: list[str]) -> VllmTier:
     install_torch()
     install_vllm()
+    if _has_settings_of_all():
+        stand_in("vllm.v1.core")
+        stand_in("vllm.v1.core.kv_cache_utils", **unused("resolve_kv_cache_block_sizes"))
     # As in each process of vLLM.
     from vllm.plugins import load_general_plugins
 
