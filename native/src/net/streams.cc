@@ -87,8 +87,9 @@ void Streams::keepTo(const Stream::UnsentMemory& unsent) {
       if (most == nullptr || stream->unsentMemory() > most->unsentMemory()) most = stream;
     }
     if (most == nullptr || most->unsentMemory() == 0) return;
-    most->end({Stream::Ending::How::Lost, "leaves more answers unread than any other, and all of them together fill the " +
-                                              std::to_string(unsent.bytesMax) + " bytes that there are for them"});
+    most->end(
+        {Stream::Ending::How::Lost, "leaves more answers unread than any other, and all of them together fill the " +
+                                        std::to_string(unsent.bytesMax) + " bytes that there are for them"});
   }
 }
 

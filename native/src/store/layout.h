@@ -77,10 +77,10 @@ struct SegmentState {
   uint64_t boot;                 // of the machine that the latest life ran under; 0: none yet
   uint16_t activeWire;           // versions that the pool speaks and writes; see wire::ActiveVersions
   uint16_t activeLayout;
-  uint32_t tier;     // number of the SSD tier that life had, 0: none; another one is not believed
-  uint32_t emptied;  // emptiedMark() of that life: it says that no object is in the segment, nor in the tier
-  uint32_t settled;  // settledMark() of that life: it ended in order, and all it stored is on the disk
-  uint32_t reserved;
+  uint32_t tier;      // number of the SSD tier that life had, 0: none; another one is not believed
+  uint32_t emptied;   // emptiedMark() of that life: it says that no object is in the segment, nor in the tier
+  uint32_t settled;   // settledMark() of that life: it ended in order, and all it stored is on the disk
+  uint32_t exposure;  // bits kShown and kHeldTenants
   uint32_t crc;
 };
 static_assert(sizeof(SegmentState) == 112 && offsetof(SegmentState, crc) == 108);
@@ -96,6 +96,12 @@ inline uint32_t emptiedMark(uint64_t incarnation) {
 inline uint32_t settledMark(uint64_t incarnation) {
   return crc32c(&incarnation, sizeof incarnation, 0x53455454) | 1U;
 }
+
+/// A client has the file in shared memory for as long as it likes, also beyond the life that showed it; not beyond this
+/// boot of the machine.
+inline constexpr uint32_t kShown = 1;
+/// Objects of other tenants than `default` were here. Their bytes stay in the file when they are gone.
+inline constexpr uint32_t kHeldTenants = 2;
 
 /// Tombstone: objects of the key up to this object id are removed, wherever they turn up.
 enum class SlotState : uint8_t { Free = 0, Reserved = 1, Committed = 2, Tombstone = 3 };

@@ -137,8 +137,8 @@ HeaderCheck checkHeader(std::span<const uint8_t> file, const SegmentIdentity& ex
   return {HeaderVerdict::Fits, {}, *geometry, 0};
 }
 
-void formatSegment(std::span<uint8_t> file, const Geometry& geometry, const SegmentIdentity& identity,
-                   StoreGate& gate) {
+void formatSegment(std::span<uint8_t> file, const Geometry& geometry, const SegmentIdentity& identity, StoreGate& gate,
+                   uint32_t exposure) {
   const SegmentHeader header = headerOf(geometry, identity);
   SegmentState state{};
   state.generationHighWater = 1;  // 0 is no generation
@@ -146,6 +146,7 @@ void formatSegment(std::span<uint8_t> file, const Geometry& geometry, const Segm
   state.activeWire = identity.build.wire.min;
   state.activeLayout = identity.build.layout.min;
   state.emptied = emptiedMark(state.incarnation);
+  state.exposure = exposure;
   for (state.sequence = 1; state.sequence <= 2; ++state.sequence) {
     state.crc = stateCrc(state);
     gate.store(file.data() + statePage(state.sequence), &state, sizeof state);
@@ -163,7 +164,8 @@ Status formatAgain(std::span<uint8_t> file, const SegmentIdentity& identity, Sto
   const Geometry geometry = planGeometry(file.size()).value();
   clearDirectory(file, geometry, gate);
   if (!gate.settle(file.data(), geometry.dataOffset)) return systemError("cannot format the segment again", errno);
-  formatSegment(file, geometry, identity, gate);
+  const std::optional<SegmentState> before = newestState(file);
+  formatSegment(file, geometry, identity, gate, before ? before->exposure : 0);  // its bytes are what they were
   return {};
 }
 
@@ -212,6 +214,7 @@ Status StatePages::settle(const char* otherwise) const {
 
 Status StatePages::beginLife(uint64_t boot) {
   updateBoth([&](SegmentState& state) {
+    if (state.boot != boot) state.exposure &= ~kShown;
     state.boot = boot;
     state.settled = 0;
   });

@@ -46,8 +46,10 @@ struct HeaderCheck {
 /// Judges the header and the state copies of a whole file, trusting nothing in it.
 HeaderCheck checkHeader(std::span<const uint8_t> file, const SegmentIdentity& expected);
 
-/// Makes a zero-filled file of geometry.fileBytes a segment. The header comes last: without it the file is Damaged.
-void formatSegment(std::span<uint8_t> file, const Geometry& geometry, const SegmentIdentity& identity, StoreGate& gate);
+/// Makes a file of geometry.fileBytes with an empty directory a segment. The header comes last: without it the file is
+/// Damaged. `exposure`: of what else is in it.
+void formatSegment(std::span<uint8_t> file, const Geometry& geometry, const SegmentIdentity& identity, StoreGate& gate,
+                   uint32_t exposure = 0);
 
 /// The newest intact copy of the state in a whole file, also while its node is storing the other one.
 std::optional<SegmentState> newestState(std::span<const uint8_t> file);
@@ -89,6 +91,11 @@ class StatePages {
   Status saySettled();
 
   [[nodiscard]] const SegmentState& get() const { return state_; }
+  [[nodiscard]] bool was(uint32_t exposure) const { return (state_.exposure & exposure) != 0; }
+  /// Before it is so; cheap when it was before.
+  void note(uint32_t exposure) {
+    if (!was(exposure)) updateBoth([&](SegmentState& state) { state.exposure |= exposure; });
+  }
   [[nodiscard]] wire::ActiveVersions active() const { return {state_.activeWire, state_.activeLayout}; }
 
   /// Stores a changed state over the older copy; returns when it is in the file.

@@ -97,6 +97,27 @@ class Machine {
   uint64_t lives_ = 0;
 };
 
+TEST(PowerCut, WhoMaySeeTheFileIsKnownAfterwards) {
+  test::ZeroedBytes memory(kSegmentBytesMin);
+  StoreGate gate;
+  const SegmentIdentity identity{{1, 2}, "node-0", 0, {}};
+  formatSegment(memory, *planGeometry(kSegmentBytesMin), identity, gate);
+  StatePages pages(memory, gate);
+  ASSERT_TRUE(pages.beginLife(3).ok());
+  EXPECT_FALSE(pages.was(kShown | kHeldTenants));
+  pages.note(kShown);
+  pages.note(kHeldTenants);
+  ASSERT_TRUE(pages.beginLife(3).ok());
+  EXPECT_TRUE(pages.was(kShown)) << "under the same boot clients have it still";
+
+  ASSERT_TRUE(maySetBack(pages.get(), 4));
+  ASSERT_TRUE(formatAgain(memory, identity, gate).ok());
+  StatePages again(memory, gate);
+  ASSERT_TRUE(again.beginLife(4).ok());
+  EXPECT_FALSE(again.was(kShown));
+  EXPECT_TRUE(again.was(kHeldTenants)) << "their bytes are there";
+}
+
 TEST(PowerCut, WhatIsThereAfterwardsIsAllOrNothing) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

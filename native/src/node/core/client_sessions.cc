@@ -24,18 +24,6 @@ namespace kvpool::node {
 
 namespace sbe = wire::sbe;
 
-namespace {
-
-bool holdsTenants(const store::Directory& directory) {
-  for (uint32_t number = 0; number < directory.slotsTouched(); ++number) {
-    const store::Slot& slot = directory.slot(number);
-    if (slot.state != store::SlotState::Free && OwnKeys::isOfTenant(directory.key(slot))) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 void ClientSessions::accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer,
                               const std::optional<Principal>& who) {
   Session& session = sessions_[id];
@@ -186,10 +174,11 @@ Status ClientSessions::admitWrite(Session& session, const WriteRequest& request,
   if (context_.fencing.isOver(request.objectId)) {  // shown again, or so late that it cannot be published any more
     return {KV_STALE_EPOCH, "the grant of object " + toString(request.objectId) + " is over"};
   }
-  if (!session.keys.areOfDefault() && context_.segmentShown) {
+  if (!context_.takes(key)) {
     ++context_.stats.authRefusals;
     return {KV_NOT_PERMITTED,
-            "a client has this segment in shared memory, so it takes objects of the tenant default only"};
+            "a client has this segment in shared memory, so it takes objects of the tenant default only, until its "
+            "machine is started again or the segment's file is made anew"};
   }
   if (!request.staging) return {};
   if (session.stagingBytes == 0) return {KV_INVALID_ARGUMENT, "no staging memory is attached"};
@@ -322,9 +311,10 @@ void ClientSessions::attach(ConnectionId id, Session& session, const ShmAttach& 
   }
   if (session.attached) throw wire::Malformed("shared memory is attached already");
   session.attach = Attach{request.requestId, request.stagingBytes};
-  if (context_.config.separatesTenants && !context_.segmentShown && holdsTenants(context_.directory)) {
+  if (context_.config.separatesTenants && context_.state.was(store::kHeldTenants)) {
     session.attach->bytes = 0;
-    return stagingMapped(id, {KV_NOT_PERMITTED, "the segment holds objects of tenants, and would show them all"});
+    return stagingMapped(
+        id, {KV_NOT_PERMITTED, "objects of tenants are or were in the segment, which would show all their bytes"});
   }
   if (request.stagingBytes == 0) return stagingMapped(id, {});
   if (const Status room = staging_.take(request.stagingBytes); !room.ok()) {
@@ -347,7 +337,7 @@ void ClientSessions::stagingMapped(ConnectionId id, const Status& outcome) {
     return context_.outbox.frames(id, std::move(out));
   }
   session.attached = true;
-  context_.segmentShown = true;
+  context_.state.note(store::kShown);
   session.stagingBytes = attach.bytes;
   context_.outbox.add(SendSegments{id, std::make_shared<const wire::Bytes>(std::move(out))});
 }

@@ -45,9 +45,7 @@ void Copies::begin(uint64_t nowMs, ConnectionId master, const Copy& command) {
             command.payloadCrc,
             0};
   if (running() >= kRunningMax || links_.size() >= kLinksMax) return answer(task, KV_QUEUE_FULL, true);
-  if (context_.config.separatesTenants && context_.segmentShown && OwnKeys::isOfTenant(command.key)) {
-    return answer(task, KV_NOT_PERMITTED, true);
-  }
+  if (!context_.takes(command.key)) return answer(task, KV_NOT_PERMITTED, true);
   const Result<uint32_t> slot =
       context_.directory.reserve(command.objectId, command.key, command.payloadLength, command.retention);
   if (!slot.ok()) return answer(task, slot.status().code(), true);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/own_keys.h"
 #include "base/staging_budget.h"
 #include "node/core/actions.h"
 #include "node/core/fencing_state.h"
@@ -104,7 +105,6 @@ struct CoreContext {
   FencingState fencing;
   RecordStream stream;
   CoreStats stats;
-  bool segmentShown = false;  // to a client, by shared memory; it has it for as long as it likes
   Outbox outbox;
   std::vector<Answer> answers;
 
@@ -117,6 +117,14 @@ struct CoreContext {
         tierNumber(tier == nullptr ? pages.get().tier : tier->number()),
         fencing(pages),
         stream(objects, tier) {}
+
+  /// Before an object with this qualified key comes: whether it may, as far as others could see it in shared memory.
+  bool takes(std::string_view key) {
+    if (!config.separatesTenants || !OwnKeys::isOfTenant(key)) return true;
+    if (state.was(store::kShown)) return false;
+    state.note(store::kHeldTenants);
+    return true;
+  }
 };
 
 }  // namespace kvpool::node

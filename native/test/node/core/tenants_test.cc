@@ -211,6 +211,11 @@ TEST_F(SharedTenantsTest, ASegmentThatWasShownTakesNoneButDefault) {
   ASSERT_EQ(attach(), KV_OK);
   EXPECT_EQ(node_.write(kClient, kLeader, {5, 2}, "k", "value").status, KV_NOT_PERMITTED);
   EXPECT_EQ(node_.write(kPlain, kLeader, {5, 3}, "l", "value").status, KV_OK);
+
+  node_.restart();
+  connect();
+  EXPECT_EQ(node_.write(kClient, kLeader, {5, 4}, "k", "value").status, KV_NOT_PERMITTED)
+      << "clients have it still when its node is another process";
 }
 
 TEST_F(SharedTenantsTest, ASegmentWithObjectsOfTenantsIsShownToNobody) {
@@ -218,6 +223,15 @@ TEST_F(SharedTenantsTest, ASegmentWithObjectsOfTenantsIsShownToNobody) {
   node_.others.clear();
   EXPECT_EQ(attach(), KV_NOT_PERMITTED);
   EXPECT_EQ(node_.write(kClient, kLeader, {5, 2}, "l", "value").status, KV_OK);
+}
+
+TEST_F(SharedTenantsTest, NorIsOneThatHasOnlyTheirBytes) {
+  const node::WriteReply written = node_.write(kClient, kLeader, {5, 1}, "k", "value");
+  ASSERT_TRUE(node_.free(kMaster, kLeader, {{written.extent, {5, 1}}}).accepted);
+  node_.restart();
+  connect();
+  node_.others.clear();
+  EXPECT_EQ(attach(), KV_NOT_PERMITTED);
 }
 
 }  // namespace
