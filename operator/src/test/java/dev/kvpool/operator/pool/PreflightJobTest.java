@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.api.v1alpha1.pod.PodTemplate;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.ConfigMapProjection;
 import io.fabric8.kubernetes.api.model.PodSpec;
@@ -48,6 +49,45 @@ class PreflightJobTest {
                         .filteredOn(Objects::nonNull)
                         .extracting(ConfigMapProjection::getName)
                         .containsExactly("demo-identity"));
+    }
+
+    /** Where all nodes are tainted, say, or a quota admits pods of some priority only, no upgrade would ever be checked. */
+    @Test
+    void itMayBeWhereMastersMayBeAndIsAdmittedAsTheyAre() {
+        String template = """
+                {nodeSelector: {pool: infra}, tolerations: [{key: infra, operator: Exists}], priorityClassName: cache,
+                 schedulerName: volcano, runtimeClassName: kata, securityContext: {runAsUser: 1234},
+                 containerSecurityContext: {runAsGroup: 1235},
+                 affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+                   {matchExpressions: [{key: zone, operator: Exists}]}]}},
+                  podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname}]}}}""";
+        PoolSketch sketch = new PoolSketch(
+                        "{image: 'kvpool:next', masters: {podTemplate: %s}, storage: [{name: a, capacity: 1Gi}]}"
+                                .formatted(template))
+                .status(PoolSketch.asking("kvpool:next", PoolSketch.IMAGE))
+                .set("a", 1)
+                .masters(1, 1, PoolSketch.leader(List.of()));
+        PodTemplate masters = sketch.observation().spec().masters().podTemplate();
+
+        PodSpec pod = sketch.plan().apply().stream()
+                .filter(Job.class::isInstance)
+                .map(job -> ((Job) job).getSpec().getTemplate().getSpec())
+                .findFirst()
+                .orElseThrow();
+
+        assertThat(pod.getNodeSelector()).isEqualTo(masters.nodeSelector());
+        assertThat(pod.getTolerations()).isEqualTo(masters.tolerations());
+        assertThat(pod.getPriorityClassName()).isEqualTo("cache");
+        assertThat(pod.getSchedulerName()).isEqualTo("volcano");
+        assertThat(pod.getRuntimeClassName()).isEqualTo("kata");
+        assertThat(pod.getSecurityContext().getRunAsUser()).isEqualTo(1234);
+        assertThat(pod.getContainers().getFirst().getSecurityContext().getRunAsGroup())
+                .isEqualTo(1235);
+        assertThat(pod.getAffinity().getNodeAffinity())
+                .isEqualTo(masters.affinity().getNodeAffinity());
+        assertThat(pod.getAffinity().getPodAntiAffinity())
+                .as("each Kubernetes node may have a master")
+                .isNull();
     }
 
     @ParameterizedTest(name = "of 3 masters {0} do not run: {1} are asked")

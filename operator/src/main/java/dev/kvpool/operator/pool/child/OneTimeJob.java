@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.child;
 import dev.kvpool.operator.pool.child.part.PodSecurity;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
@@ -31,7 +32,7 @@ final class OneTimeJob {
      * @param triesMore after the first that failed
      * @param keptSeconds after its end, whatever that was
      */
-    static Job of(JobTerms terms, int triesMore, int keptSeconds, PodSpecBuilder pod) {
+    static Job of(JobTerms terms, int triesMore, int keptSeconds, PodSpec pod) {
         return new JobBuilder()
                 .withMetadata(terms.metadata())
                 .withNewSpec()
@@ -42,7 +43,7 @@ final class OneTimeJob {
                 .withLabels(terms.metadata().getLabels())
                 .withAnnotations(OwnContainer.note(terms.image()))
                 .endMetadata()
-                .withSpec(pod.build())
+                .withSpec(pod)
                 .endTemplate()
                 .endSpec()
                 .build();

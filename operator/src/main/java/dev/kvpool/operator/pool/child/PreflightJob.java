@@ -8,9 +8,11 @@ import dev.kvpool.operator.pool.child.part.ContainerResources;
 import dev.kvpool.operator.pool.child.part.PodSecurity;
 import dev.kvpool.operator.pool.child.part.PreflightQuestion;
 import dev.kvpool.operator.pool.child.part.ScratchVolume;
+import dev.kvpool.operator.pool.child.part.TemplatedPod;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.VolumeMount;
@@ -34,7 +36,10 @@ public final class PreflightJob {
      */
     public static Job of(PoolBlueprint pool, PreflightQuestion question) {
         JobTerms terms = JobTerms.of(pool, pool.names().preflight(), PoolLabels.ROLE_PREFLIGHT, question.image());
-        return OneTimeJob.of(terms, TRIES_MORE, KEPT_S, pod(pool, question, terms));
+        // It asks the masters, so that it can be where they can.
+        PodSpec pod = TemplatedPod.beside(
+                pool.spec().masters().podTemplate(), pod(pool, question, terms).build());
+        return OneTimeJob.of(terms, TRIES_MORE, KEPT_S, pod);
     }
 
     private static PodSpecBuilder pod(PoolBlueprint pool, PreflightQuestion question, JobTerms terms) {

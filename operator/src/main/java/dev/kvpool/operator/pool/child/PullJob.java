@@ -35,7 +35,7 @@ public final class PullJob {
                 .addNewToleration()
                 .withOperator("Exists")
                 .endToleration();
-        return OneTimeJob.of(terms, TRIES_MORE, KEPT_S, pod);
+        return OneTimeJob.of(terms, TRIES_MORE, KEPT_S, pod.build());
     }
 
     private static Container container(JobTerms terms) {

@@ -125,6 +125,41 @@ public final class TemplatedPod {
                 .build();
     }
 
+    /**
+     * The pod of a Job that does one thing beside the pods of a podTemplate: it may be where they may be, and is admitted as they are. Which
+     * other pods these keep away from does not concern it, nor do their volumes and environment.
+     */
+    public static PodSpec beside(PodTemplate wish, PodSpec own) {
+        return own.toBuilder()
+                .withNodeSelector(wish.nodeSelector().isEmpty() ? null : wish.nodeSelector())
+                .withTolerations(wish.tolerations())
+                .withAffinity(toNodes(wish.affinity()))
+                .withPriorityClassName(wish.priorityClassName())
+                .withSchedulerName(wish.schedulerName())
+                .withRuntimeClassName(wish.runtimeClassName())
+                .withSecurityContext(PodSecurity.merge(own.getSecurityContext(), wish.securityContext()))
+                .withInitContainers(admitted(wish, own.getInitContainers()))
+                .withContainers(admitted(wish, own.getContainers()))
+                .build();
+    }
+
+    private static List<Container> admitted(PodTemplate wish, List<Container> containers) {
+        return containers.stream()
+                .map(container -> container.toBuilder()
+                        .withSecurityContext(
+                                PodSecurity.merge(container.getSecurityContext(), wish.containerSecurityContext()))
+                        .build())
+                .toList();
+    }
+
+    private static Affinity toNodes(Affinity given) {
+        return given == null || given.getNodeAffinity() == null
+                ? null
+                : new AffinityBuilder()
+                        .withNodeAffinity(given.getNodeAffinity())
+                        .build();
+    }
+
     /** The container that looks for devices must find what the one that uses them does. */
     private Container ofSameTerms(Container init) {
         return DeviceNeeds.CONTAINER.equals(init.getName()) ? wished(init).build() : init;
