@@ -120,11 +120,19 @@ final class Needs {
         }
         if (behind.filter(those -> those.steppable().contains(member)).isPresent()) {
             image(member, behind.get());
-        } else if (isToBeChanged(member)) {
+            return;
+        }
+        boolean fallen = behind.filter(those -> those.fallen().contains(member)).isPresent();
+        // Nothing can be moved from one that does not get ready: an upgrade that waited for it would never end.
+        if (isToBeChanged(member) && !(fallen && isEmptiedFirst(member))) {
             settings(member);
-        } else if (behind.filter(those -> those.fallen().contains(member)).isPresent()) {
+        } else if (fallen) {
             fallen(member);
         }
+    }
+
+    private boolean isEmptiedFirst(Member member) {
+        return view.terms().forSettings(member) == DataLossPolicy.MOVE && !isReplacedAtOnce(member);
     }
 
     private boolean isToBeChanged(Member member) {
@@ -213,10 +221,7 @@ final class Needs {
      * there and holds nothing, of which nothing can be moved.
      */
     private void moved(Member member) {
-        boolean inVain = step(member.id())
-                .filter(step -> Facts.isReplacedInVain(step, member))
-                .isPresent();
-        if (inVain || (!member.ready() && member.holdsNothing())) {
+        if (isReplacedAtOnce(member)) {
             add(member.id(), StepKind.REPLACE, StepCause.SETTINGS, false, true);
             return;
         }
@@ -227,5 +232,12 @@ final class Needs {
                 .isPresent()) {
             add(member.id(), StepKind.REPLACE, StepCause.SETTINGS, false, false);
         }
+    }
+
+    private boolean isReplacedAtOnce(Member member) {
+        boolean inVain = step(member.id())
+                .filter(step -> Facts.isReplacedInVain(step, member))
+                .isPresent();
+        return inVain || (!member.ready() && member.holdsNothing());
     }
 }

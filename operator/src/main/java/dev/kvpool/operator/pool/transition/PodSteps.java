@@ -42,7 +42,7 @@ final class PodSteps {
         if (step.before() == null) {
             return withoutFacts(step, member.get());
         }
-        if (!isTouched(step, member.get()) && !maySpare(step, member.get())) {
+        if ((!isTouched(step, member.get()) && !maySpare(step, member.get())) || isToBeEmptied(step, member.get())) {
             return new Verdict.Done();
         }
         return step.kind() == StepKind.RESTART ? restart(step, member.get()) : replace(step, member.get());
@@ -96,6 +96,20 @@ final class PodSteps {
     private boolean isTouched(StepStatus step, Member member) {
         return !Facts.isStillThere(step, member)
                 || (step.kind() == StepKind.RESTART && member.runs(view.target(member)));
+    }
+
+    /**
+     * The image that is to be set may be unable to read what was put there since the step began: what was not ready then, or a pod that was
+     * made again with another image, has taken part meanwhile. It begins again in its turn, and is emptied before.
+     */
+    private boolean isToBeEmptied(StepStatus step, Member member) {
+        boolean isSetNow = step.because().isImage()
+                && !member.runs(view.target(member))
+                && (step.kind() == StepKind.RESTART || !Facts.isStillThere(step, member));
+        return isSetNow
+                && !member.master()
+                && view.goals().image().orElseThrow().emptied()
+                && (member.ready() || !(member.holdsNothing() || Facts.isUnmet(step, member)));
     }
 
     private Verdict imageSet(StepStatus step, Member member) {

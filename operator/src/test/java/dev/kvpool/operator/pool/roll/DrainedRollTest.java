@@ -263,6 +263,51 @@ class DrainedRollTest {
         assertThat(pool.images()).containsExactly(NEW);
     }
 
+    /** It had not been ready, and held nothing, so that it was to be restarted; then it got ready and took part. */
+    @Test
+    void oneThatHoldsSomethingByNowIsEmptiedBeforeItGoesBack() {
+        RollPool pool = upgrading();
+        while (!pool.node("s-1").running.equals(NEW)) {
+            pool.round();
+        }
+        pool.node("s-1").neverReady = true;
+        pool.want(OLD);
+        while (pool.steps().stream().noneMatch(step -> step.of().equals("s-1") && step.kind() == StepKind.RESTART)) {
+            pool.round();
+        }
+        pool.node("s-1").neverReady = false;
+        pool.node("s-1").ready = true;
+        pool.node("s-1").objects = 5;
+
+        pool.rounds(ENOUGH);
+
+        assertThat(pool.unread()).isEmpty();
+        assertThat(pool.status()).isEmpty();
+        assertThat(pool.images()).containsExactly(OLD);
+    }
+
+    /** The set did not say yet which image it was to have. */
+    @Test
+    void oneThatWasMadeWithTheOtherImageAndTookPartIsEmptiedBeforeItGoesBack() {
+        RollPool pool = upgrading();
+        while (pool.steps().stream().noneMatch(step -> step.kind() == StepKind.REPLACE)) {
+            pool.round();
+        }
+        pool.node("s-1").neverReady = true;
+        pool.round();
+        assertThat(pool.node("s-1").running).isEqualTo(NEW);
+        pool.want(OLD).rounds(1);
+        pool.node("s-1").neverReady = false;
+        pool.node("s-1").ready = true;
+        pool.node("s-1").objects = 5;
+
+        pool.rounds(ENOUGH);
+
+        assertThat(pool.unread()).isEmpty();
+        assertThat(pool.status()).isEmpty();
+        assertThat(pool.images()).containsExactly(OLD);
+    }
+
     private static void assertFailed(RollPool pool, String why) {
         assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
         assertThat(pool.status().orElseThrow().reason()).contains(why);

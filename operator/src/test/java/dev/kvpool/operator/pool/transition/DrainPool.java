@@ -66,6 +66,13 @@ final class DrainPool {
         Node(String host) {
             this.host = host;
         }
+
+        /** Its container ends again and again, and what it holds is in its memory still. */
+        void falls(long objects) {
+            state = "away";
+            starting = true;
+            holds = objects;
+        }
     }
 
     /** Everything the leader was told, in words. */

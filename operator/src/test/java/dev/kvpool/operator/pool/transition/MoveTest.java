@@ -212,6 +212,32 @@ class MoveTest {
                 .contains(tuple("s-1", StepKind.RESTART, StepCause.UPGRADE));
     }
 
+    /** Of one that does not get ready nothing can be moved: it was to be emptied and taken back in turns for good, and the upgrade never ended. */
+    @ParameterizedTest(name = "on a cordoned Kubernetes node: {0}")
+    @ValueSource(booleans = {false, true})
+    void oneThatFallsInAnUpgradeIsNotEmptiedButFailsIt(boolean cordoned) {
+        DrainPool pool = new DrainPool(3).outdated("s-1").options(WAIT).upgradedTo("kvpool:1");
+        pool.node("s-1").falls(5);
+        if (cordoned) {
+            pool.cordoned("k-1");
+        }
+
+        assertThat(pool.plan().steps())
+                .extracting(StepStatus::of, StepStatus::kind, StepStatus::because)
+                .containsExactly(tuple("s-1", StepKind.RESTART, StepCause.UPGRADE));
+    }
+
+    /** What may mend it is not held back by the upgrade. */
+    @Test
+    void oneThatFallsInAnUpgradeAndHoldsNothingIsReplacedWithOtherSettings() {
+        DrainPool pool = new DrainPool(3).outdated("s-1").options(WAIT).upgradedTo("kvpool:1");
+        pool.node("s-1").falls(0);
+
+        assertThat(pool.plan().steps())
+                .extracting(StepStatus::of, StepStatus::kind, StepStatus::because)
+                .containsExactly(tuple("s-1", StepKind.REPLACE, StepCause.SETTINGS));
+    }
+
     @Test
     void aChangeThatIsTakenBackEndsIt() {
         DrainPool pool = new DrainPool(2).outdated("s-1").rounds(2).outdated().rounds(1);
