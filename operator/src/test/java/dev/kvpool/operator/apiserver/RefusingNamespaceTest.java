@@ -4,15 +4,20 @@ package dev.kvpool.operator.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.kvpool.api.v1alpha1.status.Condition;
 import dev.kvpool.api.v1alpha1.status.PoolPhase;
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Agents in a namespace that admits no host directories: the pool says so, and goes on when the namespace is put right. */
+/** Pods that a namespace does not admit: the pool says so, and goes on when the namespace is put right. */
 class RefusingNamespaceTest {
     private static final String NAMESPACE = "refusing";
 
@@ -32,6 +37,46 @@ class RefusingNamespaceTest {
 
         enforce("privileged");
         await().untilAsserted(() -> assertThat(pool.perNode("agent")).isNotNull());
+    }
+
+    /** What the controller of a StatefulSet says of a quota, a webhook or a claim, it says in an event of the StatefulSet alone. */
+    @Test
+    void podsThatAreNotCreatedAreToldWithTheCause() {
+        PoolUnderTest pool = OPERATOR.make("quota", "{storage: [{name: a, capacity: 1Gi}]}");
+        await().untilAsserted(() -> assertThat(pool.set("a")).isNotNull());
+        String now = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+        OPERATOR.client()
+                .resource(new EventBuilder()
+                        .withNewMetadata()
+                        .withName("refused-1")
+                        .withNamespace(NAMESPACE)
+                        .endMetadata()
+                        .withNewInvolvedObject()
+                        .withApiVersion("apps/v1")
+                        .withKind("StatefulSet")
+                        .withName("quota-a")
+                        .withNamespace(NAMESPACE)
+                        .withUid(pool.set("a").getMetadata().getUid())
+                        .endInvolvedObject()
+                        .withType("Warning")
+                        .withReason("FailedCreate")
+                        .withMessage(
+                                "create Pod quota-a-0 in StatefulSet quota-a failed error: pods \"quota-a-0\" is forbidden: "
+                                        + "exceeded quota: team")
+                        .withFirstTimestamp(now)
+                        .withLastTimestamp(now)
+                        .withNewSource()
+                        .withComponent("statefulset-controller")
+                        .endSource()
+                        .build())
+                .create();
+
+        await().untilAsserted(
+                        () -> assertThat(pool.condition(ConditionType.PROGRESSING)
+                                        .map(Condition::message)
+                                        .orElse(""))
+                                .contains(
+                                        "Kubernetes cannot create pods of StatefulSet quota-a: pods \"quota-a-0\" is forbidden: exceeded quota: team."));
     }
 
     private static void enforce(String level) {

@@ -88,6 +88,7 @@ record GoldenPool(Path directory) {
                 Optional.empty(),
                 Optional.empty(),
                 Map.of(),
+                Map.of(),
                 Instant.EPOCH,
                 Instant.EPOCH);
     }

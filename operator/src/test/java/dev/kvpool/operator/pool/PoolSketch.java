@@ -87,6 +87,7 @@ public final class PoolSketch {
     private final List<ObservedNode> nodes = new ArrayList<>();
     private final List<PortClaim> portClaims = new ArrayList<>();
     private final Map<String, MasterAnswer> answers = new HashMap<>();
+    private final Map<String, String> refusals = new TreeMap<>();
     private final List<TransferEngine> engines = new ArrayList<>();
     private Optional<Leadership> leadership = Optional.empty();
     private Optional<String> podSecurity = Optional.empty();
@@ -291,12 +292,29 @@ public final class PoolSketch {
         return this;
     }
 
+    /** Kubernetes cannot create pods of a workload. */
+    public PoolSketch refused(String workload, String why) {
+        refusals.put(workload, why);
+        return this;
+    }
+
     public PoolObservation observation() {
         if (children.stream().noneMatch(child -> child.getMetadata().getName().equals("demo-trust"))) {
             children.addAll(ActiveTrust.of(pool));
         }
         return new PoolObservation(
-                pool, engines, children, pods, nodes, portClaims, leadership, podSecurity, answers, WATCHED_SINCE, now);
+                pool,
+                engines,
+                children,
+                pods,
+                nodes,
+                portClaims,
+                leadership,
+                podSecurity,
+                answers,
+                refusals,
+                WATCHED_SINCE,
+                now);
     }
 
     public PoolPlan plan() {

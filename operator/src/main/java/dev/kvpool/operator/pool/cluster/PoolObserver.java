@@ -81,6 +81,7 @@ public final class PoolObserver {
                 Leadership.among(children, pool),
                 podSecurity(pool, engines, context.getClient()),
                 Map.of(),
+                PodRefusals.of(children, pods, context.getClient(), now),
                 watchedSince,
                 now);
         return unasked.answered(ask(unasked));

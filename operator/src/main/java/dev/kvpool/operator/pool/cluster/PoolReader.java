@@ -89,6 +89,7 @@ public final class PoolReader {
                 Leadership.among(children, pool),
                 Optional.empty(),
                 Map.of(),
+                Map.of(),
                 now,
                 now);
         return unasked.answered(ask(unasked));
@@ -111,6 +112,7 @@ public final class PoolReader {
                 Leadership.among(children, pool),
                 PoolObserver.podSecurity(pool, engines, client),
                 Map.of(),
+                PodRefusals.of(children, pods, client, now),
                 now,
                 now);
         return unasked.answered(ask(unasked));

@@ -3,7 +3,9 @@ package dev.kvpool.operator.pool.member;
 
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.storage.StoragePlan;
@@ -11,8 +13,10 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -26,6 +30,7 @@ import java.util.stream.Stream;
  * @param masters masters, by name
  * @param storage storage nodes, by id
  * @param missing names of masters that have no pod and shall have one
+ * @param refused why masters and storage nodes have no pod, by name or id, as far as Kubernetes says
  * @param answering pods of masters that answered
  * @param reports what each master that answered says
  * @param leader what the leader says, when it leads, serves and answers
@@ -34,6 +39,7 @@ public record Members(
         List<Member> masters,
         List<Member> storage,
         Set<String> missing,
+        Map<String, String> refused,
         Set<String> answering,
         List<PoolReport> reports,
         Optional<PoolReport> leader) {
@@ -42,6 +48,7 @@ public record Members(
         masters = List.copyOf(masters);
         storage = List.copyOf(storage);
         missing = Set.copyOf(missing);
+        refused = Map.copyOf(refused);
         answering = Set.copyOf(answering);
         reports = List.copyOf(reports);
     }
@@ -53,6 +60,7 @@ public record Members(
                 masters,
                 members(seen, PoolLabels.ROLE_STORAGE, lost),
                 missing(seen, masters),
+                refused(seen),
                 seen.answers().entrySet().stream()
                         .filter(answer -> answer.getValue() instanceof MasterAnswer.Report)
                         .map(Map.Entry::getKey)
@@ -104,6 +112,32 @@ public record Members(
         return missing;
     }
 
+    private static Map<String, String> refused(PoolObservation seen) {
+        Set<String> there = seen.pods().stream()
+                .flatMap(pod -> Stream.of(pod.name(), pod.nodeId()))
+                .collect(Collectors.toSet());
+        Map<String, String> refused = new HashMap<>();
+        seen.children().forEach(child -> {
+            String why = seen.refusals().get(ObjectTitle.of(child));
+            if (why != null) {
+                shallBe(child, seen).filter(id -> !there.contains(id)).forEach(id -> refused.put(id, why));
+            }
+        });
+        return refused;
+    }
+
+    /** Names of masters, or ids of storage nodes, of a workload; of a perNode set all that there may be. */
+    private static Stream<String> shallBe(HasMetadata workload, PoolObservation seen) {
+        return switch (workload) {
+            case StatefulSet set ->
+                IntStream.range(0, Objects.requireNonNullElse(set.getSpec().getReplicas(), 0))
+                        .mapToObj(ordinal -> set.getMetadata().getName() + "-" + ordinal);
+            case DaemonSet set ->
+                seen.nodes().stream().map(node -> PoolNames.perNodeId(PoolObservation.setName(set), node.name()));
+            default -> Stream.empty();
+        };
+    }
+
     public Stream<Member> all() {
         return Stream.concat(masters.stream(), storage.stream());
     }
@@ -116,6 +150,11 @@ public record Members(
     public boolean isMaster(String id) {
         return missing.contains(id)
                 || masters.stream().anyMatch(master -> master.pod().equals(id));
+    }
+
+    /** Why a master or storage node has no pod, as far as Kubernetes says. */
+    public Optional<String> whyMissing(String id) {
+        return Optional.ofNullable(refused.get(id));
     }
 
     public boolean leads(String pod) {

@@ -32,6 +32,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -50,6 +51,7 @@ import java.util.stream.Stream;
  * @param podSecurity which pod security level its namespace enforces; empty when none is said, and when nothing of the pool
  *     depends on it
  * @param answers what each master that has an address said, by pod name
+ * @param refusals why Kubernetes cannot create pods of it, by title of their workload
  * @param watchedSince since when this operator sees what happens, without a break; before, maybe nobody did
  * @param now when it was seen
  */
@@ -63,6 +65,7 @@ public record PoolObservation(
         Optional<Leadership> leadership,
         Optional<String> podSecurity,
         Map<String, MasterAnswer> answers,
+        Map<String, String> refusals,
         Instant watchedSince,
         Instant now) {
 
@@ -73,18 +76,41 @@ public record PoolObservation(
         nodes = List.copyOf(nodes);
         portClaims = List.copyOf(portClaims);
         answers = Map.copyOf(answers);
+        refusals = new TreeMap<>(refusals);
     }
 
     /** The same with other objects. */
     public PoolObservation with(List<HasMetadata> others) {
         return new PoolObservation(
-                pool, engines, others, pods, nodes, portClaims, leadership, podSecurity, answers, watchedSince, now);
+                pool,
+                engines,
+                others,
+                pods,
+                nodes,
+                portClaims,
+                leadership,
+                podSecurity,
+                answers,
+                refusals,
+                watchedSince,
+                now);
     }
 
     /** The same with answers of masters. */
     public PoolObservation answered(Map<String, MasterAnswer> said) {
         return new PoolObservation(
-                pool, engines, children, pods, nodes, portClaims, leadership, podSecurity, said, watchedSince, now);
+                pool,
+                engines,
+                children,
+                pods,
+                nodes,
+                portClaims,
+                leadership,
+                podSecurity,
+                said,
+                refusals,
+                watchedSince,
+                now);
     }
 
     /**

@@ -26,8 +26,9 @@ public final class PreflightAnswer {
      * How far the Job is.
      *
      * @param pods its pods
+     * @param refusal why Kubernetes cannot create one
      */
-    public static PreflightSeen of(Job job, List<ObservedPod> pods) {
+    public static PreflightSeen of(Job job, List<ObservedPod> pods, Optional<String> refusal) {
         String image = image(job);
         Optional<Document> answer = pods.stream()
                 .filter(pod -> pod.image().equals(image))
@@ -39,7 +40,7 @@ public final class PreflightAnswer {
             return new PreflightSeen(
                     image, State.ANSWERED, answer.get().verdict(), answer.get().reason());
         }
-        return new PreflightSeen(image, hasFailed(job) ? State.FAILED : State.RUNNING, "", trouble(pods));
+        return new PreflightSeen(image, hasFailed(job) ? State.FAILED : State.RUNNING, "", trouble(pods, refusal));
     }
 
     /** The image a Job asks for. */
@@ -65,7 +66,7 @@ public final class PreflightAnswer {
         return ObservedJob.is(job, ObservedJob.FAILED) || ObservedJob.is(job, ObservedJob.COMPLETE);
     }
 
-    private static String trouble(List<ObservedPod> pods) {
+    private static String trouble(List<ObservedPod> pods, Optional<String> refusal) {
         return pods.stream()
                 .max(Comparator.comparing(ObservedPod::name))
                 .map(pod -> pod.ended()
@@ -75,6 +76,7 @@ public final class PreflightAnswer {
                                         ended.code(),
                                         ended.message().strip()))
                         .orElseGet(() -> pod.trouble().isEmpty() ? "" : "pod " + pod.name() + " " + pod.trouble()))
+                .or(() -> refusal.map(why -> "Kubernetes cannot create its pod: " + why))
                 .orElse("");
     }
 }

@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.plan;
 import dev.kvpool.api.v1alpha1.status.VersionStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.blueprint.Requests;
+import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.Leadership;
@@ -90,6 +91,9 @@ public final class RollViews {
                 .filter(job -> job.getMetadata().getName().equals(seen.names().preflight()))
                 .filter(job -> job.getMetadata().getDeletionTimestamp() == null)
                 .findFirst()
-                .map(job -> PreflightAnswer.of(job, seen.pods(PoolLabels.ROLE_PREFLIGHT)));
+                .map(job -> PreflightAnswer.of(
+                        job,
+                        seen.pods(PoolLabels.ROLE_PREFLIGHT),
+                        Optional.ofNullable(seen.refusals().get(ObjectTitle.of(job)))));
     }
 }

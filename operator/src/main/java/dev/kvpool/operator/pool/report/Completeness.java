@@ -49,6 +49,7 @@ final class Completeness {
                 .or(() -> ofObjects(applied))
                 .or(() -> ofUpgrade(upgrade))
                 .or(() -> ofChanges(outcome))
+                .or(() -> ofMissingPods(seen))
                 .or(() -> ofPods(seen, deferred))
                 .or(() -> ofAgents(seen))
                 .orElse(
@@ -117,6 +118,13 @@ final class Completeness {
                 ? Optional.empty()
                 : Optional.of(
                         new Finding(Reason.CARRYING_OUT, "Changed just now: %s.".formatted(NameList.of(objects))));
+    }
+
+    private static Optional<Finding> ofMissingPods(PoolObservation seen) {
+        return seen.refusals().isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        Reason.CARRYING_OUT, PodRefusalWords.sentences(seen).strip()));
     }
 
     /** Pods that were made from another template than their set has, and masters of which there are too many. */

@@ -370,6 +370,7 @@ public final class PoolFindings {
 
     private String troubles(List<ObservedPod> pods) {
         return PodTroubles.sentences(pods)
+                + PodRefusalWords.sentences(seen)
                 + PodsOfDeadNodes.sentences(pods, seen)
                 + plan.sizing()
                         .map(sizing -> LackOfMemory.sentences(pods, seen.nodes(), sizing.status(seen.spec())))

@@ -91,10 +91,15 @@ final class Budget {
                 .toList();
     }
 
-    /** Ids of those that a leader has met and that have no pod. */
-    private List<String> missing() {
+    /**
+     * Ids of those that a leader has met and that have no pod; on the way back to an earlier image not those for which none can be created, which
+     * are as good as on a dead machine.
+     */
+    List<String> missing() {
+        boolean back = view.goals().image().filter(ImageGoal::back).isPresent();
         return view.goals().wanted().stream()
                 .filter(id -> view.members().get(id).isEmpty())
+                .filter(id -> !back || view.members().whyMissing(id).isEmpty())
                 .filter(id -> view.members()
                         .node(id)
                         .filter(node -> !node.incarnation().isEmpty() && !node.serves())

@@ -288,10 +288,10 @@ public final class StepJudge {
     }
 
     private Verdict judged(StepStatus step) {
-        if (step.kind() == StepKind.EMPTY) {
+        if (step.kind() == StepKind.EMPTY && !hasNoPodToEmpty(step)) {
             return forgiving(step, orLeftOut(step, emptying.judge(step)));
         }
-        Verdict verdict = pods.judge(step);
+        Verdict verdict = step.kind() == StepKind.EMPTY ? new Verdict.Under(step) : pods.judge(step);
         if (verdict instanceof Verdict.Under under && isStillToBeDeleted(step, view)) {
             return deletedInTime(step, under);
         }
@@ -306,6 +306,11 @@ public final class StepJudge {
                     : new Verdict.Failed(overdue(step));
         }
         return forgiving(step, orLeftOut(step, verdict));
+    }
+
+    /** Its pod ended while it was emptied, and an upgrade waits for the next one as for one that a step has stopped. */
+    private boolean hasNoPodToEmpty(StepStatus step) {
+        return step.because().isImage() && view.hasNoPod(step.of());
     }
 
     /**
@@ -343,6 +348,7 @@ public final class StepJudge {
     private String overdue(StepStatus step) {
         Optional<Member> member = view.members().get(step.of());
         String why = member.map(Member::trouble)
+                .or(() -> view.members().whyMissing(step.of()))
                 .filter(text -> !text.isEmpty())
                 .or(() -> view.members().isMaster(step.of())
                         ? new WarmMasters(view.members()).lack(step.of())

@@ -103,8 +103,14 @@ public record TransitionView(
      */
     Duration idle(StepStatus step) {
         Instant since = Progress.at(step);
-        Instant counted = step.kind() == StepKind.EMPTY ? ledSince : watchedSince;
+        boolean ofLeader = step.kind() == StepKind.EMPTY && !hasNoPod(step.of());
+        Instant counted = ofLeader ? ledSince : watchedSince;
         return Duration.between(since.isBefore(counted) ? counted : since, now);
+    }
+
+    /** Nothing that could be emptied is there: it has ended, or is about to. */
+    boolean hasNoPod(String id) {
+        return members.get(id).filter(member -> !member.leaving()).isEmpty();
     }
 
     public Duration stepTimeout() {

@@ -231,6 +231,12 @@ final class Waits {
                 .filter(node -> !node.id().equals(it.of()))
                 .toList();
         if (away.isEmpty()) {
+            Optional<String> missing = budget.missing().stream()
+                    .filter(id -> !id.equals(it.of()) && !budget.isStopped(id))
+                    .findFirst();
+            if (missing.isPresent()) {
+                return missing.map(id -> hasNoPod("storage node " + id, id));
+            }
             return budget.stoppedBeside(it.of())
                     .filter(step -> step.state() == StepState.LEFTOVERS || step.state() == StepState.FAILED)
                     .findFirst()
@@ -263,7 +269,7 @@ final class Waits {
         Stream<String> missing = members.missing().stream()
                 .filter(pod -> !budget.isStopped(pod))
                 .sorted()
-                .map("master %s has no pod"::formatted);
+                .map(pod -> hasNoPod("master " + pod, pod));
         return Stream.concat(
                         missing,
                         masters.stream()
@@ -276,6 +282,10 @@ final class Waits {
                                                 ? ", and no other standby knows what the leader knows"
                                                 : "")))
                 .findFirst();
+    }
+
+    private String hasNoPod(String what, String id) {
+        return what + " has no pod" + because(members.whyMissing(id).orElse(""));
     }
 
     /** Before another image a master must also answer. */

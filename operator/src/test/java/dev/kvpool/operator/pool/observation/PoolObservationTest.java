@@ -97,6 +97,7 @@ class PoolObservationTest {
                 Optional.empty(),
                 Optional.empty(),
                 Map.of(),
+                Map.of(),
                 Instant.EPOCH,
                 Instant.EPOCH);
     }

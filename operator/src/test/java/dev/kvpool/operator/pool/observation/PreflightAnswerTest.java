@@ -10,6 +10,7 @@ import dev.kvpool.operator.pool.observation.PreflightSeen.State;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,7 +23,8 @@ class PreflightAnswerTest {
     void aPodThatEndedWellAnswers() {
         PreflightSeen seen = PreflightAnswer.of(
                 job(""),
-                List.of(pod(IMAGE, 0, "{\"verdict\":\"refused\",\"reason\":\"both sides\",\"product\":\"2\"}")));
+                List.of(pod(IMAGE, 0, "{\"verdict\":\"refused\",\"reason\":\"both sides\",\"product\":\"2\"}")),
+                Optional.empty());
 
         assertThat(seen).isEqualTo(new PreflightSeen(IMAGE, State.ANSWERED, "refused", "both sides"));
     }
@@ -39,9 +41,10 @@ class PreflightAnswerTest {
                 "{\"verdict\":\"rolling-wa"
             })
     void anythingElseIsNoAnswer(String message) {
-        assertThat(PreflightAnswer.of(job(""), List.of(pod(IMAGE, 0, message))).state())
+        assertThat(PreflightAnswer.of(job(""), List.of(pod(IMAGE, 0, message)), Optional.empty())
+                        .state())
                 .isEqualTo(State.RUNNING);
-        assertThat(PreflightAnswer.of(job("Complete"), List.of(pod(IMAGE, 0, message)))
+        assertThat(PreflightAnswer.of(job("Complete"), List.of(pod(IMAGE, 0, message)), Optional.empty())
                         .state())
                 .isEqualTo(State.FAILED);
     }
@@ -50,17 +53,24 @@ class PreflightAnswerTest {
     void aPodThatFailedIsNoAnswerWhateverItSays() {
         String warm = "{\"verdict\":\"rolling-warm\",\"reason\":\"fits\"}";
 
-        PreflightSeen seen = PreflightAnswer.of(job("Failed"), List.of(pod(IMAGE, 1, warm)));
+        PreflightSeen seen = PreflightAnswer.of(job("Failed"), List.of(pod(IMAGE, 1, warm)), Optional.empty());
 
         assertThat(seen.state()).isEqualTo(State.FAILED);
         assertThat(seen.reason()).contains("ended with exit code 1", warm);
     }
 
     @Test
+    void itSaysWhyThereIsNoPod() {
+        assertThat(PreflightAnswer.of(job(""), List.of(), Optional.of("exceeded quota"))
+                        .reason())
+                .isEqualTo("Kubernetes cannot create its pod: exceeded quota");
+    }
+
+    @Test
     void thePodOfAnEarlierJobIsNoAnswer() {
         String warm = "{\"verdict\":\"rolling-warm\",\"reason\":\"fits\"}";
 
-        assertThat(PreflightAnswer.of(job(""), List.of(pod("kvpool:1", 0, warm)))
+        assertThat(PreflightAnswer.of(job(""), List.of(pod("kvpool:1", 0, warm)), Optional.empty())
                         .state())
                 .isEqualTo(State.RUNNING);
     }

@@ -170,6 +170,7 @@ final class RandomPool {
                 data.leadership(),
                 Optional.empty(),
                 data.answers(),
+                Map.of(),
                 operatorSince,
                 now);
         List<Finding> problems = PoolValidator.validate(seen, SETTINGS);

@@ -79,6 +79,19 @@ class CompletenessTest {
                 .endsWith("). Correct the spec, or delete the pod where the reason lies elsewhere.");
     }
 
+    /** No pod says it, as there is none. */
+    @Test
+    void podsThatKubernetesCannotCreateAreToldWithTheCause() {
+        PoolSketch sketch = whole("away").status(hasBeenReady()).refused("StatefulSet demo-a", "exceeded quota: team");
+
+        List<Finding> findings = findings(sketch, NOTHING_CHANGED);
+
+        String said = "Kubernetes cannot create pods of StatefulSet demo-a: exceeded quota: team.";
+        assertThat(findings.get(1).reason()).isEqualTo(Reason.STORAGE_INCOMPLETE);
+        assertThat(findings.get(1).message()).contains(said);
+        assertThat(findings.get(2)).isEqualTo(new Finding(Reason.CARRYING_OUT, said));
+    }
+
     @Test
     void aPoolWithMoreMastersThanItsSpecWantsIsNotReady() {
         PoolSketch sketch = new PoolSketch("{masters: {replicas: 1}, " + SPEC.substring(1))

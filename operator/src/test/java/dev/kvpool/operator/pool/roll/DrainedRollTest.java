@@ -308,6 +308,36 @@ class DrainedRollTest {
         assertThat(pool.images()).containsExactly(OLD);
     }
 
+    /** It would wait for good, without a word of why. */
+    @Test
+    void oneOfWhichNoPodCanBeCreatedWhileItIsEmptiedFailsTheUpgrade() {
+        RollPool pool = upgrading();
+        pool.node("s-1").takes = Duration.ofMinutes(20);
+        roundsUntilDrain(pool);
+
+        pool.refused("s-1", "exceeded quota")
+                .rounds(1)
+                .later(Duration.ofMinutes(9))
+                .rounds(1);
+        pool.otherLeader().rounds(1);
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.ROLLING);
+        pool.later(Duration.ofMinutes(2)).rounds(ENOUGH);
+
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
+        assertThat(pool.status().orElseThrow().reason()).isEqualTo("s-1 did not get ready within 10m (exceeded quota)");
+    }
+
+    @Test
+    void othersWaitForOneWithoutAPodAndSayWhyThereIsNone() {
+        RollPool pool = new RollPool(2, 3)
+                .want(NEW)
+                .preflight("rolling-drained")
+                .refused("s-0", "exceeded quota")
+                .rounds(ENOUGH);
+
+        assertThat(pool.plan().finding().message()).contains("storage node s-0 has no pod (exceeded quota)");
+    }
+
     private static void assertFailed(RollPool pool, String why) {
         assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
         assertThat(pool.status().orElseThrow().reason()).contains(why);

@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -69,6 +70,7 @@ public final class RollPool {
     private Set<String> cordoned = Set.of();
     private Optional<Long> failover = Optional.empty();
     private boolean refusesImages;
+    private final Map<String, String> refused = new TreeMap<>();
     final RollMachines machines = new RollMachines();
     private Optional<String> unpullable = Optional.empty();
     private Optional<String> retry = Optional.empty();
@@ -138,6 +140,14 @@ public final class RollPool {
     /** From now on the API server takes no image of a pod. */
     RollPool refusesImages(boolean now) {
         refusesImages = now;
+        return this;
+    }
+
+    /** The pod of a storage node has ended, and Kubernetes can create no other. */
+    RollPool refused(String id, String why) {
+        node(id).neverReady = true;
+        node(id).ready = false;
+        refused.put(id, why);
         return this;
     }
 
@@ -310,8 +320,12 @@ public final class RollPool {
                 masters.stream()
                         .map(master -> master.member(true, Optional.empty(), now))
                         .toList(),
-                storage.stream().map(node -> node.member(false, leads, now)).toList(),
+                storage.stream()
+                        .filter(node -> !refused.containsKey(node.id()))
+                        .map(node -> node.member(false, leads, now))
+                        .toList(),
                 Set.of(),
+                refused,
                 masters.stream()
                         .filter(master -> master.ready)
                         .map(master -> master.name)
