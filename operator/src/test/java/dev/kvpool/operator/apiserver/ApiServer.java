@@ -123,7 +123,7 @@ public final class ApiServer {
     }
 
     /** A client of a user with what the chart adds to the roles view and edit; no controller of this server joins them. */
-    KubernetesClient editorClient() {
+    public KubernetesClient editorClient() {
         try (KubernetesClient admin = client()) {
             for (String role : List.of("view", "edit")) {
                 admin.resource(new ClusterRoleBindingBuilder()

@@ -178,7 +178,7 @@ class PlanOfAFileTest {
                 "--engine | KvCachePool    | fast  | {storage: [{name: a, capacity: 1Gi}]} | holds a KvCachePool of",
                 "--engine | TransferEngine | slow  | {}                   | which any pool of namespace plan-of-a-file does not use; used there: fast, none",
                 "--engine | TransferEngine | fast  | {protocols: [smoke]} | would be refused: ",
-                "--engine | TransferEngine | fast  | {protocls: [tcp]}    | unknown field \"spec.protocls\"",
+                "--engine | TransferEngine | fast  | {protocls: [tcp]}    | .spec.protocls: field not declared",
                 "--pool   | KvCachePool    | demo  | {storage: [{name: a, capacity: 1Gi, volume: {type: persistentVolumeClaim}}]} | the volume of a set cannot be changed",
             })
     void whatCannotBeAppliedIsRefused(String option, String kind, String name, String spec, String said)
@@ -193,7 +193,7 @@ class PlanOfAFileTest {
         Path file = engine("fast", "{}");
         Files.writeString(file, "- a\n- b\n");
         assertThat(planOf("--engine", file)).isEqualTo(1);
-        assertThat(err.toString()).contains("holds no single object in YAML or JSON");
+        assertThat(err.toString()).contains("does not hold objects in YAML or JSON");
 
         Files.writeString(file, """
                 {"apiVersion": "kvpool.dev/v1alpha1", "kind": "TransferEngine", "metadata": {"name": "fast", "namespace": "x"}}
@@ -208,6 +208,43 @@ class PlanOfAFileTest {
         assertThat(err.toString()).contains("name a pool, --engine FILE with or without a pool, or --pool FILE");
     }
 
+    /** As with kubectl apply of the file; alone the pool would have no engine. */
+    @Test
+    void aPoolIsPlannedWithTheEnginesOfTheSameFileAndTheOtherWayRound() throws IOException {
+        Path file = Files.writeString(folder.resolve("both.yaml"), """
+                apiVersion: kvpool.dev/v1alpha1
+                kind: TransferEngine
+                metadata: {name: fresh}
+                spec: {protocols: [tcp]}
+                ---
+                apiVersion: kvpool.dev/v1alpha1
+                kind: KvCachePool
+                metadata: {name: fresh}
+                spec: {security: {mode: Off}, transferEngine: fresh, storage: [{name: a, capacity: 1Gi}]}
+                """);
+
+        for (String option : List.of("--pool", "--engine")) {
+            out.getBuffer().setLength(0);
+            assertThat(planOf(option, file)).as(err.toString()).isZero();
+            assertThat(out.toString())
+                    .contains("Pool fresh in namespace plan-of-a-file would be", "create StatefulSet fresh-a")
+                    .doesNotContain("TransferEngineMissing");
+        }
+    }
+
+    /** The role edit of one namespace says nothing of the operator's. */
+    @Test
+    void whoMayNotSeeTheOperatorIsToldWhatAPlanNeeds() {
+        int code = new KubectlKvpool(
+                        options -> new Cluster(ApiServer.shared().editorClient(), NAMESPACE), Reader.nullReader())
+                .run(new PrintWriter(out, true), new PrintWriter(err, true), "plan", "demo");
+
+        assertThat(code).isEqualTo(1);
+        assertThat(err.toString())
+                .startsWith("error: a plan is made with the settings of the operator's Deployment")
+                .contains("name the operator's namespace with --operator-namespace");
+    }
+
     @Test
     void aPoolThatDoesNotUseTheEngineIsNamed() throws IOException {
         assertThat(run(
@@ -216,7 +253,7 @@ class PlanOfAFileTest {
                         "--operator-namespace",
                         NAMESPACE,
                         "--engine",
-                        engine("fast", "{}").toString()))
+                        engine("fast", "{protocols: [shm, tcp]}").toString()))
                 .isEqualTo(1);
 
         assertThat(err.toString()).contains("which pool other does not use; used there: none");

@@ -660,7 +660,8 @@ class PluginTest {
     @ValueSource(strings = {"status", "plan", "drain", "forget", "failover", "pause", "resume", "report"})
     void everyCommandExplainsItselfAndRefusesWhatItDoesNotKnow(String command) {
         assertThat(run(command, "--help")).isZero();
-        assertThat(out.toString()).contains("Usage: kubectl kvpool " + command, "--namespace", "--context");
+        assertThat(out.toString())
+                .contains("Usage: kubectl kvpool " + command, "--namespace", "--context", "Exit codes:");
         assertThat(run(command, "demo", "demo-default-0", "--no-such-option")).isEqualTo(2);
         assertThat(err.toString()).contains("--no-such-option", "Usage: kubectl kvpool " + command);
     }

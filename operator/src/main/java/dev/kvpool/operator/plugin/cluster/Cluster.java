@@ -320,11 +320,7 @@ public final class Cluster implements AutoCloseable {
      * @param in the operator's namespace; null to look in all
      */
     public OperatorSettings operatorSettings(String in) {
-        var all = client.apps().deployments();
-        List<Deployment> found = (in == null ? all.inAnyNamespace() : all.inNamespace(in))
-                .withLabelSelector(OPERATOR)
-                .list()
-                .getItems();
+        List<Deployment> found = operators(in);
         if (found.size() != 1) {
             throw new PluginException("%s in %s; name the operator's namespace with --operator-namespace"
                     .formatted(
@@ -349,6 +345,25 @@ public final class Cluster implements AutoCloseable {
                 new OperatorSettings.RolloutTerms(
                         Integer.parseInt(variable(deployment, "KVPOOL_ROLLOUT_POOLS")),
                         Boolean.parseBoolean(variable(deployment, "KVPOOL_ROLLOUT_STORAGE_VOLUMES"))));
+    }
+
+    private List<Deployment> operators(String in) {
+        var all = client.apps().deployments();
+        try {
+            return (in == null ? all.inAnyNamespace() : all.inNamespace(in))
+                    .withLabelSelector(OPERATOR)
+                    .list()
+                    .getItems();
+        } catch (KubernetesClientException e) {
+            if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
+                throw e;
+            }
+            throw new PluginException(
+                    "a plan is made with the settings of the operator's Deployment, and you may not list Deployments in %s%s"
+                            .formatted(
+                                    in == null ? "all namespaces" : "namespace " + in,
+                                    in == null ? "; name the operator's namespace with --operator-namespace" : ""));
+        }
     }
 
     /** As the chart's schema has them: a number and s, m, h or d. */

@@ -7,73 +7,131 @@ import dev.kvpool.operator.plugin.failure.Sentences;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.FieldValidateable.Validation;
-import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
-/** A custom resource in a file, as the API server would take it: checked, and with its defaults, and nothing is stored. */
+/**
+ * Custom resources in a file, as the API server would store them if kubectl applied the file: checked, and with their defaults, and nothing
+ * is stored. Objects of other kinds in the same file say nothing of pools.
+ */
 public final class SpecFile {
-    private SpecFile() {}
+    private static final Pattern BETWEEN_DOCUMENTS = Pattern.compile("(?m)^---(?:[ \\t].*)?$");
+
+    private final Path file;
+    private final Cluster on;
+    private final List<GenericKubernetesResource> objects;
+
+    private SpecFile(Path file, Cluster on, List<GenericKubernetesResource> objects) {
+        this.file = file;
+        this.on = on;
+        this.objects = objects;
+    }
 
     /**
      * Reads it.
      *
-     * @param kind what it must be
-     * @throws PluginException when it is something else, for another namespace, or the API server refuses it
+     * @throws PluginException when it cannot be read or holds no objects
      */
-    public static <R extends HasMetadata> R read(Path file, Class<R> kind, Cluster on) {
-        GenericKubernetesResource wanted = parse(file, on);
-        String expected = HasMetadata.getKind(kind);
-        if (!expected.equals(wanted.getKind()) || !ApiGroup.API_VERSION.equals(wanted.getApiVersion())) {
-            throw new PluginException("%s holds a %s of %s, not a %s of %s"
-                    .formatted(file, wanted.getKind(), wanted.getApiVersion(), expected, ApiGroup.API_VERSION));
-        }
-        String name = wanted.getMetadata() == null ? null : wanted.getMetadata().getName();
-        if (name == null) {
-            throw new PluginException("%s has no metadata.name".formatted(file));
-        }
-        String namespace = wanted.getMetadata().getNamespace();
-        if (namespace != null && !namespace.equals(on.namespace())) {
-            throw new PluginException("%s is for namespace %s, and this is about namespace %s; -n names another"
-                    .formatted(file, namespace, on.namespace()));
-        }
+    public static SpecFile of(Path file, Cluster on) {
+        List<GenericKubernetesResource> objects = new ArrayList<>();
+        KubernetesSerialization text = on.client().getKubernetesSerialization();
         try {
-            return on.client().getKubernetesSerialization().convertValue(asStored(wanted, kind, on), kind);
-        } catch (KubernetesClientException e) {
-            throw new PluginException("%s would be refused: %s".formatted(file, Sentences.of(e)));
-        }
-    }
-
-    private static GenericKubernetesResource parse(Path file, Cluster on) {
-        try {
-            GenericKubernetesResource parsed = on.client()
-                    .getKubernetesSerialization()
-                    .unmarshal(Files.readString(file), GenericKubernetesResource.class);
-            if (parsed == null) {
-                throw new PluginException("%s is empty".formatted(file));
+            for (String document : BETWEEN_DOCUMENTS.split(Files.readString(file), -1)) {
+                if (document.lines().anyMatch(line -> !line.isBlank() && !line.startsWith("#"))) {
+                    objects.addAll(listed(text.unmarshal(document, GenericKubernetesResource.class), text));
+                }
             }
-            return parsed;
         } catch (IOException e) {
             throw new PluginException("%s cannot be read: %s".formatted(file, e));
         } catch (IllegalArgumentException | KubernetesClientException e) {
-            throw new PluginException("%s holds no single object in YAML or JSON".formatted(file));
+            throw new PluginException("%s does not hold objects in YAML or JSON".formatted(file));
         }
+        if (objects.isEmpty()) {
+            throw new PluginException("%s is empty".formatted(file));
+        }
+        return new SpecFile(file, on, objects);
     }
 
-    /** The whole file counts: a field that is not in it goes back to its default, as with kubectl apply. */
-    private static GenericKubernetesResource asStored(
-            GenericKubernetesResource wanted, Class<? extends HasMetadata> kind, Cluster on) {
-        var all = on.client()
-                .genericKubernetesResources(ResourceDefinitionContext.fromResourceType(kind))
-                .inNamespace(on.namespace());
-        GenericKubernetesResource actual =
-                all.withName(wanted.getMetadata().getName()).get();
-        wanted.getMetadata().setNamespace(on.namespace());
-        wanted.getMetadata()
-                .setResourceVersion(actual == null ? null : actual.getMetadata().getResourceVersion());
-        var asked = all.resource(wanted).dryRun().fieldValidation(Validation.STRICT);
-        return actual == null ? asked.create() : asked.update();
+    /** What kubectl get writes of several is one list. */
+    private static List<GenericKubernetesResource> listed(
+            GenericKubernetesResource parsed, KubernetesSerialization text) {
+        return "List".equals(parsed.getKind())
+                        && parsed.getAdditionalProperties().get("items") instanceof Collection<?> items
+                ? items.stream()
+                        .map(item -> text.convertValue(item, GenericKubernetesResource.class))
+                        .toList()
+                : List.of(parsed);
+    }
+
+    /**
+     * The one of a kind.
+     *
+     * @throws PluginException when there is none or are several, when it is for another namespace, or the API server refuses it
+     */
+    public <R extends HasMetadata> R one(Class<R> kind) {
+        List<GenericKubernetesResource> found = of(kind);
+        if (found.isEmpty()) {
+            throw new PluginException("%s holds %s, and no %s of %s"
+                    .formatted(
+                            file,
+                            objects.stream()
+                                    .map(object -> "a %s of %s".formatted(object.getKind(), object.getApiVersion()))
+                                    .distinct()
+                                    .collect(Collectors.joining(", ")),
+                            HasMetadata.getKind(kind),
+                            ApiGroup.API_VERSION));
+        }
+        if (found.size() > 1) {
+            throw new PluginException("%s holds several objects of kind %s (%s): give each a file of its own"
+                    .formatted(
+                            file,
+                            HasMetadata.getKind(kind),
+                            found.stream().map(this::name).collect(Collectors.joining(", "))));
+        }
+        return stored(found.getFirst(), kind);
+    }
+
+    /** All of a kind. */
+    public <R extends HasMetadata> List<R> all(Class<R> kind) {
+        return of(kind).stream().map(wanted -> stored(wanted, kind)).toList();
+    }
+
+    private List<GenericKubernetesResource> of(Class<? extends HasMetadata> kind) {
+        return objects.stream()
+                .filter(object -> HasMetadata.getKind(kind).equals(object.getKind())
+                        && ApiGroup.API_VERSION.equals(object.getApiVersion()))
+                .toList();
+    }
+
+    private String name(GenericKubernetesResource wanted) {
+        if (wanted.getMetadata() == null || wanted.getMetadata().getName() == null) {
+            throw new PluginException("%s has a %s without metadata.name".formatted(file, wanted.getKind()));
+        }
+        return wanted.getMetadata().getName();
+    }
+
+    private <R extends HasMetadata> R stored(GenericKubernetesResource wanted, Class<R> kind) {
+        String name = name(wanted);
+        String namespace = Objects.requireNonNullElse(wanted.getMetadata().getNamespace(), on.namespace());
+        if (!namespace.equals(on.namespace())) {
+            throw new PluginException("%s of %s is for namespace %s, and this is about namespace %s; -n names another"
+                    .formatted(name, file, namespace, on.namespace()));
+        }
+        wanted.getMetadata().setNamespace(namespace);
+        try {
+            return on.client()
+                    .getKubernetesSerialization()
+                    .convertValue(new KubectlApply(on, kind).stored(wanted), kind);
+        } catch (KubernetesClientException e) {
+            throw new PluginException("%s would be refused: %s".formatted(file, Sentences.of(e)));
+        }
     }
 }

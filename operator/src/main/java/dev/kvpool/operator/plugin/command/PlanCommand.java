@@ -22,6 +22,9 @@ import dev.kvpool.operator.status.Finding;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
@@ -33,8 +36,9 @@ import picocli.CommandLine.Parameters;
 @Command(
         description = {
             "Shows what the operator would do for a pool now, and why. Changes nothing: objects are applied as a dry run.",
-            "With --engine or --pool it shows what it would do when that file was applied: which pods would be replaced, emptied before"
-                    + " or held back. That needs the rights that applying the file needs."
+            "With --engine or --pool it shows what it would do if kubectl applied that file: which pods would be replaced, emptied before"
+                    + " or held back. That needs the rights that applying the file needs.",
+            "The file may hold several objects; a pool is planned with the transfer engines of the same file, and the other way round."
         })
 public final class PlanCommand extends PoolCommand {
     @Parameters(
@@ -75,7 +79,9 @@ public final class PlanCommand extends PoolCommand {
             List<PlanView> views = ofEngine(on, settings);
             output.write(out, views, views.stream().map(PlanText::ofChange).collect(Collectors.joining("\n")));
         } else if (poolFile != null) {
-            PlanView view = change(on, on.reader().read(SpecFile.read(poolFile, KvCachePool.class, on)), settings);
+            SpecFile file = SpecFile.of(poolFile, on);
+            PlanView view = change(
+                    on, on.reader().changed(file.one(KvCachePool.class), file.all(TransferEngine.class)), settings);
             output.write(out, view, PlanText.ofChange(view));
         } else {
             PlanView view = view(on, pool, settings);
@@ -95,9 +101,10 @@ public final class PlanCommand extends PoolCommand {
     }
 
     private List<PlanView> ofEngine(Cluster on, OperatorSettings settings) {
-        TransferEngine engine = SpecFile.read(engineFile, TransferEngine.class, on);
+        SpecFile file = SpecFile.of(engineFile, on);
+        TransferEngine engine = file.one(TransferEngine.class);
         String name = engine.getMetadata().getName();
-        List<KvCachePool> users = pool == null ? on.pools() : List.of(on.pool(pool));
+        List<KvCachePool> users = users(on, file.all(KvCachePool.class));
         List<KvCachePool> pools = users.stream()
                 .filter(user -> user.getSpec().transferEngines().contains(name))
                 .toList();
@@ -114,8 +121,18 @@ public final class PlanCommand extends PoolCommand {
                                     .collect(Collectors.joining(", "))));
         }
         return pools.stream()
-                .map(user -> change(on, on.reader().read(user, engine), settings))
+                .map(user -> change(on, on.reader().changed(user, List.of(engine)), settings))
                 .toList();
+    }
+
+    /** Those that there are, as the file would make them, and those that it would create. */
+    private List<KvCachePool> users(Cluster on, List<KvCachePool> changed) {
+        Map<String, KvCachePool> users = new TreeMap<>();
+        Stream.concat(on.pools().stream(), changed.stream())
+                .forEach(user -> users.put(user.getMetadata().getName(), user));
+        return pool == null
+                ? List.copyOf(users.values())
+                : List.of(Optional.ofNullable(users.get(pool)).orElseGet(() -> on.pool(pool)));
     }
 
     private static PlanView change(Cluster on, PoolObservation changed, OperatorSettings settings) {

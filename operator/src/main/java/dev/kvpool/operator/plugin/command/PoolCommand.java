@@ -7,12 +7,16 @@ import dev.kvpool.operator.plugin.cluster.Clusters;
 import java.io.PrintWriter;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** What every command has: a cluster, and somewhere to write. */
+@Command(
+        exitCodeListHeading = "Exit codes:%n",
+        exitCodeList = {"0:done", "1:it did not work; standard error says why", "2:wrong usage"})
 public abstract class PoolCommand implements Callable<Integer> {
     @Mixin
     private ClusterOptions cluster;

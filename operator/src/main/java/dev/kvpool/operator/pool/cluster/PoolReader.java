@@ -53,14 +53,16 @@ public final class PoolReader {
         return read(pool, engines(pool));
     }
 
-    /** The same with this transfer engine in the place of the one of its name. */
-    public PoolObservation read(KvCachePool pool, TransferEngine changed) {
-        String name = changed.getMetadata().getName();
-        List<TransferEngine> engines = new ArrayList<>(List.of(changed));
-        engines(pool).stream()
-                .filter(engine -> !engine.getMetadata().getName().equals(name))
-                .forEach(engines::add);
-        return read(pool, engines);
+    /** The same with these transfer engines, if it names them, in the place of those of their names. */
+    public PoolObservation changed(KvCachePool pool, List<TransferEngine> changed) {
+        Map<String, TransferEngine> engines = new LinkedHashMap<>();
+        engines(pool).forEach(engine -> engines.put(engine.getMetadata().getName(), engine));
+        changed.stream()
+                .filter(engine -> pool.getSpec()
+                        .transferEngines()
+                        .contains(engine.getMetadata().getName()))
+                .forEach(engine -> engines.put(engine.getMetadata().getName(), engine));
+        return read(pool, List.copyOf(engines.values()));
     }
 
     /**

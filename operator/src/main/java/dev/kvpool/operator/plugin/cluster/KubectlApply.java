@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin.cluster;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kvpool.operator.plugin.plan.ThreeWayMerge;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.client.dsl.FieldValidateable.Validation;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * What the API server would store if kubectl applied an object, by a dry run of the same request: the one of server-side apply for an object that
+ * was applied so, else a merge patch of the file, the file applied last, and the object.
+ */
+final class KubectlApply {
+    private static final String LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+    private static final String KUBECTL = "kubectl";
+
+    private final Cluster on;
+    private final ResourceDefinitionContext kind;
+
+    KubectlApply(Cluster on, Class<? extends HasMetadata> kind) {
+        this.on = on;
+        this.kind = ResourceDefinitionContext.fromResourceType(kind);
+    }
+
+    GenericKubernetesResource stored(GenericKubernetesResource wanted) {
+        var all = on.client().genericKubernetesResources(kind).inNamespace(on.namespace());
+        var one = all.withName(wanted.getMetadata().getName());
+        GenericKubernetesResource actual = one.get();
+        if (actual == null) {
+            return all.resource(wanted)
+                    .dryRun()
+                    .fieldValidation(Validation.STRICT)
+                    .create();
+        }
+        PatchContext.Builder terms =
+                new PatchContext.Builder().withDryRun(List.of("All")).withFieldValidation("Strict");
+        Optional<ObjectNode> before = lastApplied(actual);
+        Optional<String> manager = manager(actual);
+        if (before.isEmpty() && manager.isPresent()) {
+            // Other tools than kubectl take over what others have set.
+            PatchContext apply = terms.withPatchType(PatchType.SERVER_SIDE_APPLY)
+                    .withFieldManager(manager.get())
+                    .withForce(!manager.get().equals(KUBECTL))
+                    .build();
+            return all.resource(wanted).patch(apply, wanted);
+        }
+        ObjectNode patch =
+                ThreeWayMerge.patch(before.orElseGet(JsonNodeFactory.instance::objectNode), tree(wanted), tree(actual));
+        return one.patch(terms.withPatchType(PatchType.JSON_MERGE).build(), patch.toString());
+    }
+
+    private Optional<ObjectNode> lastApplied(GenericKubernetesResource actual) {
+        return Optional.of(actual.getMetadata())
+                .map(ObjectMeta::getAnnotations)
+                .map(annotations -> annotations.get(LAST_APPLIED))
+                .map(text -> text().unmarshal(text, JsonNode.class))
+                .filter(ObjectNode.class::isInstance)
+                .map(ObjectNode.class::cast);
+    }
+
+    /** Who applied it on the server's side last, kubectl before others. */
+    private static Optional<String> manager(GenericKubernetesResource actual) {
+        return actual.getMetadata().getManagedFields().stream()
+                .filter(entry -> "Apply".equals(entry.getOperation()) && entry.getSubresource() == null)
+                .max(Comparator.comparing((ManagedFieldsEntry entry) -> KUBECTL.equals(entry.getManager()))
+                        .thenComparing(entry -> Objects.requireNonNullElse(entry.getTime(), "")))
+                .map(ManagedFieldsEntry::getManager);
+    }
+
+    private ObjectNode tree(GenericKubernetesResource object) {
+        return text().convertValue(object, ObjectNode.class);
+    }
+
+    private KubernetesSerialization text() {
+        return on.client().getKubernetesSerialization();
+    }
+}
