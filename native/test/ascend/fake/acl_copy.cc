@@ -133,9 +133,14 @@ struct Batch {
   }
 };
 
+void move(const Copy& copy) {
+  Registry& memory = Registry::instance();
+  std::memmove(memory.reach(copy.dst), memory.reach(copy.src), copy.size);
+}
+
 void copyAll(const std::vector<Copy>& copies) {
   for (const Copy& copy : copies)
-    std::memmove(copy.dst, copy.src, copy.size);
+    move(copy);
 }
 
 bool isPageable(const void* pointer) {
@@ -167,7 +172,7 @@ namespace acl = fake_ascend::acl;
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind) {
   return callInContext("aclrtMemcpy", fake_ascend::describe(count, kind), [&]() -> aclError {
     if (const aclError status = checkCopy(dst, destMax, src, count, kind)) return status;
-    std::memmove(dst, src, count);
+    fake_ascend::move({dst, src, count});
     return acl::kSuccess;
   });
 }

@@ -47,6 +47,17 @@ Registry::Place Registry::locate(const void* pointer, size_t size) {
   return {range.location.type == ACL_MEM_LOCATION_TYPE_DEVICE ? Kind::kDevice : Kind::kHost, mapped};
 }
 
+void* Registry::reach(const void* pointer) {
+  const std::lock_guard lock(mutex_);
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  auto after = ranges_.upper_bound(address);
+  if (after != ranges_.begin()) {
+    const auto& [start, range] = *--after;
+    if (range.hidden != nullptr && address - start < range.size) return range.hidden + (address - start);
+  }
+  return const_cast<void*>(pointer);
+}
+
 bool Registry::anyIn(const void* start, size_t size) {
   const std::lock_guard lock(mutex_);
   const auto address = reinterpret_cast<uintptr_t>(start);
@@ -66,6 +77,14 @@ namespace {
 
 constexpr size_t kDeviceMemory = size_t{64} << 30;
 
+/// Takes bytes away from their address, which the processor cannot read from then on.
+void hide(void* start, size_t size, Range& range) {
+  void* elsewhere = reserveAddresses(size, k64Kilo);
+  if (elsewhere == nullptr || !range.backing->mapAt(elsewhere)) return;
+  clearAddresses(start, size);
+  range.hidden = static_cast<uint8_t*>(elsewhere);
+}
+
 /// Allocates bytes at a fresh address, with the given alignment of it.
 aclError allocate(void** pointer, size_t size, size_t alignment, Range range) {
   if (pointer == nullptr || size == 0) return refuse(acl::kInvalidParam, "null, or no bytes");
@@ -76,6 +95,7 @@ aclError allocate(void** pointer, size_t size, size_t alignment, Range range) {
     if (start != nullptr) releaseAddresses(start, size);
     return refuse(acl::kMemoryAllocation, "the machine has no memory");
   }
+  if (range.origin == Origin::kDevice && Control::instance().number("hidden_memory", 0) != 0) hide(start, size, range);
   *pointer = start;
   Registry::instance().add(start, std::move(range));
   return acl::kSuccess;
@@ -85,6 +105,7 @@ aclError release(void* pointer, Origin origin) {
   const auto range = Registry::instance().remove(pointer, origin);
   if (!range) return refuse(acl::kRtParamInvalid, "not the start of memory that was allocated so");
   releaseAddresses(pointer, range->size);
+  if (range->hidden != nullptr) releaseAddresses(range->hidden, range->size);
   return acl::kSuccess;
 }
 

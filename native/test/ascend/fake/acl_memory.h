@@ -25,6 +25,7 @@ struct Range {
   Origin origin = Origin::kHost;
   uint32_t pageSize = 4096;
   std::shared_ptr<Backing> backing;  // none of registered memory
+  uint8_t* hidden = nullptr;         // where the fake itself reaches the bytes, if nothing else does
 };
 
 /// Memory that ACL knows, by address. Knows nothing of what the functions that allocate it promise.
@@ -44,6 +45,8 @@ class Registry {
   std::optional<Range> find(const void* pointer);
   /// Where a range of bytes lies, which must not cross the end of what was allocated.
   Place locate(const void* pointer, size_t size);
+  /// Where the bytes of an address are for the fake itself.
+  void* reach(const void* pointer);
   bool anyIn(const void* start, size_t size);
   /// Bytes of a device that are in use.
   size_t used(int device);

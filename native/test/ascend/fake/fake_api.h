@@ -37,6 +37,8 @@
 //   memcpy_batch 1                 0: aclrtMemcpyBatch and aclrtMemcpyBatchAsync return 207000
 //   unknown_pointer unregistered   error: aclrtPointerGetAttributes returns 107000 for memory it does not know
 //   device_memory 64 GiB           bytes of each device
+//   hidden_memory 0                1: aclrtMalloc gives memory that the processor cannot read, as NPUs do; only ACL's
+//                                  copies reach it, and no engine
 //   free_1g, free_2m (no limit)    bytes that aclrtMallocPhysical finds in pages of 1 GiB, of 2 MiB
 //   auto_connect_capability 1, client_server_capability 1     answers of GetCapability
 //   regions 256, links 512         registered regions and channels of one engine

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
 #include "scene.h"
 
 namespace fake_ascend {
@@ -55,6 +60,24 @@ class FakeCopy : public Scene {
   void* host_ = nullptr;
   aclrtStream stream_ = nullptr;
 };
+
+TEST_F(FakeCopy, HiddenMemoryIsReachedByCopiesAlone) {
+  control("set hidden_memory 1");
+  void* hidden = nullptr;
+  ASSERT_EQ(aclrtMalloc(&hidden, kSize, 0), 0);
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  EXPECT_EQ(::write(pipe[1], hidden, 1), -1) << "the processor cannot read it";
+  EXPECT_EQ(errno, EFAULT);
+  for (const int one : pipe)
+    ::close(one);
+  auto* const inner = static_cast<char*>(hidden) + 5;
+  ASSERT_EQ(aclrtMemcpy(inner, 1000, host_, 1000, ACL_MEMCPY_HOST_TO_DEVICE), 0);
+  ASSERT_EQ(aclrtMemcpyAsync(device_, 1000, inner, 1000, ACL_MEMCPY_DEVICE_TO_DEVICE, stream_), 0);
+  ASSERT_EQ(aclrtSynchronizeStream(stream_), 0);
+  EXPECT_EQ(std::memcmp(device_, host_, 1000), 0);
+  EXPECT_EQ(aclrtFree(hidden), 0);
+}
 
 TEST_F(FakeCopy, TheKindMustBeThatOfTheAddresses) {
   EXPECT_EQ(aclrtMemcpy(device_, kSize, host_, kSize, ACL_MEMCPY_HOST_TO_DEVICE), 0);
