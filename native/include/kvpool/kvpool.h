@@ -313,11 +313,26 @@ typedef struct kv_client_params {
 /* Connects to the pool. Fails with a sentence that names each master tried and why it did not do. */
 KV_API int32_t kv_client_create(const kv_client_params *params, kv_client **out, char *err, uint32_t err_size);
 
-/* Declares memory that KV_OP_PUT and KV_OP_GET may name with KV_BATCH_REGISTERED. Not copied, not pinned. Overlaps, and
- * memory that this process cannot read, as that of an accelerator, are refused with KV_INVALID_ARGUMENT; an unknown address
- * gives KV_NOT_REGISTERED. For what is registered with a transfer engine there is kv_client_use_engine_memory. */
+/* Declares memory that KV_OP_PUT and KV_OP_GET may name with KV_BATCH_REGISTERED. Not copied, not pinned. It may be an NPU's
+ * that this thread uses, or, where this process cannot read it, the first NPU's: values then go through memory of the host,
+ * by ACL, which is loaded for that, whatever the protocols of the client. Overlaps, and other memory that this process cannot
+ * read, are refused with KV_INVALID_ARGUMENT; an unknown address gives KV_NOT_REGISTERED. For what is registered with a
+ * transfer engine there is kv_client_use_engine_memory. */
 KV_API int32_t kv_client_register(kv_client *client, void *address, uint64_t length);
 KV_API int32_t kv_client_unregister(kv_client *client, void *address);
+
+/* Bytes that go from one place of this process to another. */
+typedef struct kv_memory_copy {
+  void *to;
+  const void *from;
+  uint64_t length;
+} kv_memory_copy;
+
+/* Copies at once, for callers that put values together or take them apart themselves. One side of each must be registered
+ * with the client, or with an engine whose memory it uses; else KV_NOT_REGISTERED, and nothing was copied. It may be memory
+ * of an NPU, which ACL copies within ASCEND_TRANSFER_TIMEOUT. After any other failure each copy may have been made. Copies
+ * that overlap each other have no order. */
+KV_API int32_t kv_client_copy_memory(kv_client *client, const kv_memory_copy *copies, uint32_t count);
 
 /* Part of a value in the caller's memory. */
 typedef struct kv_piece {

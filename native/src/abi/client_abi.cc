@@ -227,6 +227,15 @@ int32_t kv_client_unregister(kv_client* client, void* address) {
   });
 }
 
+int32_t kv_client_copy_memory(kv_client* client, const kv_memory_copy* copies, uint32_t count) {
+  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
+    if (client == nullptr || (copies == nullptr && count > 0)) return KV_INVALID_ARGUMENT;
+    if (!client->isOurs()) return KV_CLOSED;
+    const Status copied = client->client->copyMemory({copies, count});
+    return copied.ok() ? KV_OK : failed(client, copied);
+  });
+}
+
 uint64_t kv_group_id(const char* name, uint32_t length) {
   return name == nullptr ? 0 : kvpool::groupId({name, length});
 }

@@ -129,10 +129,12 @@ Result<uint64_t> AgentClient::submit(client::OpCode op, kv_op* table, uint32_t c
   if (op == client::OpCode::Locate) return {KV_INVALID_ARGUMENT, "copies are not located through an agent"};
   LentMemory::Loans loans;
   client::Submission submission = client::submissionOf(op, table, count, options, memory_, net::steadyMs(), loans);
+  client::DeviceCopies::Staged staged = devices_.stage(submission, table);
   const std::lock_guard lock(mutex_);
   Result<client::BatchId> taken = pending_.add(submission, table, count, std::move(loans));
   if (!taken.ok()) return taken;
   submission.id = taken.value();
+  devices_.keep(taken.value(), std::move(staged));
   const bool wasIdle = core_.idle();
   core_.submit(net::steadyMs(), std::move(submission));
   act();
@@ -145,7 +147,10 @@ int32_t AgentClient::wait(uint64_t batch, uint32_t timeoutMs) {
   if (!pending_.has(batch)) return KV_INVALID_ARGUMENT;
   const auto isOver = [&] { return pending_.isOver(batch); };
   if (!changed_.wait_until(lock, steady_clock::now() + milliseconds(timeoutMs), isOver)) return KV_TIMEOUT;
-  return pending_.forget(batch);
+  const int32_t forgotten = pending_.forget(batch);
+  lock.unlock();
+  if (const Status done = devices_.collect(batch); !done.ok()) explain(done.text());
+  return forgotten;
 }
 
 std::string AgentClient::explanation() const {

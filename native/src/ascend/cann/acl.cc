@@ -56,4 +56,12 @@ std::string Acl::recentWords() const {
   return words == nullptr || *words == '\0' ? "" : ", " + std::string(words);
 }
 
+ContextScope::ContextScope(const Acl& acl, AclContext context) : acl_(acl), before_(acl.currentContext()) {
+  if (before_ != context) (void)acl_.setCurrentContext(context);
+}
+
+ContextScope::~ContextScope() {
+  if (before_ != nullptr) (void)acl_.setCurrentContext(before_);
+}
+
 }  // namespace kvpool::ascend

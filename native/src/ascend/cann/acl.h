@@ -59,4 +59,17 @@ struct Acl {
   [[nodiscard]] std::string recentWords() const;
 };
 
+/// The context of a device, current in this thread while this lives; afterwards the one that was before.
+class ContextScope {
+ public:
+  ContextScope(const Acl& acl, AclContext context);
+  ~ContextScope();
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+ private:
+  const Acl& acl_;
+  const AclContext before_;
+};
+
 }  // namespace kvpool::ascend

@@ -3,20 +3,18 @@
 
 #include <utility>
 
-#include "ascend/cann/engine.h"
-
 namespace kvpool::ascend {
 
 Copiers::~Copiers() {
   if (idle_.empty() && stuck_.empty()) return;
-  const ContextScope scope(runtime_.acl, context_);
+  const ContextScope scope(acl_, context_);
   idle_.clear();
   stuck_.clear();
 }
 
 Status Copiers::copy(std::span<const Copy> copies) {
   if (copies.empty()) return {};
-  const ContextScope scope(runtime_.acl, context_);
+  const ContextScope scope(acl_, context_);
   Result<std::unique_ptr<Copier>> taken = take();
   if (!taken.ok()) return taken.status();
   std::unique_ptr<Copier> copier = std::move(taken.value());
@@ -31,7 +29,7 @@ Status Copiers::copy(std::span<const Copy> copies) {
 bool Copiers::mayStillCopy() {
   const std::lock_guard lock(mutex_);
   if (stuck_.empty()) return false;
-  const ContextScope scope(runtime_.acl, context_);
+  const ContextScope scope(acl_, context_);
   return !awaitStuck().ok();
 }
 
@@ -45,7 +43,7 @@ Status Copiers::awaitStuck() {
 Result<std::unique_ptr<Copier>> Copiers::take() {
   const std::lock_guard lock(mutex_);
   if (Status stuck = awaitStuck(); !stuck.ok()) return stuck;
-  if (idle_.empty()) return std::make_unique<Copier>(runtime_.acl, ways_, timeoutMs_);
+  if (idle_.empty()) return std::make_unique<Copier>(acl_, ways_, timeoutMs_);
   std::unique_ptr<Copier> copier = std::move(idle_.back());
   idle_.pop_back();
   return copier;

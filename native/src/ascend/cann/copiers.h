@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "ascend/cann/copier.h"
-#include "ascend/cann/runtime.h"
 
 namespace kvpool::ascend {
 
@@ -16,9 +15,9 @@ namespace kvpool::ascend {
 /// the next one. So none waits for another's copies, or has its own ended with them.
 class Copiers {
  public:
-  /// `context` is the device's; it and `runtime` must outlive this.
-  Copiers(const Runtime& runtime, AclContext context, int32_t timeoutMs)
-      : runtime_(runtime), context_(context), timeoutMs_(timeoutMs), ways_(runtime.acl) {}
+  /// `context` is the device's; it and `acl` must outlive this.
+  Copiers(const Acl& acl, AclContext context, int32_t timeoutMs)
+      : acl_(acl), context_(context), timeoutMs_(timeoutMs), ways_(acl) {}
   /// No copy is under way.
   ~Copiers();
   Copiers(const Copiers&) = delete;
@@ -34,7 +33,7 @@ class Copiers {
   /// Of those that could not be aborted, in the device's context and under the mutex.
   Status awaitStuck();
 
-  const Runtime& runtime_;
+  const Acl& acl_;
   const AclContext context_;
   const int32_t timeoutMs_;
   CopyWays ways_;

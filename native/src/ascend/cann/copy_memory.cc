@@ -3,8 +3,6 @@
 
 #include <string>
 
-#include "ascend/cann/engine.h"
-
 namespace kvpool::ascend {
 namespace {
 
@@ -16,12 +14,12 @@ constexpr uint64_t kUnit = uint64_t{64} << 10;
 CopyMemory::~CopyMemory() {
   if (idle_.empty() && inUse_.empty()) return;
   const bool isInUse = copiers_.mayStillCopy();
-  const ContextScope scope(runtime_.acl, context_);
+  const ContextScope scope(acl_, context_);
   for (const auto& [bytes, at] : idle_)
-    (void)runtime_.acl.freeHost(at);
+    (void)acl_.freeHost(at);
   if (isInUse) return;
   for (const auto& [at, bytes] : inUse_)
-    (void)runtime_.acl.freeHost(at);
+    (void)acl_.freeHost(at);
 }
 
 Result<CopyMemory::Piece> CopyMemory::take(uint64_t bytes) {
@@ -36,14 +34,14 @@ Result<CopyMemory::Piece> CopyMemory::take(uint64_t bytes) {
       return piece;
     }
   }
-  const ContextScope scope(runtime_.acl, context_);
+  const ContextScope scope(acl_, context_);
   void* made = nullptr;
-  const AclError error = runtime_.acl.mallocHost(&made, whole);
+  const AclError error = acl_.mallocHost(&made, whole);
   if (error == kAclOk) return Piece(static_cast<uint8_t*>(made), GiveBack{this, whole});
-  return {KV_NO_SPACE, runtime_.acl.problem("no memory of the host for " + std::to_string(bytes) +
-                                                " bytes of an NPU; make batches smaller, or give the process more. "
-                                                "aclrtMallocHost",
-                                            error)};
+  return {KV_NO_SPACE, acl_.problem("no memory of the host for " + std::to_string(bytes) +
+                                        " bytes of an NPU; make batches smaller, or give the process more. "
+                                        "aclrtMallocHost",
+                                    error)};
 }
 
 void CopyMemory::giveBack(uint8_t* at, uint64_t bytes) {
@@ -63,8 +61,8 @@ void CopyMemory::keepOrFree(uint8_t* at, uint64_t bytes) {
     idleBytes_ += bytes;
     return;
   }
-  const ContextScope scope(runtime_.acl, context_);
-  (void)runtime_.acl.freeHost(at);
+  const ContextScope scope(acl_, context_);
+  (void)acl_.freeHost(at);
 }
 
 }  // namespace kvpool::ascend

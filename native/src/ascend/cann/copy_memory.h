@@ -27,8 +27,7 @@ class CopyMemory {
   using Piece = std::unique_ptr<uint8_t, GiveBack>;
 
   /// All must outlive it. `context` is the device's.
-  CopyMemory(const Runtime& runtime, AclContext context, Copiers& copiers)
-      : runtime_(runtime), context_(context), copiers_(copiers) {}
+  CopyMemory(const Acl& acl, AclContext context, Copiers& copiers) : acl_(acl), context_(context), copiers_(copiers) {}
   /// All pieces were given back.
   ~CopyMemory();
   CopyMemory(const CopyMemory&) = delete;
@@ -43,7 +42,7 @@ class CopyMemory {
   /// Under the mutex.
   void keepOrFree(uint8_t* at, uint64_t bytes);
 
-  const Runtime& runtime_;
+  const Acl& acl_;
   const AclContext context_;
   Copiers& copiers_;
   std::mutex mutex_;

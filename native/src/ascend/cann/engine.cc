@@ -6,14 +6,6 @@
 
 namespace kvpool::ascend {
 
-ContextScope::ContextScope(const Acl& acl, AclContext context) : acl_(acl), before_(acl.currentContext()) {
-  if (before_ != context) (void)acl_.setCurrentContext(context);
-}
-
-ContextScope::~ContextScope() {
-  if (before_ != nullptr) (void)acl_.setCurrentContext(before_);
-}
-
 Result<std::unique_ptr<Engine>> Engine::open(const Runtime& runtime, const Wanted& wanted) {
   const ContextScope scope(runtime.acl, wanted.context);
   std::unique_ptr<Engine> engine(new Engine(runtime, wanted));

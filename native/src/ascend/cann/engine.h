@@ -11,19 +11,6 @@
 
 namespace kvpool::ascend {
 
-/// The context of a device, current in this thread while this lives; afterwards the one that was before.
-class ContextScope {
- public:
-  ContextScope(const Acl& acl, AclContext context);
-  ~ContextScope();
-  ContextScope(const ContextScope&) = delete;
-  ContextScope& operator=(const ContextScope&) = delete;
-
- private:
-  const Acl& acl_;
-  const AclContext before_;
-};
-
 /// An engine of CANN on one device, which listens at its endpoint. Any thread may call it, at the same time.
 class Engine {
  public:

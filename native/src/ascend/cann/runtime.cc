@@ -43,10 +43,18 @@ class Attempt {
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
-  Loading run(std::unique_ptr<Runtime>& into) {
+  enum class Extent { Acl, Transport };
+
+  Loading run(Extent extent, std::unique_ptr<Runtime>& into) {
     auto runtime = std::make_unique<Runtime>();
     void* acl = open(kAcl);
     if (acl == nullptr) return notFound("ACL, the runtime of CANN");
+    Symbols ofAcl(acl);
+    runtime->acl = Acl::of(ofAcl);
+    if (extent == Extent::Acl) {
+      if (!ofAcl.missing().empty()) return lacks(ofAcl.missing());
+      return withDevices(std::move(runtime), into);
+    }
     void* texts = open(kTexts);
     if (texts == nullptr) return notFound("metadef of CANN, which has its texts");
     const char* scope = kAdxlScope;
@@ -61,10 +69,8 @@ class Attempt {
     }
     if (methods == nullptr) return notFound("ADXL, the transport of CANN");
 
-    Symbols ofAcl(acl);
     Symbols ofTexts(texts);
     Symbols ofMethods(methods);
-    runtime->acl = Acl::of(ofAcl);
     runtime->adxl = Adxl::of(ofMethods, ofTexts, scope);
     if (!ofMethods.missing().empty() && Adxl::isOfCann82(ofMethods)) return tooOld();
     for (const Symbols* symbols : {&ofAcl, &ofTexts, &ofMethods}) {
@@ -149,11 +155,32 @@ Loading loadRuntime() {
   static std::string text;
   const std::lock_guard lock(mutex);
   if (!loaded) {
-    Loading loading = Attempt().run(loaded);
+    Loading loading = Attempt().run(Attempt::Extent::Transport, loaded);
     if (!loaded) return loading;
     text = loading.text;
   }
   return {loaded.get(), std::nullopt, text};
+}
+
+AclLoading loadAcl() {
+  static std::mutex mutex;
+  static std::unique_ptr<Runtime> loaded;
+  const std::lock_guard lock(mutex);
+  if (!loaded) {
+    const Loading loading = Attempt().run(Attempt::Extent::Acl, loaded);
+    if (!loaded) return {nullptr, loading.absence, loading.text};
+  }
+  return {&loaded->acl, std::nullopt, {}};
+}
+
+bool threadHasContext() {
+  void* library = ::dlopen(kAcl.front().c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return false;
+  Symbols symbols(library);
+  const Acl acl = Acl::of(symbols);
+  const bool has = symbols.missing().empty() && acl.currentContext() != nullptr;
+  ::dlclose(library);
+  return has;
 }
 
 }  // namespace kvpool::ascend

@@ -33,4 +33,16 @@ struct Loading {
 /// was mounted or installed meanwhile is found.
 Loading loadRuntime();
 
+/// ACL alone, or why there is none.
+struct AclLoading {
+  const Acl* acl = nullptr;
+  std::optional<Absence> absence;
+  std::string text;  ///< for people, where there is none
+};
+
+/// As loadRuntime(), of what copies within a machine need.
+AclLoading loadAcl();
+/// Whether this thread has the context of a device, by an ACL that its application uses. Loads and begins nothing.
+bool threadHasContext();
+
 }  // namespace kvpool::ascend

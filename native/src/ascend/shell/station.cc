@@ -2,80 +2,28 @@
 #include "ascend/shell/station.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <mutex>
-#include <set>
 
-#include "ascend/cann/copier.h"
+#include "ascend/shell/process_settings.h"
 #include "base/host_port.h"
 #include "net/socket.h"
 
 namespace kvpool::ascend {
-namespace {
-
-std::optional<std::string> variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
-/// Contexts that stations made. The thread that opened one, or worked for it, may have its context still, and no other
-/// station may take it for the caller's: it ends with the one that made it.
-class OwnContexts {
- public:
-  static OwnContexts& instance() {
-    static OwnContexts all;
-    return all;
-  }
-  void add(AclContext context) {
-    const std::lock_guard lock(mutex_);
-    contexts_.insert(context);
-  }
-  void remove(AclContext context) {
-    const std::lock_guard lock(mutex_);
-    contexts_.erase(context);
-  }
-  bool has(AclContext context) {
-    const std::lock_guard lock(mutex_);
-    return contexts_.count(context) > 0;
-  }
-
- private:
-  std::mutex mutex_;
-  std::set<AclContext> contexts_;
-};
-
-}  // namespace
-
 Result<std::unique_ptr<Station>> Station::open(const Terms& terms) {
   const Loading loading = loadRuntime();
   if (loading.runtime == nullptr) return {KV_IO, loading.text};
   std::unique_ptr<Station> station(new Station(*loading.runtime));
-  const Result<Settings> settings = Settings::of(variable);
+  const Result<Settings> settings = processSettings();
   if (!settings.ok()) return settings.status();
   station->settings_ = settings.value();
-  if (Status device = station->useDevice(); !device.ok()) return device;
+  auto npu = Npu::open(loading.runtime->acl, settings.value().transferTimeoutMs);
+  if (!npu.ok()) return npu.status();
+  station->npu_ = std::move(npu.value());
   if (Status listening = station->listen(terms); !listening.ok()) return listening;
   return station;
 }
 
-Status Station::useDevice() {
-  const Acl& acl = runtime_.acl;
-  const AclContext current = acl.currentContext();
-  if (current != nullptr && !OwnContexts::instance().has(current)) {
-    context_ = current;
-    return {};
-  }
-  const AclError set = acl.setDevice(0);
-  if (set != kAclOk) return {KV_IO, acl.problem("the first NPU cannot be used, aclrtSetDevice", set)};
-  const AclError made = acl.createContext(&context_, 0);
-  if (made != kAclOk) return {KV_IO, acl.problem("the first NPU cannot be used, aclrtCreateContext", made)};
-  ownsContext_ = true;
-  OwnContexts::instance().add(context_);
-  return {};
-}
-
 Status Station::listen(const Terms& terms) {
-  const ContextScope scope(runtime_.acl, context_);
+  const ContextScope scope(runtime_.acl, npu_->context());
   int32_t device = 0;
   int32_t physical = 0;
   if (const AclError error = runtime_.acl.getDevice(&device); error != kAclOk)
@@ -95,8 +43,8 @@ Status Station::listen(const Terms& terms) {
     // CANN does not say that a port is taken.
     if (const Result<Fd> free = net::listenTcp(terms.host, port); !free.ok()) continue;
     const std::string endpoint = toString(HostPort{terms.host, port});
-    auto opened =
-        Engine::open(runtime_, {context_, endpoint, optionsOf(settings_, capabilities, runtime_.adxl.optionPrefix)});
+    auto opened = Engine::open(
+        runtime_, {npu_->context(), endpoint, optionsOf(settings_, capabilities, runtime_.adxl.optionPrefix)});
     if (!opened.ok()) return opened.status();
     engine_ = std::move(opened.value());
   }
@@ -106,9 +54,7 @@ Status Station::listen(const Terms& terms) {
                        std::to_string(physical) + ", is free at " + terms.host +
                        "; end processes that listen there, or set ASCEND_BASE_PORT"};
   }
-  copiers_ = std::make_unique<Copiers>(runtime_, context_, settings_.transferTimeoutMs);
-  copyMemory_ = std::make_unique<CopyMemory>(runtime_, context_, *copiers_);
-  memory_ = std::make_unique<StagingMemory>(runtime_, context_, settings_.fabric);
+  memory_ = std::make_unique<StagingMemory>(runtime_, npu_->context(), settings_.fabric);
   Transport::Terms transport;
   transport.routes.connectTimeoutMs = settings_.connectTimeoutMs;
   transport.routes.transferTimeoutMs = settings_.transferTimeoutMs;
@@ -126,22 +72,11 @@ Station::~Station() {
   transport_.reset();
   engine_.reset();
   memory_.reset();
-  copyMemory_.reset();
-  const bool mayStillCopy = copiers_ != nullptr && copiers_->mayStillCopy();
-  copiers_.reset();
-  if (!ownsContext_ || mayStillCopy) return;
-  OwnContexts::instance().remove(context_);
-  (void)runtime_.acl.destroyContext(context_);
-}
-
-bool Station::isOfDevice(const void* memory) const {
-  const ContextScope scope(runtime_.acl, context_);
-  return locate(runtime_.acl, memory) == Location::Device;
 }
 
 Result<MemoryHandle> Station::registerMemory(uintptr_t address, uint64_t bytes) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): a number of the caller, which CANN looks up
-  const bool ofDevice = isOfDevice(reinterpret_cast<const void*>(address));
+  const bool ofDevice = npu_->holds(reinterpret_cast<const void*>(address));
   const bool whole = address % FabricMemory::kPieceBytes == 0 && bytes % FabricMemory::kPieceBytes == 0;
   if (settings_.fabric && !ofDevice && !whole) {
     return {KV_INVALID_ARGUMENT, std::to_string(bytes) +

@@ -4,12 +4,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 
-#include "ascend/cann/copiers.h"
-#include "ascend/cann/copy_memory.h"
-#include "ascend/core/copy_plan.h"
+#include "ascend/cann/npu.h"
 #include "ascend/core/settings.h"
 #include "ascend/shell/staging_memory.h"
 #include "ascend/shell/transport.h"
@@ -36,12 +33,8 @@ class Station {
   [[nodiscard]] const std::string& endpoint() const { return engine_->endpoint(); }
   [[nodiscard]] Engine& engine() { return *engine_; }
   [[nodiscard]] Transport& transport() { return *transport_; }
-  /// Whether memory is a device's, which this process itself cannot read.
-  [[nodiscard]] bool isOfDevice(const void* memory) const;
-  /// Copies within the machine, all of them or a failure; see Copier.
-  Status copy(std::span<const Copy> copies) { return copiers_->copy(copies); }
-  /// Memory of the host for that; given back before the station ends.
-  Result<CopyMemory::Piece> copyMemory(uint64_t bytes) { return copyMemory_->take(bytes); }
+  /// The device that it is on, which may outlive it.
+  [[nodiscard]] const std::shared_ptr<Npu>& npu() const { return npu_; }
   /// For how long CANN may still touch memory of a transfer that ended with its time, where it cannot end the channel.
   [[nodiscard]] Time cardRepeatsMs() const { return settings_.cardRepeatsMs; }
   /// Within which a transfer ends, with the channel that it may need first.
@@ -61,15 +54,11 @@ class Station {
 
  private:
   explicit Station(const Runtime& runtime) : runtime_(runtime) {}
-  Status useDevice();
   Status listen(const Terms& terms);
 
   const Runtime& runtime_;
   Settings settings_;
-  AclContext context_ = nullptr;
-  bool ownsContext_ = false;
-  std::unique_ptr<Copiers> copiers_;
-  std::unique_ptr<CopyMemory> copyMemory_;
+  std::shared_ptr<Npu> npu_;
   std::unique_ptr<StagingMemory> memory_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Transport> transport_;

@@ -21,9 +21,7 @@ Client::Client(ClientSettings settings)
     : settings_(std::move(settings)),
       pending_(settings_.queueOpsMax),
       shell_(settings_.config, settings_.busyWait, settings_.security, *this) {
-  if (shell_.station() == nullptr) return;
-  devices_.emplace(*shell_.station());
-  memory_.acceptDevices([this](const void* memory) { return devices_->isOfDevice(memory); });
+  if (ascend::Station* station = shell_.station()) npu_.use(station->npu());
 }
 
 Client::~Client() {
@@ -65,8 +63,7 @@ Status Client::awaitLeader() {
 Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const BatchOptions& options) {
   LentMemory::Loans loans;
   Submission submission = submissionOf(op, table, count, options, memory_, net::steadyMs(), loans);
-  DeviceCopies::Staged staged;
-  if (devices_) devices_->stage(submission, table, staged);
+  DeviceCopies::Staged staged = devices_.stage(submission, table);
   std::unique_lock lock(driver_.mutex());
   if (!driver_.running()) return kDefunct;
   const bool names =
@@ -74,7 +71,7 @@ Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const B
   Result<BatchId> taken = pending_.add(submission, table, count, std::move(loans), names ? options.objects : nullptr);
   if (!taken.ok()) return taken;
   submission.id = taken.value();
-  if (!staged.empty()) staged_.emplace(taken.value(), std::move(staged));
+  devices_.keep(taken.value(), std::move(staged));
   driver_.submit(lock, std::move(submission), options.waits);
   return taken;
 }
@@ -108,11 +105,8 @@ int32_t Client::wait(uint64_t batch, uint32_t timeoutMs) {
   if (!pending_.has(batch)) return KV_INVALID_ARGUMENT;
   if (!driver_.await(lock, deadline, [&] { return pending_.isOver(batch); })) return KV_TIMEOUT;
   const int32_t forgotten = pending_.forget(batch);
-  const auto staged = staged_.extract(batch);
   lock.unlock();
-  if (staged) {
-    if (const Status done = devices_->collect(staged.mapped()); !done.ok()) explain(done.text());
-  }
+  if (const Status done = devices_.collect(batch); !done.ok()) explain(done.text());
   return forgotten;
 }
 

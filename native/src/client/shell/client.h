@@ -5,14 +5,11 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/status.h"
 #include "client/shell/client_shell.h"
-#include "client/shell/device_copies.h"
 #include "client/shell/driver.h"
 #include "client/shell/frontend.h"
 #include "client/shell/pending_batches.h"
@@ -63,9 +60,7 @@ class Client final : public Frontend, private ClientShell::Listener {
   std::string refusal_;       // latest sentence of our own, newer than the core's
   std::string refusalAfter_;  // the core's explanation when it was said
   ClientShell shell_;
-  std::optional<DeviceCopies> devices_;              // where CANN is used
-  std::map<uint64_t, DeviceCopies::Staged> staged_;  // by batch; guarded by the driver's mutex
-  mutable Driver driver_{shell_};                    // last: its thread uses all of the above
+  mutable Driver driver_{shell_};  // last: its thread uses all of the above
 };
 
 }  // namespace kvpool::client

@@ -2,57 +2,56 @@
 #include "client/shell/device_copies.h"
 
 #include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
 
 namespace kvpool::client {
 namespace {
 
+constexpr auto kHost = ascend::Location::Host;
+constexpr auto kDevice = ascend::Location::Device;
+
 ascend::Copy copyOf(void* to, const void* from, uint64_t length, bool toDevice) {
-  const auto host = ascend::Location::Host;
-  const auto device = ascend::Location::Device;
-  return {static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), length, toDevice ? device : host,
-          toDevice ? host : device};
+  return {static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), length, toDevice ? kDevice : kHost,
+          toDevice ? kHost : kDevice};
 }
 
 }  // namespace
 
-void DeviceCopies::stage(Submission& submission, kv_op* table, Staged& staged) {
+DeviceCopies::Staged DeviceCopies::stage(Submission& submission, kv_op* table) {
+  Staged staged;
   const bool isWrite = submission.op == OpCode::Put || submission.op == OpCode::PutParts;
-  if (!isWrite && submission.op != OpCode::Get) return;
+  ascend::Npu* npu = npu_.get();
+  if (npu == nullptr || (!isWrite && submission.op != OpCode::Get)) return staged;
   staged.table_ = table;
   staged.isRead_ = !isWrite;
-  staged.held_.all = &held_;
   for (uint32_t i = 0; i < submission.lines.size(); ++i) {
     Operation& line = submission.lines[i];
     if (line.refused != KV_OK || line.length == 0) continue;
-    Status done = stageLine(line, isWrite, staged, i);
+    Status done = stageLine(*npu, line, isWrite, staged, i);
     if (done.ok()) continue;
     line.refused = done.code();
     if (staged.refusal_.ok()) staged.refusal_ = std::move(done);
   }
+  return staged;
 }
 
-Status DeviceCopies::stageLine(Operation& line, bool isWrite, Staged& staged, uint32_t index) {
+Status DeviceCopies::stageLine(ascend::Npu& npu, Operation& line, bool isWrite, Staged& staged, uint32_t index) {
   auto kept = std::make_unique<Staged::Line>();
   kept->index = index;
   uint64_t bytes = 0;
   const std::span<const kv_piece> pieces = line.memory.pieces();
   std::vector<bool> isOurs;
   for (const kv_piece& piece : pieces) {
-    isOurs.push_back(piece.length > 0 && isOfDevice(piece.data));
+    isOurs.push_back(piece.length > 0 && npu.holds(piece.data));
     if (isOurs.back()) bytes += piece.length;
   }
   if (bytes == 0) return {};
-  if (held_.fetch_add(bytes) + bytes > kBytesMax) {
-    held_.fetch_sub(bytes);
-    return {KV_QUEUE_FULL, "memory of the host for " + std::to_string(bytes) +
-                               " bytes of an NPU: batches that are under way hold what they may, " +
-                               std::to_string(kBytesMax) + " bytes; wait for some, or make them smaller"};
-  }
-  staged.held_.bytes += bytes;
-  auto memory = station_.copyMemory(bytes);
-  if (!memory.ok()) return memory.status();
-  kept->memory = std::move(memory.value());
-  uint8_t* next = kept->memory.get();
+  auto room = take(npu, bytes);
+  if (!room.ok()) return room.status();
+  kept->room = std::move(room.value());
+  uint8_t* next = kept->room.memory.get();
   std::vector<ascend::Copy> copies;
   for (size_t i = 0; i < pieces.size(); ++i) {
     kept->wanted.push_back(pieces[i]);
@@ -62,13 +61,41 @@ Status DeviceCopies::stageLine(Operation& line, bool isWrite, Staged& staged, ui
     if (isWrite) copies.push_back(copyOf(next, pieces[i].data, pieces[i].length, false));
     next += pieces[i].length;
   }
-  if (Status copied = station_.copy(copies); !copied.ok()) return copied;
+  if (Status copied = npu.copy(copies); !copied.ok()) return copied;
   staged.lines_.push_back(std::move(kept));
   line.memory = Pieces(std::span<const kv_piece>(staged.lines_.back()->pieces));
   return {};
 }
 
-Status DeviceCopies::collect(const Staged& staged) {
+Result<CopyRoom> DeviceCopies::take(ascend::Npu& npu, uint64_t bytes) {
+  CopyRoom room;
+  const bool fits = held_.fetch_add(bytes) + bytes <= kBytesMax;
+  room.counted = {&held_, CopyRoom::Uncount{bytes}};
+  if (!fits) {
+    return {KV_QUEUE_FULL, "memory of the host for " + std::to_string(bytes) +
+                               " bytes of an NPU: batches that are under way hold what they may, " +
+                               std::to_string(kBytesMax) + " bytes; wait for some, or make them smaller"};
+  }
+  auto memory = npu.copyMemory(bytes);
+  if (!memory.ok()) return memory.status();
+  room.memory = std::move(memory.value());
+  return room;
+}
+
+void DeviceCopies::keep(BatchId batch, Staged staged) {
+  if (staged.empty()) return;
+  const std::lock_guard lock(mutex_);
+  kept_.emplace(batch, std::move(staged));
+}
+
+Status DeviceCopies::collect(BatchId batch) {
+  Staged staged;
+  {
+    const std::lock_guard lock(mutex_);
+    auto kept = kept_.extract(batch);
+    if (!kept) return {};
+    staged = std::move(kept.mapped());
+  }
   Status first = staged.refusal_;
   if (!staged.isRead_) return first;
   for (const auto& line : staged.lines_) {
@@ -82,12 +109,58 @@ Status DeviceCopies::collect(const Staged& staged) {
       if (line->wanted[i].data == line->pieces[i].data || part == 0) continue;
       copies.push_back(copyOf(line->wanted[i].data, line->pieces[i].data, part, true));
     }
-    Status copied = station_.copy(copies);
+    Status copied = npu_.get()->copy(copies);
     if (copied.ok()) continue;
     op.status = KV_TRANSFER_FAILED;
     if (first.ok()) first = std::move(copied);
   }
   return first;
+}
+
+/// Between an NPU and memory of the host that is not ACL's, by memory that is.
+Status DeviceCopies::copy(std::span<const kv_memory_copy> copies) {
+  ascend::Npu* npu = npu_.get();
+  std::vector<ascend::Copy> wanted;
+  uint64_t bytes = 0;
+  for (const kv_memory_copy& one : copies) {
+    ascend::Copy copy{static_cast<uint8_t*>(one.to), static_cast<const uint8_t*>(one.from), one.length};
+    if (npu != nullptr && one.length > 0) {
+      if (npu->holds(one.to)) copy.toAt = kDevice;
+      if (npu->holds(one.from)) copy.fromAt = kDevice;
+    }
+    if (copy.toAt != copy.fromAt) bytes += copy.length;
+    wanted.push_back(copy);
+  }
+  CopyRoom room;
+  if (bytes > 0) {
+    auto taken = take(*npu, bytes);
+    if (!taken.ok()) return taken.status();
+    room = std::move(taken.value());
+  }
+  std::vector<ascend::Copy> byNpu;
+  uint8_t* next = room.memory.get();
+  for (const ascend::Copy& copy : wanted) {
+    if (copy.toAt == kHost && copy.fromAt == kHost && copy.length > 0) std::memmove(copy.to, copy.from, copy.length);
+    if (copy.toAt == kHost && copy.fromAt == kHost) continue;
+    byNpu.push_back(copy);
+    if (copy.toAt == copy.fromAt) continue;
+    if (copy.toAt == kDevice) {
+      std::memcpy(next, copy.from, copy.length);
+      byNpu.back().from = next;
+    } else {
+      byNpu.back().to = next;
+    }
+    next += copy.length;
+  }
+  if (byNpu.empty()) return {};
+  if (Status copied = npu->copy(byNpu); !copied.ok()) return copied;
+  next = room.memory.get();
+  for (const ascend::Copy& copy : wanted) {
+    if (copy.toAt == copy.fromAt) continue;
+    if (copy.toAt == kHost) std::memcpy(copy.to, next, copy.length);
+    next += copy.length;
+  }
+  return {};
 }
 
 }  // namespace kvpool::client

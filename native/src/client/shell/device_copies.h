@@ -3,15 +3,28 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <string>
+#include <mutex>
+#include <span>
 #include <vector>
 
-#include "ascend/shell/station.h"
+#include "ascend/cann/npu.h"
 #include "base/status.h"
 #include "client/core/batch.h"
+#include "client/shell/client_npu.h"
 
 namespace kvpool::client {
+
+/// Memory of the host for copies to and from an NPU, which counts towards a sum until it ends.
+struct CopyRoom {
+  struct Uncount {
+    uint64_t bytes;
+    void operator()(std::atomic<uint64_t>* sum) const { sum->fetch_sub(bytes); }
+  };
+  std::unique_ptr<std::atomic<uint64_t>, Uncount> counted{nullptr, Uncount{0}};
+  ascend::CopyMemory::Piece memory;
+};
 
 /// Memory of NPUs that batches name. The processor cannot read it, and no protocol of the pool moves it: for the time
 /// of a batch memory of the host stands in its place, from which it is written and to which it is read by CANN's copies
@@ -21,8 +34,8 @@ class DeviceCopies {
   /// Of the host, for all batches at the same time.
   static constexpr uint64_t kBytesMax = uint64_t{8} << 30;
 
-  /// `station` must outlive it.
-  explicit DeviceCopies(ascend::Station& station) : station_(station) {}
+  /// `npu` must outlive it.
+  explicit DeviceCopies(const ClientNpu& npu) : npu_(npu) {}
 
   /// Of one batch; gives its memory back when it ends, which is after the batch.
   class Staged {
@@ -38,43 +51,33 @@ class DeviceCopies {
       uint32_t index = 0;
       std::vector<kv_piece> wanted;  // the caller's
       std::vector<kv_piece> pieces;  // what is moved instead
-      ascend::CopyMemory::Piece memory;
-    };
-    struct Held {
-      std::atomic<uint64_t>* all = nullptr;
-      uint64_t bytes = 0;
-      Held() = default;
-      Held(Held&& other) noexcept : all(std::exchange(other.all, nullptr)), bytes(std::exchange(other.bytes, 0)) {}
-      Held& operator=(Held&& other) noexcept {
-        std::swap(all, other.all);
-        std::swap(bytes, other.bytes);
-        return *this;
-      }
-      ~Held() {
-        if (all != nullptr) all->fetch_sub(bytes);
-      }
+      CopyRoom room;
     };
     kv_op* table_ = nullptr;
     bool isRead_ = false;
     std::vector<std::unique_ptr<Line>> lines_;
     Status refusal_;
-    Held held_;
   };
 
-  /// Whether memory is an NPU's.
-  [[nodiscard]] bool isOfDevice(const void* memory) const { return station_.isOfDevice(memory); }
   /// Puts memory of the host in the place of an NPU's, with its bytes where they are to be written. Lines for which
   /// that fails are refused. `table` is read by collect().
-  void stage(Submission& submission, kv_op* table, Staged& staged);
-  /// After the batch has ended: brings values that were read into the NPU's memory. Lines for which that fails get
-  /// KV_TRANSFER_FAILED. The first reason why a line was refused or failed is returned.
-  Status collect(const Staged& staged);
+  Staged stage(Submission& submission, kv_op* table);
+  /// Until the batch, which has this number now, is collected.
+  void keep(BatchId batch, Staged staged);
+  /// After the batch has ended: brings values that were read into the NPU's memory, and gives back what it kept. Lines
+  /// for which that fails get KV_TRANSFER_FAILED. The first reason why a line was refused or failed is returned.
+  Status collect(BatchId batch);
+  /// Within this process, at once: all of them, or a failure after which any may have been made.
+  Status copy(std::span<const kv_memory_copy> copies);
 
  private:
-  Status stageLine(Operation& line, bool isWrite, Staged& staged, uint32_t index);
+  Status stageLine(ascend::Npu& npu, Operation& line, bool isWrite, Staged& staged, uint32_t index);
+  Result<CopyRoom> take(ascend::Npu& npu, uint64_t bytes);
 
-  ascend::Station& station_;
+  const ClientNpu& npu_;
   std::atomic<uint64_t> held_{0};
+  std::mutex mutex_;
+  std::map<BatchId, Staged> kept_;
 };
 
 }  // namespace kvpool::client

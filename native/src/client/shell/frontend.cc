@@ -81,6 +81,18 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
   return submission;
 }
 
+Status Frontend::copyMemory(std::span<const kv_memory_copy> copies) {
+  LentMemory::Loans loans;
+  for (const kv_memory_copy& one : copies) {
+    const bool isRange = (one.to != nullptr && one.from != nullptr) || one.length == 0;
+    if (!isRange)
+      return {KV_INVALID_ARGUMENT, "a copy of " + std::to_string(one.length) + " bytes needs two addresses"};
+    if (!memory_.covers(one.to, one.length, loans) && !memory_.covers(one.from, one.length, loans))
+      return {KV_NOT_REGISTERED, "a copy neither from registered memory nor to it"};
+  }
+  return devices_.copy(copies);
+}
+
 Result<uint64_t> Frontend::removeAll(std::string_view pattern, bool force, uint32_t timeoutMs) {
   constexpr std::string_view kWhatPatternsAre =
       "a pattern is a regular expression of RE2's syntax, of at most 1024 bytes of UTF-8 and 256 parts, repeated ones "

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/status.h"
 #include "client/core/batch.h"
 #include "client/core/context.h"
+#include "client/shell/client_npu.h"
+#include "client/shell/device_copies.h"
 #include "client/shell/memory_registry.h"
 #include "kvpool/kvpool.h"
 
@@ -50,6 +53,9 @@ class Frontend {
   virtual Result<uint64_t> submit(OpCode op, kv_op* table, uint32_t count, const BatchOptions& options) = 0;
   /// KV_OK: done and forgotten. KV_TIMEOUT: still running. KV_INVALID_ARGUMENT: no such batch.
   virtual int32_t wait(uint64_t batch, uint32_t timeoutMs) = 0;
+  /// Within this process: from registered memory, or to it. All of them, or a failure after which any may have been
+  /// made; KV_NOT_REGISTERED before that where neither side of one is registered.
+  Status copyMemory(std::span<const kv_memory_copy> copies);
   /// Of keys in which a regular expression matches; of all when it is empty.
   Result<uint64_t> removeAll(std::string_view pattern, bool force, uint32_t timeoutMs);
   /// Its number.
@@ -64,7 +70,9 @@ class Frontend {
   /// A batch of one line, to its end; a Status of one that was not begun.
   Status run(OpCode op, kv_op& line, BatchOptions options, uint32_t timeoutMs);
 
-  MemoryRegistry memory_;
+  ClientNpu npu_;
+  MemoryRegistry memory_{npu_};
+  DeviceCopies devices_{npu_};  // its memory outlives all that moves it: derived classes end first
 };
 
 }  // namespace kvpool::client

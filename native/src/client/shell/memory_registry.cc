@@ -8,20 +8,12 @@
 
 namespace kvpool::client {
 
-void MemoryRegistry::acceptDevices(std::function<bool(const void*)> isOfDevice) {
-  const std::lock_guard lock(mutex_);
-  isOfDevice_ = std::move(isOfDevice);
-}
-
 Status MemoryRegistry::add(const void* address, uint64_t length) {
   const auto begin = reinterpret_cast<uintptr_t>(address);
   if (begin == 0 || length == 0) return {KV_INVALID_ARGUMENT, "a region needs an address and a length above 0"};
   if (length > UINTPTR_MAX - begin) return {KV_INVALID_ARGUMENT, "a region ends behind the end of memory"};
+  if (Status usable = judge(address, length); !usable.ok()) return usable;
   const std::lock_guard lock(mutex_);
-  if (!isOfDevice_ || !isOfDevice_(address)) {
-    Status readable = ProcessMemory().judge(begin, length);
-    if (!readable.ok()) return readable;
-  }
   const auto next = regions_.lower_bound(begin);
   const bool overlapsNext = next != regions_.end() && next->first - begin < length;
   bool overlapsBefore = false;
@@ -34,6 +26,17 @@ Status MemoryRegistry::add(const void* address, uint64_t length) {
   }
   regions_.emplace(begin, length);
   return {};
+}
+
+Status MemoryRegistry::judge(const void* address, uint64_t length) {
+  const Result<bool> ofDevice = devices_.holds(address);
+  if (!ofDevice.ok()) return ofDevice.status();
+  if (ofDevice.value()) return {};
+  const Status readable = ProcessMemory().judge(reinterpret_cast<uintptr_t>(address), length);
+  if (readable.ok()) return {};
+  const Status admitted = devices_.admit(address);
+  if (admitted.ok()) return {};
+  return {readable.code(), readable.text() + ". It cannot be used as an NPU's: " + admitted.text()};
 }
 
 Status MemoryRegistry::remove(const void* address) {
@@ -55,8 +58,13 @@ bool MemoryRegistry::covers(const void* address, uint64_t length, LentMemory::Lo
   const std::lock_guard lock(mutex_);
   if (declared(reinterpret_cast<uintptr_t>(address), length)) return true;
   for (const auto& lender : lenders_) {
-    LentMemory::Loan loan = lender->borrow(address, length, isOfDevice_ != nullptr);
-    if (!loan) continue;
+    LentMemory::Loan loan = lender->borrow(address, length);
+    if (!loan) {
+      loan = lender->borrow(address, length, true);
+      if (!loan) continue;
+      const Result<bool> ofDevice = devices_.holds(address);
+      if (!ofDevice.ok() || !ofDevice.value()) continue;
+    }
     if (loans.empty() || loans.back() != loan) loans.push_back(std::move(loan));
     return true;
   }

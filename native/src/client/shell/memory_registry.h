@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,15 +12,24 @@
 
 namespace kvpool::client {
 
+/// What a registry asks of memory that may be a device's. Thread-safe.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  /// Whether it is a device's that batches may name. A failure says why one that it is cannot be used.
+  virtual Result<bool> holds(const void* memory) = 0;
+  /// holds() does not know it, and this process cannot read it: KV_OK when it is a device's all the same, else why not.
+  virtual Status admit(const void* memory) = 0;
+};
+
 /// Memory that batches may name: what the caller declared, and what transfer engines lend. Declared regions do not
 /// overlap; one that is declared may be lent as well. Thread-safe.
 class MemoryRegistry {
  public:
-  /// From now on memory of devices, which this process cannot read, may be declared and borrowed too: what `isOfDevice`
-  /// says is one.
-  void acceptDevices(std::function<bool(const void*)> isOfDevice);
-  /// KV_INVALID_ARGUMENT for nothing, for a range that wraps around, for memory that this process cannot read, and for
-  /// an overlap.
+  /// `devices` must outlive it.
+  explicit MemoryRegistry(DeviceMemory& devices) : devices_(devices) {}
+  /// KV_INVALID_ARGUMENT for nothing, for a range that wraps around, for memory that neither this process nor a device
+  /// can read, and for an overlap. What the device says where it cannot be used.
   Status add(const void* address, uint64_t length);
   /// KV_NOT_REGISTERED unless a region begins there.
   Status remove(const void* address);
@@ -32,12 +40,13 @@ class MemoryRegistry {
   [[nodiscard]] bool covers(const void* address, uint64_t length, LentMemory::Loans& loans) const;
 
  private:
+  Status judge(const void* address, uint64_t length);
   [[nodiscard]] bool declared(uintptr_t begin, uint64_t length) const;
 
+  DeviceMemory& devices_;
   mutable std::mutex mutex_;
   std::map<uintptr_t, uint64_t> regions_;
   std::vector<std::shared_ptr<const LentMemory>> lenders_;
-  std::function<bool(const void*)> isOfDevice_;
 };
 
 }  // namespace kvpool::client

@@ -13,7 +13,7 @@ Result<std::unique_ptr<AscendMoves>> AscendMoves::open(const ascend::Station::Te
 
 bool AscendMoves::isOfDevice(uint64_t address) const {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): a number of the caller, which CANN looks up
-  return station_->isOfDevice(reinterpret_cast<const void*>(address));
+  return station_->npu()->holds(reinterpret_cast<const void*>(address));
 }
 
 Status AscendMoves::add(std::span<const kv_region> regions) {

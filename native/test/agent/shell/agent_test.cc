@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // An agent and its clients over real sockets, with a real node behind them: who comes, goes, restarts.
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "pool/pool.h"
 
@@ -46,6 +48,23 @@ TEST_F(AgentTest, ManyClientsShareOneAgentAndTheirObjects) {
   agentClients.clear();
   EXPECT_TRUE(eventually([&] { return statsOf(agent_.get()).staging_bytes == 0; }));
   EXPECT_EQ(statsOf(agent_.get()).clients, 0u);
+}
+
+TEST_F(AgentTest, MemoryThatCannotBeReadIsRefusedWithThePathsAtWhichAclWasLookedFor) {
+  const ClientHandle agentClient = attach(socket_);
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  void* const device = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(device, MAP_FAILED);
+  EXPECT_EQ(kv_client_register(agentClient.get(), device, page), KV_INVALID_ARGUMENT);
+  const std::string why = explain(agentClient.get());
+  for (const char* part : {"are no memory that this process can read", "ACL, the runtime of CANN cannot be loaded",
+                           "/usr/local/Ascend/driver/lib64/driver/libascendcl.so: cannot open shared object file"})
+    EXPECT_NE(why.find(part), std::string::npos) << why;
+  ASSERT_EQ(::mprotect(device, page, PROT_READ | PROT_WRITE), 0);
+  EXPECT_EQ(kv_client_register(agentClient.get(), device, page), KV_OK);
+  agent_.reset();
+  EXPECT_EQ(kv_client_unregister(agentClient.get(), device), KV_OK);
+  ::munmap(device, page);
 }
 
 TEST_F(AgentTest, ALargeBatchGoesThroughLittleStagingMemory) {

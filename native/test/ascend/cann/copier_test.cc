@@ -330,7 +330,7 @@ TEST_F(CopierTest, WithoutAStreamNothingIsCopied) {
 /// One thread's copies hang, whichever comes to it first: the other's do not, and are not ended with them.
 TEST_F(CopierTest, EachThreadHasAStreamOfItsOwn) {
   constexpr size_t kCount = 100;
-  std::optional<Copiers> copiers(std::in_place, runtime(), device_->context(), 1000);
+  std::optional<Copiers> copiers(std::in_place, runtime().acl, device_->context(), 1000);
   control("hang stream 1");
   const std::array wanted{copies(onDevice_, host_.data(), kCount), copies(otherOnDevice_, host_.data(), kCount)};
   std::array<Status, 2> ends;
@@ -359,10 +359,10 @@ TEST_F(CopierTest, EachThreadHasAStreamOfItsOwn) {
 // ---- memory of the host ----
 
 TEST_F(CopierTest, MemoryForCopiesIsKeptForLaterOnesOfAboutItsSize) {
-  Copiers copiers(runtime(), device_->context(), 1000);
+  Copiers copiers(runtime().acl, device_->context(), 1000);
   const uint64_t before = live("host_memory");
   {
-    CopyMemory memory(runtime(), device_->context(), copiers);
+    CopyMemory memory(runtime().acl, device_->context(), copiers);
     const uint8_t* first = memory.take(300000).value().get();
     EXPECT_EQ(memory.take(200000).value().get(), first);
     EXPECT_NE(memory.take(1000).value().get(), first) << "it would take too much for that";
@@ -379,8 +379,8 @@ TEST_F(CopierTest, MemoryForCopiesIsKeptForLaterOnesOfAboutItsSize) {
 }
 
 TEST_F(CopierTest, MemoryThatTheDeviceMayStillWriteIsNotUsedAgainBeforeThat) {
-  Copiers copiers(runtime(), device_->context(), 50);
-  CopyMemory memory(runtime(), device_->context(), copiers);
+  Copiers copiers(runtime().acl, device_->context(), 50);
+  CopyMemory memory(runtime().acl, device_->context(), copiers);
   control("hang stream 1\nfail aclrtStreamAbort * 507000");
   const uint8_t* late = nullptr;
   {

@@ -3,11 +3,11 @@
 // on one side.
 #include "pool/pool.h"
 
-#include <cstdlib>
 #include <thread>
 
 #include "ascend/cann/engine.h"
 #include "ascend/fake_cann.h"
+#include "ascend/pool/npu_memory.h"
 #include "certificate_authority.h"
 #include "net/socket.h"
 
@@ -18,29 +18,6 @@ constexpr uint32_t kAscend = KV_PROTOCOL_ASCEND | KV_PROTOCOL_TCP;
 /// Of the fake: CANN is there, and cannot be used.
 constexpr const char* kClosed = "set closed_devices 0";
 constexpr const char* kClosedText = "the first NPU cannot be used";
-
-/// For the time of one test, or a part of it.
-class Environment {
- public:
-  Environment(const char* name, const char* value) : name_(name) {
-    const char* before = std::getenv(name);
-    if (before != nullptr) before_ = before;
-    ::setenv(name, value, 1);
-  }
-  ~Environment() {
-    if (before_) {
-      ::setenv(name_, before_->c_str(), 1);
-    } else {
-      ::unsetenv(name_);
-    }
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 int32_t startAscendNode(const std::string& masters, const std::string& directory, uint32_t protocols, NodeHandle& node,
                         std::string* why = nullptr, const std::string& certificate = "", uint32_t flags = 0,
@@ -396,34 +373,6 @@ TEST_F(AscendPool, UcxAndAscendExcludeEachOther) {
 
 // ---- memory of NPUs ----
 
-/// Of the device of this thread's context.
-class NpuMemory {
- public:
-  explicit NpuMemory(const std::string& bytes) : size_(bytes.size()) {
-    void* at = nullptr;
-    EXPECT_EQ(ascend::functionOf<ascend::AclError (*)(void**, size_t, int)>("aclrtMalloc")(&at, size_, 0),
-              ascend::kAclOk);
-    at_ = static_cast<uint8_t*>(at);
-    EXPECT_EQ(ascend::runtime().acl.memcpy(at_, size_, bytes.data(), size_, ascend::CopyKind::HostToDevice),
-              ascend::kAclOk);
-  }
-  ~NpuMemory() { EXPECT_EQ(ascend::functionOf<ascend::AclError (*)(void*)>("aclrtFree")(at_), ascend::kAclOk); }
-  NpuMemory(const NpuMemory&) = delete;
-  NpuMemory& operator=(const NpuMemory&) = delete;
-
-  [[nodiscard]] uint8_t* at(size_t offset = 0) const { return at_ + offset; }
-  [[nodiscard]] std::string bytes() const {
-    std::string copy(size_, '\0');
-    EXPECT_EQ(ascend::runtime().acl.memcpy(copy.data(), size_, at_, size_, ascend::CopyKind::DeviceToHost),
-              ascend::kAclOk);
-    return copy;
-  }
-
- private:
-  size_t size_;
-  uint8_t* at_ = nullptr;
-};
-
 class NpuPool : public AscendPool {
  protected:
   void SetUp() override {
@@ -436,66 +385,33 @@ class NpuPool : public AscendPool {
     device_.reset();
     AscendPool::TearDown();
   }
-  /// Puts values of an NPU's memory, in one run and in pieces, and reads them into another.
-  void roundTripOfNpu() {
-    const std::string value = pattern(3, 300000);
-    const NpuMemory from(value);
-    const NpuMemory into(std::string(value.size(), 'x'));
-    for (const NpuMemory* memory : {&from, &into})
-      ASSERT_EQ(kv_client_register(client_.get(), memory->at(), value.size()), KV_OK) << explain(client_.get());
-    kv_batch_options options{};
-    options.struct_size = sizeof options;
-    options.flags = KV_BATCH_REGISTERED;
-    std::vector<kv_op> lines{line("whole", from.at(), value.size())};
-    run(client_.get(), KV_OP_PUT, lines, &options);
-    ASSERT_EQ(lines[0].status, KV_OK) << explain(client_.get());
-    lines = {line("whole", into.at(), value.size())};
-    run(client_.get(), KV_OP_GET, lines, &options);
-    ASSERT_EQ(lines[0].status, KV_OK) << explain(client_.get());
-    EXPECT_EQ(lines[0].result_length, value.size());
-    EXPECT_TRUE(into.bytes() == value);
-    EXPECT_TRUE(get(client_.get(), "whole", value.size()).value == value) << "into memory of the host";
-
-    // Of the host and of the NPU, in turn.
-    std::string host = pattern(4, 5000);
-    std::vector<kv_piece> pieces{{from.at(100000), 7000}, {host.data(), host.size()}, {from.at(), 100}};
-    const std::string expected = value.substr(100000, 7000) + host + value.substr(0, 100);
-    options.flags = KV_BATCH_PIECES;
-    lines = {line("pieces", pieces.data(), pieces.size())};
-    run(client_.get(), KV_OP_PUT, lines, &options);
-    ASSERT_EQ(lines[0].status, KV_OK) << explain(client_.get());
-    EXPECT_TRUE(get(client_.get(), "pieces", expected.size()).value == expected);
-    std::string read(5000, '\0');
-    pieces = {{into.at(), 7000}, {read.data(), read.size()}, {into.at(10000), 1000}};
-    lines = {line("pieces", pieces.data(), pieces.size())};
-    run(client_.get(), KV_OP_GET, lines, &options);
-    ASSERT_EQ(lines[0].status, KV_OK) << explain(client_.get());
-    EXPECT_EQ(read, host);
-    EXPECT_TRUE(into.bytes().substr(0, 7000) == expected.substr(0, 7000));
-    EXPECT_TRUE(into.bytes().substr(10000, 100) == expected.substr(12000, 100));
-    EXPECT_TRUE(into.bytes().substr(10100, 900) == value.substr(10100, 900)) << "no byte behind the value";
-  }
-
   std::optional<ascend::Device> device_;
 };
 
 TEST_F(NpuPool, ItsMemoryIsPutAndRead) {
   ASSERT_NO_FATAL_FAILURE(start());
-  ASSERT_NO_FATAL_FAILURE(roundTripOfNpu());
+  ASSERT_NO_FATAL_FAILURE(roundTripOfNpu(client_.get()));
   EXPECT_GT(statsOf(client_.get()).ascend_bytes, 600000u);
   EXPECT_EQ(statsOf(client_.get()).checksum_failures, 0u);
 }
 
 TEST_F(NpuPool, ItsMemoryIsPutAndReadByTcpWhereTheNodeHasNoCann) {
   ASSERT_NO_FATAL_FAILURE(start(KV_PROTOCOL_TCP));
-  ASSERT_NO_FATAL_FAILURE(roundTripOfNpu());
+  ASSERT_NO_FATAL_FAILURE(roundTripOfNpu(client_.get()));
   EXPECT_EQ(statsOf(client_.get()).ascend_bytes, 0u);
 }
 
 TEST_F(NpuPool, ItsMemoryIsPutAndReadThroughSharedMemory) {
   ASSERT_NO_FATAL_FAILURE(start(kAscend | KV_PROTOCOL_SHM, kAscend | KV_PROTOCOL_SHM));
-  ASSERT_NO_FATAL_FAILURE(roundTripOfNpu());
+  ASSERT_NO_FATAL_FAILURE(roundTripOfNpu(client_.get()));
   EXPECT_GT(statsOf(client_.get()).shm_bytes, 600000u);
+}
+
+TEST_F(NpuPool, ItsMemoryNeedsAclAloneWhereTheClientDoesNotUseCann) {
+  ASSERT_NO_FATAL_FAILURE(start(KV_PROTOCOL_TCP, KV_PROTOCOL_TCP));
+  ascend::control("set hidden_memory 1");
+  ASSERT_NO_FATAL_FAILURE(roundTripOfNpu(client_.get()));
+  EXPECT_EQ(ascend::live("engine"), 0u);
 }
 
 TEST_F(NpuPool, ACopyThatFailsIsAFailureOfItsLine) {

@@ -22,7 +22,7 @@ TEST(Stations, OfOneThreadDoNotEndWithEachOther) {
   auto second = Station::open({"127.0.0.1", "second"});
   ASSERT_TRUE(second.ok()) << second.status().text();
   // This thread works in a context of the second one from here on.
-  EXPECT_FALSE(second.value()->isOfDevice(&first));
+  EXPECT_FALSE(second.value()->npu()->holds(&first));
   auto third = Station::open({"127.0.0.1", "third"});
   ASSERT_TRUE(third.ok()) << third.status().text();
   first.value().reset();

@@ -18,6 +18,17 @@ namespace {
 
 using client::MemoryRegistry;
 
+/// What devices there are says the test.
+class Devices final : public client::DeviceMemory {
+ public:
+  Result<bool> holds(const void*) override { return held_; }
+  Status admit(const void*) override { return {KV_IO, "no device here"}; }
+  void hold() { held_ = true; }
+
+ private:
+  bool held_ = false;
+};
+
 TEST(StagingMemory, CannotBeResizedByTheOtherSide) {
   auto memory = client::StagingMemory::create(1 << 16);
   ASSERT_TRUE(memory.ok()) << memory.status().text();
@@ -30,17 +41,20 @@ TEST(MemoryRegistry, RefusesMemoryThatCannotBeRead) {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   void* const device = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(device, MAP_FAILED);
-  MemoryRegistry registry;
+  Devices devices;
+  MemoryRegistry registry(devices);
   const Status refused = registry.add(device, page);
   EXPECT_EQ(refused.code(), KV_INVALID_ARGUMENT);
   EXPECT_NE(refused.text().find("not that of an accelerator"), std::string::npos) << refused.text();
+  EXPECT_NE(refused.text().find("as an NPU's: no device here"), std::string::npos) << refused.text();
   ASSERT_EQ(::mprotect(device, page, PROT_READ | PROT_WRITE), 0);
   EXPECT_TRUE(registry.add(device, page).ok());
   ::munmap(device, page);
 }
 
 TEST(MemoryRegistry, KnowsRangesInsideOneRegionOnly) {
-  MemoryRegistry registry;
+  Devices devices;
+  MemoryRegistry registry(devices);
   LentMemory::Loans loans;
   char memory[300] = {};
   ASSERT_TRUE(registry.add(memory, 100).ok());
@@ -63,7 +77,8 @@ TEST(MemoryRegistry, BorrowsWhatItDoesNotHave) {
   char memory[400] = {};
   const auto lender = std::make_shared<LentMemory>();
   lender->lend(std::vector<kv_region>{regionAt(memory, 100), regionAt(memory + 100, 100)});
-  MemoryRegistry registry;
+  Devices devices;
+  MemoryRegistry registry(devices);
   LentMemory::Loans loans;
   EXPECT_FALSE(registry.covers(memory, 1, loans));
   registry.borrowFrom(lender);
@@ -83,11 +98,12 @@ TEST(MemoryRegistry, BorrowsMemoryOfDevicesOnlyWhereItCanBeCopied) {
   char memory[100] = {};
   const auto lender = std::make_shared<LentMemory>();
   lender->lend(std::vector<kv_region>{regionAt(memory, 100)}, LentMemory::Kind::Device);
-  MemoryRegistry registry;
+  Devices devices;
+  MemoryRegistry registry(devices);
   registry.borrowFrom(lender);
   LentMemory::Loans loans;
   EXPECT_FALSE(registry.covers(memory, 1, loans)) << "a processor would read it";
-  registry.acceptDevices([](const void*) { return true; });
+  devices.hold();
   EXPECT_TRUE(registry.covers(memory, 100, loans));
   EXPECT_EQ(loans.size(), 1u);
 }
