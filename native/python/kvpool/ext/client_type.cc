@@ -210,10 +210,40 @@ PyObject* clientUseEngineMemory(PyObject* self, PyObject* engine) {
   return PyLong_FromLong(kv_client_use_engine_memory(entry.handle(), lender.handle()));
 }
 
+PyObject* clientCopyMemory(PyObject* self, PyObject* copies) {
+  const Ref list(PySequence_List(copies));
+  if (!list) return nullptr;
+  std::vector<kv_memory_copy> table;
+  for (Py_ssize_t i = 0; i < PyList_Size(list.get()); ++i) {
+    const Ref one(PySequence_Tuple(PyList_GetItem(list.get(), i)));
+    PyObject* toObject = nullptr;
+    PyObject* fromObject = nullptr;
+    PyObject* lengthObject = nullptr;
+    if (!one || PyArg_ParseTuple(one.get(), "OOO:copy_memory", &toObject, &fromObject, &lengthObject) == 0)
+      return nullptr;
+    uint64_t to = 0;
+    uint64_t from = 0;
+    kv_memory_copy copy{};
+    if (!readUnsigned(toObject, to) || !readUnsigned(fromObject, from) || !readUnsigned(lengthObject, copy.length))
+      return nullptr;
+    copy.to = pointerTo(to);
+    copy.from = pointerTo(from);
+    table.push_back(copy);
+  }
+  const ClientEntry entry(self);
+  if (!entry) return nullptr;
+  int32_t status = KV_OK;
+  {
+    WithoutGil unlocked;
+    status = kv_client_copy_memory(entry.handle(), table.data(), static_cast<uint32_t>(table.size()));
+  }
+  return PyLong_FromLong(status);
+}
+
 PyObject* clientExplain(PyObject* self, PyObject*) {
   const ClientEntry entry(self);
   if (!entry) return nullptr;
-  char text[1024] = "";
+  char text[4096] = "";  // room for all paths at which a library was looked for
   kv_client_explain(entry.handle(), text, sizeof(text));
   return PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(__builtin_strlen(text)), "replace");
 }
@@ -287,6 +317,7 @@ PyMethodDef clientMethods[] = {
     {"register", guarded<clientRegister>, METH_VARARGS, "register(address, length) -> status"},
     {"unregister", guarded<clientUnregister>, METH_VARARGS, "unregister(address) -> status"},
     {"use_engine_memory", guarded<clientUseEngineMemory>, METH_O, "use_engine_memory(engine) -> status"},
+    {"copy_memory", guarded<clientCopyMemory>, METH_O, "copy_memory([(to, from, length)]) -> status"},
     {"explain", guarded<clientExplain>, METH_NOARGS, "explain() -> the sentence behind the latest failure"},
     {"stats", guarded<clientStats>, METH_NOARGS, "stats() -> counters as a dict"},
     {nullptr, nullptr, 0, nullptr},

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fake's client and the objects it stores. A batch takes effect when kv_client_wait ends it and not before, so a
  * test sees whether the caller kept its memory that long. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fake.h"
 
@@ -163,6 +165,29 @@ KV_API int32_t kv_client_register(kv_client* client, void* address, uint64_t len
 
 KV_API int32_t kv_client_unregister(kv_client* client, void* address) {
   return fake_drop_region(&client->regions, address);
+}
+
+/* As a device copies, which needs no access of the processor's. */
+static void copy_by_device(void* to, const void* from, uint64_t length) {
+  char* held = malloc(length);
+  int memory = open("/proc/self/mem", O_RDWR);
+  if (held == NULL || memory < 0 || pread(memory, held, length, (off_t)(uintptr_t)from) != (ssize_t)length ||
+      pwrite(memory, held, length, (off_t)(uintptr_t)to) != (ssize_t)length) {
+    abort();
+  }
+  close(memory);
+  free(held);
+}
+
+/* Whatever is registered. */
+KV_API int32_t kv_client_copy_memory(kv_client* client, const kv_memory_copy* copies, uint32_t count) {
+  (void)client;
+  snprintf(fake.last_call, sizeof(fake.last_call), "copy_memory|%u", count);
+  if (fake.submit_status != KV_OK) return fake.submit_status;
+  for (uint32_t i = 0; i < count; i++) {
+    if (copies[i].length > 0) copy_by_device(copies[i].to, copies[i].from, copies[i].length);
+  }
+  return KV_OK;
 }
 
 KV_API int32_t kv_client_use_engine_memory(kv_client* client, kv_engine* engine) {

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from conftest import EXISTS, GET, PUT, PUT_END, PUT_PARTS, PUT_REVOKE, PUT_START, SETUP, Fake
+from unreadable import Unreadable
 
 from kvpool import PARTS_MAX, Status
 from mooncake.connection import pool as pool_module
@@ -258,6 +259,31 @@ def test_through_an_agent_a_session_holds_the_value(dummy: MooncakeDistributedSt
     assert dummy.batch_get_session_start(["a"]) == [0], "takes the value as it is now"
     assert dummy.batch_get_into_multi_buffer_ranges(["a"], [[lent.at]], [[7]], [[0]]) == [7]
     assert lent[0:7] == b"another"
+
+
+def test_through_an_agent_sessions_reach_memory_of_a_device(
+    dummy: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture
+) -> None:
+    lent = Memory(dummy)
+    dummy.put("a", VALUE)
+    with Unreadable(1 << 16) as device:
+        assert dummy.register_buffer(device.address, device.size) == 0, "as the library does for an NPU's"
+        places = [[device.address + 8, lent.at]], [[60, 40]], [[0, 60]]
+        assert dummy.batch_get_session_start(["a"]) == [0]
+        assert dummy.batch_get_into_multi_buffer_ranges(["a"], *places) == [100]
+        assert (lent[0:40], fake.last_call) == (VALUE[60:], ["copy_memory", "1"]), "the processor copies the rest"
+        assert dummy.batch_put_session_start(["b"], [100]) == [0]
+        fake.state.submit_status, fake.state.sentence = Status.TIMEOUT, b"not done within 200 ms"
+        assert dummy.batch_get_into_multi_buffer_ranges(["a"], *places) == [-901]
+        assert dummy.batch_put_from_multi_buffer_ranges(["b"], *places) == [-901]
+        assert "not done within 200 ms" in caplog.text
+        fake.state.submit_status = 0
+        assert dummy.batch_put_session_end(["b"]) == [-600], "nothing was written"
+        assert dummy.batch_put_from_multi_buffer_ranges(["b"], *places) == [100]
+        assert dummy.batch_put_session_end(["b"]) == [0]
+        assert dummy.get("b") == VALUE
+        assert dummy.unregister_buffer(device.address) == 0
+        assert dummy.batch_get_into_multi_buffer_ranges(["a"], *places) == [-600]
 
 
 def test_what_sessions_hold_is_bounded(

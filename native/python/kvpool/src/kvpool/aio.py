@@ -184,6 +184,7 @@ class Client:
     register = _at_once(kvpool.Client.register)
     unregister = _at_once(kvpool.Client.unregister)
     use_engine_memory = _at_once(kvpool.Client.use_engine_memory)
+    copy_memory = _in_thread(kvpool.Client.copy_memory)
     put_from = _in_thread(kvpool.Client.put_from)
     get_into_memory = _in_thread(kvpool.Client.get_into_memory)
     put_from_pieces = _in_thread(kvpool.Client.put_from_pieces)

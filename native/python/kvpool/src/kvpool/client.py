@@ -42,7 +42,8 @@ class Client:
         protocols: of "shm", "ucx" or "ascend", and "tcp". Shared memory is used where a storage node is on this machine,
             then ucx or ascend where both sides have it; what is not used where it was wanted says explain(). ucx needs
             tcp beside it. Without tcp beside ascend, nodes without Huawei's CANN are not used, and a client without it
-            is not made. With ascend, memory of NPUs may be named wherever memory is: it goes through the host's.
+            is not made. Memory of NPUs may be named wherever memory is, without ascend once it is registered: it goes through
+            the host's.
         timeout: seconds a call may take, unless the call names its own.
         connect_timeout: seconds to connect to one peer.
         transfer_timeout: seconds after which a transfer that makes no progress fails.
@@ -389,8 +390,10 @@ class Client:
     def register(self, address: int, length: int) -> None:
         """Declares memory that put_from() and get_into_memory() may use. Not copied and not pinned.
 
-        The memory must stay valid until unregister() or close(). Overlaps raise CallError, and so does memory
-        that this process cannot read, as that of an accelerator.
+        The memory must stay valid until unregister() or close(). It may be an NPU's, of the NPU that this thread uses, or of the
+        first one where this thread uses none: then it goes through the host's, by Huawei's ACL, which is loaded for that,
+        whatever the protocols, and also through an agent. Overlaps raise CallError, and so does other memory that this process
+        cannot read.
         """
         self._raise_unless_ok(self._raw.register(address, length))
 
@@ -409,6 +412,17 @@ class Client:
             CallError: with Status.CLOSED when either of them is closed.
         """
         self._raise_unless_ok(self._raw.use_engine_memory(engine._raw))
+
+    @raising_kvpool_errors
+    def copy_memory(self, copies: Sequence[tuple[int, int, int]]) -> None:
+        """Copies within this process, for applications that put values together or take them apart themselves: to an address,
+        from an address, so many bytes. One side of each is registered memory, which may be an NPU's.
+
+        Raises:
+            CallError: neither side of a copy is registered; nothing was copied.
+            KvpoolError: an NPU did not make the copies, or not within ASCEND_TRANSFER_TIMEOUT; any of them may have been made.
+        """
+        self._raise_unless_ok(self._raw.copy_memory(copies))
 
     @raising_kvpool_errors
     def put_from(

@@ -12,8 +12,8 @@ from bisect import bisect_right, insort
 
 class RegisteredRanges:
     """Ranges of addresses that do not overlap. A copy to or from them is made under `lock`, so that a range
-    is not in use any more when remove() returns. Memory of a device that this process cannot touch may be among them: no copy
-    is made there."""
+    is not in use any more when remove() returns. Memory of a device that this process cannot touch may be among them: the
+    library copies there."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -43,12 +43,12 @@ class RegisteredRanges:
             self._lengths.clear()
             self._of_devices.clear()
 
-    def covers(self, address: int, length: int) -> bool:
-        """Whether the bytes lie in one range, and not in one of a device. Zero bytes need none."""
+    def covers(self, address: int, length: int, of_device: bool = False) -> bool:
+        """Whether the bytes lie in one range, of a device or else not of one. Zero bytes need none."""
         if length == 0:
             return True
         begin = self._begin_before(address)
-        if begin is None or begin in self._of_devices:
+        if begin is None or (begin in self._of_devices) != of_device:
             return False
         return address + length <= begin + self._lengths[begin]
 

@@ -209,6 +209,10 @@ class MooncakeDistributedStore(ParallelTensorMethods):
             server_address: "unix:/PATH" or "/PATH" of the agent's socket or of the directory it is in; or "HOST:PORT",
                 as for Mooncake's real client, where KVPOOL_SOCKET_DIR names that directory (host and port are unused).
 
+        A process with an NPU registers that one's memory as any other, and names it in all methods: it is copied here, between
+        the NPU and the host, and needs Huawei's ACL (libascendcl.so), which is loaded then, and no port. What is registered
+        stays so when another agent follows.
+
         Returns:
             0, or -600 (an argument is wrong, or the store is set up already), -900 (no agent, or it has no leader),
             -200 (the agent shares less memory than that), -300 (versions do not fit); the log says more.
@@ -404,8 +408,9 @@ class MooncakeDistributedStore(ParallelTensorMethods):
         return address
 
     def register_buffer(self, buffer_ptr: int, size: int) -> int:
-        """Declares memory for put_from and get_into. 0, or -600 for an empty or overlapping range, and for memory that this
-        process cannot read, as that of an accelerator."""
+        """Declares memory for put_from and get_into. It may be an NPU's, after setup_dummy() too: of the NPU that this thread
+        uses, or of the first one where this thread uses none. 0, or -600 for an empty or overlapping range, and for other
+        memory that this process cannot read; the log says why it is none of an NPU that can be used."""
         return self._calls.once(self._pool, "register_buffer", lambda pool: pool.register(buffer_ptr, size))
 
     def unregister_buffer(self, buffer_ptr: int) -> int:

@@ -57,6 +57,7 @@ class Pool:
         self.scratch = Scratch(self)
         self._goes_through_agent = isinstance(settings, AgentSettings)
         self._session_memory = SessionMemory(SESSION_BYTES_MAX)
+        self._session_copies = RegisteredCopies(self._registered, by_device=self.client.copy_memory)
         self.ranges: PartReads | RangeReads = (
             RangeReads(self.client, self.scratch, self.reuse)
             if self._goes_through_agent
@@ -64,7 +65,7 @@ class Pool:
         )
         self.get_sessions = self.new_get_sessions()
         self.put_sessions: PutSessions | OpenValues = (
-            PutSessions(self.client, self.copies, self._session_memory, settings.largest_value)
+            PutSessions(self.client, self._session_copies, self._session_memory, settings.largest_value)
             if isinstance(settings, AgentSettings)
             else OpenValues(self.client)
         )
@@ -72,7 +73,7 @@ class Pool:
     def new_get_sessions(self) -> NamedValues | HeldValues:
         """Sessions that know nothing of others."""
         if self._goes_through_agent:
-            return HeldValues(self.client, self.copies, self._session_memory)
+            return HeldValues(self.client, self._session_copies, self._session_memory)
         return NamedValues(self.client, self.reuse)
 
     def register(self, address: int, length: int) -> None:

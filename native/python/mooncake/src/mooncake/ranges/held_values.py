@@ -7,7 +7,7 @@ import ctypes
 import threading
 from collections.abc import Sequence
 
-from kvpool import Client
+from kvpool import Client, KvpoolError
 from mooncake.answers.error_code import ErrorCode, Refusal
 from mooncake.memory.registered_copies import RegisteredCopies
 from mooncake.ranges.rows import Row
@@ -51,7 +51,7 @@ class HeldValues:
         return [answers[key] for key in keys]
 
     def read(self, keys: Sequence[str], rows: Sequence[Row]) -> list[int]:
-        """Bytes copied, or a Refusal, for each."""
+        """Bytes copied, or a Refusal or a negative Status, for each."""
         return [self._read(key, row) for key, row in zip(keys, rows, strict=True)]
 
     def _read(self, key: str, row: Row) -> int:
@@ -63,8 +63,11 @@ class HeldValues:
         if problem is not None:
             return Refusal(ErrorCode.INVALID_PARAMS, problem)
         address = ctypes.cast(ctypes.c_char_p(value), ctypes.c_void_p).value or 0
-        if not self._copies.to_application(row.copies(address)):
-            return Refusal(ErrorCode.INVALID_PARAMS, "a piece is outside registered memory")
+        try:
+            if not self._copies.to_application(row.copies(address)):
+                return Refusal(ErrorCode.INVALID_PARAMS, "a piece is outside registered memory")
+        except KvpoolError as error:
+            return error.status
         return row.bytes
 
     def end(self, keys: Sequence[str]) -> None:

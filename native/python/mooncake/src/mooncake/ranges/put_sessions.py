@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kvpool import Client, Keep, Status
+from kvpool import Client, Keep, KvpoolError, Status
 from mooncake.answers.error_code import ErrorCode, Refusal
 from mooncake.memory.pages import zeroed_pages
 from mooncake.memory.registered_copies import RegisteredCopies
@@ -93,7 +93,7 @@ class PutSessions:
         return 0
 
     def write(self, keys: Sequence[str], rows: Sequence[Row]) -> list[int]:
-        """Bytes copied, or a Refusal, for each."""
+        """Bytes copied, or a Refusal or a negative Status, for each."""
         return [_answer(self._write, key, row) for key, row in zip(keys, rows, strict=True)]
 
     def _write(self, key: str, row: Row) -> int:
@@ -190,6 +190,8 @@ def _answer(call: Callable[..., int], *arguments: Any) -> int:
         return call(*arguments)
     except Refused as refused:
         return refused.refusal
+    except KvpoolError as error:
+        return error.status
 
 
 def _check_open(draft: _Draft) -> None:
