@@ -142,7 +142,8 @@ size_t channelsMax(const Settings& settings, const Capabilities& capabilities) {
   if (first == std::string::npos) return otherwise;
   const size_t end = std::min(json.find_first_not_of("0123456789", first), json.size());
   const auto number = numberIn<size_t>(json.substr(first, end - first));
-  return number && *number > 0 ? std::min(*number, otherwise) : otherwise;
+  if (!number || *number == 0) return otherwise;
+  return isNewer || isChosen ? *number : std::min(*number, kOfHccl);
 }
 
 Result<bool> connectsByItself(const Settings& settings, const Capabilities& capabilities) {

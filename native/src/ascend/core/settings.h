@@ -49,8 +49,8 @@ struct Capabilities {
 };
 
 /// For how many channels CANN has room, by its way to communicate: 512 with one of HCCL for each pair of engines, 128
-/// where LocalCommRes or protocol_desc chooses the newer one. Less where ASCEND_GLOBAL_RESOURCE_CONFIG has another
-/// max_active_channels.
+/// where LocalCommRes or protocol_desc chooses the newer one. max_active_channels of ASCEND_GLOBAL_RESOURCE_CONFIG is
+/// as many as the newer one has, whatever the number, and bounds those of HCCL.
 size_t channelsMax(const Settings& settings, const Capabilities& capabilities);
 
 /// Whether CANN makes and ends channels by itself. KV_INVALID_ARGUMENT when that is wanted and CANN cannot.

@@ -157,6 +157,11 @@ TEST(Settings, RoomForChannelsIsCannsUnlessItIsToldToHaveLess) {
   EXPECT_EQ(channels(R"({"max_active_channels":128})"), 128U);
   EXPECT_EQ(channels("{\n  \"max_active_channels\" : \"64\"\n}"), 64U);
   EXPECT_EQ(channels(R"({"store":{"max_active_channels":4096}})"), 512U);
+  EXPECT_EQ(channels(R"({"max_active_channels":4096,"comm_resource_config":{"protocol_desc":["hccs:device"]}})"),
+            4096U);
+  const auto raised = read({{"ASCEND_LOCAL_COMM_RES", R"({"version":"1.3"})"},
+                            {"ASCEND_GLOBAL_RESOURCE_CONFIG", R"({"max_active_channels":300})"}});
+  EXPECT_EQ(channelsMax(raised.value(), {}), 300U);
   for (const char* none : {"{}", R"({"max_active_channels":0})", R"({"max_active_channels":-1})",
                            R"({"max_active_channels":)", R"({"max_active_channels":null})"})
     EXPECT_EQ(channels(none), 512U) << none;
