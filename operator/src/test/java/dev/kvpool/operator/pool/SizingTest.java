@@ -133,6 +133,8 @@ class SizingTest {
             storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 100Mi}}}] | {memory: {hugePages: 2Mi}} | needs page tables and index 32Mi + process 256Mi = 288Mi at least
             storage: [{name: a, capacity: 4Gi, resources: {limits: {hugepages-2Mi: 1Gi}}}] | {memory: {hugePages: 2Mi}} | Storage set a has a limit of hugepages-2Mi of 1Gi, but its segment of 4Gi
             storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 4400Mi}}}] | {protocols: [ascend, tcp], accelerator: {chip: A2}} | + /dev/shm 256Mi + CANN 1Gi = 5664Mi at least
+            storage: [{name: a, capacity: 4Gi, ssd: {capacity: 64Gi}, resources: {limits: {memory: 4400Mi}}}] | {} | + index of the SSD 64Mi + reads from the SSD 64Mi + process 256Mi = 4512Mi at least
+            storage: [{name: a, capacity: 4Gi, ssd: {capacity: 64Gi}, resources: {limits: {memory: 4400Mi}}}] | {protocols: [ucx, tcp]} | + index of the SSD 64Mi + reads from the SSD 192Mi + process 256Mi = 4640Mi at least
             storage: [{name: a, capacity: 4Gi, volume: {type: persistentVolumeClaim}, resources: {limits: {memory: 100Mi}}}] | {} | needs page tables and index 32Mi + process 256Mi = 288Mi at least
             masters: {resources: {limits: {memory: 128Mi}}}, storage: [{name: a, capacity: 4Gi}] | {} | The masters have a memory limit of 128Mi and need rest of the heap 128Mi + outside the heap 86Mi = 214Mi. Raise or remove spec.masters.resources.limits.memory.
             masters: {expectedObjects: 10000000, resources: {limits: {memory: 1Gi}}}, storage: [{name: a, capacity: 4Gi}] | {} | = 4984Mi. Raise or remove spec.masters.resources.limits.memory, or expect 1600000 objects or fewer.

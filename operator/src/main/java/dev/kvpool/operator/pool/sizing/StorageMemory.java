@@ -17,9 +17,11 @@ import java.util.Optional;
  * @param onDisk true when the kernel can give its pages up
  * @param ssd bytes of the disk below it, 0 without
  * @param accelerated whether it opens NPUs, and so loads CANN
+ * @param pinsReads true when UCX or CANN move what is read from the disk, from memory that they pin
  * @param staging that clients on the machine may share with it, 0 when they share none
  */
-record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, boolean accelerated, long staging) {
+record StorageMemory(
+        long segment, HugePages pages, boolean onDisk, long ssd, boolean accelerated, boolean pinsReads, long staging) {
     /** The process, its heap of 64Mi and its buffers, with a few clients. */
     private static final long PROCESS_BYTES_MIN = 256L << 20;
 
@@ -41,11 +43,17 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, bo
     /** An object in each 256 KiB. */
     private static final int SSD_SHARE_MIN = 1024;
 
-    /** What was read from the SSD and its reader has not taken: nodes begin no read above 256 MiB, with values of 128 MiB at most. */
+    /**
+     * What was read from the SSD and its reader has not taken: nodes begin no read above 256 MiB, with values of 128
+     * MiB at most. Where UCX or CANN move it, 128 MiB of that are pinned.
+     */
     private static final long SSD_READS_BYTES = 384L << 20;
 
     /** The same with values of a few MiB and few readers. */
     private static final long SSD_READS_BYTES_MIN = 64L << 20;
+
+    /** The same with the part of it that is pinned. */
+    private static final long SSD_PINNED_READS_BYTES_MIN = SSD_READS_BYTES_MIN + (128L << 20);
 
     /**
      * 256 MiB are memory of ACL's that the node pins for transfers. The rest is for its libraries and the driver, as in
@@ -68,6 +76,7 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, bo
                 set.volume().type() == VolumeType.PERSISTENT_VOLUME_CLAIM,
                 set.ssd() == null ? 0 : ByteAmount.bytes(set.ssd().capacity()),
                 engine.accelerator() != null && engine.accelerator().opensDevices(),
+                engine.fabric().isPresent(),
                 engine.socketDirectory() == null ? 0 : Sizing.STAGING_BYTES);
     }
 
@@ -90,7 +99,7 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, bo
                 .plusIf(inMemory() && !onDisk, "segment", segment)
                 .plus(INDEX, segment / INDEX_SHARE_MIN)
                 .plusIf(ssd > 0, SSD, ssd / SSD_SHARE_MIN)
-                .plusIf(ssd > 0, SSD_READS, SSD_READS_BYTES_MIN)
+                .plusIf(ssd > 0, SSD_READS, pinsReads ? SSD_PINNED_READS_BYTES_MIN : SSD_READS_BYTES_MIN)
                 .plus(PROCESS, PROCESS_BYTES_MIN)
                 .plusIf(accelerated, SHARED_MEMORY, Sizing.DRIVER_SHARED_MEMORY_BYTES)
                 .plusIf(accelerated, CANN, CANN_BYTES)
