@@ -3,6 +3,8 @@ package dev.kvpool.operator.pool.cluster;
 
 import dev.kvpool.identity.text.Quoted;
 import dev.kvpool.operator.pool.naming.ObjectTitle;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.ObservedJob;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
@@ -30,6 +32,9 @@ final class PodRefusals {
     /** Controllers try again after 16 minutes at the latest. */
     private static final Duration FRESH = Duration.ofMinutes(20);
 
+    /** Pods of a workload that was made a moment ago are on their way: nothing is asked while many pools are made. */
+    private static final Duration FIRST_PODS = Duration.ofSeconds(10);
+
     private static final Pattern PREFIX = Pattern.compile("^(?:create .{1,600}? failed error|Error creating): ");
 
     private PodRefusals() {}
@@ -39,7 +44,7 @@ final class PodRefusals {
             List<HasMetadata> children, List<ObservedPod> pods, KubernetesClient client, Instant now) {
         Map<String, String> refusals = new TreeMap<>();
         children.stream()
-                .filter(child -> lacksPods(child, pods))
+                .filter(child -> lacksPods(child, pods) && isOlderThan(FIRST_PODS, child, now))
                 .forEach(child ->
                         ofWorkload(child, client, now).ifPresent(why -> refusals.put(ObjectTitle.of(child), why)));
         return refusals;
@@ -56,12 +61,18 @@ final class PodRefusals {
                 set.getStatus() != null
                         && count(set.getStatus().getCurrentNumberScheduled())
                                 < count(set.getStatus().getDesiredNumberScheduled());
-            case Job job ->
+            case Job job
+            when ObservedJob.hasRole(job, PoolLabels.ROLE_PREFLIGHT) ->
                 there == 0
                         && (job.getStatus() == null
                                 || job.getStatus().getConditions().isEmpty());
             default -> false;
         };
+    }
+
+    private static boolean isOlderThan(Duration age, HasMetadata child, Instant now) {
+        Instant created = Instant.parse(child.getMetadata().getCreationTimestamp());
+        return Duration.between(created, now).compareTo(age) >= 0;
     }
 
     private static int count(Integer number) {
