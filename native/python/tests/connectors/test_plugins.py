@@ -288,18 +288,28 @@ def test_vllms_requests_have_no_say_unless_the_tier_lets_them(
 
 
 @pytest.mark.parametrize(
-    ("other", "shared"),
+    ("release", "other", "shared"),
     [
-        ({}, True),
-        ({"tp_size": 2}, False),
-        ({"tp_size": 2, "is_parallelism_agnostic": True}, True),
-        ({"dtype": "fp8"}, False),
+        (vllm, {}, True),
+        (vllm, {"tp_size": 2}, False),
+        (vllm, {"tp_size": 2, "is_parallelism_agnostic": True}, True),
+        (vllm, {"dtype": "bfloat16"}, False),
+        (vllm, {"cache_dtype": "fp8"}, False),
+        (vllm_least, {}, True),
+        (vllm_least, {"tp_size": 2}, False),
+        (vllm_least, {"dtype": "bfloat16"}, False),
+        (vllm_least, {"cache_dtype": "fp8"}, False),
     ],
 )
 def test_vllm_engines_share_chunks_of_the_same_form(
-    other: dict, shared: bool, start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
+    release: Callable[..., Engine],
+    other: dict,
+    shared: bool,
+    start_engine: Callable[..., Engine],
+    pool: LocalPool,
+    prompt: int,
 ) -> None:
-    engine = vllm(start_engine, pool.masters, **PATIENT)
+    engine = release(start_engine, pool.masters, **PATIENT)
     blocks = {"prompt": prompt, "blocks": 2}
 
     answers = engine.run(("save", blocks), ("restart", other), ("lookup", blocks))

@@ -103,11 +103,12 @@ def config_of(spec: Any) -> Any:
     if hasattr(spec, "config"):
         return spec.config
     engine, parallel = spec.vllm_config, spec.vllm_config.parallel_config
+    dtype = engine.cache_config.cache_dtype
+    if dtype == "auto":  # that of the model, which is what later releases say then
+        dtype = engine.model_config.dtype
     groups = zip(spec.gpu_block_size, spec.kv_cache_config.kv_cache_groups, strict=True)
     return SimpleNamespace(
-        model=SimpleNamespace(
-            name=engine.model_config.model, dtype=str(engine.cache_config.cache_dtype).removeprefix("torch.")
-        ),
+        model=SimpleNamespace(name=engine.model_config.model, dtype=str(dtype).removeprefix("torch.")),
         cache=SimpleNamespace(tokens_per_hash=spec.hash_block_size, blocks_per_chunk=spec.block_size_factor),
         groups=[SimpleNamespace(tokens_per_block=size, layer_names=group.layer_names) for size, group in groups],
         parallel=SimpleNamespace(

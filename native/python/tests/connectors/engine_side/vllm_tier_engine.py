@@ -46,7 +46,13 @@ class VllmTier:
         self._manager: Any = None
         self.restart()
 
-    def restart(self, tp_size: int = 1, dtype: str = "float16", is_parallelism_agnostic: bool = False) -> None:
+    def restart(
+        self,
+        tp_size: int = 1,
+        dtype: str = "float16",
+        cache_dtype: str = "auto",
+        is_parallelism_agnostic: bool = False,
+    ) -> None:
         """As another engine, which differs in this."""
         from vllm.v1.kv_offload.tiering.factory import SecondaryTierFactory
         from vllm.v1.kv_offload.tiering.manager import CPUPrimaryTierOffloadingManager, TieringOffloadingManager
@@ -56,7 +62,7 @@ class VllmTier:
         self._region = Region()
         self._primary = CPUPrimaryTierOffloadingManager(CHUNKS, self._region)
         view = self._primary.get_kv_memoryview()
-        spec = _spec(tp_size, dtype, is_parallelism_agnostic or tp_size == 1)
+        spec = _spec(tp_size, dtype, cache_dtype, is_parallelism_agnostic or tp_size == 1)
         self._tier = SecondaryTierFactory.create_secondary_tier(self._tier_config, view, spec)
         self._manager = TieringOffloadingManager(self._primary, [self._tier])
 
@@ -225,14 +231,14 @@ def _has_settings_of_all() -> bool:
     return importlib.util.find_spec("vllm.v1.kv_offload.config") is None
 
 
-def _spec(tp_size: int, dtype: str, is_parallelism_agnostic: bool) -> SimpleNamespace:
+def _spec(tp_size: int, dtype: str, cache_dtype: str, is_parallelism_agnostic: bool) -> SimpleNamespace:
     layers = ("layers.0", "layers.1")
     if _has_settings_of_all():
         ranks = {"tensor": tp_size, "pipeline": 1, "prefill_context": 1, "decode_context": 1}
         return SimpleNamespace(
             vllm_config=SimpleNamespace(
-                model_config=SimpleNamespace(model="model"),
-                cache_config=SimpleNamespace(cache_dtype=dtype),
+                model_config=SimpleNamespace(model="model", dtype=f"torch.{dtype}"),
+                cache_config=SimpleNamespace(cache_dtype=cache_dtype),
                 parallel_config=SimpleNamespace(**{f"{kind}_parallel_size": size for kind, size in ranks.items()}),
             ),
             kv_cache_config=SimpleNamespace(kv_cache_groups=[SimpleNamespace(layer_names=list(layers))]),
@@ -261,7 +267,7 @@ def _spec(tp_size: int, dtype: str, is_parallelism_agnostic: bool) -> SimpleName
         enable_kv_cache_events=False,
         extra_config={},
         engine_id="engine",
-        model=OffloadingModelConfig("model", dtype),
+        model=OffloadingModelConfig("model", dtype if cache_dtype == "auto" else cache_dtype),
         cache=OffloadingCacheConfig(TOKENS, 1),
         parallel=parallel,
     )
