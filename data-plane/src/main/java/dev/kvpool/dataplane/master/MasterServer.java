@@ -56,7 +56,8 @@ final class MasterServer implements AutoCloseable {
         SessionPipeline sessions = new SessionPipeline(core, self, encoder, counts, peers, troubles, audit);
         Optional<DataPortSecurity> tls = security.mode() == TlsMode.OFF
                 ? Optional.empty()
-                : Optional.of(new DataPortSecurity(security, clockMs));
+                : Optional.of(new DataPortSecurity(
+                        security, clockMs, (what, cause) -> eventLoop.execute(() -> core.defect(what, cause))));
         int[] open = {0};
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(eventLoop)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.admission;
 
+import dev.kvpool.dataplane.health.Defects;
 import dev.kvpool.dataplane.master.admission.PeerAdmission.Proven;
 import dev.kvpool.dataplane.secure.ConnectionProof;
 import dev.kvpool.dataplane.secure.Credentials;
@@ -44,12 +45,13 @@ public final class DataPortSecurity implements AutoCloseable {
      * With nothing accepted yet.
      *
      * @param uptimeMs milliseconds of a clock that is never set
+     * @param defects told of errors in handshakes
      */
-    public DataPortSecurity(PoolSecurity security, LongSupplier uptimeMs) {
+    public DataPortSecurity(PoolSecurity security, LongSupplier uptimeMs, Defects defects) {
         this.security = security;
         bounds = new HandshakeBounds(HandshakeQueue.OPEN_MAX, uptimeMs);
         int threads = Math.clamp(Runtime.getRuntime().availableProcessors() / 2, 1, THREADS_MAX);
-        handshakes = new HandshakeQueue(threads);
+        handshakes = new HandshakeQueue(threads, defects);
     }
 
     /** What happens to connections. */

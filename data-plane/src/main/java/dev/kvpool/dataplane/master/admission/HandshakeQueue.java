@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.admission;
 
+import dev.kvpool.dataplane.health.Defects;
 import io.netty.channel.Channel;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -28,6 +29,7 @@ final class HandshakeQueue implements AutoCloseable {
         }
     }
 
+    private final Defects defects;
     private final List<Thread> threads;
     private final Deque<Step> begun = new ArrayDeque<>();
     private final Deque<Step> known = new ArrayDeque<>();
@@ -35,7 +37,8 @@ final class HandshakeQueue implements AutoCloseable {
     private final Deque<Step> proofs = new ArrayDeque<>();
     private boolean provedLast;
 
-    HandshakeQueue(int threads) {
+    HandshakeQueue(int threads, Defects defects) {
+        this.defects = defects;
         ThreadFactory factory =
                 Thread.ofPlatform().daemon().name("handshake-", 0).factory();
         this.threads = Stream.generate(() -> factory.newThread(this::work))
@@ -103,11 +106,13 @@ final class HandshakeQueue implements AutoCloseable {
     }
 
     /** What goes wrong in a handshake its handler tells; what it does not expect must not end the thread. */
-    private static void run(Step step) {
+    private void run(Step step) {
         try {
             step.task().run();
         } catch (RuntimeException e) {
             LOG.warn("A step of the handshake with {} failed", step.connection().remoteAddress(), e);
+        } catch (Error e) {
+            defects.found("an error in a handshake", e);
         }
     }
 

@@ -17,11 +17,12 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class HandshakeQueueTest {
     private final BlockingQueue<String> done = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Throwable> defects = new LinkedBlockingQueue<>();
     private final CountDownLatch go = new CountDownLatch(1);
 
     @Test
     void whatHasBegunGoesOnAndTheNewestBegins() throws InterruptedException {
-        try (HandshakeQueue queue = new HandshakeQueue(1)) {
+        try (HandshakeQueue queue = new HandshakeQueue(1, (what, cause) -> defects.add(cause))) {
             Executor old = blocked(queue);
             queue.of(new EmbeddedChannel(), false).execute(step("second"));
             queue.of(new EmbeddedChannel(), false).execute(step("third"));
@@ -35,7 +36,7 @@ class HandshakeQueueTest {
 
     @Test
     void addressesThatWereAuthenticatedBeforeComeFirst() throws InterruptedException {
-        try (HandshakeQueue queue = new HandshakeQueue(1)) {
+        try (HandshakeQueue queue = new HandshakeQueue(1, (what, cause) -> defects.add(cause))) {
             Executor old = blocked(queue);
             queue.of(new EmbeddedChannel(), true).execute(step("known"));
             queue.of(new EmbeddedChannel(), false).execute(step("stranger"));
@@ -49,7 +50,7 @@ class HandshakeQueueTest {
     /** Neither a flood of proofs nor one of handshakes stops the other. */
     @Test
     void proofsAndHandshakesTakeTurns() throws InterruptedException {
-        try (HandshakeQueue queue = new HandshakeQueue(1)) {
+        try (HandshakeQueue queue = new HandshakeQueue(1, (what, cause) -> defects.add(cause))) {
             Executor old = blocked(queue);
             for (int i = 1; i <= 3; i++) {
                 queue.ofProofs(new EmbeddedChannel()).execute(step("proof " + i));
@@ -64,7 +65,7 @@ class HandshakeQueueTest {
 
     @Test
     void connectionsThatAreGoneCostNothing() throws InterruptedException {
-        try (HandshakeQueue queue = new HandshakeQueue(1)) {
+        try (HandshakeQueue queue = new HandshakeQueue(1, (what, cause) -> defects.add(cause))) {
             blocked(queue);
             EmbeddedChannel gone = new EmbeddedChannel();
             queue.of(new EmbeddedChannel(), false).execute(step("stays"));
@@ -80,7 +81,7 @@ class HandshakeQueueTest {
 
     @Test
     void connectionsThatAreGoneDoNotPileUpBehindThoseThatCome() throws InterruptedException {
-        try (HandshakeQueue queue = new HandshakeQueue(1)) {
+        try (HandshakeQueue queue = new HandshakeQueue(1, (what, cause) -> defects.add(cause))) {
             blocked(queue);
             for (int i = 0; i < 10 * HandshakeQueue.OPEN_MAX; i++) {
                 EmbeddedChannel connection = new EmbeddedChannel();
@@ -96,12 +97,25 @@ class HandshakeQueueTest {
 
     @Test
     void aStepThatFailsEndsNoThread() throws InterruptedException {
-        try (HandshakeQueue queue = new HandshakeQueue(1)) {
+        try (HandshakeQueue queue = new HandshakeQueue(1, (what, cause) -> defects.add(cause))) {
             queue.of(new EmbeddedChannel(), false).execute(() -> {
                 throw new IllegalStateException("not expected");
             });
             queue.of(new EmbeddedChannel(), false).execute(step("next"));
             assertThat(done(1)).containsExactly("next");
+        }
+    }
+
+    @Test
+    void anErrorIsADefectAndEndsNoThreadEither() throws InterruptedException {
+        try (HandshakeQueue queue = new HandshakeQueue(1, (what, cause) -> defects.add(cause))) {
+            Error error = new StackOverflowError("planted");
+            queue.of(new EmbeddedChannel(), false).execute(() -> {
+                throw error;
+            });
+            queue.of(new EmbeddedChannel(), false).execute(step("next"));
+            assertThat(done(1)).containsExactly("next");
+            assertThat(defects).containsExactly(error);
         }
     }
 
