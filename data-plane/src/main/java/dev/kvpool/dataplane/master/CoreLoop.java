@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -64,7 +65,8 @@ public final class CoreLoop {
     private final ConnectionCounts counts;
     private final Defects defects;
     private final Beat beat;
-    private final Map<Long, Channel> channels = new HashMap<>();
+    private final UnsentMessages unsent = new UnsentMessages();
+    private final Map<Long, UnsentMessages.Peer> peers = new HashMap<>();
     private final Set<Channel> unflushed = new LinkedHashSet<>();
     private long lastSession = MasterCore.LOCAL_SESSION;
     private long inputs;
@@ -122,20 +124,24 @@ public final class CoreLoop {
         }
     }
 
-    /** A number for a welcomed connection. */
-    public long open(Channel channel) {
+    /**
+     * A number for a welcomed connection.
+     *
+     * @param isMember whether the peer is a storage node or master of the pool
+     */
+    public long open(Channel channel, boolean isMember) {
         lastSession++;
-        channels.put(lastSession, channel);
+        peers.put(lastSession, unsent.open(channel, isMember));
         return lastSession;
     }
 
     /** Takes a number back that the core did not accept. */
     void forget(long session) {
-        channels.remove(session);
+        peers.remove(session);
     }
 
     void closed(long session, String reason) {
-        if (channels.remove(session) != null) {
+        if (peers.remove(session) != null) {
             apply(it -> it.closed(session, reason, nowMs()));
         }
     }
@@ -170,10 +176,10 @@ public final class CoreLoop {
         LOG.error("a defect of kvpool: this master drops its view and builds it again without that node", defect);
         Authority ours = core.authority();
         core = core.withoutView(defect, nowMs());
-        List<Channel> open = List.copyOf(channels.values());
-        channels.clear();
+        List<UnsentMessages.Peer> open = List.copyOf(peers.values());
+        peers.clear();
         unflushed.clear();
-        open.forEach(Channel::close);
+        open.forEach(peer -> peer.channel().close());
         if (!ours.equals(Authority.NONE)) {
             leaders.lostView(ours);
         }
@@ -229,6 +235,10 @@ public final class CoreLoop {
                 case Action.Changed it -> {} // the event streams have it
             }
         }
+        if (unsent.isTooMuch()) {
+            flush();
+            keepToUnsentMax();
+        }
         if (!unflushed.isEmpty() && !flushing) {
             flushing = true;
             loop.execute(() -> run(this::flush));
@@ -243,37 +253,59 @@ public final class CoreLoop {
         ready.forEach(Channel::flush);
     }
 
+    private void keepToUnsentMax() {
+        for (Optional<UnsentMessages.Peer> worst = unsent.takeWorst(); worst.isPresent(); worst = unsent.takeWorst()) {
+            UnsentMessages.Peer peer = worst.get();
+            counts.countOverflow();
+            LOG.info(
+                    "closing the connection of {}: it lets more answers wait than any other, and together they fill the memory for them",
+                    peer.channel().remoteAddress());
+            unflushed.remove(peer.channel());
+            closeAtOnce(peer.channel()); // its session hears of that
+        }
+    }
+
     private void send(long session, Message message) {
         if (session == MasterCore.LOCAL_SESSION) {
             localReplies.accept(message);
             return;
         }
-        Channel channel = channels.get(session);
-        if (channel == null) {
+        UnsentMessages.Peer peer = peers.get(session);
+        if (peer == null) {
             return;
         }
-        if (!channel.isWritable()) {
+        if (peer.hasTooMuch()) {
             counts.countOverflow();
-            close(session, "the peer does not read: " + MasterServer.OUTPUT_BYTES_MAX + " bytes wait to be sent");
+            close(session, "the peer does not read: " + UnsentMessages.CONNECTION_BYTES_MAX + " bytes wait to be sent");
             return;
         }
-        channel.write(message, channel.newPromise().addListener(written -> {
+        unsent.write(peer, message).addListener(written -> {
             if (!written.isSuccess()) {
                 close(session, "cannot send: " + written.cause());
             }
-        }));
-        unflushed.add(channel);
+        });
+        unflushed.add(peer.channel());
     }
 
     private void close(long session, String reason) {
-        Channel channel = channels.remove(session);
-        if (channel == null) {
+        UnsentMessages.Peer peer = peers.remove(session);
+        if (peer == null) {
             return;
         }
+        Channel channel = peer.channel();
         LOG.info("closing the connection of {}: {}", channel.remoteAddress(), reason);
         unflushed.remove(channel);
-        channel.close();
+        if (peer.isSlow()) {
+            closeAtOnce(channel);
+        } else {
+            channel.close();
+        }
         // Not here: close may be one action of many, and the core must not be entered from within.
         loop.execute(() -> apply(it -> it.closed(session, reason, nowMs())));
+    }
+
+    /** TLS is not asked: it would keep what waits until the peer has read that, or some seconds. */
+    private static void closeAtOnce(Channel channel) {
+        channel.pipeline().firstContext().close();
     }
 }

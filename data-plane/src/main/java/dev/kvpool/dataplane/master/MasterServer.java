@@ -26,9 +26,6 @@ import java.util.function.LongSupplier;
 /** Listens for nodes and clients. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel closes it, and the pipeline hears of that
 final class MasterServer implements AutoCloseable {
-    /** What may wait to be sent on one connection. */
-    static final int OUTPUT_BYTES_MAX = 64 << 20;
-
     private static final int CONNECTIONS_MAX = 32_768;
 
     private final Channel channel;
@@ -67,7 +64,7 @@ final class MasterServer implements AutoCloseable {
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(
                         ChannelOption.WRITE_BUFFER_WATER_MARK,
-                        new WriteBufferWaterMark(OUTPUT_BYTES_MAX / 2, OUTPUT_BYTES_MAX))
+                        new WriteBufferWaterMark(UnsentMessages.READ_BYTES_MAX / 2, UnsentMessages.READ_BYTES_MAX))
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel connection) {

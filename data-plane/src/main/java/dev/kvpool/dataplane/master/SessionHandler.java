@@ -187,7 +187,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
     }
 
     private void admit(ChannelHandlerContext context, Hello hello, Welcome welcome) {
-        long opened = loop.open(context.channel());
+        long opened = loop.open(context.channel(), admission.isMember(hello));
         loop.apply(core -> {
             boolean isNode = hello.role() == Role.NODE;
             Optional<Objection> objection = isNode
@@ -259,6 +259,15 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
                 host(context) + " " + refused.code(),
                 () -> LOG.info("refused {}: {}", context.channel().remoteAddress(), refused.message()));
         context.writeAndFlush(refused).addListener(ChannelFutureListener.CLOSE);
+    }
+
+    /** Enough of what waited is sent, see {@link UnsentMessages}. */
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
+        if (context.channel().isWritable()) {
+            context.channel().config().setAutoRead(true);
+        }
+        context.fireChannelWritabilityChanged();
     }
 
     @Override

@@ -141,8 +141,8 @@ class CoreLoopTest {
         EmbeddedChannel node = new EmbeddedChannel();
         EmbeddedChannel client = new EmbeddedChannel();
         Authority ours = new Authority(3, 3);
-        long session = events.submit(() -> loop.open(node)).get();
-        long other = events.submit(() -> loop.open(client)).get();
+        long session = events.submit(() -> loop.open(node, true)).get();
+        long other = events.submit(() -> loop.open(client, false)).get();
         loop.submit(core -> {
             core.lead(ours, clockMs() + 60_000, clockMs() + 5_000, Register.NONE, clockMs());
             core.clientConnected(other, clockMs());

@@ -196,6 +196,13 @@ public final class PeerAdmission {
                 && (isPlain() || greeted.map(Principal::role).equals(Optional.of(PeerRole.MASTER)));
     }
 
+    /** Whether the peer is a storage node or master of the pool, and no engine that lends it memory. Plain peers are what they say. */
+    public boolean isMember(Hello hello) {
+        return isMasters(hello)
+                || (hello.role() == Role.NODE
+                        && (isPlain() || greeted.map(Principal::role).equals(Optional.of(PeerRole.NODE))));
+    }
+
     /** Whether the peer may ask that; a refusal is counted. */
     public boolean mayAsk(ClientRequest request) {
         if (greeted.isEmpty() || Rights.of(request).isAllowed(greeted.get().name())) {
