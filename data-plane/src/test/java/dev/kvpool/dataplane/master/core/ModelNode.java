@@ -114,10 +114,19 @@ final class ModelNode {
         return media.ssd().ofState(RecordState.COMMITTED);
     }
 
+    /** Its statistics, as far as they matter here. */
+    void tellLargestFree(long bytes) {
+        tell(bytes, "");
+    }
+
+    private void tell(long largestFreeBytes, String ssdProblem) {
+        tellAll(new NodeStats(sequence, 0, largestFreeBytes, 0, 0, 0, 0, 0, 0, active(), new Ssd(0, 0, ssdProblem)));
+    }
+
     /** The SSD breaks: what lies there is gone, and masters are told why. */
     void breakSsd(String problem) {
         media.breakSsd(problem);
-        tellAll(new NodeStats(sequence, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, active(), new Ssd(0, 0, problem)));
+        tell(Long.MAX_VALUE, problem);
         for (DirectoryRecord record : media.ssd().all()) {
             media.remove(record);
             change(DirectoryRecord.freed(record.extent(), record.objectId()));

@@ -18,7 +18,9 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.Medium;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -151,6 +153,9 @@ public final class NodeView implements Placement.Candidate {
 
     /** Smallest extent that it said to have no place for, though there were bytes enough; kept until it must have one. */
     private long refusedBytes = Long.MAX_VALUE;
+
+    /** The same as writers of one tenant say it against the node's own word: it counts for that tenant alone, until the node says more. */
+    private final Map<Tenant, Long> refusedOf = new HashMap<>();
 
     private final RecentPeak bytesWanted = new RecentPeak(Bounds.DEMAND_HALVES_MS);
     private final RecentPeak slotsWanted = new RecentPeak(Bounds.DEMAND_HALVES_MS);
@@ -352,6 +357,7 @@ public final class NodeView implements Placement.Candidate {
         shortage.wantNothing();
         shortage.roomMayCome();
         refusedBytes = Long.MAX_VALUE;
+        refusedOf.clear();
     }
 
     public void introduced(NodeInfo newInfo) {
@@ -391,6 +397,7 @@ public final class NodeView implements Placement.Candidate {
         active = newStats.active();
         ssd.told(newStats);
         hasPlaceFor(newStats.largestFreeBytes());
+        refusedOf.clear();
     }
 
     /** It knows of this leader. */
@@ -582,9 +589,13 @@ public final class NodeView implements Placement.Candidate {
     }
 
     /** Room for one new object of this size, the kept room left out. */
-    @Override
     public boolean hasRoom(long extentBytes) {
         return freeBytes() >= extentBytes && freeSlots() > 0 && extentBytes < refusedBytes;
+    }
+
+    /** The same for an object of this tenant. */
+    public boolean hasRoom(Tenant tenant, long extentBytes) {
+        return hasRoom(extentBytes) && extentBytes < refusedOf.getOrDefault(tenant, Long.MAX_VALUE);
     }
 
     @Override
@@ -608,10 +619,24 @@ public final class NodeView implements Placement.Candidate {
         return anyMoment ? Long.MIN_VALUE : shortage.comesMs();
     }
 
-    /** It has bytes enough for such an extent, but not in one place. */
-    public void refused(long extentBytes) {
+    /**
+     * A writer says that it has bytes enough for such an extent, but not in one place. One writer's word does not stand against the node's own.
+     *
+     * @return whether that counts for all
+     */
+    public boolean refused(Tenant tenant, long extentBytes) {
+        if (stats != null && stats.largestFreeBytes() >= extentBytes) {
+            refusedOf.merge(tenant, extentBytes, Math::min);
+            return false;
+        }
         refusedBytes = Math.min(refusedBytes, extentBytes);
         fragments.was(freeBytes() + extentBytes);
+        return true;
+    }
+
+    /** That it had no place was long ago. What was said against its own word holds until it says more. */
+    public void mayHavePlace() {
+        refusedBytes = Long.MAX_VALUE;
     }
 
     /** So many bytes in one place are free on it, or were a moment ago. */
@@ -619,6 +644,7 @@ public final class NodeView implements Placement.Candidate {
         if (bytes >= refusedBytes) {
             refusedBytes = Long.MAX_VALUE;
         }
+        refusedOf.values().removeIf(refused -> bytes >= refused);
     }
 
     /** Failure domain, empty when unknown: what the configuration says wins over what the node says. */
@@ -652,6 +678,11 @@ public final class NodeView implements Placement.Candidate {
 
     public void want(long bytes) {
         shortage.want(bytes, capacityBytes);
+    }
+
+    /** For a writer of a tenant that has a ceiling. */
+    public void want(Tenant tenant, long bytes) {
+        shortage.want(tenant, bytes, capacityBytes);
     }
 
     public NodeRef reference() {

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.index;
 
+import dev.kvpool.dataplane.wire.message.Tenant;
+import java.util.HashMap;
+import java.util.Map;
+
 /** Room on one node that writers look for and do not find: how much, and when some may come. */
 public final class Shortage {
     public static final long NO_ROOM_EVER = Long.MAX_VALUE;
 
     /** Bytes that must become free although the node is below its watermark. */
     private long wantedBytes;
+
+    /** What tenants with a ceiling want of that. */
+    private final Map<Tenant, Long> wantedOf = new HashMap<>();
 
     private long barrenUntilMs = Long.MIN_VALUE;
     private long comesMs = Long.MIN_VALUE;
@@ -19,17 +26,38 @@ public final class Shortage {
         wantedBytes = Math.min(capacityBytes, wantedBytes + bytes);
     }
 
+    /** The same for a writer of a tenant that has a ceiling. */
+    void want(Tenant tenant, long bytes, long capacityBytes) {
+        want(bytes, capacityBytes);
+        wantedOf.merge(tenant, bytes, Long::sum);
+    }
+
+    public long wantedBytesOf(Tenant tenant) {
+        return wantedOf.getOrDefault(tenant, 0L);
+    }
+
     public long wantedBytes() {
         return wantedBytes;
     }
 
     public void wantNothing() {
         wantedBytes = 0;
+        wantedOf.clear();
     }
 
     /** So many bytes are about to become free. */
     public void gone(long bytes) {
         wantedBytes = Math.max(0, wantedBytes - bytes);
+        long left = bytes;
+        for (var each = wantedOf.entrySet().iterator(); each.hasNext() && left > 0; ) {
+            Map.Entry<Tenant, Long> wanted = each.next();
+            long gone = Math.min(left, wanted.getValue());
+            left -= gone;
+            wanted.setValue(wanted.getValue() - gone);
+            if (wanted.getValue() == 0) {
+                each.remove();
+            }
+        }
     }
 
     /** Room may come at any moment. */

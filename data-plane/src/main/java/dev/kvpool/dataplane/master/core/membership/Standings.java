@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.Collection;
 import java.util.Map;
 import java.util.TreeMap;
@@ -45,10 +46,16 @@ public final class Standings {
     /**
      * The node refused a write because its free bytes do not lie in one place. Asking it again for as much is in vain until
      * something of that size was freed, or its statistics say better, which they do in less than this time.
+     *
+     * @param tenant whose writer says so
+     * @return whether that counts for all
      */
-    public void hadNoPlace(NodeView node, long extentBytes, long nowMs) {
-        node.refused(extentBytes);
-        standing(node).noPlaceUntilMs = nowMs + Bounds.NO_PLACE_MS;
+    public boolean hadNoPlace(NodeView node, Tenant tenant, long extentBytes, long nowMs) {
+        boolean believed = node.refused(tenant, extentBytes);
+        if (believed) {
+            standing(node).noPlaceUntilMs = nowMs + Bounds.NO_PLACE_MS;
+        }
+        return believed;
     }
 
     public boolean isDistrusted(NodeView node, long nowMs) {
@@ -93,7 +100,7 @@ public final class Standings {
         for (NodeView node : nodes) {
             node.considered(willingness(node, nowMs));
             if (nowMs >= standing(node).noPlaceUntilMs) {
-                node.hasPlaceFor(Long.MAX_VALUE);
+                node.mayHavePlace();
             }
         }
     }

@@ -27,9 +27,6 @@ public final class Placement<C extends Placement.Candidate> {
         /** Whether nobody has said yet in which zone it is, but will. */
         boolean awaitsZone();
 
-        /** Whether a new object of this size has a place, and a directory slot. */
-        boolean hasRoom(long extentBytes);
-
         /** Bytes that new objects may take. */
         long freeBytes();
 
@@ -37,7 +34,14 @@ public final class Placement<C extends Placement.Candidate> {
         double willingness();
     }
 
+    /** Whether a new object of this size, of whose request it is, has a place, and a directory slot. */
+    @FunctionalInterface
+    public interface Room<C> {
+        boolean isOn(C candidate, long extentBytes);
+    }
+
     private final List<C> candidates;
+    private final Room<C> room;
     private final List<C> preferred;
     private final List<String> notFound = new ArrayList<>();
     private final RandomGenerator random;
@@ -48,8 +52,9 @@ public final class Placement<C extends Placement.Candidate> {
      *
      * @param preferred names of the nodes that the writer prefers, the best first; what means no candidate is passed over
      */
-    public Placement(List<C> candidates, List<String> preferred, RandomGenerator random) {
+    public Placement(List<C> candidates, Room<C> room, List<String> preferred, RandomGenerator random) {
         this.candidates = candidates;
+        this.room = room;
         this.preferred = new ArrayList<>(preferred.size());
         this.random = random;
         for (String name : preferred) {
@@ -79,13 +84,13 @@ public final class Placement<C extends Placement.Candidate> {
     public List<C> choose(long extentBytes, int replicas) {
         int few = SAMPLE_A_COPY * replicas;
         if (candidates.size() > 2 * few) {
-            Choice<C> choice = new Choice<>(sample(few), extentBytes, replicas, preferred, random);
+            Choice<C> choice = new Choice<>(sample(few), room, extentBytes, replicas, preferred, random);
             choice.fill(choice.willing, replicas);
             if (choice.chosen.size() == replicas && areInAsManyZonesAsCanBe(choice.chosen)) {
                 return choice.chosen;
             }
         }
-        Choice<C> choice = new Choice<>(candidates, extentBytes, replicas, preferred, random);
+        Choice<C> choice = new Choice<>(candidates, room, extentBytes, replicas, preferred, random);
         choice.fill(choice.willing, replicas);
         choice.fill(choice.others, replicas);
         choice.fill(choice.anywhere, replicas);
@@ -135,17 +140,17 @@ public final class Placement<C extends Placement.Candidate> {
         private final List<C> chosen = new ArrayList<>();
         private final RandomGenerator random;
 
-        Choice(List<C> among, long extentBytes, int replicas, List<C> preferred, RandomGenerator random) {
+        Choice(List<C> among, Room<C> room, long extentBytes, int replicas, List<C> preferred, RandomGenerator random) {
             this.random = random;
             for (C candidate : preferred) {
                 boolean waits = replicas > 1 && candidate.awaitsZone();
-                boolean takes = candidate.hasRoom(extentBytes) && candidate.willingness() > 0;
+                boolean takes = room.isOn(candidate, extentBytes) && candidate.willingness() > 0;
                 if (takes && !waits && chosen.size() < replicas) {
                     chosen.add(candidate);
                 }
             }
             for (C candidate : among) {
-                if (chosen.contains(candidate) || !candidate.hasRoom(extentBytes)) {
+                if (chosen.contains(candidate) || !room.isOn(candidate, extentBytes)) {
                     continue;
                 }
                 if (replicas > 1 && candidate.awaitsZone()) {

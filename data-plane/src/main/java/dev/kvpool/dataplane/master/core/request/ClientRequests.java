@@ -12,6 +12,7 @@ import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.base.PendingReplies;
 import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.eviction.WantedRoom;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.plan.NodeName;
 import dev.kvpool.dataplane.master.core.removal.CopyRemovals;
@@ -78,13 +79,16 @@ public final class ClientRequests {
         this.counters = counters;
         this.outbox = outbox;
         leaderQuestions = new LeaderQuestions(leadership, outbox);
-        granting = new GrantRequests(rules, leadership, view, orders, grants, settlement, upkeep, counters, random);
+        WantedRoom wantedRoom = new WantedRoom(rules, view);
+        granting = new GrantRequests(
+                rules, leadership, view, orders, grants, settlement, upkeep, wantedRoom, counters, random);
         publishes = new PublishRequests(
                 view,
                 grants,
                 settlement,
                 new Replacements(rules, view, orders, upkeep.tombstoneWriter(), upkeep.copies()),
                 upkeep.standings(),
+                wantedRoom,
                 replies,
                 counters);
         reads = new ReadRequests(upkeep.objectLeases(), view, orders, upkeep.promotions(), counters);

@@ -15,6 +15,7 @@ import dev.kvpool.dataplane.master.core.eviction.PinnedRoom;
 import dev.kvpool.dataplane.master.core.eviction.QuotaEvictor;
 import dev.kvpool.dataplane.master.core.eviction.SoftPins;
 import dev.kvpool.dataplane.master.core.eviction.TakeoverReserve;
+import dev.kvpool.dataplane.master.core.eviction.WantedRoom;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.IndexRoom;
 import dev.kvpool.dataplane.master.core.index.NodeView;
@@ -61,6 +62,7 @@ final class GrantRequests {
     private final PinnedRoom pinnedRoom;
     private final QuotaEvictor quotaEvictor;
     private final QuotaOutcomes quotaOutcomes;
+    private final WantedRoom wantedRoom;
     private final Counters counters;
     private final RandomGenerator random;
 
@@ -72,6 +74,7 @@ final class GrantRequests {
             Grants grants,
             Settlement settlement,
             Upkeep upkeep,
+            WantedRoom wantedRoom,
             Counters counters,
             RandomGenerator random) {
         this.rules = rules;
@@ -87,6 +90,7 @@ final class GrantRequests {
         this.pinnedRoom = new PinnedRoom(rules, view);
         this.quotaEvictor = upkeep.quotaEvictor();
         this.quotaOutcomes = upkeep.quotaOutcomes();
+        this.wantedRoom = wantedRoom;
         this.counters = counters;
         this.random = random;
     }
@@ -111,7 +115,11 @@ final class GrantRequests {
                 asker.tenant(),
                 replicas,
                 request.replace(),
-                new Placement<>(members.takers(asker.tenant()), NodeName.list(request.preferredNodes()), random),
+                new Placement<>(
+                        members.takers(asker.tenant()),
+                        (node, bytes) -> node.hasRoom(asker.tenant(), bytes),
+                        NodeName.list(request.preferredNodes()),
+                        random),
                 largestExtent(),
                 pinnedRoom.shareOf(asker.tenant()),
                 nowMs,
@@ -230,7 +238,7 @@ final class GrantRequests {
         if (usable.isEmpty()) {
             return refused(Status.UNAVAILABLE);
         }
-        makeRoom(usable, extentBytes, wish.nowMs);
+        makeRoom(usable, wish.tenant, extentBytes, wish.nowMs);
         return roomComes(wish, extentBytes);
     }
 
@@ -286,7 +294,7 @@ final class GrantRequests {
      * Asks the eviction for room on a node that could take the object: the largest, but rather one of which something may still
      * be evicted. What is on its way out already is not asked for twice.
      */
-    private static void makeRoom(List<NodeView> usable, long extentBytes, long nowMs) {
+    private void makeRoom(List<NodeView> usable, Tenant tenant, long extentBytes, long nowMs) {
         NodeView best = null;
         for (NodeView node : usable) {
             if (node.segmentBytesMax() >= extentBytes && (best == null || isBetter(node, best, nowMs))) {
@@ -294,7 +302,7 @@ final class GrantRequests {
             }
         }
         if (best != null && !best.isMakingRoom(extentBytes)) {
-            best.want(extentBytes);
+            wantedRoom.want(best, tenant, extentBytes);
         }
     }
 

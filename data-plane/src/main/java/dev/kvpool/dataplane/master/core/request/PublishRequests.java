@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.master.core.base.PendingReply;
 import dev.kvpool.dataplane.master.core.command.Grant;
 import dev.kvpool.dataplane.master.core.command.Grant.PublishWait;
 import dev.kvpool.dataplane.master.core.command.Grants;
+import dev.kvpool.dataplane.master.core.eviction.WantedRoom;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
@@ -19,6 +20,7 @@ import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.PutOutcome;
 import java.util.ArrayList;
@@ -37,6 +39,7 @@ public final class PublishRequests {
     private final Settlement settlement;
     private final Replacements replacements;
     private final Standings standings;
+    private final WantedRoom wantedRoom;
     private final PendingReplies replies;
     private final Counters counters;
     private final Set<Grant> waiting = new LinkedHashSet<>();
@@ -47,6 +50,7 @@ public final class PublishRequests {
             Settlement settlement,
             Replacements replacements,
             Standings standings,
+            WantedRoom wantedRoom,
             PendingReplies replies,
             Counters counters) {
         this.index = view.index();
@@ -54,6 +58,7 @@ public final class PublishRequests {
         this.settlement = settlement;
         this.replacements = replacements;
         this.standings = standings;
+        this.wantedRoom = wantedRoom;
         this.replies = replies;
         this.counters = counters;
     }
@@ -95,11 +100,12 @@ public final class PublishRequests {
                 check(grant, nowMs);
             }
             case NO_SPACE -> {
-                grant.targets.forEach(node -> {
-                    node.want(grant.extentBytes);
-                    standings.hadNoPlace(node, grant.extentBytes, nowMs);
-                });
-                giveBack(grant, Count.PUTS_NO_SPACE, nowMs);
+                Tenant tenant = Tenant.of(grant.key);
+                List<NodeView> full = grant.targets.stream()
+                        .filter(node -> standings.hadNoPlace(node, tenant, grant.extentBytes, nowMs))
+                        .toList();
+                giveBack(grant, Count.PUTS_NO_SPACE, nowMs); // before: it counts against the ceiling
+                full.forEach(node -> wantedRoom.want(node, tenant, grant.extentBytes));
                 reply.decide(line, Status.OK);
             }
             case FAILED, NULL_VAL -> {

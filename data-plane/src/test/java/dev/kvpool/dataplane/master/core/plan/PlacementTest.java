@@ -35,8 +35,7 @@ class PlacementTest {
             return zone.equals(LATER);
         }
 
-        @Override
-        public boolean hasRoom(long extentBytes) {
+        boolean hasRoom(long extentBytes) {
             return freeBytes >= extentBytes && freeSlots > 0;
         }
     }
@@ -78,10 +77,10 @@ class PlacementTest {
         assertThat(choose(rooms, 50, 1, "10.0.0.2:12345")).extracting(Room::id).containsExactly(rooms.get(1).id);
         assertThat(choose(rooms, 50, 1, "10.0.0.2:1234")).extracting(Room::id).containsExactly(rooms.get(3).id);
         for (String none : List.of("10.0.0.2", "10.0.0.2:123", "10.0.0.2:12345-0123abc", "-0123abcd")) {
-            assertThat(new Placement<>(rooms, List.of(none), new Random(1)).choose(50, 5))
+            assertThat(new Placement<>(rooms, Room::hasRoom, List.of(none), new Random(1)).choose(50, 5))
                     .as(none)
                     .extracting(Room::id)
-                    .containsExactlyElementsOf(new Placement<>(rooms, List.of(), new Random(1))
+                    .containsExactlyElementsOf(new Placement<>(rooms, Room::hasRoom, List.of(), new Random(1))
                             .choose(50, 5).stream().map(Room::id).toList());
         }
     }
@@ -240,7 +239,7 @@ class PlacementTest {
         Map<String, Integer> times = new HashMap<>();
         int objects = 20 * MANY;
         for (int i = 0; i < objects; i++) {
-            List<Counting> chosen = new Placement<>(rooms, List.of(), random).choose(1, 2);
+            List<Counting> chosen = new Placement<>(rooms, Counting::hasRoom, List.of(), random).choose(1, 2);
             assertThat(chosen).hasSize(2).doesNotHaveDuplicates();
             chosen.forEach(room -> times.merge(room.id(), 1, Integer::sum));
         }
@@ -267,8 +266,7 @@ class PlacementTest {
             return false;
         }
 
-        @Override
-        public boolean hasRoom(long extentBytes) {
+        boolean hasRoom(long extentBytes) {
             looks.incrementAndGet();
             return room.hasRoom(extentBytes);
         }
@@ -289,6 +287,6 @@ class PlacementTest {
     }
 
     private List<Room> choose(List<Room> rooms, long extentBytes, int replicas, String preferred) {
-        return new Placement<>(rooms, NodeName.list(preferred), random).choose(extentBytes, replicas);
+        return new Placement<>(rooms, Room::hasRoom, NodeName.list(preferred), random).choose(extentBytes, replicas);
     }
 }
