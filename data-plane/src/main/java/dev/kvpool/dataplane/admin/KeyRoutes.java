@@ -42,13 +42,18 @@ final class KeyRoutes {
         if (!master.isLeader()) {
             return Answers.notLeader(master);
         }
+        boolean ofPool = Answers.ownTenant(request.caller().name()).isEmpty();
         return Answers.await(master.explain(key))
-                .map(status -> Response.json(200, document(key, status).toString()))
+                .map(status -> Response.json(200, document(key, status, ofPool).toString()))
                 .orElseGet(() -> Answers.notLeader(master));
     }
 
-    /** The core knows how long ago; people want to know when, by this master's clock. */
-    private ObjectNode document(Key key, KeyStatus status) {
+    /**
+     * The core knows how long ago; people want to know when, by this master's clock.
+     *
+     * @param ofPool with what shows of the objects and engines of all tenants
+     */
+    private ObjectNode document(Key key, KeyStatus status, boolean ofPool) {
         ObjectNode root = JSON.createObjectNode()
                 .put("key", Tenant.unqualified(key).toString())
                 .put("tenant", Tenant.of(key).name())
@@ -67,6 +72,9 @@ final class KeyRoutes {
                     .put("reachable", holder.reachable())
                     .put("behind", holder.behind())
                     .put("draining", holder.leaving());
+        }
+        if (!ofPool) {
+            return root;
         }
         status.unheard().forEach(root.putArray("unheard")::add);
         status.purgedForMs().ifPresent(ms -> root.put("allRemovedAt", ago(ms)));

@@ -404,6 +404,14 @@ class HostileDataPortTest {
                 "");
     }
 
+    @Test
+    void aTenantThatAsksForAKeyIsToldNothingOfTheWholePool() throws Exception {
+        assertThat(get("admin/x", "/api/v1/key?key=k")).contains("\"unheard\"", "\"remembersSince\"");
+        assertThat(get("tenant/t/ro/r", "/api/v1/key?key=k"))
+                .contains("\"state\":\"absent\"")
+                .doesNotContain("unheard", "remembersSince", "allRemovedAt");
+    }
+
     private void stillServes() throws IOException, GeneralSecurityException {
         try (PeerSocket client = client("tenant/default/rw/again")) {
             put(client, "after-" + UUID.randomUUID());
@@ -608,15 +616,14 @@ class HostileDataPortTest {
         return metric("kvpool_auth_refusals_total{reason=\"" + reason + "\"}");
     }
 
-    private long metric(String series) throws IOException {
-        AdminCaller caller =
-                AdminCaller.with(TlsContext.read(issue(authority, "monitor", Instant.now(), DAY), Instant.now()));
-        String scrape = caller.get(
-                        new HostPort("127.0.0.1", master.secureAdminPort().orElseThrow()),
-                        "/metrics",
-                        PATIENCE,
-                        PATIENCE)
+    private String get(String name, String path) throws IOException {
+        return AdminCaller.with(TlsContext.read(issue(authority, name, Instant.now(), DAY), Instant.now()))
+                .get(new HostPort("127.0.0.1", master.secureAdminPort().orElseThrow()), path, PATIENCE, PATIENCE)
                 .body();
+    }
+
+    private long metric(String series) throws IOException {
+        String scrape = get("monitor", "/metrics");
         return scrape.lines()
                 .filter(line -> line.startsWith(series + " "))
                 .mapToLong(line -> (long) Double.parseDouble(line.substring(series.length())))

@@ -91,4 +91,23 @@ class SquattedNamesTest {
         assertThat(pool.talkedTo().reports())
                 .anySatisfy(it -> assertThat(it).contains("node m is set apart", "is a storage node of this pool"));
     }
+
+    /** Ids of engines are no secret: each is shown to readers of what lies there. */
+    @Test
+    void anEngineOfAnotherTenantDoesNotTakeThePlaceOfOneThatIsSilent() {
+        engine("e");
+        pool.leading(1);
+        pool.world.run(1_000);
+        pool.crash("e");
+        pool.world.run(100);
+        MasterCore core = pool.talkedTo().core();
+        NodePeer other = new NodePeer("e", 9, "0.1.0", true, Optional.of(Tenant.of("a")));
+        assertThat(core.nodeConnected(1L << 40, other, pool.world.nowMs()))
+                .hasValueSatisfying(it -> assertThat(it.message()).contains("another tenant's engine"));
+
+        pool.restart("e");
+        pool.world.run(1_000);
+        assertThat(status("e").isTransient()).isTrue();
+        assertThat(core.nodeConnected(1L << 41, other, pool.world.nowMs())).isPresent();
+    }
 }

@@ -61,9 +61,14 @@ public final class LentMemory {
      * objects that only it has: it comes in also where others were sooner at this master.
      */
     public Optional<Objection> objection(NodePeer peer) {
-        if (membership.expected().contains(peer.id())
-                || membership.node(peer.id()) != null
-                || register.wanted().isMember(peer.id())) {
+        if (membership.expected().contains(peer.id())) {
+            return Optional.empty();
+        }
+        NodeView known = membership.node(peer.id());
+        if (known != null && known.isTransient() && !known.peer().tenant().equals(peer.tenant())) {
+            return refused("node id " + peer.id() + " is that of another tenant's engine; give the engine its own");
+        }
+        if (known != null || register.wanted().isMember(peer.id())) {
             return Optional.empty();
         }
         String id = peer.id();
