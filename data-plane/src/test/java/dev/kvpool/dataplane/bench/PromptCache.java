@@ -2,7 +2,6 @@
 package dev.kvpool.dataplane.bench;
 
 import dev.kvpool.dataplane.master.core.lru.KeyCache;
-import dev.kvpool.dataplane.master.core.lru.SegmentTrial;
 import dev.kvpool.dataplane.master.core.slab.Mix;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -51,41 +50,26 @@ interface PromptCache {
     /** The master's policy without a pool. Readers and writers name the last block of a batch first. */
     final class Policy implements PromptCache {
         private static final int BATCH = 128;
-        private final SegmentTrial trial = new SegmentTrial();
         private final KeyCache blocks;
-        private final int capacity;
 
         Policy(int capacity) {
-            this.capacity = capacity;
             blocks = new KeyCache(capacity);
-            trial.setRoom(capacity);
         }
 
         @Override
         public int serve(int[] prompt) {
-            blocks.setRoom(capacity, trial.probation());
+            int[] keys = Arrays.stream(prompt).map(block -> Mix.of(block + 1)).toArray();
             int hits = 0;
-            while (hits < prompt.length && blocks.has(hash(prompt[hits]))) {
+            while (hits < keys.length && blocks.has(keys[hits])) {
                 hits++;
             }
             for (int from = 0; from < hits; from += BATCH) {
-                use(prompt, from, Math.min(hits, from + BATCH));
+                blocks.use(keys, from, Math.min(hits, from + BATCH));
             }
-            for (int from = hits; from < prompt.length; from += BATCH) {
-                use(prompt, from, Math.min(prompt.length, from + BATCH));
+            for (int from = hits; from < keys.length; from += BATCH) {
+                blocks.use(keys, from, Math.min(keys.length, from + BATCH));
             }
             return hits;
-        }
-
-        private void use(int[] prompt, int from, int to) {
-            for (int i = to - 1; i >= from; i--) {
-                trial.used(hash(prompt[i]));
-                blocks.use(hash(prompt[i]));
-            }
-        }
-
-        private static int hash(int block) {
-            return Mix.of(block + 1);
         }
     }
 

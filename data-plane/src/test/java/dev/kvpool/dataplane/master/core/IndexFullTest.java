@@ -35,7 +35,7 @@ class IndexFullTest {
         for (int i = 0; i < 2_000; i++) {
             assertThat(pool.put(key(i), 100)).as(key(i)).isEqualTo(Status.OK);
             fullest = Math.max(fullest, use(pool).usedBytes());
-            if (i % 20 == 0) {
+            if (i % 10 == 0) {
                 pool.world.run(10);
             }
         }
@@ -53,7 +53,7 @@ class IndexFullTest {
         Scenario pool = pinned();
         int put = fill(pool);
 
-        assertThat(put).isBetween(440, 480);
+        assertThat(put).isBetween(430, 480);
         GrantLine refused = pool.grant(key(put), 100).grants().getFirst();
         assertThat(refused.status()).isEqualTo(Status.NO_SPACE);
         assertThat(refused.roomMs()).as("nothing gives way").isZero();

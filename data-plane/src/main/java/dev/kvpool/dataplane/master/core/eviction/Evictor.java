@@ -46,7 +46,7 @@ public final class Evictor {
     private ObjectChain.Walk walk;
 
     /** Stands where what was put or used since this master serves begins; null when what lies before may be evicted as well. */
-    private ObjectChain.Walk sinceTakeover;
+    private ObjectChain.StraightWalk sinceTakeover;
 
     private Round round = Round.UNPINNED;
 
@@ -103,7 +103,7 @@ public final class Evictor {
 
     public void tick(long nowMs) {
         pressure.tick(nowMs);
-        index.adaptOrder(objectsInMemory());
+        index.setRoom(objectsInMemory());
         if (!settlement.isRecovering(nowMs)) {
             sinceTakeover = end(sinceTakeover);
         }
@@ -180,7 +180,7 @@ public final class Evictor {
 
     private void begin(Round what) {
         round = what;
-        walk = sinceTakeover == null ? index.recency().evictFromFirst() : sinceTakeover.evictFromHere();
+        walk = sinceTakeover == null ? index.evict() : sinceTakeover.evictFromHere();
         if (what == Round.UNPINNED) {
             long before = sinceTakeover == null ? Shortage.NO_ROOM_EVER : settlement.recoveredUntilMs();
             membership.all().forEach(node -> node.shortage.walkBegins(before));
@@ -200,7 +200,7 @@ public final class Evictor {
         walk = end(walk);
     }
 
-    private static ObjectChain.Walk end(ObjectChain.Walk ended) {
+    private static <T extends ObjectChain.Walk> T end(T ended) {
         if (ended != null) {
             ended.end();
         }

@@ -250,7 +250,7 @@ public final class QuotaEvictor {
                 return Answer.LATER;
             }
             if (search.walk == null) {
-                search.begin(Round.UNPINNED, index.recency().evictFromFirst());
+                search.begin(Round.UNPINNED, index.evict());
             }
             search.left--;
             StoredObject object = search.walk.next();
@@ -291,7 +291,7 @@ public final class QuotaEvictor {
             return true; // what it began behind may go by now
         }
         if (search.round == Round.UNPINNED && rules.eviction().evictSoftPinned()) {
-            search.begin(Round.SOFTLY_PINNED, index.recency().evictFromFirst());
+            search.begin(Round.SOFTLY_PINNED, index.evict());
             return true;
         }
         search.lastResort = search.comes;

@@ -95,7 +95,7 @@ public final class SsdEvictor {
             }
         }
         judge = Eviction.ofNothing(rules.eviction(), retained);
-        walk = needs.isEmpty() ? null : index.recency().evictFromFirst();
+        walk = needs.isEmpty() ? null : index.evict();
         return walk != null;
     }
 

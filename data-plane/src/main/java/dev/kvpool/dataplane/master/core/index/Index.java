@@ -87,9 +87,14 @@ public final class Index {
         return object != Slabs.NONE && objects.hasKey(object, key) ? views.object(object) : null;
     }
 
-    /** Published objects, the next to be evicted first. */
+    /** Published objects, those used least often first, and last those used last. */
     public ObjectChain recency() {
         return published.recency();
+    }
+
+    /** Through published objects, the next to be evicted first; those used meanwhile may slip past. */
+    public ObjectChain.Walk evict() {
+        return published.evict();
     }
 
     /** Objects about which nothing is decided. */
@@ -124,14 +129,23 @@ public final class Index {
         return same ? views.replica(present) : null;
     }
 
-    /** Somebody uses an object whose last lease has ended. */
-    public void usedAgain(StoredObject object) {
-        published.used(object.at());
+    /**
+     * A client uses an object.
+     *
+     * @param again its last lease has ended, so that this is not the same use
+     */
+    public void used(StoredObject object, boolean again) {
+        published.used(object.at(), again);
     }
 
-    /** Adapts the order of eviction to what was used lately. */
-    public void adaptOrder(int objectsInMemory) {
-        published.adaptOrder(objectsInMemory);
+    /** What was put or used since the last call was a prompt, named from its end: what comes belongs to another one. */
+    public void endPrompt() {
+        published.endPrompt();
+    }
+
+    /** The order of eviction adapts to how many objects memory holds. */
+    public void setRoom(int objectsInMemory) {
+        published.setRoom(objectsInMemory);
     }
 
     /** Promises readers that an object stays where it is until then. */

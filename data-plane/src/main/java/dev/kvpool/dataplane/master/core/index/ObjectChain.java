@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.index;
 
-import dev.kvpool.dataplane.master.core.lru.SegmentedLru;
+import dev.kvpool.dataplane.master.core.lru.Links;
+import dev.kvpool.dataplane.master.core.lru.ReusePolicy;
+import dev.kvpool.dataplane.master.core.lru.UseOrder;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -10,24 +12,44 @@ import java.util.NoSuchElementException;
 
 /**
  * Objects in an order: a list linked through the objects themselves, so that being in one costs nothing. There is one for
- * each {@link StoredObject.Fate}, and an object is in the one of its own; published ones stand in the order in which they are evicted.
+ * each {@link StoredObject.Fate}, and an object is in the one of its own; published ones stand by how often and how lately they were used.
  */
 public final class ObjectChain implements Iterable<StoredObject> {
     /** A walk that is made in many parts: objects may come, go and move between two of them. */
-    public final class Walk {
+    public abstract class Walk {
+        /** The next object, or null when there is none any more. One that was moved meanwhile may be seen again. */
+        public abstract StoredObject next();
+
+        /** To be called when no more objects are asked for. */
+        public void end() {
+            walks.remove(this);
+        }
+
+        /** An object is about to leave its place. */
+        abstract void leave(int object);
+
+        /** An object was added behind all others. */
+        void follow(int added) {}
+
+        /** An object came that was put. */
+        void enter(int object) {}
+    }
+
+    /** Through the list as it stands, or back. */
+    public final class StraightWalk extends Walk {
         private final boolean onward;
         private final boolean toTheVeryEnd;
         private final boolean missesNone;
         private int next;
 
-        private Walk(int first, boolean onward, boolean toTheVeryEnd, boolean missesNone) {
+        private StraightWalk(int first, boolean onward, boolean toTheVeryEnd, boolean missesNone) {
             this.next = first;
             this.onward = onward;
             this.toTheVeryEnd = toTheVeryEnd;
             this.missesNone = missesNone;
         }
 
-        /** The next object, or null when there is none any more. One that was moved meanwhile may be seen again. */
+        @Override
         public StoredObject next() {
             StoredObject object = views.object(next);
             if (object != null) {
@@ -38,17 +60,18 @@ public final class ObjectChain implements Iterable<StoredObject> {
 
         /** An eviction, from where this one stands to the last object there is. */
         public Walk evictFromHere() {
-            return begin(new Walk(next, true, false, false));
+            return begin(new StraightWalk(next, true, false, false));
         }
 
-        /** To be called when no more objects are asked for. */
+        @Override
         public void end() {
             if (walks.remove(this) && missesNone) {
                 missingNone--;
             }
         }
 
-        private void leave(int object) {
+        @Override
+        void leave(int object) {
             if (next == object) {
                 next = after(object);
             }
@@ -58,15 +81,55 @@ public final class ObjectChain implements Iterable<StoredObject> {
             return onward ? views.objects().after(object) : views.objects().before(object);
         }
 
-        private void follow(int added) {
+        @Override
+        void follow(int added) {
             if (toTheVeryEnd && next == Slabs.NONE) {
                 next = added;
             }
         }
     }
 
+    /** An eviction: through all parts of the order at once, each time with the object that is least likely to be used again. */
+    private final class EvictionWalk extends Walk {
+        private final ReusePolicy policy;
+        private final int[] candidates = order.firsts();
+
+        private EvictionWalk(ReusePolicy policy) {
+            this.policy = policy;
+        }
+
+        @Override
+        public StoredObject next() {
+            int part = policy.least(candidates, views.objects());
+            if (part < 0) {
+                return null;
+            }
+            StoredObject object = views.object(candidates[part]);
+            candidates[part] = order.nextInPart(part, candidates[part]);
+            return object;
+        }
+
+        /** At the end of a part it goes on with what comes there: that is often worth less than what other parts have left. */
+        @Override
+        void enter(int object) {
+            int part = views.objects().uses(object);
+            if (candidates[part] == Slabs.NONE) {
+                candidates[part] = object;
+            }
+        }
+
+        @Override
+        void leave(int object) {
+            for (int part = 0; part < candidates.length; part++) {
+                if (candidates[part] == object) {
+                    candidates[part] = order.nextInPart(part, object);
+                }
+            }
+        }
+    }
+
     private final Views views;
-    private final SegmentedLru order;
+    private final UseOrder order;
     private final List<Walk> walks = new ArrayList<>();
 
     /** Walks under way that what comes must not slip past. */
@@ -74,7 +137,7 @@ public final class ObjectChain implements Iterable<StoredObject> {
 
     ObjectChain(Views views) {
         this.views = views;
-        this.order = new SegmentedLru(views.objects());
+        this.order = new UseOrder(views.objects());
     }
 
     boolean isEmpty() {
@@ -82,52 +145,62 @@ public final class ObjectChain implements Iterable<StoredObject> {
     }
 
     public Walk fromFirst() {
-        return begin(new Walk(order.first(), true, false, true));
+        return begin(new StraightWalk(order.first(), true, false, true));
     }
 
-    /** The same for an eviction, which objects that come meanwhile may slip past. */
-    public Walk evictFromFirst() {
-        return begin(new Walk(order.first(), true, false, false));
+    /** The same for an eviction, in the order that a policy gives; what is used meanwhile may slip past it. */
+    Walk evict(ReusePolicy policy) {
+        return begin(new EvictionWalk(policy));
     }
 
     public Walk fromLast() {
-        return begin(new Walk(order.last(), false, false, false));
+        return begin(new StraightWalk(order.last(), false, false, false));
     }
 
     /** From the first on, and until it is ended also by whatever is added behind the last. */
     public Walk throughAll() {
-        return begin(new Walk(order.first(), true, true, true));
+        return begin(new StraightWalk(order.first(), true, true, true));
     }
 
     /** Through what is added behind the last object from now on. */
-    public Walk throughWhatComes() {
-        return begin(new Walk(Slabs.NONE, true, true, true));
+    public StraightWalk throughWhatComes() {
+        return begin(new StraightWalk(Links.NONE, true, true, true));
     }
 
-    private Walk begin(Walk walk) {
+    private <T extends Walk> T begin(T walk) {
         walks.add(walk);
-        missingNone += walk.missesNone ? 1 : 0;
+        missingNone += walk instanceof StraightWalk straight && straight.missesNone ? 1 : 0;
         return walk;
     }
 
-    /** An object is used: it moves to the end. */
-    public void touch(StoredObject object) {
-        if (!order.isTouched(object.at())) {
-            remove(object.at());
-            append(object.at());
+    /** An object is used: it moves behind those that were used as often, or to the end as long as a walk must not miss it. */
+    void touch(int object) {
+        boolean isThere = missingNone > 0 ? object == order.last() : order.isLastOfPart(object);
+        if (!isThere) {
+            remove(object);
+            insert(object);
         }
     }
 
-    /** How many objects that were used again stay behind all new ones. */
-    void setProtectedMax(int objects) {
-        order.setProtectedMax(objects);
-    }
-
-    /** Adds a new object: where it stands in the order of eviction, or at the end as long as a walk must not miss it. */
+    /** Adds a new object in the same way. */
     void enter(int object) {
-        if (missingNone > 0 || !order.enter(object)) {
-            append(object);
+        insert(object);
+        for (Walk walk : walks) {
+            walk.enter(object);
         }
+    }
+
+    private void insert(int object) {
+        if (missingNone > 0) {
+            append(object);
+        } else {
+            order.add(object);
+        }
+    }
+
+    /** From now on objects stand where they stand, however often they were used. */
+    void unite() {
+        order.unite();
     }
 
     void append(int object) {

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core.index;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.index.StoredObject.Fate;
 import dev.kvpool.dataplane.master.core.lru.Links;
+import dev.kvpool.dataplane.master.core.lru.UseOrder;
 import dev.kvpool.dataplane.master.core.slab.KeyHash;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.master.core.tenant.TenantSums;
@@ -15,7 +16,7 @@ import dev.kvpool.dataplane.wire.message.Tenant;
 
 /**
  * How an object lies in memory: one block with its fields, the links of the tables and of the order of use, its first
- * replica, its key, and what retains it if anything does. 80 bytes and the key for nearly every object.
+ * replica, its key, and what retains it if anything does. 84 bytes and the key for nearly every object.
  */
 final class ObjectRecords implements Links {
     private static final int COUNTER = 0;
@@ -29,7 +30,8 @@ final class ObjectRecords implements Links {
     static final int NEXT_BY_KEY = 44;
     static final int MORE_REPLICAS = 48;
     static final int FIRST_REPLICA = 52;
-    private static final int KEY = FIRST_REPLICA + ReplicaRecords.FIRST_BYTES;
+    private static final int USED_AT = FIRST_REPLICA + ReplicaRecords.FIRST_BYTES;
+    private static final int KEY = USED_AT + Integer.BYTES;
 
     /** After the key, for objects with a {@link Retention}. */
     private static final int RETENTION_BYTES = 12;
@@ -37,7 +39,7 @@ final class ObjectRecords implements Links {
     private static final long SOFT_MS_MAX = 0xffff_ffffL;
 
     /** The state: the end of the lease in its upper bits, signed, and below it the fate and flags. */
-    private static final int LEASE_SHIFT = 18;
+    private static final int LEASE_SHIFT = 20;
 
     private static final long LEASE_NEVER = Long.MIN_VALUE >> LEASE_SHIFT;
     private static final long LEASE_LATEST = Long.MAX_VALUE >> LEASE_SHIFT;
@@ -56,7 +58,8 @@ final class ObjectRecords implements Links {
     private static final int COUNTED_SHIFT = 12;
     private static final long COUNTED_MASK = 0x1f << COUNTED_SHIFT;
 
-    private static final long PROTECTED = 1 << 17;
+    private static final int USES_SHIFT = 17;
+    private static final long USES_MASK = (long) UseOrder.USES_MAX << USES_SHIFT;
 
     /** The most copies that an object is counted with. */
     static final int COUNTED_MAX = 0x1f;
@@ -159,6 +162,7 @@ final class ObjectRecords implements Links {
         slabs.setInt(object, PAYLOAD_CRC, line.payloadCrc());
         slabs.setLong(object, LENGTHS, (line.payloadLength() << PAYLOAD_SHIFT) | keyLength);
         slabs.setInt(object, MORE_REPLICAS, Slabs.NONE);
+        slabs.setInt(object, USED_AT, 0);
         slabs.setBytes(object, KEY, line.key().bytes());
         long state = (LEASE_NEVER << LEASE_SHIFT) | (1 << WANTED_SHIFT) | UNSETTLED;
         if (retained) {
@@ -344,13 +348,19 @@ final class ObjectRecords implements Links {
     }
 
     @Override
-    public boolean isProtected(int object) {
-        return is(object, PROTECTED);
+    public int uses(int object) {
+        return (int) ((state(object) & USES_MASK) >>> USES_SHIFT);
     }
 
     @Override
-    public void setProtected(int object, boolean to) {
-        set(object, PROTECTED, to);
+    public int usedAt(int object) {
+        return slabs.getInt(object, USED_AT);
+    }
+
+    @Override
+    public void setUsed(int object, int uses, int at) {
+        slabs.setLong(object, STATE, (state(object) & ~USES_MASK) | ((long) uses << USES_SHIFT));
+        slabs.setInt(object, USED_AT, at);
     }
 
     /** Another object, or a replica, that a field of this one names. */

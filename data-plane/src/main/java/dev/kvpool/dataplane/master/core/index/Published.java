@@ -6,7 +6,7 @@ import dev.kvpool.dataplane.master.core.base.Change;
 import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.base.ChangeFeed;
 import dev.kvpool.dataplane.master.core.base.ExtentSize;
-import dev.kvpool.dataplane.master.core.lru.SegmentTrial;
+import dev.kvpool.dataplane.master.core.lru.ReusePolicy;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.master.core.slab.SplitTable;
 import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
@@ -16,13 +16,13 @@ import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What readers find: at most one object of a key, in the order in which they are evicted, without those that a purge has covered. */
+/** What readers find: at most one object of a key, in the order of their use, without those that a purge has covered. */
 final class Published {
     private final ObjectRecords objects;
     private final ReplicaRecords replicas;
     private final ObjectTables.ByKey byKey;
     private final ObjectChain recency;
-    private final SegmentTrial trial = new SegmentTrial();
+    private final ReusePolicy policy = new ReusePolicy();
     private final ChangeFeed changes = new ChangeFeed();
     private final TenantAccounts accounts = new TenantAccounts();
     private int poolCopies;
@@ -86,6 +86,9 @@ final class Published {
     }
 
     void setServing(boolean nowServing) {
+        if (nowServing && !serving) {
+            recency.unite();
+        }
         serving = nowServing;
     }
 
@@ -104,9 +107,14 @@ final class Published {
         return accounts;
     }
 
-    /** The next to be evicted first. */
+    /** Those used least often first. */
     ObjectChain recency() {
         return recency;
+    }
+
+    /** An eviction, which what is used meanwhile may slip past. */
+    ObjectChain.Walk evict() {
+        return recency.evict(policy);
     }
 
     int count() {
@@ -130,7 +138,7 @@ final class Published {
 
     void add(int object) {
         byKey.add(object);
-        used(object);
+        objects.setUsed(object, serving ? policy.put(objects.keyHash(object)) : 0, policy.now());
         if (hasPurged()) {
             recency.append(object); // behind what is forgotten from the first on
         } else {
@@ -144,22 +152,38 @@ final class Published {
         }
     }
 
-    /** One of them is put, or used after its last lease has ended. */
-    void used(int object) {
-        if (serving) {
-            trial.used(objects.keyHash(object));
+    /**
+     * One of them is used.
+     *
+     * @param again its last lease has ended, so that this is not the same use
+     */
+    void used(int object, boolean again) {
+        int uses = objects.uses(object);
+        objects.setUsed(object, again ? policy.used(objects.keyHash(object), uses) : uses, policy.now());
+        if (hasPurged()) {
+            recency.remove(object);
+            recency.append(object);
+        } else {
+            recency.touch(object);
         }
     }
 
-    /** The order follows the trial, by the number of them that memory holds: those on SSDs alone stand before these. */
-    void adaptOrder(int inMemory) {
-        trial.setRoom(inMemory);
-        recency.setProtectedMax((int) ((1 - trial.probation()) * inMemory));
+    /** No block is used that stands before these in a prompt. */
+    void endPrompt() {
+        policy.endPrompt();
+    }
+
+    /** So many of them lie in memory, which is full: those on SSDs alone are not counted. */
+    void setRoom(int inMemory) {
+        policy.setRoom(inMemory);
     }
 
     void remove(int object, Cause cause) {
         if (isTold(object)) {
             changes.tell(new Change.Removed(objects.key(object), objects.id(object), cause));
+        }
+        if (serving && cause == Cause.EVICTED) {
+            policy.evicted(objects.keyHash(object), objects.uses(object));
         }
         byKey.remove(object);
         recency.remove(object);
@@ -306,6 +330,7 @@ final class Published {
         }
         purgeId = id;
         purged = byKey.size();
+        recency.unite();
     }
 
     /** The purge was begun and is not certain: what it covers is shown again, unless somebody settles it. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.lru;
 
-/** Where a {@link SegmentedLru} keeps what it knows of each object: its neighbours and one bit. */
+/** Where a {@link UseOrder} keeps what it knows of each object: its neighbours, how often and when it was used. */
 public interface Links {
     /** No object has this number. */
     int NONE = 0;
@@ -14,7 +14,11 @@ public interface Links {
 
     void setAfter(int object, int other);
 
-    boolean isProtected(int object);
+    /** How often it was used since it was put, from 0 to {@link UseOrder#USES_MAX}. */
+    int uses(int object);
 
-    void setProtected(int object, boolean to);
+    /** When it was used last, by the clock of the {@link ReusePolicy}. */
+    int usedAt(int object);
+
+    void setUsed(int object, int uses, int at);
 }

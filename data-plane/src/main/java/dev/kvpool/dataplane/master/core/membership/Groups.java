@@ -78,7 +78,7 @@ public final class Groups {
             return false;
         }
         index.lease(object, group.leaseUntilMs);
-        index.recency().touch(object);
+        index.used(object, false);
         return true;
     }
 

@@ -262,10 +262,8 @@ final class GrantRequests {
         StoredObject present = index.published(key);
         if (present != null && absences.mayRead(present) && !wish.replace) {
             counters.add(Count.PUTS_EXISTING);
-            if (!present.isLeased(wish.nowMs)) {
-                index.usedAgain(present);
-            }
-            index.recency().touch(present);
+            index.used(present, !present.isLeased(wish.nowMs));
+            index.endPrompt();
             return Status.EXISTS;
         }
         if (grants.isBeingPut(key, wish.nowMs)) {

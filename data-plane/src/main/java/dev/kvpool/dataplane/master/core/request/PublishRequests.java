@@ -73,6 +73,7 @@ public final class PublishRequests {
         for (int line = request.puts().size() - 1; line >= 0; line--) {
             publish(reply, line, request.puts().get(line), nowMs);
         }
+        index.endPrompt();
         reply.sendWhenComplete();
     }
 

@@ -67,11 +67,12 @@ final class ReadRequests {
      * Readers ask in the order of a prompt, and what stands late in it is of no use without what stands before: the first key is the
      * last to be used, so that the last is the first to be evicted.
      */
-    private static <T> List<T> lastFirst(List<Key> keys, Function<Key, T> answer) {
+    private <T> List<T> lastFirst(List<Key> keys, Function<Key, T> answer) {
         List<T> answers = new ArrayList<>(keys.size());
         for (Key key : keys.reversed()) {
             answers.add(answer.apply(key));
         }
+        index.endPrompt();
         return answers.reversed();
     }
 
@@ -182,11 +183,8 @@ final class ReadRequests {
     }
 
     private void lease(StoredObject object, long nowMs) {
-        if (!object.isLeased(nowMs)) {
-            index.usedAgain(object);
-        }
+        index.used(object, !object.isLeased(nowMs));
         index.lease(object, nowMs + leases.promisedMs());
-        index.recency().touch(object);
         groups.leased(object);
     }
 }

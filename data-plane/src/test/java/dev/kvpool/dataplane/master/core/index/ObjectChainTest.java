@@ -24,9 +24,8 @@ class ObjectChainTest {
     @BeforeEach
     void threeObjectsOfWhichOneWasUsed() {
         index.beginSnapshot(node);
-        index.recency().setProtectedMax(2);
         put(1, 2, 3);
-        index.recency().touch(object(2));
+        index.used(object(2), true);
         assertThat(order()).containsExactly(1, 3, 2);
     }
 
@@ -50,7 +49,7 @@ class ObjectChainTest {
 
     @Test
     void whatComesIsFoundByWhoeverWaitsForIt() {
-        ObjectChain.Walk whatComes = index.recency().throughWhatComes();
+        ObjectChain.StraightWalk whatComes = index.recency().throughWhatComes();
         put(4, 5);
         ObjectChain.Walk eviction = whatComes.evictFromHere();
         assertThat(numbers(eviction)).containsExactly(4, 5);
@@ -61,12 +60,12 @@ class ObjectChainTest {
     }
 
     @Test
-    void anEvictionMayMissIt() {
-        ObjectChain.Walk eviction = index.recency().evictFromFirst();
+    void anEvictionThatHasComeToTheEndOfItsPartGoesOnWithIt() {
+        ObjectChain.Walk eviction = index.evict();
         toTheEndBut(1, eviction);
         put(4);
         assertThat(order()).containsExactly(1, 3, 4, 2);
-        assertThat(numbers(eviction)).containsExactly(2);
+        assertThat(numbers(eviction)).containsExactly(4, 2);
     }
 
     @Test
@@ -77,7 +76,40 @@ class ObjectChainTest {
         index.forgetPurged(3);
         assertThat(order()).containsExactly(4);
         put(5);
-        assertThat(order()).containsExactly(5, 4);
+        assertThat(order()).containsExactly(4, 5);
+    }
+
+    @Test
+    void whatIsUsedAfterAPurgeStandsBehindWhatWasPurged() {
+        index.purge(new ObjectId(1, 4));
+        put(4, 5);
+        index.used(object(4), true);
+        assertThat(order()).containsExactly(1, 3, 2, 5, 4);
+    }
+
+    @Test
+    void anEvictionGoesOnWhereWhatItWasToSeeNextHasGone() {
+        put(4);
+        ObjectChain.Walk eviction = index.evict();
+        assertThat(eviction.next()).isEqualTo(object(1));
+        index.used(object(3), true);
+        index.doom(object(2), Cause.REMOVED);
+        assertThat(numbers(eviction)).containsExactly(4, 3);
+    }
+
+    @Test
+    void aUseThatIsPartOfAnotherDoesNotCount() {
+        index.used(object(1), false);
+        assertThat(order()).containsExactly(3, 1, 2);
+        index.used(object(3), true);
+        assertThat(order()).containsExactly(1, 2, 3);
+    }
+
+    @Test
+    void aNewLeaderKnowsNothingOfUses() {
+        index.serve(true, List.of(node));
+        put(4);
+        assertThat(order()).containsExactly(1, 3, 2, 4);
     }
 
     @Test
@@ -87,7 +119,7 @@ class ObjectChainTest {
         index.unsettle(used);
         index.publish(used, 1);
         assertThat(order()).containsExactly(1, 3, 4, 2);
-        index.recency().touch(object(3));
+        index.used(object(3), true);
         assertThat(order()).containsExactly(1, 4, 2, 3);
         index.doom(object(3), Cause.REMOVED);
         put(5);

@@ -5,13 +5,15 @@ package dev.kvpool.dataplane.master.core.lru;
 final class LinkArrays implements Links {
     private final int[] before;
     private final int[] after;
-    private final boolean[] isProtected;
+    private final int[] uses;
+    private final int[] usedAt;
 
     /** For the objects from 0 to one less than the count. */
     LinkArrays(int count) {
         before = new int[count];
         after = new int[count];
-        isProtected = new boolean[count];
+        uses = new int[count];
+        usedAt = new int[count];
     }
 
     @Override
@@ -35,12 +37,18 @@ final class LinkArrays implements Links {
     }
 
     @Override
-    public boolean isProtected(int object) {
-        return isProtected[object];
+    public int uses(int object) {
+        return uses[object];
     }
 
     @Override
-    public void setProtected(int object, boolean to) {
-        isProtected[object] = to;
+    public int usedAt(int object) {
+        return usedAt[object];
+    }
+
+    @Override
+    public void setUsed(int object, int count, int at) {
+        uses[object] = count;
+        usedAt[object] = at;
     }
 }
