@@ -140,10 +140,11 @@ Status DeviceCopies::copy(std::span<const kv_memory_copy> copies) {
   std::vector<ascend::Copy> byNpu;
   uint8_t* next = room.memory.get();
   for (const ascend::Copy& copy : wanted) {
-    if (copy.toAt == kHost && copy.fromAt == kHost && copy.length > 0) std::memmove(copy.to, copy.from, copy.length);
-    if (copy.toAt == kHost && copy.fromAt == kHost) continue;
+    const bool isOfHost = copy.toAt == kHost && copy.fromAt == kHost;
+    if (isOfHost && copy.length > 0) std::memmove(copy.to, copy.from, copy.length);
+    if (isOfHost) continue;
     byNpu.push_back(copy);
-    if (copy.toAt == copy.fromAt) continue;
+    if (next == nullptr || copy.toAt == copy.fromAt) continue;
     if (copy.toAt == kDevice) {
       std::memcpy(next, copy.from, copy.length);
       byNpu.back().from = next;
@@ -152,11 +153,11 @@ Status DeviceCopies::copy(std::span<const kv_memory_copy> copies) {
     }
     next += copy.length;
   }
-  if (byNpu.empty()) return {};
+  if (npu == nullptr || byNpu.empty()) return {};
   if (Status copied = npu->copy(byNpu); !copied.ok()) return copied;
   next = room.memory.get();
   for (const ascend::Copy& copy : wanted) {
-    if (copy.toAt == copy.fromAt) continue;
+    if (next == nullptr || copy.toAt == copy.fromAt) continue;
     if (copy.toAt == kHost) std::memcpy(copy.to, next, copy.length);
     next += copy.length;
   }
