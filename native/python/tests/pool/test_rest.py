@@ -195,6 +195,31 @@ def test_modes_give_memory_and_take_it_back(pool, service, shared_file):
     assert reconfigure(mode="prefill")[0] == 200, "it was taken back by another route"
 
 
+@pytest.mark.parametrize("path", ["unmount", "unmount_shm"])
+@pytest.mark.parametrize("grace", [0, 3600])
+def test_memory_is_given_again_that_another_route_took_back(pool, service, shared_file, path, grace):
+    shared_file.write_bytes(bytes(16 << 20))
+
+    def ask(route, **fields):
+        status, _, body = service.ask("POST", f"/api/{route}", json.dumps(fields).encode())
+        assert status == 200, body
+        return json.loads(body)
+
+    def decode():
+        return ask("reconfigure", mode="decode", path=str(shared_file), size=16 << 20)["segment_ids"]
+
+    before = decode()
+    ask(path, segment_ids=before, grace_period_seconds=grace)
+
+    given = decode()
+
+    assert len(given) == 1 and given != before
+    eventually(lambda: set(given) <= {node["id"] for node in pool.view()["nodes"]}, "it is there")
+    assert decode() == given
+    ask("reconfigure", mode="prefill")
+    eventually(lambda: not {node["id"] for node in pool.view()["nodes"]} & {*given, *before}, "all has left")
+
+
 @pytest.mark.parametrize(
     ("path", "body", "expected"),
     [
