@@ -2,6 +2,7 @@
 """Requests through the proxy, by each scheme: what goes well, what fails where, and what the counts say of it."""
 
 import asyncio
+import urllib.parse
 from collections.abc import AsyncIterator
 
 import pytest
@@ -379,6 +380,23 @@ async def test_no_more_bytes_of_requests_than_may_be() -> None:
         assert (await asking)[0] == 200
         await it.calm()
         assert [(await it.ask("x" * 800))[0] for _ in range(3)] == [200] * 3, "what ended counts no more"
+
+
+@in_loop
+async def test_bytes_that_did_not_come_shut_no_other_out() -> None:
+    async with deployed("vllm-nixl", limits={"body_bytes": 1000, "bodies_bytes": 1500}) as it:
+        url = urllib.parse.urlsplit(it.url)
+        head = f"POST {path_of(False)} HTTP/1.1\r\nHost: proxy\r\nContent-Length: 750\r\nExpect: 100-continue\r\n\r\n"
+        writers = []
+        for _ in range(4):
+            reader, writer = await asyncio.open_connection(url.hostname, url.port)
+            writers.append(writer)
+            writer.write(head.encode())
+            assert b"100 Continue" in await reader.readuntil(b"\r\n\r\n"), "the proxy waits for the body"
+        assert (await it.ask())[0] == 200
+        for writer in writers:
+            writer.close()
+            await writer.wait_closed()
 
 
 @in_loop

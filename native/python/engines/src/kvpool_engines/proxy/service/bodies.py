@@ -28,10 +28,13 @@ class Bodies:
         finally:
             self.bytes -= body.counted
 
-    def count(self, more: int, size: int) -> None:
-        """Raises HTTPRequestEntityTooLarge and Refusal."""
+    def check(self, size: int) -> None:
+        """Raises HTTPRequestEntityTooLarge."""
         if size > self._limits.body_bytes:
             raise web.HTTPRequestEntityTooLarge(self._limits.body_bytes, size)
+
+    def count(self, more: int) -> None:
+        """Raises Refusal."""
         if self.bytes + more > self._limits.bodies_bytes:
             raise Refusal(
                 429,
@@ -42,21 +45,18 @@ class Bodies:
 
 
 class Body:
-    """Counts as long as the request says that it is, or as what has come of it where that is more."""
+    """Counts as what has come of it: with what requests say of their length, few that send nothing would shut out all others."""
 
     def __init__(self, owner: Bodies) -> None:
         self._owner = owner
         self.counted = 0
 
     async def read(self, request: web.Request) -> bytes:
-        self._count(request.content_length or 0)
+        self._owner.check(request.content_length or 0)
         content = bytearray()
         async for part in request.content.iter_any():
+            self._owner.check(self.counted + len(part))
+            self._owner.count(len(part))
+            self.counted += len(part)
             content += part
-            self._count(len(content))
         return bytes(content)
-
-    def _count(self, size: int) -> None:
-        more = max(0, size - self.counted)
-        self._owner.count(more, size)
-        self.counted += more
