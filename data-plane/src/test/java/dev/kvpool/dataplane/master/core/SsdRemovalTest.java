@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.PutOutcome;
 import java.util.List;
@@ -160,6 +161,39 @@ class SsdRemovalTest {
         assertThat(onSsd(pool, "a")).doesNotContain(key);
     }
 
+    /** Seed 87 of tenants: the older one is out of sight while the newer one, which may be gone, lies on a node away. */
+    @Test
+    void anUpsertWaitsForTheSsdThatHasWhatOneOnANodeAwayHasOutdone() {
+        Scenario pool = onSsds("a", "b");
+        String key = outdoneByOneOnANodeAway(pool);
+        pool.node("a").stallSsd(true);
+
+        long upsert = beginUpsert(pool, key);
+        pool.world.run(1_000);
+        assertThat(pool.isAnswered(upsert)).isFalse();
+
+        pool.node("a").stallSsd(false);
+        pool.world.run(1_000);
+        assertThat(pool.published(upsert)).isEqualTo(Status.OK);
+        assertThat(onSsd(pool, "a")).doesNotContain(key);
+    }
+
+    @Test
+    void soDoesARemoval() {
+        Scenario pool = onSsds("a", "b");
+        String key = outdoneByOneOnANodeAway(pool);
+        pool.node("a").stallSsd(true);
+
+        long removal = pool.beginRemoval(key, true);
+        pool.world.run(1_000);
+        assertThat(pool.isAnswered(removal)).isFalse();
+
+        pool.node("a").stallSsd(false);
+        pool.world.run(1_000);
+        assertThat(removed(pool, removal)).isEqualTo(Status.OK);
+        assertThat(onSsd(pool, "a")).doesNotContain(key);
+    }
+
     @Test
     void anUpsertOfWhatIsInMemoryOnlyWaitsForNoSsd() {
         Scenario pool = onSsds("a");
@@ -286,6 +320,20 @@ class SsdRemovalTest {
     private static long beginUpsert(Scenario pool, String key) {
         GrantReply granted = pool.grant(key, 1000, 30_000, true);
         return pool.publish(granted.grants().getFirst().objectId(), key, pool.write(granted, key, 1000));
+    }
+
+    /** A key on the SSD of one node, of which a newer object was committed on another that died before it was published. */
+    private static String outdoneByOneOnANodeAway(Scenario pool) {
+        ModelMaster next = pool.master();
+        String key = onSsd(pool, "a").getFirst();
+        pool.standBy();
+        pool.node("b").write(Scenario.authority(7), new ObjectId(7, 999), Key.of(key), 100, 1);
+        pool.world.run(0);
+        pool.crash("b");
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(2 * Scenario.OBJECT_LEASE_MS);
+        assertThat(pool.find(key).status()).isEqualTo(Status.UNAVAILABLE);
+        return key;
     }
 
     private static void losePower(Scenario pool, String node) {

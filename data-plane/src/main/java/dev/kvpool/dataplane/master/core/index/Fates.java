@@ -7,7 +7,9 @@ import dev.kvpool.dataplane.master.core.index.StoredObject.Fate;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.Key;
+import java.util.HashSet;
 import java.util.Iterator;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -18,6 +20,10 @@ final class Fates {
     private final ObjectRecords objects;
     private final Published published;
     private final Remains remains = new Remains();
+
+    /** Unsettled objects that are among the remains. */
+    private final Set<Integer> outdone = new HashSet<>();
+
     private final ObjectChain unsettled;
     private final ObjectChain pendingFree;
     private Consumer<Key> lost = key -> {};
@@ -92,6 +98,14 @@ final class Fates {
     void unpublish(int object) {
         if (objects.fate(object) == Fate.PUBLISHED) {
             leave(object, Fate.UNSETTLED, Cause.REPLACED);
+        }
+    }
+
+    /** The same of one that has a newer one of its key beside it, which may turn out to be gone. */
+    void outdo(int object) {
+        unpublish(object);
+        if (objects.fate(object) == Fate.UNSETTLED && outdone.add(object)) {
+            remains.add(objects.key(object), objects.id(object));
         }
     }
 
@@ -192,7 +206,12 @@ final class Fates {
 
     private void takeOut(int object, Cause cause) {
         switch (objects.fate(object)) {
-            case UNSETTLED -> unsettled.remove(object);
+            case UNSETTLED -> {
+                unsettled.remove(object);
+                if (outdone.remove(object)) {
+                    remains.remove(objects.key(object), objects.id(object));
+                }
+            }
             case PUBLISHED -> published.remove(object, cause);
             case PENDING_FREE -> {
                 pendingFree.remove(object);

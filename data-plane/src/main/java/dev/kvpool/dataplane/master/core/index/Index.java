@@ -483,6 +483,11 @@ public final class Index {
         fates.unpublish(object.at());
     }
 
+    /** The same of one that has a newer one of its key beside it: whoever replaces or removes that one sees to this one, too. */
+    public void outdo(StoredObject object) {
+        fates.outdo(object.at());
+    }
+
     /** Takes an object out of sight for good; {@code cause} is why readers do not find it any more, if they did. */
     public void doom(StoredObject object, Change.Cause cause) {
         fates.doom(object.at(), cause);

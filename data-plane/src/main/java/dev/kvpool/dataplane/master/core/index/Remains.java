@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Objects pending free that are still in some directory, by key. As long as one is there, a leader after this one would take it
+ * Objects pending free that are still in some directory, and unsettled ones that a newer one on nodes away outdoes, by key. As long as one is there, a leader after this one would take it
  * for the key's object if it found no newer one: so nothing newer of that key may vanish without a trace.
  */
 public final class Remains {

@@ -250,7 +250,7 @@ public final class Settlement {
      */
     private void supersede(StoredObject older, StoredObject newer, long nowMs) {
         if (copiesInView(newer) == 0) {
-            index.unsettle(older);
+            index.outdo(older);
             waiting = true;
             return;
         }
