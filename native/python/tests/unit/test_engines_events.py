@@ -116,6 +116,13 @@ def test_patterns_need_no_group_and_keys_without_a_number_are_left_out() -> None
     assert [(it["block_hashes"], it["group_idx"]) for it in told] == [([LOW], 0), ([0x1F], 7)]
 
 
+@pytest.mark.parametrize("digits", [10, 20, 5000])
+def test_keys_with_the_number_of_no_group_are_left_out(digits: int) -> None:
+    router = Router(VllmForm(16))
+    told = router.after(*(stored(f"m@group:{group}@{HASH}") for group in ("9" * digits, "4294967295")))
+    assert [it["group_idx"] for it in told] == [4294967295]
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

@@ -25,6 +25,10 @@ KEYS_OF_BLOCKS = (
 
 TLS_DIR, IDENTITY_DIR = "KVPOOL_TLS_DIR", "KVPOOL_IDENTITY_DIR"
 
+_GROUP_MAX = (
+    1 << 32
+) - 1  # any client may put a key with more, which is no group of an engine, and which no message can have
+
 MEMORY, SSD = "memory", "ssd"
 MOONCAKE_MEDIUMS = {MEMORY: "cpu", SSD: "disk"}
 VLLM_MEDIUMS = {MEMORY: "CPU", SSD: "STORAGE"}
@@ -128,9 +132,10 @@ class VllmForm:
         if found is None or not found["hash"]:
             return None
         try:
-            return int(found["hash"][-16:], 16), int(found.groupdict().get("group") or 0)
+            block, group = int(found["hash"][-16:], 16), int(found.groupdict().get("group") or 0)
         except ValueError:
             return None
+        return (block, group) if group <= _GROUP_MAX else None
 
     def _event_of(self, change: Change, block: int, group: int) -> Iterator[dict[str, Any]]:
         tiers = self._tiers.setdefault((block, group), {})
