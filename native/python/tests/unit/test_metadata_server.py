@@ -198,6 +198,19 @@ def test_a_server_that_does_not_answer_is_not_asked_by_each_call_for_known_targe
     again.close()
 
 
+@pytest.mark.parametrize("name", ["a:1", "b"])
+def test_a_failed_transfer_does_not_forget_a_target_that_the_server_has_lost(
+    name: str, directory: Directory, server: MetadataServer
+) -> None:
+    server.put(f"mooncake/rpc_meta/{name}", place(15001))
+    assert directory.address_of(name) == "127.0.0.1:15001"
+    server.delete(f"mooncake/rpc_meta/{name}")
+    assert directory.moved(name) is None
+    assert directory.address_of(name) == "127.0.0.1:15001"
+    server.put(f"mooncake/rpc_meta/{name}", place(15002))
+    assert directory.moved(name) == "127.0.0.1:15002"
+
+
 def test_a_failed_transfer_does_not_forget_a_target_whose_place_cannot_be_asked_for(
     directory: Directory, served: KVBootstrapServer, server: MetadataServer
 ) -> None:

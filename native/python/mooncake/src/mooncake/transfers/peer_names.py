@@ -87,6 +87,8 @@ class Directory:
             found = self.look_up(target)
         except MetadataServerError:
             return None  # it stays known: that the transfer failed does not say that the peer is elsewhere
+        if found is None and before is not None:
+            return None  # nor does a server that started again, and has no entries yet
         try:
             now = self._learned(target, found)
         except MetadataServerError:
