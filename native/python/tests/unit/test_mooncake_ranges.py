@@ -8,7 +8,7 @@ import pytest
 from conftest import EXISTS, GET, PUT, PUT_END, PUT_PARTS, PUT_REVOKE, PUT_START, SETUP, Fake
 from unreadable import Unreadable
 
-from kvpool import PARTS_MAX, Status
+from kvpool import PARTS_MAX, CallError, Status
 from mooncake.connection import pool as pool_module
 from mooncake.engine import TransferEngine
 from mooncake.ranges import lines as batches
@@ -419,7 +419,9 @@ def test_codes_of_a_start_through_an_agent(dummy: MooncakeDistributedStore, fake
     assert dummy.batch_put_session_start(["late"], [1]) == [-901]
 
 
-@pytest.mark.parametrize(("staging", "largest"), [(2 << 20, 2 << 20), (4096, 1 << 20), (0, 64 << 20)])
+@pytest.mark.parametrize(
+    ("staging", "largest"), [(2 << 20, 2 << 20), (1500001, 1499968), (4096, 1 << 20), (0, 64 << 20)]
+)
 def test_what_can_never_be_stored_through_an_agent_is_not_begun(
     fake: Fake, caplog: pytest.LogCaptureFixture, staging: int, largest: int
 ) -> None:
@@ -493,6 +495,51 @@ def test_a_session_that_the_pool_ended_half_written_can_be_started_again(
     assert write(["a", "b"], [[memory.at]] * 2, [[6]] * 2, [[0]] * 2) == [6, 6]
     assert store.batch_put_session_end(["a", "b"]) == [0, 0]
     assert store.get_batch(["a", "b"]) == [b"abcdef"] * 2
+
+
+def test_after_a_full_queue_a_write_is_repeated_or_the_value_started_again(
+    store: MooncakeDistributedStore, memory: Memory, fake: Fake
+) -> None:
+    """Whose queue it was, that of this process or of a node that has ended the session, is not known."""
+    memory.bytes[:3] = b"abc"
+    assert store.batch_put_session_start(["a", "b"], [3] * 2) == [0] * 2
+    write = (["a", "b"], [[memory.at]] * 2, [[3]] * 2, [[0]] * 2)
+    fake.state.submit_status = Status.QUEUE_FULL
+    assert store.batch_put_from_multi_buffer_ranges(*write) == [-200] * 2
+    fake.state.submit_status = 0
+    fake.fail(PUT_REVOKE, Status.LEASE_EXPIRED)
+    assert store.batch_put_session_start(["a"], [3]) == [0]
+    assert fake.state.fail_lines == 0, "the leader is told"
+    assert store.batch_put_from_multi_buffer_ranges(*write) == [3] * 2
+    assert store.batch_put_session_end(["a", "b"]) == [0] * 2
+    assert store.get_batch(["a", "b"]) == [b"abc"] * 2
+
+
+def test_a_leader_that_cannot_be_told_of_what_is_over_spoils_no_results(
+    store: MooncakeDistributedStore, memory: Memory, fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def put_revoke(keys: list[str], objects: object, *, timeout: float | None = None) -> list[Status]:
+        raise CallError(Status.CLOSED, "the client was closed")
+
+    monkeypatch.setattr(store._pool.client, "put_revoke", put_revoke)
+    assert store.batch_put_session_start(["a", "b", "c"], [3] * 3) == [0] * 3
+    fake.fail(PUT_PARTS, Status.TRANSFER_FAILED, lines=2)
+    write = (["a", "b", "c"], [[memory.at]] * 3, [[3]] * 3, [[0]] * 3)
+    assert store.batch_put_from_multi_buffer_ranges(*write) == [-800, -800, 3]
+    assert store.batch_put_session_end(["a", "c"]) == [-707, 0]
+    assert store.batch_put_session_start(["b", "d"], [3] * 2) == [0, 0], "the leader is asked for it all the same"
+
+
+def test_a_session_that_is_over_is_given_back_when_it_gives_way(
+    store: MooncakeDistributedStore, memory: Memory, fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_values, "SESSIONS_MAX", 2)
+    assert store.batch_put_session_start(["a", "b"], [3] * 2) == [0] * 2
+    fake.fail(PUT_PARTS, Status.TRANSFER_FAILED)
+    assert store.batch_put_from_multi_buffer_ranges(["a"], [[memory.at]], [[3]], [[0]]) == [-800]
+    fake.fail(PUT_REVOKE, Status.LEASE_EXPIRED)
+    assert store.batch_put_session_start(["c"], [3]) == [0]
+    assert fake.state.fail_lines == 0, "the leader is told"
 
 
 def test_sessions_whose_time_is_over_give_way(store: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch) -> None:

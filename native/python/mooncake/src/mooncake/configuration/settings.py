@@ -14,6 +14,7 @@ from mooncake.transfers.transfer_types import inner_engine
 
 _SERVED_PROTOCOLS = ("", "tcp", "shm", "ascend")
 _ASCEND = "ascend"
+_STAGING_BLOCK = 64
 _MASTERS_VARIABLE = "MOONCAKE_MASTER"
 _MASTERS_DEFAULT = "127.0.0.1:50051"
 _REQUIRED = ("local_hostname", "metadata_server")
@@ -76,8 +77,9 @@ class AgentSettings:
 
     @property
     def largest_value(self) -> int:
-        """All values go through the staging memory: what the library has of it where more or less is not asked for."""
-        return max(self.staging_bytes or 64 << 20, 1 << 20)
+        """All values go through the staging memory, what the library has of it where more or less is not asked for, in whole
+        blocks."""
+        return max(self.staging_bytes or 64 << 20, 1 << 20) // _STAGING_BLOCK * _STAGING_BLOCK
 
 
 class BadSettings(Exception):

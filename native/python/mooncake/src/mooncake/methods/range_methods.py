@@ -131,8 +131,9 @@ class RangeMethods(StoreCalls):
     ) -> list[int]:
         """Writes pieces of registered memory to the values of sessions, each to its offset in the value, in any order: the
         bytes of all pieces of a key, or its code; -600 and none of them for a wrong piece or a key without a session, -702
-        for a key without pieces. -600 and -901 leave the session as it was, as does -200 of a full queue; any other code of a
-        transfer ends it: further writes and its end are -707, and it can be started again."""
+        for a key without pieces. -600 and -901 leave the session as it was; after -200 of a full queue the write may be
+        repeated, or the value started again; any other code of a transfer ends it: further writes and its end are -707, and it
+        can be started again."""
         rows = (keys, all_buffer_ptrs, all_sizes, all_dst_offsets)
         return self._rows(
             "batch_put_from_multi_buffer_ranges",

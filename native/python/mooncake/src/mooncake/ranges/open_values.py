@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kvpool import Client, Status
+from kvpool import Client, KvpoolError, Status
 from mooncake.answers.error_code import ErrorCode, Refusal
 from mooncake.ranges.coverage import Coverage
 from mooncake.ranges.lines import Lines, move, names
@@ -19,6 +20,7 @@ from mooncake.ranges.rows import Row
 
 _LENGTH_MAX = (1 << 63) - 1
 SESSION_SECONDS = 30.0  # after which storage nodes have taken the room back
+_GIVE_BACK_SECONDS = 1.0  # what waits for it is another call
 # What a write that did not reach the nodes is answered: it may be repeated.
 _UNCHANGED = (Status.TIMEOUT, Status.QUEUE_FULL, Status.NOT_REGISTERED, Status.INVALID_ARGUMENT)
 
@@ -32,7 +34,7 @@ class _Open:
     counter: int = 0
     until: float = float("inf")
     ending: bool = False
-    failed: bool = False  # its end did, and may be asked for again
+    failed: bool = False  # its end, or a write, did in a way that leaves open whether it is over; both may be repeated
     over: bool = False  # a write found no room for it any more
     written: Coverage = field(init=False)
 
@@ -63,12 +65,12 @@ class OpenValues:
                 wanted[key] = number
             else:
                 answers[number] = refusal
-        if not wanted:
-            return answers
         objects = array("Q", bytes(16 * len(wanted)))
         statuses: Sequence[Status] = ()
         try:
             self._give_back(replaced)
+            if not wanted:
+                return answers
             statuses = self._client.put_start(
                 list(wanted),
                 [sizes[number] for number in wanted.values()],
@@ -104,7 +106,9 @@ class OpenValues:
                 return Refusal(ErrorCode.INVALID_PARAMS, "it has a session already")
             if len(self._open) >= SESSIONS_MAX:
                 # Callers that end once and go on, or do not end what they began, leave these behind.
-                self._open = {other: value for other, value in self._open.items() if not value.gives_way()}
+                left = {other: value for other, value in self._open.items() if value.gives_way()}
+                replaced.update((other, value) for other, value in left.items() if value.over or value.failed)
+                self._open = {other: value for other, value in self._open.items() if other not in left}
             if len(self._open) >= SESSIONS_MAX:
                 return Refusal(ErrorCode.NO_AVAILABLE_HANDLE, f"there are {SESSIONS_MAX} sessions: end some first")
             if there is not None:
@@ -113,9 +117,11 @@ class OpenValues:
             return None
 
     def _give_back(self, values: dict[str, _Open]) -> None:
-        """The leader takes no other put of a key before, though no node has room for this one any more."""
+        """The leader takes no other put of a key before, though no node has room for this one any more. Where it cannot be
+        told, it finds out itself, later."""
         if values:
-            self._client.put_revoke(list(values), names(list(values.values())))
+            with contextlib.suppress(KvpoolError):
+                self._client.put_revoke(list(values), names(list(values.values())), timeout=_GIVE_BACK_SECONDS)
 
     def write(self, keys: Sequence[str], rows: Sequence[Row]) -> list[int]:
         """Bytes written, a negative Status or a Refusal for each."""
@@ -129,6 +135,8 @@ class OpenValues:
                     continue
                 if answer < 0:
                     value.over |= answer not in _UNCHANGED
+                    # The queue of this process, where nothing has changed, or that of its node, which has ended it then.
+                    value.failed |= answer == Status.QUEUE_FULL
                     continue
                 for offset, size in zip(row.offsets, row.sizes, strict=True):
                     value.written.add(offset, offset + size)
