@@ -77,9 +77,14 @@ def summary(node):
     return flat((ast.get_docstring(node) or "").split("\n\n")[0])
 
 
+def decorators(node):
+    return [ast.unparse(decorator) for decorator in node.decorator_list]
+
+
 def functions(node):
     for part in node.body:
-        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef) and not part.name.startswith("_"):
+        is_function = isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)
+        if is_function and not part.name.startswith("_") and f"{part.name}.setter" not in decorators(part):
             yield part
 
 
@@ -92,6 +97,8 @@ def call(function):
         shown.append(f"*{function.args.vararg.arg}")
     pairs = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
     named = [argument.arg if default is None else f"{argument.arg}=" for argument, default in pairs]
+    if "property" in decorators(function):
+        return flat(f"{function.name}: {ast.unparse(function.returns)}")
     result = f" -> {ast.unparse(function.returns)}" if function.returns else ""
     return flat(f"{function.name}({', '.join(shown + named)}){result}")
 
@@ -112,7 +119,7 @@ def api():
         yield f"## {module}\n\n"
         for node in classes(folder, names):
             yield f"### {module}.{node.name}\n\n```text\n{ast.get_docstring(node)}\n```\n\n"
-            if any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
+            if any("dataclass" in decorator for decorator in decorators(node)):
                 continue
             methods = rows([node, *classes(folder, PARTS_OF.get(node.name, ()))])
             if methods:
