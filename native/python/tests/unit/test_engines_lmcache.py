@@ -4,6 +4,7 @@
 import os
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from conftest import Fake
@@ -42,6 +43,27 @@ def test_batches_that_wait_end_when_it_is_closed(connector: KvpoolConnector, fak
     assert sorted(number for number, *_ in completions) == numbers
     dropped = [why for _, succeeded, why, done in completions if not succeeded and done == [False, False]]
     assert dropped == ["the connector was closed"] * 3
+
+
+def test_a_batch_that_is_refused_while_it_is_closed_has_one_end(
+    connector: KvpoolConnector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closing = [connector.close]
+
+    class Open(dict[int, int]):
+        """Between a look and what follows from it the connector is closed."""
+
+        def get(self, number: int, default: Any = None) -> Any:
+            found = super().get(number, default)
+            if closing:
+                closing.pop()()
+            return found
+
+    monkeypatch.setattr(connector, "_open", Open())
+    monkeypatch.setattr(connector._lookups, "submit", lambda work: False)
+    connector.drain_completions()
+    number = connector.submit_batch_exists(["k"])
+    assert [completion[0] for completion in connector.drain_completions()] == [number]
 
 
 def test_a_batch_after_its_end_fails_and_writes_to_no_other_descriptor(

@@ -112,7 +112,7 @@ class KvpoolConnector:
         return number
 
     def _refuse(self, number: int, why: str) -> None:
-        keys = self._open.get(number)
+        keys = self._open.pop(number, None)  # by one: close() may find a batch that is being refused just then
         if keys is not None:
             self._complete((number, False, why, [False] * keys))
 
