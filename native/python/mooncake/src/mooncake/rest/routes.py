@@ -160,12 +160,28 @@ class Routes:
         protocol, location = given.get("protocol", "tcp"), given.get("location", "")
         if not isinstance(protocol, str) or not isinstance(location, str):
             return _error(400, "protocol and location must be texts")
-        region = _region(given) if mode == "decode" else None
+        region = await self._region(given) if mode == "decode" else None
         async with self._mode:
             if region is not None:
                 return await self._decode(region, protocol, location)
             left = await self._take_back(list(self._lent))
             return _left(left) if left else _answer({"status": "success", "mode": "prefill"})
+
+    async def _region(self, given: dict[str, Any]) -> _Region:
+        path, size, offset = given.get("path"), given.get("size"), given.get("offset", 0)
+        if not path or size is None:
+            raise _BadBody("Missing path or size for decode mode")
+        # As it is written first: nothing else is looked at, since a file system that does not answer holds a thread for good.
+        lent = isinstance(path, str) and path.startswith(_LENT_FROM) and "/../" not in path
+        try:
+            path = await self._call(partial(os.path.realpath, path)) if lent else ""
+        except (OSError, ValueError):
+            path = ""  # no name of a file
+        if not path.startswith(_LENT_FROM):
+            raise _BadBody(f"Invalid path, must be a file below {' or '.join(_LENT_FROM)}")
+        if type(size) is not int or not 0 < size < 1 << 63 or type(offset) is not int or not 0 <= offset < 1 << 63:
+            raise _BadBody("Invalid size or offset: size must be 1 byte or more, offset 0 or more")
+        return _Region(path, offset, size)
 
     async def _decode(self, region: _Region, protocol: str, location: str) -> web.Response:
         if list(self._lent.values()) != [region]:
@@ -247,18 +263,6 @@ async def _fields(request: web.Request) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise _BadBody("the body is no JSON object")
     return given
-
-
-def _region(given: dict[str, Any]) -> _Region:
-    path, size, offset = given.get("path"), given.get("size"), given.get("offset", 0)
-    if not path or size is None:
-        raise _BadBody("Missing path or size for decode mode")
-    path = os.path.realpath(path) if isinstance(path, str) and "\0" not in path else ""
-    if not path.startswith(_LENT_FROM):
-        raise _BadBody(f"Invalid path, must be a file below {' or '.join(_LENT_FROM)}")
-    if type(size) is not int or not 0 < size < 1 << 63 or type(offset) is not int or not 0 <= offset < 1 << 63:
-        raise _BadBody("Invalid size or offset: size must be 1 byte or more, offset 0 or more")
-    return _Region(path, offset, size)
 
 
 def _left(codes: dict[str, int]) -> web.Response:
