@@ -316,8 +316,9 @@ KV_API int32_t kv_client_create(const kv_client_params *params, kv_client **out,
 /* Declares memory that KV_OP_PUT and KV_OP_GET may name with KV_BATCH_REGISTERED. Not copied, not pinned. It may be an NPU's
  * that this thread uses, or, where this process cannot read it, the first NPU's: values then go through memory of the host,
  * by ACL, which is loaded for that, whatever the protocols of the client. Overlaps, and other memory that this process cannot
- * read, are refused with KV_INVALID_ARGUMENT; an unknown address gives KV_NOT_REGISTERED. For what is registered with a
- * transfer engine there is kv_client_use_engine_memory. */
+ * read, are refused with KV_INVALID_ARGUMENT; an unknown address gives KV_NOT_REGISTERED. Unregistering returns when no
+ * batch uses the memory any more, so after the timeout of a batch at the most. For what is registered with a transfer
+ * engine there is kv_client_use_engine_memory. */
 KV_API int32_t kv_client_register(kv_client *client, void *address, uint64_t length);
 KV_API int32_t kv_client_unregister(kv_client *client, void *address);
 

@@ -63,6 +63,10 @@ LentMemory::Loan LentMemory::borrow(const void* address, uint64_t length, bool d
   return region->holds(begin, length) && (devices || !region->isOfDevice()) ? region : nullptr;
 }
 
+bool LentMemory::isOf(const Loan& loan, const void* address, uint64_t length) {
+  return loan->holds(reinterpret_cast<uintptr_t>(address), length);
+}
+
 LentMemory::Recalled LentMemory::recall(std::span<const kv_region> regions) {
   Recalled recalled;
   const std::lock_guard lock(mutex_);

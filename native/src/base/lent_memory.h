@@ -32,6 +32,9 @@ class LentMemory {
   /// Null unless the range lies in one region, and that is the host's or `devices` may be borrowed too.
   [[nodiscard]] Loan borrow(const void* address, uint64_t length, bool devices = false) const;
 
+  /// Whether the range lies in what was borrowed already.
+  [[nodiscard]] static bool isOf(const Loan& loan, const void* address, uint64_t length);
+
   /// From now on nothing more is lent of the regions that begin there.
   Recalled recall(std::span<const kv_region> regions);
   /// The end of the engine: of no region, and there will be none.

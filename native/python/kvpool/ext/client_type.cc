@@ -195,7 +195,12 @@ PyObject* clientUnregister(PyObject* self, PyObject* arguments) {
   if (!readUnsigned(addressObject, address)) return nullptr;
   const ClientEntry entry(self);
   if (!entry) return nullptr;
-  return PyLong_FromLong(kv_client_unregister(entry.handle(), pointerTo(address)));
+  int32_t status = KV_OK;
+  {
+    WithoutGil unlocked;  // it waits for batches, which may need Python to go on
+    status = kv_client_unregister(entry.handle(), pointerTo(address));
+  }
+  return PyLong_FromLong(status);
 }
 
 PyObject* clientUseEngineMemory(PyObject* self, PyObject* engine) {

@@ -25,6 +25,8 @@ Status MemoryRegistry::add(const void* address, uint64_t length) {
     return {KV_INVALID_ARGUMENT, "the region overlaps one that is registered; unregister that one first"};
   }
   regions_.emplace(begin, length);
+  const kv_region region{begin, length};
+  own_.lend({&region, 1});
   return {};
 }
 
@@ -40,10 +42,16 @@ Status MemoryRegistry::judge(const void* address, uint64_t length) {
 }
 
 Status MemoryRegistry::remove(const void* address) {
-  const std::lock_guard lock(mutex_);
-  if (regions_.erase(reinterpret_cast<uintptr_t>(address)) == 0) {
-    return {KV_NOT_REGISTERED, "no registered region begins at this address"};
+  const kv_region region{reinterpret_cast<uintptr_t>(address), 0};
+  LentMemory::Recalled recalled;
+  {
+    const std::lock_guard lock(mutex_);
+    if (regions_.erase(region.address) == 0) {
+      return {KV_NOT_REGISTERED, "no registered region begins at this address"};
+    }
+    recalled = own_.recall({&region, 1});
   }
+  LentMemory::awaitReturn(recalled);  // without the lock: other batches begin meanwhile
   return {};
 }
 
@@ -54,29 +62,21 @@ void MemoryRegistry::borrowFrom(std::shared_ptr<const LentMemory> lender) {
 }
 
 bool MemoryRegistry::covers(const void* address, uint64_t length, LentMemory::Loans& loans) const {
-  if (length == 0) return true;
+  if (length == 0 || (!loans.empty() && LentMemory::isOf(loans.back(), address, length))) return true;
   const std::lock_guard lock(mutex_);
-  if (declared(reinterpret_cast<uintptr_t>(address), length)) return true;
+  LentMemory::Loan loan = own_.borrow(address, length);
   for (const auto& lender : lenders_) {
-    LentMemory::Loan loan = lender->borrow(address, length);
-    if (!loan) {
-      loan = lender->borrow(address, length, true);
-      if (!loan) continue;
-      const Result<bool> ofDevice = devices_.holds(address);
-      if (!ofDevice.ok() || !ofDevice.value()) continue;
-    }
-    if (loans.empty() || loans.back() != loan) loans.push_back(std::move(loan));
-    return true;
+    if (loan) break;
+    loan = lender->borrow(address, length);
+    if (loan) break;
+    loan = lender->borrow(address, length, true);
+    if (!loan) continue;
+    const Result<bool> ofDevice = devices_.holds(address);
+    if (!ofDevice.ok() || !ofDevice.value()) loan = nullptr;
   }
-  return false;
-}
-
-bool MemoryRegistry::declared(uintptr_t begin, uint64_t length) const {
-  const auto next = regions_.upper_bound(begin);
-  if (next == regions_.begin()) return false;
-  const auto region = std::prev(next);
-  const uint64_t distance = begin - region->first;
-  return distance < region->second && length <= region->second - distance;
+  if (!loan) return false;
+  loans.push_back(std::move(loan));
+  return true;
 }
 
 }  // namespace kvpool::client

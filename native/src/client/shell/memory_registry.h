@@ -31,21 +31,22 @@ class MemoryRegistry {
   /// KV_INVALID_ARGUMENT for nothing, for a range that wraps around, for memory that neither this process nor a device
   /// can read, and for an overlap. What the device says where it cannot be used.
   Status add(const void* address, uint64_t length);
-  /// KV_NOT_REGISTERED unless a region begins there.
+  /// KV_NOT_REGISTERED unless a region begins there. Returns when no batch uses it any more, so after the timeout of a
+  /// batch at the most.
   Status remove(const void* address);
   /// From now on what that engine lends counts too. Engines that ended are forgotten.
   void borrowFrom(std::shared_ptr<const LentMemory> lender);
-  /// Whether the range lies in one region. Zero bytes need none. What had to be borrowed is added to `loans`, where it
-  /// stands once for pieces that follow each other in one region.
+  /// Whether the range lies in one region. Zero bytes need none. The region is added to `loans`, where it stands once
+  /// for pieces that follow each other in it.
   [[nodiscard]] bool covers(const void* address, uint64_t length, LentMemory::Loans& loans) const;
 
  private:
   Status judge(const void* address, uint64_t length);
-  [[nodiscard]] bool declared(uintptr_t begin, uint64_t length) const;
 
   DeviceMemory& devices_;
   mutable std::mutex mutex_;
   std::map<uintptr_t, uint64_t> regions_;
+  LentMemory own_;  // the same regions
   std::vector<std::shared_ptr<const LentMemory>> lenders_;
 };
 

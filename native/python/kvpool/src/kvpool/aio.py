@@ -182,7 +182,7 @@ class Client:
     remove_group = _in_thread(kvpool.Client.remove_group)
 
     register = _at_once(kvpool.Client.register)
-    unregister = _at_once(kvpool.Client.unregister)
+    unregister = _in_thread(kvpool.Client.unregister)
     use_engine_memory = _at_once(kvpool.Client.use_engine_memory)
     copy_memory = _in_thread(kvpool.Client.copy_memory)
     put_from = _in_thread(kvpool.Client.put_from)

@@ -399,7 +399,7 @@ class Client:
 
     @raising_kvpool_errors
     def unregister(self, address: int) -> None:
-        """Takes back register(), by the same address."""
+        """Takes back register(), by the same address, once no call uses the memory any more: after its timeout at the most."""
         self._raise_unless_ok(self._raw.unregister(address))
 
     @raising_kvpool_errors

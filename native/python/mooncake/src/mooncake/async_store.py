@@ -91,7 +91,7 @@ class MooncakeDistributedStoreAsync(MooncakeDistributedStore):
 
     async_alloc_from_mem_pool = _at_once(MooncakeDistributedStore.alloc_from_mem_pool)
     async_register_buffer = _at_once(MooncakeDistributedStore.register_buffer)
-    async_unregister_buffer = _at_once(MooncakeDistributedStore.unregister_buffer)
+    async_unregister_buffer = _in_thread(MooncakeDistributedStore.unregister_buffer)
 
     async_put = _in_thread(MooncakeDistributedStore.put)
     async_upsert = _in_thread(MooncakeDistributedStore.upsert)
