@@ -34,6 +34,14 @@ constexpr std::string_view kOffer =
     "kvpool";
 static_assert(kOffer.substr(1, kRawName.size()) == kRawName && kOffer[0] == char{kRawName.size()});
 
+/// From this on a buffer is worth to be passed on.
+constexpr size_t kLargeBytesMin = size_t{64} << 10;
+
+/// Assigning {} would keep the memory.
+void giveBack(std::vector<uint8_t>& buffer) {
+  std::vector<uint8_t>().swap(buffer);
+}
+
 /// One large buffer for each thread goes from connection to connection: only those that are blocked have one.
 std::vector<uint8_t>& spareBuffer() {
   static thread_local std::vector<uint8_t> spare;
@@ -278,7 +286,7 @@ void Session::received(std::span<const uint8_t> bytes) {
 
 void Session::keepRest() {
   if (input_.empty()) {
-    if (kept_.capacity() > kKeptBytesMax) kept_ = {};
+    if (kept_.capacity() > kKeptBytesMax) giveBack(kept_);
     return;
   }
   const bool kept = input_.data() >= kept_.data() && input_.data() < kept_.data() + kept_.size();
@@ -376,12 +384,15 @@ bool Session::sealOne(std::span<const uint8_t> bytes) {
 
 bool Session::seal(std::span<const iovec> pieces) {
   if (state_ != State::Authenticated) return false;
-  if (outgoing_.capacity() < spareBuffer().capacity() && outgoing_.empty()) outgoing_.swap(spareBuffer());
   size_t plain = 0;
   for (const iovec& piece : pieces)
     plain += piece.iov_len;
   // Growing as vectors do would take twice as much.
-  outgoing_.reserve(outgoing_.size() + plain + (plain / kRecordBytes + 1) * kRecordOverheadBytes);
+  const size_t wanted = outgoing_.size() + plain + (plain / kRecordBytes + 1) * kRecordOverheadBytes;
+  if (wanted > kLargeBytesMin && outgoing_.empty() && outgoing_.capacity() < spareBuffer().capacity()) {
+    outgoing_.swap(spareBuffer());
+  }
+  outgoing_.reserve(wanted);
   ERR_clear_error();
   static thread_local std::array<uint8_t, kRecordBytes> together;
   size_t gathered = 0;
@@ -414,7 +425,7 @@ void Session::sent(size_t count) {
   outgoing_.clear();
   if (outgoing_.capacity() <= kKeptBytesMax) return;
   if (spareBuffer().capacity() < outgoing_.capacity()) spareBuffer().swap(outgoing_);
-  outgoing_ = {};
+  giveBack(outgoing_);
 }
 
 void Session::close() {

@@ -85,8 +85,10 @@ class Session {
   /// Bytes for the peer.
   [[nodiscard]] std::span<const uint8_t> outgoing() const { return std::span(outgoing_).subspan(outgoingSent_); }
   void sent(size_t count);
-  /// What holds outgoing().
-  [[nodiscard]] size_t outgoingMemory() const { return outgoing_.capacity(); }
+  /// What holds outgoing(), and what was received and waits for room for its answers.
+  [[nodiscard]] size_t waitingMemory() const {
+    return (outgoing_.empty() ? 0 : outgoing_.capacity()) + (input_.empty() ? 0 : kept_.capacity());
+  }
   /// Says goodbye in outgoing(): what the peer received until then is all of it.
   void close();
 

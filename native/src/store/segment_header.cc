@@ -9,6 +9,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/log.h"
+
 namespace kvpool::store {
 namespace {
 
@@ -210,6 +212,13 @@ Status StatePages::takeBack() {
 Status StatePages::settle(const char* otherwise) const {
   const bool settled = gate_.settle(file_.data() + kStateOffset, kDirectoryOffset - kStateOffset);
   return settled ? Status() : systemError(otherwise, errno);
+}
+
+void StatePages::note(uint32_t exposure) {
+  if (was(exposure)) return;
+  updateBoth([&](SegmentState& state) { state.exposure |= exposure; });
+  const Status settled = settle("cannot write down who may see the segment");
+  if (!settled.ok()) log(LogLevel::Error, settled.text());
 }
 
 Status StatePages::beginLife(uint64_t boot) {

@@ -92,10 +92,8 @@ class StatePages {
 
   [[nodiscard]] const SegmentState& get() const { return state_; }
   [[nodiscard]] bool was(uint32_t exposure) const { return (state_.exposure & exposure) != 0; }
-  /// Before it is so; cheap when it was before.
-  void note(uint32_t exposure) {
-    if (!was(exposure)) updateBoth([&](SegmentState& state) { state.exposure |= exposure; });
-  }
+  /// Before it is so, and on the disk where there is one; cheap when it was before.
+  void note(uint32_t exposure);
   [[nodiscard]] wire::ActiveVersions active() const { return {state_.activeWire, state_.activeLayout}; }
 
   /// Stores a changed state over the older copy; returns when it is in the file.

@@ -231,27 +231,30 @@ TEST_F(SecuredStreamTest, WhatIsHeldOrHasNoRoomGoesOnWithoutMoreBytes) {
 TEST_F(SecuredStreamTest, WhatIsSealedCountsAsUnsentAndIsOneRecordWhereMemoryIsScarce) {
   pair(dialing(), listening());
   ASSERT_TRUE(untilOpened());
+  unsent_.bytes += 100;  // of another one
   const uint64_t before = unsent_.bytes;
-  std::vector<uint8_t> value(size_t{32} << 20);
-  dialer_.stream->hold();  // takes nothing
+  std::vector<uint8_t> value(size_t{64} << 20);
+  dialer_.expected.resize(value.size());
+  listener_.stream->out().addFrame(frame(1));
   listener_.stream->out().addPayload(1, Pieces(value.data(), value.size()), value.size());
-  const auto blockedBytes = [&] {
-    for (int i = 0; i < 50; ++i) {
+  // The dialer takes nothing while the loop does not run.
+  const auto unsentWhenBlocked = [&] {
+    for (int i = 0; i < 50; ++i)
       listener_.stream->flush();
-      listener_.streams.settle([] {});
-    }
+    EXPECT_EQ(listener_.stream->out().unsentPayloads(), 1u);
     return unsent_.bytes - before;
   };
-  EXPECT_GT(blockedBytes(), 4 * OutQueue::kSendBytes / 5);
-  EXPECT_LT(blockedBytes(), 3 * OutQueue::kSendBytes / 2) << "a buffer twice as large as what is in it";
+  EXPECT_GT(unsentWhenBlocked(), OutQueue::kSendBytes);
+  EXPECT_LT(unsentWhenBlocked(), 3 * OutQueue::kSendBytes / 2) << "a buffer twice as large as what is in it";
 
-  dialer_.expected.resize(value.size());
-  unsent_.bytesMax = 1;  // scarce
-  dialer_.stream->release();
-  for (int i = 0; i < 20; ++i)
+  unsent_.bytesMax = 100;  // scarce
+  for (int i = 0; i < 10; ++i)
     loop_.runOnce(1);
-  dialer_.stream->hold();
-  EXPECT_LT(blockedBytes(), OutQueue::kSendBytes / 4);
+  EXPECT_GT(unsentWhenBlocked(), 0u);
+  EXPECT_LT(unsentWhenBlocked(), OutQueue::kSendBytes / 4);
+
+  ASSERT_TRUE(until([&] { return dialer_.payloads == 1; }));
+  EXPECT_EQ(unsent_.bytes, before) << "an idle connection has no buffer that counts";
 }
 
 TEST_F(SecuredStreamTest, SaysHowItEnded) {

@@ -178,7 +178,7 @@ Status ClientSessions::admitWrite(Session& session, const WriteRequest& request,
     ++context_.stats.authRefusals;
     return {KV_NOT_PERMITTED,
             "a client has this segment in shared memory, so it takes objects of the tenant default only, until its "
-            "machine is started again or the segment's file is made anew"};
+            "machine is started again or the node with an empty segment"};
   }
   if (!request.staging) return {};
   if (session.stagingBytes == 0) return {KV_INVALID_ARGUMENT, "no staging memory is attached"};
@@ -313,8 +313,10 @@ void ClientSessions::attach(ConnectionId id, Session& session, const ShmAttach& 
   session.attach = Attach{request.requestId, request.stagingBytes};
   if (context_.config.separatesTenants && context_.state.was(store::kHeldTenants)) {
     session.attach->bytes = 0;
-    return stagingMapped(
-        id, {KV_NOT_PERMITTED, "objects of tenants are or were in the segment, which would show all their bytes"});
+    return stagingMapped(id,
+                         {KV_NOT_PERMITTED,
+                          "objects of tenants are or were in the segment, which would show all their bytes; start the "
+                          "node with an empty one"});
   }
   if (request.stagingBytes == 0) return stagingMapped(id, {});
   if (const Status room = staging_.take(request.stagingBytes); !room.ok()) {

@@ -119,9 +119,10 @@ struct CoreContext {
         stream(objects, tier) {}
 
   /// Before an object with this qualified key comes: whether it may, as far as others could see it in shared memory.
+  /// That it came is known also when tenants are separated again.
   bool takes(std::string_view key) {
-    if (!config.separatesTenants || !OwnKeys::isOfTenant(key)) return true;
-    if (state.was(store::kShown)) return false;
+    if (!OwnKeys::isOfTenant(key)) return true;
+    if (config.separatesTenants && state.was(store::kShown)) return false;
     state.note(store::kHeldTenants);
     return true;
   }

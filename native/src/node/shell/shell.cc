@@ -109,8 +109,8 @@ void Shell::turn() {
     core_.endTurn();
     act();
   };
-  streams_.settle(endTurn, kRoundsPerTurn);
   streams_.keepTo(unsent_);
+  streams_.settle(endTurn, kRoundsPerTurn);
 }
 
 void Shell::tick() {

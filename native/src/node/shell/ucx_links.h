@@ -20,9 +20,9 @@ namespace kvpool::node {
 /// A worker with which the segment is registered, and staging memory for what an SSD reads; their keys are never told
 /// to anybody.
 struct UcxSource {
+  ssd::BlockBuffer ofTier = {};  // first: the worker may read it until it ends
   std::unique_ptr<ucx::Worker> worker;
   ucx::MemoryHandle* segment = nullptr;
-  ssd::BlockBuffer ofTier = {};
   ucx::MemoryHandle* tier = nullptr;
 
   [[nodiscard]] std::span<uint8_t> tierBytes() const { return ofTier.bytes(); }

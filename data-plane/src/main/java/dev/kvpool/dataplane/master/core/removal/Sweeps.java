@@ -113,7 +113,7 @@ public final class Sweeps {
      */
     public void begin(Sweep sweep, PendingReply reply) {
         sweep.reply = reply;
-        sweep.walk = index.recency().fromFirst();
+        sweep.walk = index.recency().throughAll();
         sweeps.add(sweep);
     }
 

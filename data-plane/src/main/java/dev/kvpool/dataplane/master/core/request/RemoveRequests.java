@@ -259,12 +259,12 @@ final class RemoveRequests {
         @Override
         public void visit(StoredObject object, Sweeps.Sweep sweep, long nowMs) {
             Key key = object.key();
+            if (!sweep.force() && userObjection(key, object, false, nowMs) != Status.OK) {
+                return;
+            }
             Status objection = objection(key, object, sweep.force(), nowMs);
             if (objection != Status.OK) {
-                boolean isInUse = objection == Status.HAS_LEASE || objection == Status.BUSY;
-                if (sweep.force() || !isInUse) {
-                    sweep.stays(objection);
-                }
+                sweep.stays(objection);
                 return;
             }
             sweep.removing();
