@@ -169,7 +169,9 @@ public final class Removals {
                 != null;
     }
 
-    private void vanish(Key key, ObjectId id, boolean alone, long nowMs, Consumer<Status> whenDone) {
+    private void vanish(Key key, ObjectId id, boolean wasAlone, long nowMs, Consumer<Status> whenDone) {
+        // While copies were waited for, a node may have joined that has another one.
+        boolean alone = wasAlone && hasNoOther(key, id, nowMs);
         StoredObject object = index.object(id, key);
         if (object == null && members.isAllInView() && alone) {
             whenDone.accept(Status.OK);
@@ -205,6 +207,12 @@ public final class Removals {
                 whenDone.accept(outcome.status());
             }
         });
+    }
+
+    private boolean hasNoOther(Key key, ObjectId id, long nowMs) {
+        return index.published(key) == null
+                && index.remains().of(key).stream().allMatch(id::equals)
+                && !lateWrites.mayCome(key, nowMs);
     }
 
     /** Whether other objects of the key are, or may come to be, in some directory when its published one is freed. */
