@@ -16,7 +16,8 @@ class LinksTest : public testing::Test, private RemoteEvents {
  protected:
   LinksTest() {
     auto worker = ucx::Worker::create(test::FakeUcx::api());
-    UcxSource source{std::move(worker.value()), nullptr};
+    UcxSource source;
+    source.worker = std::move(worker.value());
     source.segment = source.worker->map(segment_.data(), segment_.size()).value();
     source.ofTier = ssd::BlockBuffer(1 << 20);
     source.tier = source.worker->map(source.ofTier.bytes().data(), 1 << 20).value();
