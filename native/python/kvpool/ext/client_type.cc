@@ -185,7 +185,12 @@ PyObject* clientRegister(PyObject* self, PyObject* arguments) {
   if (!readUnsigned(addressObject, address) || !readUnsigned(lengthObject, length)) return nullptr;
   const ClientEntry entry(self);
   if (!entry) return nullptr;
-  return PyLong_FromLong(kv_client_register(entry.handle(), pointerTo(address), length));
+  int32_t status = KV_OK;
+  {
+    WithoutGil unlocked;  // for memory of an NPU it may load CANN and open that
+    status = kv_client_register(entry.handle(), pointerTo(address), length);
+  }
+  return PyLong_FromLong(status);
 }
 
 PyObject* clientUnregister(PyObject* self, PyObject* arguments) {

@@ -8,7 +8,7 @@ import pytest
 from conftest import EXISTS, GET, PUT, PUT_END, PUT_PARTS, PUT_REVOKE, PUT_START, SETUP, Fake
 from unreadable import Unreadable
 
-from kvpool import PARTS_MAX, CallError, Status
+from kvpool import PARTS_MAX, CallError, Client, Status
 from mooncake.connection import pool as pool_module
 from mooncake.engine import TransferEngine
 from mooncake.ranges import lines as batches
@@ -44,6 +44,26 @@ def memory(store: MooncakeDistributedStore) -> Memory:
 @pytest.fixture
 def lent(either: MooncakeDistributedStore) -> Memory:
     return Memory(either)
+
+
+def test_an_address_that_is_registered_again_while_the_library_waits(
+    either: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As another thread does: it has let go of the address, and returns when no batch uses it."""
+    memory = (ctypes.c_char * 4096)()
+    at = ctypes.addressof(memory)
+    unregister = Client.unregister
+
+    def unregister_and_wait(client: Client, address: int) -> None:
+        unregister(client, address)
+        assert either.register_buffer(address, 4096) == 0
+
+    assert either.register_buffer(at, 4096) == 0
+    monkeypatch.setattr(Client, "unregister", unregister_and_wait)
+    assert either.unregister_buffer(at) == 0
+    monkeypatch.undo()
+    assert either._pool._registered.covers(at, 4096)
+    assert either.unregister_buffer(at) == 0
 
 
 # ---- one call

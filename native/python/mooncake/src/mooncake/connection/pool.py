@@ -82,8 +82,9 @@ class Pool:
 
     def unregister(self, address: int) -> None:
         """Nothing is copied to or from that memory any more when it returns."""
-        self.client.unregister(address)
+        # First: the library waits with this, and meanwhile takes the address again, which is another range then.
         self._registered.remove(address)
+        self.client.unregister(address)
 
     def _attach(self, settings: AgentSettings) -> None:
         self.hostname = socket.gethostname()
