@@ -129,7 +129,7 @@ Result<uint64_t> AgentClient::submit(client::OpCode op, kv_op* table, uint32_t c
   if (op == client::OpCode::Locate) return {KV_INVALID_ARGUMENT, "copies are not located through an agent"};
   LentMemory::Loans loans;
   client::Submission submission = client::submissionOf(op, table, count, options, memory_, net::steadyMs(), loans);
-  client::DeviceCopies::Staged staged = devices_.stage(submission, table);
+  client::DeviceCopies::Staged staged = devices_.stage(submission, table, loans);
   const std::lock_guard lock(mutex_);
   Result<client::BatchId> taken = pending_.add(submission, table, count, std::move(loans));
   if (!taken.ok()) return taken;
@@ -143,6 +143,7 @@ Result<uint64_t> AgentClient::submit(client::OpCode op, kv_op* table, uint32_t c
 }
 
 int32_t AgentClient::wait(uint64_t batch, uint32_t timeoutMs) {
+  const LentMemory::Loans loans = devices_.borrowed(batch);
   std::unique_lock lock(mutex_);
   if (!pending_.has(batch)) return KV_INVALID_ARGUMENT;
   const auto isOver = [&] { return pending_.isOver(batch); };

@@ -63,7 +63,7 @@ Status Client::awaitLeader() {
 Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const BatchOptions& options) {
   LentMemory::Loans loans;
   Submission submission = submissionOf(op, table, count, options, memory_, net::steadyMs(), loans);
-  DeviceCopies::Staged staged = devices_.stage(submission, table);
+  DeviceCopies::Staged staged = devices_.stage(submission, table, loans);
   std::unique_lock lock(driver_.mutex());
   if (!driver_.running()) return kDefunct;
   const bool names =
@@ -101,6 +101,7 @@ void Client::stateChanged() {
 
 int32_t Client::wait(uint64_t batch, uint32_t timeoutMs) {
   const auto deadline = steady_clock::now() + milliseconds(timeoutMs);
+  const LentMemory::Loans loans = devices_.borrowed(batch);
   std::unique_lock lock(driver_.mutex());
   if (!pending_.has(batch)) return KV_INVALID_ARGUMENT;
   if (!driver_.await(lock, deadline, [&] { return pending_.isOver(batch); })) return KV_TIMEOUT;

@@ -17,9 +17,25 @@ ascend::Copy copyOf(void* to, const void* from, uint64_t length, bool toDevice) 
           toDevice ? kHost : kDevice};
 }
 
+LentMemory::Loans stillLent(const std::vector<std::weak_ptr<const LentMemory::Region>>& regions) {
+  LentMemory::Loans loans;
+  for (const auto& region : regions) {
+    if (LentMemory::Loan loan = region.lock()) loans.push_back(std::move(loan));
+  }
+  return loans;
+}
+
+bool areOf(const LentMemory::Loans& loans, std::span<const kv_piece> pieces) {
+  return std::all_of(pieces.begin(), pieces.end(), [&](const kv_piece& piece) {
+    return piece.length == 0 || std::any_of(loans.begin(), loans.end(), [&](const LentMemory::Loan& loan) {
+             return LentMemory::isOf(loan, piece.data, piece.length);
+           });
+  });
+}
+
 }  // namespace
 
-DeviceCopies::Staged DeviceCopies::stage(Submission& submission, kv_op* table) {
+DeviceCopies::Staged DeviceCopies::stage(Submission& submission, kv_op* table, const LentMemory::Loans& loans) {
   Staged staged;
   const bool isWrite = submission.op == OpCode::Put || submission.op == OpCode::PutParts;
   ascend::Npu* npu = npu_.get();
@@ -34,6 +50,7 @@ DeviceCopies::Staged DeviceCopies::stage(Submission& submission, kv_op* table) {
     line.refused = done.code();
     if (staged.refusal_.ok()) staged.refusal_ = std::move(done);
   }
+  if (staged.isRead_ && !staged.lines_.empty()) staged.regions_.assign(loans.begin(), loans.end());
   return staged;
 }
 
@@ -88,6 +105,12 @@ void DeviceCopies::keep(BatchId batch, Staged staged) {
   kept_.emplace(batch, std::move(staged));
 }
 
+LentMemory::Loans DeviceCopies::borrowed(BatchId batch) {
+  const std::lock_guard lock(mutex_);
+  const auto kept = kept_.find(batch);
+  return kept == kept_.end() ? LentMemory::Loans() : stillLent(kept->second.regions_);
+}
+
 Status DeviceCopies::collect(BatchId batch) {
   Staged staged;
   {
@@ -98,9 +121,16 @@ Status DeviceCopies::collect(BatchId batch) {
   }
   Status first = staged.refusal_;
   if (!staged.isRead_) return first;
+  const LentMemory::Loans loans = stillLent(staged.regions_);
+  const bool allLent = loans.size() == staged.regions_.size();
   for (const auto& line : staged.lines_) {
     kv_op& op = staged.table_[line->index];
     if (op.status != KV_OK) continue;
+    if (!allLent && !areOf(loans, line->wanted)) {
+      op.status = KV_NOT_REGISTERED;
+      if (first.ok()) first = {op.status, "memory of an NPU was unregistered before its batch was waited for"};
+      continue;
+    }
     std::vector<ascend::Copy> copies;
     uint64_t left = op.result_length;
     for (size_t i = 0; i < line->pieces.size(); ++i) {

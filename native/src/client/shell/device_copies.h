@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ascend/cann/npu.h"
+#include "base/lent_memory.h"
 #include "base/status.h"
 #include "client/core/batch.h"
 #include "client/shell/client_npu.h"
@@ -55,17 +56,21 @@ class DeviceCopies {
     };
     kv_op* table_ = nullptr;
     bool isRead_ = false;
+    std::vector<std::weak_ptr<const LentMemory::Region>> regions_;  // where its lines are read to, if registered
     std::vector<std::unique_ptr<Line>> lines_;
     Status refusal_;
   };
 
   /// Puts memory of the host in the place of an NPU's, with its bytes where they are to be written. Lines for which
-  /// that fails are refused. `table` is read by collect().
-  Staged stage(Submission& submission, kv_op* table);
+  /// that fails are refused. `table` is read by collect(). `loans` are the batch's.
+  Staged stage(Submission& submission, kv_op* table, const LentMemory::Loans& loans);
   /// Until the batch, which has this number now, is collected.
   void keep(BatchId batch, Staged staged);
+  /// Of a batch whose values collect() is to bring into an NPU's memory: with these that memory is there until then.
+  LentMemory::Loans borrowed(BatchId batch);
   /// After the batch has ended: brings values that were read into the NPU's memory, and gives back what it kept. Lines
-  /// for which that fails get KV_TRANSFER_FAILED. The first reason why a line was refused or failed is returned.
+  /// for which that fails get KV_TRANSFER_FAILED, and KV_NOT_REGISTERED those whose memory was unregistered after the
+  /// batch had ended: it may be another's by now. The first reason why a line was refused or failed is returned.
   Status collect(BatchId batch);
   /// Within this process, at once: all of them, or a failure after which any may have been made.
   Status copy(std::span<const kv_memory_copy> copies);

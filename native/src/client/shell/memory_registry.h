@@ -37,7 +37,7 @@ class MemoryRegistry {
   /// From now on what that engine lends counts too. Engines that ended are forgotten.
   void borrowFrom(std::shared_ptr<const LentMemory> lender);
   /// Whether the range lies in one region. Zero bytes need none. The region is added to `loans`, where it stands once
-  /// for pieces that follow each other in it.
+  /// for pieces in turn in a few regions.
   [[nodiscard]] bool covers(const void* address, uint64_t length, LentMemory::Loans& loans) const;
 
  private:

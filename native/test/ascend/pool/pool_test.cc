@@ -432,6 +432,29 @@ TEST_F(NpuPool, ACopyThatFailsIsAFailureOfItsLine) {
   EXPECT_EQ(exists(client_.get(), "k"), KV_NOT_FOUND);
 }
 
+TEST_F(NpuPool, MemoryThatWasUnregisteredIsNotWrittenAnyMore) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  const std::string value = pattern(3, 100000);
+  ASSERT_EQ(put(client_.get(), "k", value), KV_OK);
+  const std::string others(value.size(), 'x');
+  const NpuMemory memory(others);
+  const NpuMemory kept(others);
+  for (const NpuMemory* one : {&memory, &kept})
+    ASSERT_EQ(kv_client_register(client_.get(), one->at(), value.size()), KV_OK);
+  kv_batch_options options{};
+  options.struct_size = sizeof options;
+  options.flags = KV_BATCH_REGISTERED;
+  std::vector<kv_op> lines{line("k", memory.at(), value.size()), line("k", kept.at(), value.size())};
+  uint64_t batch = 0;
+  ASSERT_EQ(kv_client_submit(client_.get(), KV_OP_GET, lines.data(), 2, &options, &batch), KV_OK);
+  EXPECT_EQ(kv_client_unregister(client_.get(), memory.at()), KV_OK) << "without a wait for the batch";
+  ASSERT_EQ(kv_client_wait(client_.get(), batch, 30000), KV_OK);
+  EXPECT_EQ(lines[0].status, KV_NOT_REGISTERED);
+  EXPECT_TRUE(memory.bytes() == others) << "it may be another's by now";
+  EXPECT_EQ(lines[1].status, KV_OK);
+  EXPECT_TRUE(kept.bytes() == value);
+}
+
 TEST_F(NpuPool, ACopyThatHangsIsAFailureOfItsLineAfterTheTimeout) {
   const Environment timeout("ASCEND_TRANSFER_TIMEOUT", "200");
   ASSERT_NO_FATAL_FAILURE(start());
