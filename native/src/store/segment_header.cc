@@ -166,8 +166,8 @@ Status formatAgain(std::span<uint8_t> file, const SegmentIdentity& identity, Sto
   const Geometry geometry = planGeometry(file.size()).value();
   clearDirectory(file, geometry, gate);
   if (!gate.settle(file.data(), geometry.dataOffset)) return systemError("cannot format the segment again", errno);
-  const std::optional<SegmentState> before = newestState(file);
-  formatSegment(file, geometry, identity, gate, before ? before->exposure : 0);  // its bytes are what they were
+  const std::optional<SegmentState> latest = newestState(file);
+  formatSegment(file, geometry, identity, gate, latest ? latest->exposure : 0);  // its bytes are what they were
   return {};
 }
 

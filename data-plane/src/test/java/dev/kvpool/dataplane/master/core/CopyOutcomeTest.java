@@ -4,7 +4,10 @@ package dev.kvpool.dataplane.master.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -154,6 +157,23 @@ class CopyOutcomeTest {
 
         assertThat(pool.find("k").payloadLength()).isEqualTo(200);
         assertThat(pool.node("b").directory()).allMatch(record -> record.payloadLength() == 200);
+    }
+
+    @Test
+    void aPutWhileARemovalWaitsForTheCopyStays() {
+        Scenario pool = copying(true);
+        long removal = pool.beginRemoval("k", true);
+        assertThat(pool.isAnswered(removal)).isFalse();
+        GrantReply granted = pool.grantPreferring("k", "c");
+        ObjectId later = granted.grants().getFirst().objectId();
+        assertThat(pool.published(pool.publish(later, "k", pool.write(granted, "k", 100))))
+                .isEqualTo(Status.OK);
+
+        pool.node("b").hold(false);
+        pool.world.run(100);
+
+        assertThat(pool.reply(removal, RemoveReply.class).results()).containsExactly(Status.OK);
+        assertThat(pool.find("k").objectId()).isEqualTo(later);
     }
 
     @Test

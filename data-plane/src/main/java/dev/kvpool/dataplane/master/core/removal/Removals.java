@@ -170,8 +170,9 @@ public final class Removals {
     }
 
     private void vanish(Key key, ObjectId id, boolean wasAlone, long nowMs, Consumer<Status> whenDone) {
-        // While copies were waited for, a node may have joined that has another one.
-        boolean alone = wasAlone && hasNoOther(key, id, nowMs);
+        // While copies were waited for, a node may have joined that has an earlier one. What is newer was put
+        // meanwhile, and stays.
+        boolean alone = wasAlone && hasNoEarlier(key, id);
         StoredObject object = index.object(id, key);
         if (object == null && members.isAllInView() && alone) {
             whenDone.accept(Status.OK);
@@ -209,10 +210,10 @@ public final class Removals {
         });
     }
 
-    private boolean hasNoOther(Key key, ObjectId id, long nowMs) {
-        return index.published(key) == null
-                && index.remains().of(key).stream().allMatch(id::equals)
-                && !lateWrites.mayCome(key, nowMs);
+    private boolean hasNoEarlier(Key key, ObjectId id) {
+        StoredObject published = index.published(key);
+        return (published == null || !id.isNewerThan(published.id()))
+                && index.remains().of(key).stream().noneMatch(id::isNewerThan);
     }
 
     /** Whether other objects of the key are, or may come to be, in some directory when its published one is freed. */
