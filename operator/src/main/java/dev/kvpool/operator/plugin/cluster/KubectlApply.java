@@ -57,8 +57,8 @@ final class KubectlApply {
                     .build();
             return all.resource(wanted).patch(apply, wanted);
         }
-        ObjectNode patch =
-                ThreeWayMerge.patch(before.orElseGet(JsonNodeFactory.instance::objectNode), tree(wanted), tree(actual));
+        ObjectNode patch = ThreeWayMerge.patch(
+                before.orElseGet(JsonNodeFactory.instance::objectNode), noted(wanted), tree(actual));
         return one.patch(terms.withPatchType(PatchType.JSON_MERGE).build(), patch.toString());
     }
 
@@ -78,6 +78,15 @@ final class KubectlApply {
                 .max(Comparator.comparing((ManagedFieldsEntry entry) -> KUBECTL.equals(entry.getManager()))
                         .thenComparing(entry -> Objects.requireNonNullElse(entry.getTime(), "")))
                 .map(ManagedFieldsEntry::getManager);
+    }
+
+    /** With the note that kubectl leaves of what it applies; there are annotations in what it applies for that, and in what it notes. */
+    private ObjectNode noted(GenericKubernetesResource wanted) {
+        ObjectNode noted = tree(wanted);
+        ObjectNode annotations = noted.withObject("/metadata/annotations");
+        String text = noted.toString();
+        annotations.put(LAST_APPLIED, text);
+        return noted;
     }
 
     private ObjectNode tree(GenericKubernetesResource object) {

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
  * Custom resources in a file, as the API server would store them if kubectl applied the file: checked, and with their defaults, and nothing
@@ -51,7 +52,7 @@ public final class SpecFile {
             }
         } catch (IOException e) {
             throw new PluginException("%s cannot be read: %s".formatted(file, e));
-        } catch (IllegalArgumentException | KubernetesClientException e) {
+        } catch (IllegalArgumentException | KubernetesClientException | YamlEngineException e) {
             throw new PluginException("%s does not hold objects in YAML or JSON".formatted(file));
         }
         if (objects.isEmpty()) {
@@ -60,9 +61,12 @@ public final class SpecFile {
         return new SpecFile(file, on, objects);
     }
 
-    /** What kubectl get writes of several is one list. */
+    /** What kubectl get writes of several is one list. A document may be empty but for comments. */
     private static List<GenericKubernetesResource> listed(
             GenericKubernetesResource parsed, KubernetesSerialization text) {
+        if (parsed == null) {
+            return List.of();
+        }
         return "List".equals(parsed.getKind())
                         && parsed.getAdditionalProperties().get("items") instanceof Collection<?> items
                 ? items.stream()

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 
 /**
  * What kubectl apply sends for a custom resource: a merge patch (RFC 7386) with what the file says otherwise than the stored object, and
- * without what the file last applied had and this one has not. What others have set stays. Pure.
+ * without what the file last applied had and this one has not, or has newly as null. What others have set stays. Pure.
  */
 public final class ThreeWayMerge {
     private ThreeWayMerge() {}
@@ -42,12 +42,17 @@ public final class ThreeWayMerge {
 
     private static void remove(ObjectNode before, ObjectNode wanted, ObjectNode patch) {
         before.forEachEntry((name, value) -> {
-            JsonNode next = wanted.path(name);
-            if (next.isMissingNode() || next.isNull()) {
+            if (!wanted.has(name)) {
                 patch.putNull(name);
-            } else if (value instanceof ObjectNode inner && next instanceof ObjectNode there) {
+            }
+        });
+        wanted.forEachEntry((name, value) -> {
+            JsonNode had = before.path(name);
+            if (value.isNull() && !had.isNull()) {
+                patch.putNull(name);
+            } else if (value instanceof ObjectNode inner) {
                 ObjectNode within = patch.path(name) instanceof ObjectNode known ? known : patch.objectNode();
-                remove(inner, there, within);
+                remove(had instanceof ObjectNode there ? there : patch.objectNode(), inner, within);
                 if (!within.isEmpty()) {
                     patch.set(name, within);
                 }

@@ -59,10 +59,8 @@ class SpecFileTest {
 
     @Test
     void whatTheFileAppliedLastHadAndThisOneHasNotIsRemoved() throws IOException {
-        client.resource(pool(MOVE, Map.of("kubectl.kubernetes.io/last-applied-configuration", """
-                {"apiVersion": "kvpool.dev/v1alpha1", "kind": "KvCachePool", "metadata": {"name": "demo"},
-                 "spec": {"onDataLoss": "Move", "security": {"mode": "Off"}, "storage": [{"name": "a", "capacity": "1Gi"}]}}
-                """)))
+        client.resource(pool(MOVE, Map.of("kubectl.kubernetes.io/last-applied-configuration", appliedLast("""
+                {"onDataLoss":"Move","security":{"mode":"Off"},"storage":[{"capacity":"1Gi","name":"a"}]}"""))))
                 .create();
 
         assertThat(applied(PLAIN).onDataLoss()).isEqualTo(DataLossPolicy.WAIT);
@@ -87,10 +85,8 @@ class SpecFileTest {
                 client.resource(pool).fieldManager("kustomize-controller").serverSideApply();
             case "the client" ->
                 client.resource(pool(
-                                PLAIN,
-                                Map.of(
-                                        "kubectl.kubernetes.io/last-applied-configuration",
-                                        "{\"spec\": {\"storage\": [{\"name\": \"a\", \"capacity\": \"1Gi\"}]}}")))
+                                PLAIN, Map.of("kubectl.kubernetes.io/last-applied-configuration", appliedLast("""
+                                        {"security":{"mode":"Off"},"storage":[{"capacity":"1Gi","name":"a"}]}"""))))
                         .create();
             default -> client.resource(pool).create();
         }
@@ -166,12 +162,50 @@ class SpecFileTest {
                 .hasMessageContaining("several objects of kind KvCachePool (demo, other)");
     }
 
+    @Test
+    void whatIsNullInTheFileIsRemoved() throws IOException {
+        client.resource(pool(MOVE, Map.of())).create();
+
+        assertThat(applied(MOVE.replace("Move", "null")).onDataLoss()).isEqualTo(DataLossPolicy.WAIT);
+    }
+
+    /** As templates leave them where there is nothing to say. */
+    @ParameterizedTest
+    @ValueSource(strings = {"  # nothing\n", "null\n", "{}\n"})
+    void documentsWithoutAnObjectAreLeftOut(String document) throws IOException {
+        Path file = written(PLAIN);
+        Files.writeString(file, document + "---\n" + Files.readString(file));
+
+        assertThat(SpecFile.of(file, cluster)
+                        .one(KvCachePool.class)
+                        .getMetadata()
+                        .getName())
+                .isEqualTo("demo");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a: [", "a: b: c", "text", "[1]", "\"a"})
+    void whatIsNoYamlOrNoObjectIsToldSo(String text) throws IOException {
+        Path file = Files.writeString(folder.resolve("broken.yaml"), text);
+
+        assertThatThrownBy(() -> SpecFile.of(file, cluster))
+                .isInstanceOf(PluginException.class)
+                .hasMessageContaining("does not hold objects in YAML or JSON");
+    }
+
     private KvCachePoolSpec applied(String spec) throws IOException {
         return SpecFile.of(written(spec), cluster).one(KvCachePool.class).getSpec();
     }
 
     private Path written(String spec) throws IOException {
         return Files.writeString(folder.resolve("file.yaml"), yaml(spec));
+    }
+
+    /** The note that kubectl leaves, which always has annotations. */
+    private String appliedLast(String spec) {
+        return """
+                {"apiVersion":"kvpool.dev/v1alpha1","kind":"KvCachePool","metadata":{"annotations":{},"name":"demo","namespace":"%s"},"spec":%s}
+                """.formatted(namespace, spec);
     }
 
     private static String yaml(String spec) {
