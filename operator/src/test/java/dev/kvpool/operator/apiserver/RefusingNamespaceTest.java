@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -44,11 +45,33 @@ class RefusingNamespaceTest {
     void podsThatAreNotCreatedAreToldWithTheCause() {
         PoolUnderTest pool = OPERATOR.make("quota", "{storage: [{name: a, capacity: 1Gi}]}");
         await().untilAsserted(() -> assertThat(pool.set("a")).isNotNull());
-        String now = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+        says(
+                pool,
+                "FailedCreate",
+                "create Pod quota-a-0 in StatefulSet quota-a failed error: pods \"quota-a-0\" is forbidden: exceeded quota: team",
+                Instant.now().minusSeconds(60));
+
+        await().untilAsserted(
+                        () -> assertThat(pool.condition(ConditionType.PROGRESSING)
+                                        .map(Condition::message)
+                                        .orElse(""))
+                                .contains(
+                                        "Kubernetes cannot create pods of StatefulSet quota-a: pods \"quota-a-0\" is forbidden: exceeded quota: team."));
+
+        says(pool, "SuccessfulCreate", "create Pod quota-a-0 in StatefulSet quota-a successful", Instant.now());
+
+        await().untilAsserted(() -> assertThat(pool.condition(ConditionType.PROGRESSING)
+                        .map(Condition::message)
+                        .orElse(""))
+                .doesNotContain("Kubernetes cannot create"));
+    }
+
+    private static void says(PoolUnderTest pool, String reason, String message, Instant at) {
+        String time = at.truncatedTo(ChronoUnit.SECONDS).toString();
         OPERATOR.client()
                 .resource(new EventBuilder()
                         .withNewMetadata()
-                        .withName("refused-1")
+                        .withName("of-quota-a." + reason.toLowerCase(Locale.ROOT))
                         .withNamespace(NAMESPACE)
                         .endMetadata()
                         .withNewInvolvedObject()
@@ -58,25 +81,16 @@ class RefusingNamespaceTest {
                         .withNamespace(NAMESPACE)
                         .withUid(pool.set("a").getMetadata().getUid())
                         .endInvolvedObject()
-                        .withType("Warning")
-                        .withReason("FailedCreate")
-                        .withMessage(
-                                "create Pod quota-a-0 in StatefulSet quota-a failed error: pods \"quota-a-0\" is forbidden: "
-                                        + "exceeded quota: team")
-                        .withFirstTimestamp(now)
-                        .withLastTimestamp(now)
+                        .withType("Normal")
+                        .withReason(reason)
+                        .withMessage(message)
+                        .withFirstTimestamp(time)
+                        .withLastTimestamp(time)
                         .withNewSource()
                         .withComponent("statefulset-controller")
                         .endSource()
                         .build())
                 .create();
-
-        await().untilAsserted(
-                        () -> assertThat(pool.condition(ConditionType.PROGRESSING)
-                                        .map(Condition::message)
-                                        .orElse(""))
-                                .contains(
-                                        "Kubernetes cannot create pods of StatefulSet quota-a: pods \"quota-a-0\" is forbidden: exceeded quota: team."));
     }
 
     private static void enforce(String level) {

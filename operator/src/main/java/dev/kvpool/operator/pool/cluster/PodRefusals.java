@@ -20,8 +20,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -51,19 +54,19 @@ final class PodRefusals {
     }
 
     private static boolean lacksPods(HasMetadata child, List<ObservedPod> pods) {
-        long there = pods.stream()
-                .filter(pod -> pod.name().startsWith(child.getMetadata().getName() + "-"))
-                .count();
+        Set<String> there = pods.stream().map(ObservedPod::name).collect(Collectors.toSet());
+        String name = child.getMetadata().getName();
         return switch (child) {
             case StatefulSet set ->
-                there < Objects.requireNonNullElse(set.getSpec().getReplicas(), 1);
+                IntStream.range(0, Objects.requireNonNullElse(set.getSpec().getReplicas(), 1))
+                        .anyMatch(ordinal -> !there.contains(name + "-" + ordinal));
             case DaemonSet set ->
                 set.getStatus() != null
                         && count(set.getStatus().getCurrentNumberScheduled())
                                 < count(set.getStatus().getDesiredNumberScheduled());
             case Job job
             when ObservedJob.hasRole(job, PoolLabels.ROLE_PREFLIGHT) ->
-                there == 0
+                there.stream().noneMatch(pod -> pod.startsWith(name + "-"))
                         && (job.getStatus() == null
                                 || job.getStatus().getConditions().isEmpty());
             default -> false;
@@ -81,17 +84,22 @@ final class PodRefusals {
 
     private static Optional<String> ofWorkload(HasMetadata child, KubernetesClient client, Instant now) {
         try {
-            return client
-                    .events()
+            List<Event> events = client.events()
                     .v1()
                     .events()
                     .inNamespace(child.getMetadata().getNamespace())
                     .withField("regarding.uid", child.getMetadata().getUid())
-                    .withField("reason", "FailedCreate")
                     .list()
-                    .getItems()
-                    .stream()
-                    .filter(event -> event.getNote() != null)
+                    .getItems();
+            // What kept one away keeps others away no more once one has been created.
+            Instant created = events.stream()
+                    .filter(event -> "SuccessfulCreate".equals(event.getReason()))
+                    .map(PodRefusals::lastSeen)
+                    .max(Comparator.naturalOrder())
+                    .orElse(Instant.EPOCH);
+            return events.stream()
+                    .filter(event -> "FailedCreate".equals(event.getReason()) && event.getNote() != null)
+                    .filter(event -> lastSeen(event).isAfter(created))
                     .filter(event -> Duration.between(lastSeen(event), now).compareTo(FRESH) < 0)
                     .max(Comparator.comparing(PodRefusals::lastSeen))
                     .map(event -> Quoted.cut(
