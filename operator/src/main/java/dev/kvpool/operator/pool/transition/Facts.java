@@ -47,10 +47,17 @@ final class Facts {
                 null);
     }
 
-    /** The same step, about another pod in the place of the one it began with. */
+    /**
+     * The same step, about another pod in the place of the one it began with. On the way back, where nothing can be lost by an upgrade any
+     * more, it is not expected to hold what was in the memory of the one before.
+     */
     static StepStatus about(StepStatus step, Member other) {
-        return step.with(
-                of(step, other, step.before().incarnation(), step.before().objects()));
+        boolean fresh = step.because() == StepCause.ROLLBACK && !other.outlives();
+        return step.with(of(
+                step,
+                other,
+                step.before().incarnation(),
+                fresh ? null : step.before().objects()));
     }
 
     /** A step of an upgrade as one of the way back, with what was noted when it began: what must differ from that differs still. */
@@ -91,6 +98,13 @@ final class Facts {
                         || node.objects() <= step.before().objects())
                 .isPresent();
         return !member.ready() && (unmet || member.holdsNothing());
+    }
+
+    /** What was there when the step began was not put there by the image that its pod has now, or is there no more. */
+    static boolean isOfAnotherImage(StepStatus step, Member member) {
+        boolean gone = !member.outlives()
+                && (!isStillThere(step, member) || step.before().objects() == null);
+        return gone || !member.observed().specImage().equals(step.before().specImage());
     }
 
     /** A pod that was deleted and is still there, or was not deleted yet. */

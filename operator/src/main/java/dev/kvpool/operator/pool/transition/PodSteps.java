@@ -100,7 +100,8 @@ final class PodSteps {
 
     /**
      * The image that is to be set may be unable to read what was put there since the step began: what was not ready then, or a pod that was
-     * made again with another image, has taken part meanwhile. It begins again in its turn, and is emptied before.
+     * made again with another image, has taken part meanwhile; or it was put there before by an image that is not wanted any more, with which the
+     * step began. It begins again in its turn, and is emptied before.
      */
     private boolean isToBeEmptied(StepStatus step, Member member) {
         boolean isSetNow = step.because().isImage()
@@ -109,7 +110,9 @@ final class PodSteps {
         return isSetNow
                 && !member.master()
                 && view.goals().image().orElseThrow().emptied()
-                && (member.ready() || !(member.holdsNothing() || Facts.isUnmet(step, member)));
+                && (member.ready()
+                        || !(member.holdsNothing()
+                                || (Facts.isUnmet(step, member) && Facts.isOfAnotherImage(step, member))));
     }
 
     private Verdict imageSet(StepStatus step, Member member) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.transition;
 
+import dev.kvpool.api.v1alpha1.status.StepFacts;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepProgress;
 import dev.kvpool.api.v1alpha1.status.StepState;
@@ -71,6 +72,12 @@ final class Progress {
         if (!isUnderWay(step)) {
             return step;
         }
+        if (view.isWithoutPod(step)) {
+            return step.before() == null ? missed(step) : step;
+        }
+        if (step.before() != null) {
+            return note(step.withoutFacts());
+        }
         Long before = step.progress() == null ? null : step.progress().objectsLeft();
         if (view.members().leader().isEmpty()) {
             // Time without a leader does not count either once there is one again: it begins again then.
@@ -90,6 +97,12 @@ final class Progress {
         boolean moved = before == null || left < before;
         boolean again = before == null || left == 0 || isDue(step);
         return moved && again ? step.with(new StepProgress(view.now().toString(), left)) : step;
+    }
+
+    /** The time in which a pod has to be there again begins when it is first missed, which facts about none tell. */
+    private StepStatus missed(StepStatus step) {
+        return step.with(new StepFacts(step.of(), step.because(), null, null, null, null, null, null, null))
+                .with(new StepProgress(view.now().toString(), null));
     }
 
     /** What has still to be moved; null while the leader does not say. Before another image nothing at all may be left. */

@@ -288,7 +288,7 @@ public final class StepJudge {
     }
 
     private Verdict judged(StepStatus step) {
-        if (step.kind() == StepKind.EMPTY && !hasNoPodToEmpty(step)) {
+        if (step.kind() == StepKind.EMPTY && !view.isWithoutPod(step)) {
             return forgiving(step, orLeftOut(step, emptying.judge(step)));
         }
         Verdict verdict = step.kind() == StepKind.EMPTY ? new Verdict.Under(step) : pods.judge(step);
@@ -306,11 +306,6 @@ public final class StepJudge {
                     : new Verdict.Failed(overdue(step));
         }
         return forgiving(step, orLeftOut(step, verdict));
-    }
-
-    /** Its pod ended while it was emptied, and an upgrade waits for the next one as for one that a step has stopped. */
-    private boolean hasNoPodToEmpty(StepStatus step) {
-        return step.because().isImage() && view.hasNoPod(step.of());
     }
 
     /**

@@ -103,14 +103,18 @@ public record TransitionView(
      */
     Duration idle(StepStatus step) {
         Instant since = Progress.at(step);
-        boolean ofLeader = step.kind() == StepKind.EMPTY && !hasNoPod(step.of());
+        boolean ofLeader = step.kind() == StepKind.EMPTY && !isWithoutPod(step);
         Instant counted = ofLeader ? ledSince : watchedSince;
         return Duration.between(since.isBefore(counted) ? counted : since, now);
     }
 
-    /** Nothing that could be emptied is there: it has ended, or is about to. */
-    boolean hasNoPod(String id) {
-        return members.get(id).filter(member -> !member.leaving()).isEmpty();
+    /**
+     * Its pod ended while it was emptied, or is about to end, and an upgrade waits for the next one as for one that a step has stopped.
+     */
+    boolean isWithoutPod(StepStatus step) {
+        return step.kind() == StepKind.EMPTY
+                && step.because().isImage()
+                && members.get(step.of()).filter(member -> !member.leaving()).isEmpty();
     }
 
     public Duration stepTimeout() {

@@ -54,6 +54,10 @@ final class Waits {
         if (view.isPaused(it.of(), it.because())) {
             return Optional.of("nothing is changed");
         }
+        Optional<String> uncreatable = uncreatable(it);
+        if (uncreatable.isPresent()) {
+            return uncreatable;
+        }
         if (it.mends()) {
             return budget.stopped(it.of()) < view.terms().maxUnavailable() ? Optional.empty() : Optional.of(BUDGET);
         }
@@ -74,6 +78,22 @@ final class Waits {
                         .or(() -> stopping(it));
             case UPGRADE, ROLLBACK -> cordonedFirst().or(() -> stopping(it));
         };
+    }
+
+    /**
+     * The way back counts a storage node for which no pod can be created as one on a dead machine, and passes it with restarts in place. A
+     * pod that it deletes would be refused as well, and so would the next ones.
+     */
+    private Optional<String> uncreatable(Transition it) {
+        boolean creates = it.kind() == StepKind.EMPTY || it.kind() == StepKind.REPLACE;
+        return it.because() == StepCause.ROLLBACK && creates && !it.master()
+                ? view.goals().wanted().stream()
+                        .filter(id -> members.get(id).isEmpty()
+                                && members.whyMissing(id).isPresent())
+                        .sorted()
+                        .findFirst()
+                        .map(id -> hasNoPod("storage node " + id, id))
+                : Optional.empty();
     }
 
     /** Members of which an upgrade can begin nothing before they are ready, or gone. */

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.api.v1alpha1.status.RollPhase;
 import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.api.v1alpha1.status.StepKind;
+import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
@@ -325,6 +326,80 @@ class DrainedRollTest {
 
         assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
         assertThat(pool.status().orElseThrow().reason()).isEqualTo("s-1 did not get ready within 10m (exceeded quota)");
+    }
+
+    /** The leader had nothing to move it to for a while, which is no fault of the pod that is evicted then. */
+    @Test
+    void theTimeForANewPodBeginsWhenTheOldOneIsMissed() {
+        RollPool pool = upgrading();
+        pool.node("s-1").takes = Duration.ofDays(1);
+        roundsUntilDrain(pool);
+        pool.later(Duration.ofMinutes(12)).rounds(1);
+
+        pool.refused("s-1", "").rounds(1).later(Duration.ofMinutes(9)).rounds(1);
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.ROLLING);
+        pool.later(Duration.ofMinutes(2)).rounds(ENOUGH);
+
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
+        assertThat(pool.status().orElseThrow().reason()).isEqualTo("s-1 did not get ready within 10m");
+    }
+
+    /** It would be deleted, and refused, and so would one after the other. */
+    @Test
+    void theWayBackDeletesNoneWhileThereIsOneForWhichNoPodCanBeCreated() {
+        RollPool pool = new RollPool(2, 4).want(NEW).preflight("rolling-drained");
+        pool.node("s-1").takes = Duration.ofDays(1);
+        while (!pool.done.contains("drain s-1")) {
+            pool.round();
+        }
+        pool.refused("s-1", "exceeded quota").rounds(1).later(Duration.ofMinutes(11));
+        pool.done.clear();
+        for (int hour = 0; hour < 3; hour++) {
+            pool.rounds(ENOUGH).later(Duration.ofHours(1));
+        }
+
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.GOING_BACK);
+        assertThat(pool.done).noneMatch(act -> act.matches("(drain|delete) s-.*"));
+        assertThat(pool.plan().finding().message()).contains("storage node s-1 has no pod (exceeded quota)");
+
+        pool.node("s-1").takes = Duration.ZERO;
+        pool.admitted("s-1").rounds(ENOUGH);
+
+        assertFailed(pool, "s-1 did not get ready within 10m (exceeded quota)");
+        assertThat(pool.images()).containsExactly(OLD);
+        assertThat(pool.unread()).isEmpty();
+    }
+
+    /** The step that gave it time to get ready began with what the new image had put there, which the earlier one cannot read. */
+    @Test
+    void oneThatFellAfterItTookPartIsNotGivenTheEarlierImageWithWhatItHolds() {
+        RollPool pool = new RollPool(2, 3)
+                .options(new UpgradeSpec(2, 0, false, null, false, null))
+                .want(NEW)
+                .preflight("rolling-drained");
+        pool.node("s-0").takes = Duration.ofDays(1);
+        pool.node("s-1").takes = Duration.ofDays(1);
+        while (!pool.node("s-2").running.equals(NEW) || !pool.node("s-2").ready) {
+            pool.round();
+        }
+        pool.rounds(2).node("s-2").objects = 5;
+        pool.node("s-2").neverReady = true;
+        pool.rounds(3);
+        assertThat(pool.steps())
+                .filteredOn(step -> step.of().equals("s-2"))
+                .extracting(StepStatus::kind)
+                .containsExactly(StepKind.RESTART);
+        pool.later(Duration.ofMinutes(11)).rounds(ENOUGH);
+
+        assertThat(pool.unread()).isEmpty();
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.GOING_BACK);
+        assertThat(pool.plan().finding().message()).contains("what it holds may be unreadable for the other image");
+
+        pool.node("s-2").neverReady = false;
+        pool.rounds(ENOUGH);
+
+        assertThat(pool.unread()).isEmpty();
+        assertThat(pool.images()).containsExactly(OLD);
     }
 
     @Test

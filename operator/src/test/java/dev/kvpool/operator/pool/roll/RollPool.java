@@ -151,6 +151,13 @@ public final class RollPool {
         return this;
     }
 
+    /** Its pod is created after all. */
+    RollPool admitted(String id) {
+        refused.remove(id);
+        node(id).neverReady = false;
+        return this;
+    }
+
     RollPool good(String image) {
         badImages.remove(image);
         badForMasters.remove(image);
