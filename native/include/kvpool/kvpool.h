@@ -317,8 +317,10 @@ KV_API int32_t kv_client_create(const kv_client_params *params, kv_client **out,
  * that this thread uses, or, where this process cannot read it, the first NPU's: values then go through memory of the host,
  * by ACL, which is loaded for that, whatever the protocols of the client. Overlaps, and other memory that this process cannot
  * read, are refused with KV_INVALID_ARGUMENT; an unknown address gives KV_NOT_REGISTERED. Unregistering returns when no
- * batch uses the memory any more, so after the timeout of a batch at the most. For what is registered with a transfer
- * engine there is kv_client_use_engine_memory. */
+ * batch uses the memory any more, so after the timeout of a batch at the most. A get of a batch that ended then, and is waited
+ * for later, is KV_NOT_REGISTERED if the memory is an NPU's; one whose copy neither ended in time nor could be aborted may still
+ * write there, which kv_client_explain says. For what is registered with a transfer engine there is
+ * kv_client_use_engine_memory. */
 KV_API int32_t kv_client_register(kv_client *client, void *address, uint64_t length);
 KV_API int32_t kv_client_unregister(kv_client *client, void *address);
 
@@ -331,8 +333,9 @@ typedef struct kv_memory_copy {
 
 /* Copies at once, for callers that put values together or take them apart themselves. One side of each must be registered
  * with the client, or with an engine whose memory it uses; else KV_NOT_REGISTERED, and nothing was copied. It may be memory
- * of an NPU, which ACL copies within ASCEND_TRANSFER_TIMEOUT. After any other failure each copy may have been made. Copies
- * that overlap each other have no order. */
+ * of an NPU, which ACL copies within ASCEND_TRANSFER_TIMEOUT: else KV_TIMEOUT, as while an earlier copy hangs. KV_QUEUE_FULL and
+ * KV_OUT_OF_MEMORY: there is no memory of the host for it now. After any failure but KV_NOT_REGISTERED each copy may have been
+ * made. Copies that overlap each other have no order. */
 KV_API int32_t kv_client_copy_memory(kv_client *client, const kv_memory_copy *copies, uint32_t count);
 
 /* Part of a value in the caller's memory. */

@@ -110,11 +110,12 @@ Status Copier::mayStillCopy() {
   return {};
 }
 
-Status Copier::copy(std::span<const Copy> copies) {
+Status Copier::copy(std::span<const Copy> copies, int32_t timeoutMs) {
   if (Status stuck = mayStillCopy(); !stuck.ok()) return stuck;
-  const auto until = Clock::now() + std::chrono::milliseconds(timeoutMs_);
+  timeoutMs = std::min(timeoutMs, timeoutMs_);
+  const auto until = Clock::now() + std::chrono::milliseconds(timeoutMs);
   for (const CopyCall& call : planCopies(copies)) {
-    if (Status status = perform({call, copies, until}); !status.ok()) return status;
+    if (Status status = perform({call, copies, timeoutMs, until}); !status.ok()) return status;
   }
   return {};
 }
@@ -172,12 +173,12 @@ Status Copier::makeStream() {
 Status Copier::synchronize(const Part& part) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(part.until - Clock::now()).count();
   // Zero and less would be no limit.
-  const auto timeoutMs = static_cast<int32_t>(std::clamp<int64_t>(left, 1, timeoutMs_));
+  const auto timeoutMs = static_cast<int32_t>(std::clamp<int64_t>(left, 1, part.timeoutMs));
   const AclError error = acl_.synchronizeStream(stream_, timeoutMs);
   if (error == kAclOk) return {};
   const bool isLate = error == kAclStreamSyncTimeout;
   const std::string what = describe(part.call, part.all, std::nullopt) +
-                           (isLate ? ", not done within " + std::to_string(timeoutMs_) + " ms" : "");
+                           (isLate ? ", not done within " + std::to_string(part.timeoutMs) + " ms" : "");
   return giveUp(isLate ? KV_TIMEOUT : KV_TRANSFER_FAILED,
                 what + ": " + acl_.problem("aclrtSynchronizeStreamWithTimeout", error));
 }

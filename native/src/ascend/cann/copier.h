@@ -30,7 +30,9 @@ class Copier {
 
   /// All of them, or a failure after which any may have been made, and none is made any more; it says which. KV_TIMEOUT
   /// when the device did not end them in time.
-  Status copy(std::span<const Copy> copies);
+  Status copy(std::span<const Copy> copies) { return copy(copies, timeoutMs_); }
+  /// Within this time, if that is less.
+  Status copy(std::span<const Copy> copies, int32_t timeoutMs);
   /// The earlier failure, when CANN could not abort its stream: the device may still write and read the memory of its
   /// copies, so that must not be freed, and no more copies are taken until it has ended.
   Status mayStillCopy();
@@ -41,6 +43,7 @@ class Copier {
   struct Part {
     const CopyCall& call;
     std::span<const Copy> all;
+    int32_t timeoutMs;
     Clock::time_point until;
   };
 

@@ -12,25 +12,25 @@ Copiers::~Copiers() {
   stuck_.clear();
 }
 
-Status Copiers::copy(std::span<const Copy> copies) {
+Copiers::End Copiers::copy(std::span<const Copy> copies, int32_t timeoutMs) {
   if (copies.empty()) return {};
   const ContextScope scope(acl_, context_);
   Result<std::unique_ptr<Copier>> taken = take();
-  if (!taken.ok()) return taken.status();
+  if (!taken.ok()) return {taken.status()};
   std::unique_ptr<Copier> copier = std::move(taken.value());
-  Status status = copier->copy(copies);
+  Status status = copier->copy(copies, timeoutMs);
   const bool isStuck = !status.ok() && !copier->mayStillCopy().ok();
-  if (!status.ok() && !isStuck) return status;  // others have their streams still
+  if (!status.ok() && !isStuck) return {std::move(status)};  // others have their streams still
   const std::lock_guard lock(mutex_);
   (isStuck ? stuck_ : idle_).push_back(std::move(copier));
-  return status;
+  return {std::move(status), isStuck};
 }
 
-bool Copiers::mayStillCopy() {
+Status Copiers::mayStillCopy() {
   const std::lock_guard lock(mutex_);
-  if (stuck_.empty()) return false;
+  if (stuck_.empty()) return {};
   const ContextScope scope(acl_, context_);
-  return !awaitStuck().ok();
+  return awaitStuck();
 }
 
 Status Copiers::awaitStuck() {

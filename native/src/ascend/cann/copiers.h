@@ -24,9 +24,14 @@ class Copiers {
   Copiers& operator=(const Copiers&) = delete;
 
   /// As Copier::copy(). While one may still copy none begins: a device that hangs would take memory for each.
-  Status copy(std::span<const Copy> copies);
-  /// Whether the device may still use memory of a copy that failed; see Copier.
-  bool mayStillCopy();
+  Status copy(std::span<const Copy> copies) { return copy(copies, timeoutMs_).status; }
+  struct End {
+    Status status;
+    bool mayGoOn = false;  // the device may still use the memory of these copies
+  };
+  End copy(std::span<const Copy> copies, int32_t timeoutMs);
+  /// The earlier failure, while the device may still use memory of its copies; see Copier.
+  Status mayStillCopy();
 
  private:
   Result<std::unique_ptr<Copier>> take();

@@ -13,7 +13,7 @@ constexpr uint64_t kUnit = uint64_t{64} << 10;
 
 CopyMemory::~CopyMemory() {
   if (idle_.empty() && inUse_.empty()) return;
-  const bool isInUse = copiers_.mayStillCopy();
+  const bool isInUse = !copiers_.mayStillCopy().ok();
   const ContextScope scope(acl_, context_);
   for (const auto& [bytes, at] : idle_)
     (void)acl_.freeHost(at);
@@ -38,19 +38,20 @@ Result<CopyMemory::Piece> CopyMemory::take(uint64_t bytes) {
   void* made = nullptr;
   const AclError error = acl_.mallocHost(&made, whole);
   if (error == kAclOk) return Piece(static_cast<uint8_t*>(made), GiveBack{this, whole});
-  return {KV_NO_SPACE, acl_.problem("no memory of the host for " + std::to_string(bytes) +
-                                        " bytes of an NPU; make batches smaller, or give the process more. "
-                                        "aclrtMallocHost",
-                                    error)};
+  return {KV_OUT_OF_MEMORY, acl_.problem("no memory of the host for " + std::to_string(bytes) +
+                                             " bytes of an NPU; make batches smaller, or give the process more. "
+                                             "aclrtMallocHost",
+                                         error)};
 }
 
-void CopyMemory::giveBack(uint8_t* at, uint64_t bytes) {
+void CopyMemory::giveBack(uint8_t* at, const GiveBack& piece) {
   const std::lock_guard lock(mutex_);
-  if (copiers_.mayStillCopy()) {
-    inUse_.emplace_back(at, bytes);
-    return;
+  if (piece.mayBeInUse) {
+    inUse_.emplace_back(at, piece.bytes);
+  } else {
+    keepOrFree(at, piece.bytes);
   }
-  keepOrFree(at, bytes);
+  if (inUse_.empty() || !copiers_.mayStillCopy().ok()) return;
   for (const auto& [before, size] : std::exchange(inUse_, {}))
     keepOrFree(before, size);
 }

@@ -22,7 +22,8 @@ class CopyMemory {
   struct GiveBack {
     CopyMemory* owner = nullptr;
     uint64_t bytes = 0;
-    void operator()(uint8_t* at) const { owner->giveBack(at, bytes); }
+    bool mayBeInUse = false;  // by the device: of a copy that failed
+    void operator()(uint8_t* at) const { owner->giveBack(at, *this); }
   };
   using Piece = std::unique_ptr<uint8_t, GiveBack>;
 
@@ -33,12 +34,12 @@ class CopyMemory {
   CopyMemory(const CopyMemory&) = delete;
   CopyMemory& operator=(const CopyMemory&) = delete;
 
-  /// KV_NO_SPACE when there is none.
+  /// KV_OUT_OF_MEMORY when there is none.
   Result<Piece> take(uint64_t bytes);
 
  private:
-  /// It is kept while the device may still write to it.
-  void giveBack(uint8_t* at, uint64_t bytes);
+  /// What the device may still use is kept until it does not.
+  void giveBack(uint8_t* at, const GiveBack& piece);
   /// Under the mutex.
   void keepOrFree(uint8_t* at, uint64_t bytes);
 

@@ -38,7 +38,7 @@ class OwnContexts {
 }  // namespace
 
 Result<std::unique_ptr<Npu>> Npu::open(const Acl& acl, int32_t timeoutMs) {
-  std::unique_ptr<Npu> npu(new Npu(acl));
+  std::unique_ptr<Npu> npu(new Npu(acl, timeoutMs));
   if (Status device = npu->useDevice(); !device.ok()) return device;
   npu->copiers_ = std::make_unique<Copiers>(acl, npu->context_, timeoutMs);
   npu->copyMemory_ = std::make_unique<CopyMemory>(acl, npu->context_, *npu->copiers_);
@@ -62,11 +62,17 @@ Status Npu::useDevice() {
 
 Npu::~Npu() {
   copyMemory_.reset();
-  const bool mayStillCopy = copiers_ != nullptr && copiers_->mayStillCopy();
+  const bool mayStillCopy = copiers_ != nullptr && !copiers_->mayStillCopy().ok();
   copiers_.reset();
   if (!ownsContext_ || mayStillCopy) return;
   OwnContexts::instance().remove(context_);
   (void)acl_.destroyContext(context_);
+}
+
+Status Npu::copy(std::span<const Copy> copies, int32_t timeoutMs, CopyMemory::Piece& by) {
+  Copiers::End end = copiers_->copy(copies, timeoutMs);
+  if (end.mayGoOn) by.get_deleter().mayBeInUse = true;
+  return std::move(end.status);
 }
 
 bool Npu::holds(const void* memory) const {

@@ -27,16 +27,22 @@ class Npu {
   [[nodiscard]] AclContext context() const { return context_; }
   /// Whether memory is an NPU's, which this process itself cannot read.
   [[nodiscard]] bool holds(const void* memory) const;
-  /// Copies within the machine, all of them or a failure; see Copier.
-  Status copy(std::span<const Copy> copies) { return copiers_->copy(copies); }
+  /// Copies within the machine, all of them or a failure; see Copier. Those between host and NPU are to `by` or from
+  /// it, which is kept if they may go on.
+  Status copy(std::span<const Copy> copies, int32_t timeoutMs, CopyMemory::Piece& by);
+  /// See Copiers.
+  Status mayStillCopy() { return copiers_->mayStillCopy(); }
+  /// The longest time of a call.
+  [[nodiscard]] int32_t timeoutMs() const { return timeoutMs_; }
   /// Memory of the host for that; given back before this ends.
   Result<CopyMemory::Piece> copyMemory(uint64_t bytes) { return copyMemory_->take(bytes); }
 
  private:
-  explicit Npu(const Acl& acl) : acl_(acl) {}
+  Npu(const Acl& acl, int32_t timeoutMs) : acl_(acl), timeoutMs_(timeoutMs) {}
   Status useDevice();
 
   const Acl& acl_;
+  const int32_t timeoutMs_;
   AclContext context_ = nullptr;
   bool ownsContext_ = false;
   std::unique_ptr<Copiers> copiers_;

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
+
+#include "net/clock.h"
 
 namespace kvpool::client {
 namespace {
@@ -35,17 +38,46 @@ bool areOf(const LentMemory::Loans& loans, std::span<const kv_piece> pieces) {
 
 }  // namespace
 
+/// Copies of a call for all its lines: they share one time, so that a device that hangs takes it once.
+class DeviceCopies::Copying {
+ public:
+  Copying(ascend::Npu& npu, int64_t timeoutMs)
+      : npu_(npu), until_(net::steadyMs() + std::min<int64_t>(timeoutMs, npu.timeoutMs())) {}
+
+  [[nodiscard]] ascend::Npu& npu() const { return npu_; }
+  /// Why no more copies begin: one hangs, or hung and took the time.
+  Status mayBegin() {
+    if (late_.ok()) late_ = npu_.mayStillCopy();
+    if (late_.ok() && net::steadyMs() >= until_) late_ = {KV_TIMEOUT, "no time is left to copy between host and NPU"};
+    return late_;
+  }
+  Status copy(std::span<const ascend::Copy> copies, CopyRoom& by) {
+    if (copies.empty()) return {};
+    if (Status may = mayBegin(); !may.ok()) return may;
+    const int64_t leftMs = std::max<int64_t>(until_ - net::steadyMs(), 1);
+    Status copied = npu_.copy(copies, static_cast<int32_t>(leftMs), by.memory);
+    if (copied.code() == KV_TIMEOUT) late_ = copied;
+    return copied;
+  }
+
+ private:
+  ascend::Npu& npu_;
+  const int64_t until_;
+  Status late_;
+};
+
 DeviceCopies::Staged DeviceCopies::stage(Submission& submission, kv_op* table, const LentMemory::Loans& loans) {
   Staged staged;
   const bool isWrite = submission.op == OpCode::Put || submission.op == OpCode::PutParts;
   ascend::Npu* npu = npu_.get();
   if (npu == nullptr || (!isWrite && submission.op != OpCode::Get)) return staged;
+  Copying copying(*npu, submission.deadline - net::steadyMs());
   staged.table_ = table;
   staged.isRead_ = !isWrite;
   for (uint32_t i = 0; i < submission.lines.size(); ++i) {
     Operation& line = submission.lines[i];
     if (line.refused != KV_OK || line.length == 0) continue;
-    Status done = stageLine(*npu, line, isWrite, staged, i);
+    Status done = stageLine(copying, line, isWrite, staged, i);
     if (done.ok()) continue;
     line.refused = done.code();
     if (staged.refusal_.ok()) staged.refusal_ = std::move(done);
@@ -54,18 +86,18 @@ DeviceCopies::Staged DeviceCopies::stage(Submission& submission, kv_op* table, c
   return staged;
 }
 
-Status DeviceCopies::stageLine(ascend::Npu& npu, Operation& line, bool isWrite, Staged& staged, uint32_t index) {
+Status DeviceCopies::stageLine(Copying& copying, Operation& line, bool isWrite, Staged& staged, uint32_t index) {
   auto kept = std::make_unique<Staged::Line>();
   kept->index = index;
   uint64_t bytes = 0;
   const std::span<const kv_piece> pieces = line.memory.pieces();
   std::vector<bool> isOurs;
   for (const kv_piece& piece : pieces) {
-    isOurs.push_back(piece.length > 0 && npu.holds(piece.data));
+    isOurs.push_back(piece.length > 0 && copying.npu().holds(piece.data));
     if (isOurs.back()) bytes += piece.length;
   }
   if (bytes == 0) return {};
-  auto room = take(npu, bytes);
+  auto room = take(copying, bytes);
   if (!room.ok()) return room.status();
   kept->room = std::move(room.value());
   uint8_t* next = kept->room.memory.get();
@@ -78,13 +110,14 @@ Status DeviceCopies::stageLine(ascend::Npu& npu, Operation& line, bool isWrite, 
     if (isWrite) copies.push_back(copyOf(next, pieces[i].data, pieces[i].length, false));
     next += pieces[i].length;
   }
-  if (Status copied = npu.copy(copies); !copied.ok()) return copied;
+  if (Status copied = copying.copy(copies, kept->room); !copied.ok()) return copied;
   staged.lines_.push_back(std::move(kept));
   line.memory = Pieces(std::span<const kv_piece>(staged.lines_.back()->pieces));
   return {};
 }
 
-Result<CopyRoom> DeviceCopies::take(ascend::Npu& npu, uint64_t bytes) {
+Result<CopyRoom> DeviceCopies::take(Copying& copying, uint64_t bytes) {
+  if (Status may = copying.mayBegin(); !may.ok()) return may;  // memory would be taken for nothing
   CopyRoom room;
   const bool fits = held_.fetch_add(bytes) + bytes <= kBytesMax;
   room.counted = {&held_, CopyRoom::Uncount{bytes}};
@@ -93,7 +126,7 @@ Result<CopyRoom> DeviceCopies::take(ascend::Npu& npu, uint64_t bytes) {
                                " bytes of an NPU: batches that are under way hold what they may, " +
                                std::to_string(kBytesMax) + " bytes; wait for some, or make them smaller"};
   }
-  auto memory = npu.copyMemory(bytes);
+  auto memory = copying.npu().copyMemory(bytes);
   if (!memory.ok()) return memory.status();
   room.memory = std::move(memory.value());
   return room;
@@ -123,6 +156,8 @@ Status DeviceCopies::collect(BatchId batch) {
   if (!staged.isRead_) return first;
   const LentMemory::Loans loans = stillLent(staged.regions_);
   const bool allLent = loans.size() == staged.regions_.size();
+  if (staged.lines_.empty()) return first;
+  Copying copying(*npu_.get(), npu_.get()->timeoutMs());
   for (const auto& line : staged.lines_) {
     kv_op& op = staged.table_[line->index];
     if (op.status != KV_OK) continue;
@@ -139,9 +174,9 @@ Status DeviceCopies::collect(BatchId batch) {
       if (line->wanted[i].data == line->pieces[i].data || part == 0) continue;
       copies.push_back(copyOf(line->wanted[i].data, line->pieces[i].data, part, true));
     }
-    Status copied = npu_.get()->copy(copies);
+    Status copied = copying.copy(copies, line->room);
     if (copied.ok()) continue;
-    op.status = KV_TRANSFER_FAILED;
+    op.status = copied.code();
     if (first.ok()) first = std::move(copied);
   }
   return first;
@@ -162,8 +197,10 @@ Status DeviceCopies::copy(std::span<const kv_memory_copy> copies) {
     wanted.push_back(copy);
   }
   CopyRoom room;
+  std::optional<Copying> copying;
+  if (npu != nullptr) copying.emplace(*npu, npu->timeoutMs());
   if (bytes > 0) {
-    auto taken = take(*npu, bytes);
+    auto taken = take(*copying, bytes);
     if (!taken.ok()) return taken.status();
     room = std::move(taken.value());
   }
@@ -184,7 +221,7 @@ Status DeviceCopies::copy(std::span<const kv_memory_copy> copies) {
     next += copy.length;
   }
   if (npu == nullptr || byNpu.empty()) return {};
-  if (Status copied = npu->copy(byNpu); !copied.ok()) return copied;
+  if (Status copied = copying->copy(byNpu, room); !copied.ok()) return copied;
   next = room.memory.get();
   for (const ascend::Copy& copy : wanted) {
     if (next == nullptr || copy.toAt == copy.fromAt) continue;

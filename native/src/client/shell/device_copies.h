@@ -69,15 +69,16 @@ class DeviceCopies {
   /// Of a batch whose values collect() is to bring into an NPU's memory: with these that memory is there until then.
   LentMemory::Loans borrowed(BatchId batch);
   /// After the batch has ended: brings values that were read into the NPU's memory, and gives back what it kept. Lines
-  /// for which that fails get KV_TRANSFER_FAILED, and KV_NOT_REGISTERED those whose memory was unregistered after the
+  /// for which that fails get its code, and KV_NOT_REGISTERED those whose memory was unregistered after the
   /// batch had ended: it may be another's by now. The first reason why a line was refused or failed is returned.
   Status collect(BatchId batch);
   /// Within this process, at once: all of them, or a failure after which any may have been made.
   Status copy(std::span<const kv_memory_copy> copies);
 
  private:
-  Status stageLine(ascend::Npu& npu, Operation& line, bool isWrite, Staged& staged, uint32_t index);
-  Result<CopyRoom> take(ascend::Npu& npu, uint64_t bytes);
+  class Copying;
+  Status stageLine(Copying& copying, Operation& line, bool isWrite, Staged& staged, uint32_t index);
+  Result<CopyRoom> take(Copying& copying, uint64_t bytes);
 
   const ClientNpu& npu_;
   std::atomic<uint64_t> held_{0};

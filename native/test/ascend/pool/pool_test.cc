@@ -470,6 +470,48 @@ TEST_F(NpuPool, ACopyThatHangsIsAFailureOfItsLineAfterTheTimeout) {
   EXPECT_EQ(lines[0].status, KV_OK) << explain(client_.get());
 }
 
+/// One that hangs takes its time once, and memory of the host for no other.
+TEST_F(NpuPool, CopiesThatHangTakeNeitherTimeNorMemoryForEachLine) {
+  const Environment timeout("ASCEND_TRANSFER_TIMEOUT", "200");
+  ASSERT_NO_FATAL_FAILURE(start());
+  const std::string value = pattern(3, 1 << 20);
+  const NpuMemory memory(value);
+  const auto lines = [&](uint64_t bytes) {
+    return std::vector<kv_op>{line("a", memory.at(), bytes), line("b", memory.at(), bytes),
+                              line("c", memory.at(), bytes)};
+  };
+  std::vector<kv_op> three = lines(100000);
+  run(client_.get(), KV_OP_PUT, three);
+  for (const kv_op& one : three)
+    EXPECT_EQ(one.status, KV_OK) << explain(client_.get());
+  ascend::control("hang stream *");
+  for (const int32_t op : {KV_OP_GET, KV_OP_PUT}) {
+    const uint64_t before = ascend::calls("aclrtMemcpyBatchAsync");
+    run(client_.get(), op, three);
+    for (const kv_op& one : three)
+      EXPECT_EQ(one.status, KV_TIMEOUT) << op;
+    EXPECT_EQ(ascend::calls("aclrtMemcpyBatchAsync"), before + 1) << op;
+  }
+  ascend::control("hang stream *\nfail aclrtStreamAbort * 507000");
+  run(client_.get(), KV_OP_GET, three);
+  const uint64_t before = ascend::live("host_memory");
+  for (const uint64_t bytes : {200000U, 500000U, 1000000U}) {
+    for (const int32_t op : {KV_OP_GET, KV_OP_PUT}) {
+      three = lines(bytes);
+      run(client_.get(), op, three);
+      EXPECT_EQ(three[0].status, KV_TIMEOUT) << op;
+      EXPECT_NE(explain(client_.get()).find("its stream may still copy"), std::string::npos) << explain(client_.get());
+    }
+  }
+  EXPECT_EQ(ascend::live("host_memory"), before);
+  ascend::control("");
+  ASSERT_TRUE(eventually([&] {
+    three = lines(100000);
+    run(client_.get(), KV_OP_GET, three);
+    return three[0].status == KV_OK && three[2].status == KV_OK;
+  })) << explain(client_.get());
+}
+
 // ---- what fails ----
 
 /// Whatever CANN does, a value is there as it was put, or not at all.
