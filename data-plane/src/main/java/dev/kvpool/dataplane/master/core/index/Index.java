@@ -483,7 +483,7 @@ public final class Index {
         fates.unpublish(object.at());
     }
 
-    /** The same of one that has a newer one of its key beside it: whoever replaces or removes that one sees to this one, too. */
+    /** The same of one that has a newer one of its key beside it: a removal or replacement of that one sees to this one, too. */
     public void outdo(StoredObject object) {
         fates.outdo(object.at());
     }
