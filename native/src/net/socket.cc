@@ -117,8 +117,9 @@ Result<Fd> listenUnix(const std::string& path, SocketFile* file) {
   if (!fd.valid()) return systemError("socket for " + path, errno);
   const auto* generic = reinterpret_cast<const sockaddr*>(&address.value());
   if (::bind(fd.get(), generic, sizeof(sockaddr_un)) != 0) return systemError("cannot listen on " + path, errno);
-  (void)::chmod(path.c_str(), 0660);
   SocketFile bound(path);  // removed again when nobody will listen
+  // No peer connects before it listens.
+  if (::chmod(path.c_str(), 0660) != 0) return systemError("cannot keep others out of " + path, errno);
   if (::listen(fd.get(), kBacklog) != 0) return systemError("cannot listen on " + path, errno);
   if (file != nullptr) {
     *file = std::move(bound);
