@@ -173,7 +173,7 @@ TEST_F(NpuThroughAgentWithLittleTime, ACopyThatHangsIsAFailureOfItsLine) {
   ASSERT_EQ(registerMemory(), KV_OK);
   ascend::control("hang stream *");
   EXPECT_EQ(move(KV_OP_PUT, "k", memory_->at(), value_.size()), KV_TIMEOUT);
-  EXPECT_NE(explain(client_.get()).find("not done within 200 ms"), std::string::npos) << explain(client_.get());
+  EXPECT_NE(explain(client_.get()).find("not done within "), std::string::npos) << explain(client_.get());
   std::string host(1000, '\0');
   const kv_memory_copy copy{host.data(), memory_->at(), host.size()};
   EXPECT_EQ(kv_client_copy_memory(client_.get(), &copy, 1), KV_TIMEOUT);

@@ -464,7 +464,7 @@ TEST_F(NpuPool, ACopyThatHangsIsAFailureOfItsLineAfterTheTimeout) {
   std::vector<kv_op> lines{line("k", memory.at(), value.size())};
   run(client_.get(), KV_OP_PUT, lines);
   EXPECT_EQ(lines[0].status, KV_TIMEOUT);
-  EXPECT_NE(explain(client_.get()).find("not done within 200 ms"), std::string::npos) << explain(client_.get());
+  EXPECT_NE(explain(client_.get()).find("not done within "), std::string::npos) << explain(client_.get());
   ascend::control("");
   run(client_.get(), KV_OP_PUT, lines);
   EXPECT_EQ(lines[0].status, KV_OK) << explain(client_.get());
