@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 
+#include "environment.h"
 #include "pool/pool.h"
 
 namespace kvpool::test {
@@ -13,29 +13,6 @@ namespace {
 
 constexpr uint32_t kUcx = KV_PROTOCOL_UCX | KV_PROTOCOL_TCP;
 constexpr const char* kNoLibrary = "/nowhere/libucp.so.0";
-
-/// For the time of one test, or a part of it.
-class Environment {
- public:
-  Environment(const char* name, const char* value) : name_(name) {
-    const char* before = std::getenv(name);
-    if (before != nullptr) before_ = before;
-    ::setenv(name, value, 1);
-  }
-  ~Environment() {
-    if (before_) {
-      ::setenv(name_, before_->c_str(), 1);
-    } else {
-      ::unsetenv(name_);
-    }
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 NodeHandle startUcxNode(const std::string& masters, const std::string& directory, uint32_t protocols = kUcx,
                         const std::string& ssd = "") {

@@ -4,38 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "ascend/fake_cann.h"
+#include "environment.h"
 #include "pool/pool.h"
 
 namespace kvpool::test {
-
-/// For the time of one test, or a part of it.
-class Environment {
- public:
-  Environment(const char* name, const char* value) : name_(name) {
-    const char* before = std::getenv(name);
-    if (before != nullptr) before_ = before;
-    ::setenv(name, value, 1);
-  }
-  ~Environment() {
-    if (before_) {
-      ::setenv(name_, before_->c_str(), 1);
-    } else {
-      ::unsetenv(name_);
-    }
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 /// Of the device of this thread's context.
 class NpuMemory {
