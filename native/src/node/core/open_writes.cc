@@ -45,6 +45,10 @@ Status OpenWrites::judge(ConnectionId connection, const PartsWrite& request) con
   if (slot.generation != request.extent.generation || slot.objectId != request.objectId) {
     return {KV_LEASE_EXPIRED, "another object is being written there"};
   }
+  // What is committed is judged when it is whole, and room goes back whoever granted it.
+  if (request.step == PartsWrite::Step::Write && context_.fencing.judge(write->authority) != KV_OK) {
+    return {KV_LEASE_EXPIRED, "the leader that granted it is obeyed no more"};
+  }
   if (write->commit) return {KV_BUSY, "it is being committed"};
   for (const store::Range& part : request.parts) {
     if (!rangeInside(part.offset, part.length, 0, slot.payloadLength)) {

@@ -207,6 +207,15 @@ TEST_F(OpenWritesTest, OfALeaderThatIsFollowedAreOver) {
   EXPECT_EQ(used(), before);
 }
 
+TEST_F(OpenWritesTest, OfALeaderThatIsFollowedTakeNoMoreParts) {
+  const std::string value(1000, 'v');
+  const ExtentRef extent = open(1, value.size()).extent;
+  ASSERT_EQ(write(extent, 1, value, {{0, 500}}), KV_OK);
+  node.connectMaster(kOther, 1, 8);
+  node.fence(kOther, {6, 66});
+  EXPECT_EQ(write(extent, 1, value, {{500, 500}}), KV_LEASE_EXPIRED);
+}
+
 TEST_F(OpenWritesTest, OfALeaderThatIsFollowedGiveTheirRoomBackWithoutBeingAsked) {
   const uint64_t before = used();
   (void)open(1, 1000);
