@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kills or stops masters of a running pool and measures how long it takes until a put works again; reads everything back.
 
-    failover.py --kvpool dist/bin/kvpool [--rounds 20] [--cases idle,silent,loaded,again,all] [--json FILE]
+    failover.py --kvpool dist/bin/kvpool [--rounds 20] [--cases idle,silent,loaded,again,all] [--tls] [--json FILE]
 
 idle    the leader dies in a quiet pool, by SIGKILL as in all cases but the next
 silent  the leader is stopped by SIGSTOP in a quiet pool, and goes on when everything was read
@@ -44,6 +44,10 @@ def value_of(key, size=OBJECT_BYTES):
     return (seed * (size // len(seed) + 1))[:size]
 
 
+def client_of(pool):
+    return kvpool.Client(pool.masters, tls_dir=pool.tls_directory and str(pool.tls_directory))
+
+
 class Objects:
     """The objects that must survive, and what became of them."""
 
@@ -71,16 +75,16 @@ class Objects:
 class Load:
     """Clients that write new objects without a pause, and one that reads the kept ones so that they stay in use."""
 
-    def __init__(self, masters, objects):
+    def __init__(self, pool, objects):
         self._stop = threading.Event()
         self.puts, self.full, self.failed = 0, 0, []
-        self._threads = [threading.Thread(target=self._write, args=(masters, i)) for i in range(WRITERS)]
-        self._threads.append(threading.Thread(target=self._read, args=(masters, objects.keys)))
+        self._threads = [threading.Thread(target=self._write, args=(pool, i)) for i in range(WRITERS)]
+        self._threads.append(threading.Thread(target=self._read, args=(pool, objects.keys)))
         for thread in self._threads:
             thread.start()
 
-    def _write(self, masters, number):
-        with kvpool.Client(masters) as client:
+    def _write(self, pool, number):
+        with client_of(pool) as client:
             count = 0
             while not self._stop.is_set():
                 key = f"load-{number}-{count}"
@@ -93,8 +97,8 @@ class Load:
                 except kvpool.KvpoolError as failure:
                     self.failed.append(str(failure))
 
-    def _read(self, masters, keys):
-        with kvpool.Client(masters) as client:
+    def _read(self, pool, keys):
+        with client_of(pool) as client:
             while not self._stop.is_set():
                 for key in keys:
                     client.exists(key, timeout=PUT_SECONDS)
@@ -146,12 +150,12 @@ def wait_for_reserve(pool):
 
 def rounds_of(case, pool, rounds):
     """Runs a case; answers its times in seconds, and how many objects were right in the worst round and were ever wrong."""
-    with kvpool.Client(pool.masters) as client:
+    with client_of(pool) as client:
         loaded = case in ("loaded", "again")
         if loaded:
             fill(client, pool)  # first, or what is to be kept would be the oldest and go
         objects = Objects(client)
-        load = Load(pool.masters, objects) if loaded else None
+        load = Load(pool, objects) if loaded else None
         seconds, worst = [], OBJECTS
         for number in range(rounds):
             leader = pool.wait_whole()
@@ -187,12 +191,13 @@ def main():
     parser.add_argument("--cases", default="idle,loaded,all")
     parser.add_argument("--masters", type=int, default=2)
     parser.add_argument("--nodes", type=int, default=2)
+    parser.add_argument("--tls", action="store_true", help="the pool requires TLS")
     parser.add_argument("--json", help="also write the results to this file")
     options = parser.parse_args()
     results = {}
     for case in options.cases.split(","):
         segment = "64MiB" if case in ("loaded", "again") else "256MiB"
-        with LocalPool(options.kvpool, options.masters, options.nodes, segment) as pool:
+        with LocalPool(options.kvpool, options.masters, options.nodes, segment, tls=options.tls) as pool:
             seconds, worst, wrong = rounds_of(case, pool, options.rounds)
         results[case] = {
             "rounds": len(seconds),

@@ -34,9 +34,9 @@ def free_ports(count):
 
 
 class LocalPool:
-    """Masters come back by themselves after they were killed; wait_whole() says when."""
+    """Its processes come back by themselves after they were killed, unless `restart` is False; wait_whole() says when."""
 
-    def __init__(self, binary, masters, nodes, segment, *more, tls=False):
+    def __init__(self, binary, masters, nodes, segment, *more, tls=False, restart=True):
         """With `tls` the pool requires it, and `tls_directory` has a client's certificate."""
         first = free_ports(3 * (masters + nodes))
         secure = first + 2 * (masters + nodes)
@@ -45,7 +45,7 @@ class LocalPool:
         command = [binary, "local", "--masters", str(masters), "--storage-nodes", str(nodes), "--segment-size", segment]
         command += ["--master-port", str(first), "--admin-port", str(first + masters)]
         command += ["--node-port", str(first + 2 * masters), "--node-admin-port", str(first + 2 * masters + nodes)]
-        command += ["--ready-timeout", f"{START_SECONDS}s", "--restart", *more]
+        command += ["--ready-timeout", f"{START_SECONDS}s", *(["--restart"] if restart else []), *more]
         if tls:
             command += ["--tls", "required", "--secure-admin-port", str(secure)]
             command += ["--node-secure-admin-port", str(secure + masters)]
@@ -122,6 +122,22 @@ class LocalPool:
         status, text = self.ask(master, "/api/v1/pool")
         pool = json.loads(text) if status == 200 else {}
         return pool.get("readyNodes", 0) == pool.get("expectedNodes") and pool["state"] in ("serving", "standby")
+
+    def wait_at_rest(self, seconds=START_SECONDS):
+        """Until its masters have compiled what they rehearse after their start: for a second they take a tenth of a processor."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            before = self._masters_seconds()
+            time.sleep(1)
+            if self._masters_seconds() - before < 0.1:
+                return
+        raise SystemExit(f"the masters are not at rest after {seconds} s")
+
+    def _masters_seconds(self):
+        """Processor time of all masters."""
+        stats = [Path(f"/proc/{self.pids[name]}/stat").read_text() for name in self._admin]
+        ticks = [sum(map(int, stat.rpartition(")")[2].split()[11:13])) for stat in stats]
+        return sum(ticks) / os.sysconf("SC_CLK_TCK")
 
     def kill(self, *names):
         """SIGKILL, all at once as far as that goes."""
