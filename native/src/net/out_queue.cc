@@ -7,15 +7,40 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "base/crc32c.h"
 #include "net/socket.h"
 #include "wire/frame.h"
+#include "wire/given_up.h"
 
 namespace kvpool::net {
 namespace {
 
 constexpr size_t kPiecesOfASend = 256;
+/// In place of bytes that are not to be read any more.
+constexpr std::array<uint8_t, size_t{16} << 10> kFiller{};
+
+/// What CRC-32C makes of each byte.
+constexpr std::array<uint32_t, 256> kCrcOfBytes = [] {
+  constexpr uint32_t kPolynomial = 0x82F63B78;
+  std::array<uint32_t, 256> table{};
+  for (uint32_t byte = 0; byte < table.size(); ++byte) {
+    table[byte] = byte;
+    for (int bit = 0; bit < 8; ++bit)
+      table[byte] = (table[byte] >> 1) ^ ((table[byte] & 1) != 0 ? kPolynomial : 0);
+  }
+  return table;
+}();
+
+/// The checksum as it was before this byte.
+uint32_t without(uint8_t byte, uint32_t crc) {
+  const uint32_t state = ~crc;
+  uint32_t index = 0;  // the only one with these bits
+  while (kCrcOfBytes[index] >> 24 != state >> 24)
+    ++index;
+  return ~((state ^ kCrcOfBytes[index]) << 8 | (index ^ byte));
+}
 
 }  // namespace
 
@@ -46,6 +71,33 @@ void OutQueue::addPayload(uint64_t payload, const Pieces& memory, uint64_t lengt
   ++unsentPayloads_;
 }
 
+/// Takes the bytes from `end` on, which have not gone out, out of the checksum again.
+void OutQueue::uncheck(Item& item, uint64_t end) {
+  std::vector<uint8_t> bytes;
+  for (PieceCursor at = item.unsent; end + bytes.size() < item.checked;) {
+    const std::span<const uint8_t> run = at.run(item.checked - end - bytes.size());
+    bytes.insert(bytes.end(), run.begin(), run.end());
+    at.advance(run.size());
+  }
+  for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte)
+    item.crc = without(*byte, item.crc);
+  item.checked = end;
+}
+
+void OutQueue::giveUp(uint64_t payload) {
+  uint64_t sealed = sealedBytes_;
+  for (Item& item : items_) {
+    const uint64_t handedOver = item.sent + std::min(sealed, item.total() - item.sent);
+    sealed -= handedOver - item.sent;
+    if (!item.isPayload || item.payload != payload) continue;
+    if (item.filled || handedOver >= item.length) return;  // its memory is not read again
+    uncheck(item, handedOver);
+    item.filled = true;
+    item.unsent = item.unchecked = {};
+    return;
+  }
+}
+
 /// The pieces of one send call.
 class OutQueue::Gathered {
  public:
@@ -68,6 +120,15 @@ class OutQueue::Gathered {
     }
     return added;
   }
+  uint64_t addFiller(uint64_t length) {
+    uint64_t added = 0;
+    while (added < length && !full()) {
+      const uint64_t part = std::min({length - added, room(), uint64_t{kFiller.size()}});
+      add(kFiller.data(), part);
+      added += part;
+    }
+    return added;
+  }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
   [[nodiscard]] std::span<const iovec> pieces() const { return std::span(pieces_).first(count_); }
   [[nodiscard]] msghdr message() {
@@ -87,9 +148,11 @@ class OutQueue::Gathered {
 /// Takes the payload's bytes before `end` into its checksum.
 void OutQueue::check(Item& item, uint64_t end) {
   while (item.checked < end) {
-    const std::span<const uint8_t> run = item.unchecked.run(end - item.checked);
+    const uint64_t missing = end - item.checked;
+    const std::span<const uint8_t> run =
+        item.filled ? std::span(kFiller).first(std::min<size_t>(missing, kFiller.size())) : item.unchecked.run(missing);
     item.crc = crc32c(run.data(), run.size(), item.crc);
-    item.unchecked.advance(run.size());
+    if (!item.filled) item.unchecked.advance(run.size());
     item.checked += run.size();
   }
 }
@@ -102,12 +165,14 @@ void OutQueue::gather(Gathered& out) {
       continue;
     }
     if (item.sent < item.length) {
-      const uint64_t end = item.sent + out.add(item.unsent, item.length - item.sent);
+      const uint64_t missing = item.length - item.sent;
+      const uint64_t end = item.sent + (item.filled ? out.addFiller(missing) : out.add(item.unsent, missing));
       check(item, end);
       if (end < item.length || out.full()) return;
     }
     const uint64_t trailerSent = item.sent > item.length ? item.sent - item.length : 0;
-    std::memcpy(item.trailer.data(), &item.crc, sizeof item.crc);
+    const uint32_t crc = item.filled ? wire::givenUp(item.crc) : item.crc;
+    std::memcpy(item.trailer.data(), &crc, sizeof crc);
     out.add(item.trailer.data() + trailerSent, item.trailer.size() - trailerSent);
   }
 }
@@ -127,7 +192,8 @@ void OutQueue::consume(uint64_t count, const std::function<void(uint64_t)>& sent
   while (!items_.empty()) {
     Item& item = items_.front();
     const uint64_t part = std::min(count, item.total() - item.sent);
-    if (item.isPayload && item.sent < item.length) item.unsent.advance(std::min(part, item.length - item.sent));
+    if (item.isPayload && !item.filled && item.sent < item.length)
+      item.unsent.advance(std::min(part, item.length - item.sent));
     item.sent += part;
     count -= part;
     if (item.sent < item.total()) return;

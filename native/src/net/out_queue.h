@@ -37,6 +37,9 @@ class OutQueue {
   /// is dropped, until when `owner` is kept, too.
   void addPayload(uint64_t payload, const Pieces& memory, uint64_t length, std::optional<uint32_t> crc = {},
                   std::shared_ptr<const void> owner = {});
+  /// From now on its memory is read no more: what is missing of it is filled up, and what follows says that it was
+  /// given up. Nothing when all of it has gone.
+  void giveUp(uint64_t payload);
 
   /// Sends until the socket takes no more, or has got `budget` bytes; tells each payload that went out whole. Failed:
   /// errno says why.
@@ -64,6 +67,7 @@ class OutQueue {
     std::span<const uint8_t> frame;
     int descriptor = -1;
     bool isPayload = false;
+    bool filled = false;  // given up: what is unsent are zeros
     uint64_t payload = 0;
     PieceCursor unsent;  // of the payload
     PieceCursor unchecked;
@@ -80,6 +84,7 @@ class OutQueue {
   class Gathered;
 
   static void check(Item& item, uint64_t end);
+  static void uncheck(Item& item, uint64_t end);
   void gather(Gathered& out);
   ssize_t sendSome(int fd);
   void consume(uint64_t count, const std::function<void(uint64_t)>& sent);

@@ -134,6 +134,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void dropPayload() {
     if (incoming_) incoming_->bytes.drop();
   }
+  /// The memory of this payload, which comes or goes, is not touched any more, but it moves to its end.
+  void givePayloadUp(uint64_t payload) {
+    if (incoming_ && incoming_->payload == payload) incoming_->bytes.drop();
+    out_.giveUp(payload);
+  }
   /// No frame is told until release().
   void hold() { held_ = true; }
   void release();

@@ -231,6 +231,11 @@ class World {
     if (receive.destination) inBatch(*receive.destination, receive.length, OpCode::Get);
     peers_.at(receive.connection).receiving = receive;
   }
+  void judge(const GivePayloadUp& given) {
+    const auto& receiving = peers_.at(given.connection).receiving;
+    const bool isReceived = receiving && receiving->transfer == given.transfer;
+    require(isReceived || sending_.contains(given.transfer));
+  }
   void judge(const MapSegments& map) { peers_.at(map.connection).mapping = true; }
   void judge(const CopyToStaging& copy) {
     inBatch(copy.source, copy.length, OpCode::Put);

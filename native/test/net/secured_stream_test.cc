@@ -20,6 +20,7 @@
 #include "net/streams.h"
 #include "seed.h"
 #include "wire/frame.h"
+#include "wire/given_up.h"
 #include "wire/handshake.h"
 
 namespace kvpool::net {
@@ -58,7 +59,7 @@ class End : public Stream::Listener {
   void bytesReceived(Stream::Id) override { EXPECT_EQ(opened, 1); }
   void payloadSent(Stream::Id, uint64_t) override { ++payloadsSent; }
   void payloadReceived(Stream::Id, uint64_t, uint32_t computed, uint32_t sent) override {
-    EXPECT_EQ(computed, sent);
+    EXPECT_TRUE(dropped || sent == (givenUp ? wire::givenUp(computed) : computed));
     ++payloads;
   }
 
@@ -66,6 +67,8 @@ class End : public Stream::Listener {
   std::string peer;
   bool holds = false;
   bool hasPayloads = false;
+  bool givenUp = false;           // the payload, by its sender
+  bool dropped = false;           // likewise, by us
   std::vector<uint8_t> expected;  // where the payload behind each frame goes
   std::vector<wire::Bytes> frames;
   int payloads = 0;
@@ -141,6 +144,32 @@ class SecuredStreamTest : public testing::Test {
     EXPECT_NE(end.ended->why.find(why), std::string::npos) << end.ended->why;
   }
 
+  /// Two ends that are open, of which one gives a payload up while the other takes nothing.
+  void giveUpInTheMiddle() {
+    listener_.givenUp = true;
+    std::vector<uint8_t> value(size_t{16} << 20, 7);
+    listener_.expected.assign(value.size(), 1);
+    dialer_.stream->out().addFrame(frame(1));
+    dialer_.stream->out().addPayload(1, Pieces(value.data(), value.size()), value.size());
+    dialer_.stream->out().addFrame(frame(2));
+    for (int i = 0; i < 50; ++i)
+      dialer_.stream->flush();
+    ASSERT_EQ(dialer_.stream->out().unsentPayloads(), 1u);
+    dialer_.stream->givePayloadUp(1);
+    value.assign(value.size(), 9);  // its owner has it again
+    dialer_.stream->givePayloadUp(1);
+
+    ASSERT_TRUE(until([this] { return listener_.payloads == 1; }));
+    const std::vector<uint8_t>& came = listener_.expected;
+    const auto filler = std::find(came.begin(), came.end(), 0);
+    EXPECT_GT(filler - came.begin(), 0);
+    EXPECT_EQ(std::count(came.begin(), filler, 7), filler - came.begin());
+    EXPECT_EQ(std::count(filler, came.end(), 0), came.end() - filler);
+    listener_.expected.clear();
+    EXPECT_TRUE(until([this] { return listener_.frames.size() == 2; })) << "what follows is not harmed";
+    EXPECT_EQ(dialer_.payloadsSent, 1);
+  }
+
   const CertificateAuthority authority_;
   EventLoop loop_;
   End dialer_{loop_};
@@ -184,6 +213,38 @@ TEST_F(SecuredStreamTest, LargePayloadsArriveInPiecesAndInOrder) {
   }
   EXPECT_EQ(dialer_.payloadsSent, 5);
   EXPECT_EQ(dialer_.frameBytesSent, 5 * (60 + wire::kFrameHeaderBytes));
+}
+
+TEST_F(SecuredStreamTest, OfAPayloadThatIsGivenUpNoMoreIsReadAndWhatFollowsComes) {
+  pair(dialing(), listening());
+  ASSERT_TRUE(untilOpened());
+  giveUpInTheMiddle();
+}
+
+TEST_F(SecuredStreamTest, OfAPayloadThatIsGivenUpWithoutTlsNoMoreIsReadAndWhatFollowsComes) {
+  pair({}, {});
+  dialer_.opened = listener_.opened = 1;  // not told of sockets that are adopted and not secured
+  giveUpInTheMiddle();
+}
+
+TEST_F(SecuredStreamTest, APayloadThatIsNotWantedAnyMoreIsReceivedAndDropped) {
+  pair(dialing(), listening());
+  ASSERT_TRUE(untilOpened());
+  std::vector<uint8_t> value(size_t{16} << 20, 7);
+  listener_.expected.assign(value.size(), 1);
+  dialer_.stream->out().addFrame(frame(1));
+  dialer_.stream->out().addPayload(1, Pieces(value.data(), value.size()), value.size());
+  dialer_.stream->out().addFrame(frame(2));
+  dialer_.stream->flush();
+  ASSERT_TRUE(until([this] { return listener_.frames.size() == 1; }));
+  listener_.stream->givePayloadUp(8);  // another one
+  listener_.stream->givePayloadUp(7);
+  const std::vector<uint8_t> before = listener_.expected;
+  EXPECT_EQ(before.back(), 1) << "it came whole";
+  listener_.dropped = true;
+  ASSERT_TRUE(until([this] { return listener_.frames.size() == 2; }));
+  EXPECT_TRUE(listener_.expected == before);
+  EXPECT_EQ(listener_.payloads, 1);
 }
 
 TEST_F(SecuredStreamTest, ManySmallFramesGoBothWays) {

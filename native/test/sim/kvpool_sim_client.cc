@@ -138,6 +138,9 @@ struct kv_sim_client {
   void describe(const OfferStaging&, kv_sim_client_action&) {
     throw std::logic_error("remote memory is not simulated");
   }
+  void describe(const GivePayloadUp&, kv_sim_client_action&) {
+    throw std::logic_error("values in parts, for which alone it happens, are not simulated");
+  }
   void describe(const CopyFromStaging&, kv_sim_client_action&) {
     throw std::logic_error("remote memory is not simulated");
   }

@@ -2,8 +2,8 @@
 // What the client core asks its shell to do. The core names connections and transfers with numbers of its own.
 //
 // Memory rule: the shell touches the caller's memory only for SendPayload, ReceivePayload, CopyToStaging,
-// CopyFromSegment and CopyFromStaging, and stops at once on the Close or CancelCopy that takes one of them back. The
-// core takes all of them back before it lets a batch end.
+// CopyFromSegment and CopyFromStaging, and stops at once on the Close, CancelCopy or GivePayloadUp that takes one of
+// them back. The core takes all of them back before it lets a batch end.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +56,13 @@ struct ReceivePayload {
   TransferId transfer = 0;
   std::optional<Pieces> destination;
   uint64_t length = 0;
+};
+
+/// What is left of a payload moves without the caller's memory: what is still received is dropped, and what is still
+/// sent is filler, with a checksum that says so. Answered as the payload would have been.
+struct GivePayloadUp {
+  ConnectionId connection = 0;
+  TransferId transfer = 0;
 };
 
 /// Sends the frame with a new sealed memory of so many bytes, which CopyToStaging then writes.
@@ -147,7 +154,8 @@ struct FinishBatch {
   std::vector<LineResult> lines;
 };
 
-using Action = std::variant<Dial, SendFrame, SendPayload, ReceivePayload, SendStaging, OfferStaging, MapSegments,
-                            CopyToStaging, CopyFromSegment, CopyFromStaging, CancelCopy, Close, Note, FinishBatch>;
+using Action =
+    std::variant<Dial, SendFrame, SendPayload, ReceivePayload, GivePayloadUp, SendStaging, OfferStaging, MapSegments,
+                 CopyToStaging, CopyFromSegment, CopyFromStaging, CancelCopy, Close, Note, FinishBatch>;
 
 }  // namespace kvpool::client

@@ -92,6 +92,7 @@ class NodeConnection {
   void report(const Transfer& transfer, int32_t status);
   template <typename Predicate>
   void dropWaiting(Predicate isDropped);
+  bool canOnlyClose(const Moving& moving);
   void letGo();
   void end(const Status& why);
   void watchUse();

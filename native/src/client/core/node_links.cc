@@ -28,7 +28,7 @@ void NodeLinks::learn(const std::vector<NodeAddress>& nodes) {
     Link& link = known->second;
     link.lastUse = context_.now;
     const bool moved = link.address.tcp != node.tcp || link.address.shm != node.shm;
-    if (moved && isIdle(link)) settle(link, node);
+    if (moved && isUnused(link)) settle(link, node);
   }
 }
 
@@ -59,9 +59,9 @@ void NodeLinks::makeRoom() {
   auto oldest = links_.end();
   for (auto it = links_.begin(); it != links_.end(); ++it) {
     const Link& link = it->second;
-    if (isIdle(link) && (oldest == links_.end() || link.lastUse < oldest->second.lastUse)) oldest = it;
+    if (isUnused(link) && (oldest == links_.end() || link.lastUse < oldest->second.lastUse)) oldest = it;
   }
-  if (oldest == links_.end()) return;  // all busy: transfers in flight are bounded, so these are too
+  if (oldest == links_.end()) return;  // all busy: transfers and open puts are bounded, so these are too
   closeConnections(oldest->second, Status(KV_CLOSED, "closed: unused, and no more than " +
                                                          std::to_string(kNodeLinksMax) + " nodes are kept"));
   links_.erase(oldest);

@@ -49,8 +49,8 @@ class NodeLinks {
   };
 
   void settle(Link& link, const NodeAddress& node);
-  static bool isIdle(const Link& link) {
-    return (!link.tcp || link.tcp->idle()) && (!link.shm || link.shm->idle()) && link.former.empty();
+  static bool isUnused(const Link& link) {
+    return (!link.tcp || link.tcp->unused()) && (!link.shm || link.shm->unused()) && link.former.empty();
   }
   static void closeUnused(Link& link);
   static void closeConnections(Link& link, const Status& why);

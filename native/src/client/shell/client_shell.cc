@@ -174,6 +174,10 @@ void ClientShell::perform(const ReceivePayload& receive) {
   }
 }
 
+void ClientShell::perform(const GivePayloadUp& given) {
+  if (net::Stream* stream = streams_.find(given.connection)) stream->givePayloadUp(given.transfer);
+}
+
 void ClientShell::perform(SendStaging& send) {
   net::OutQueue* out = streams_.outOf(send.connection);
   if (out == nullptr) return;

@@ -87,6 +87,7 @@ class ClientShell : private net::Stream::Listener, private Copier::Listener {
   void perform(SendFrame& send);
   void perform(const SendPayload& send);
   void perform(const ReceivePayload& receive);
+  void perform(const GivePayloadUp& given);
   void perform(SendStaging& send);
   void perform(const OfferStaging& offer);
   void perform(const MapSegments& map);

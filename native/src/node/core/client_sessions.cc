@@ -19,6 +19,7 @@
 #include "dev_kvpool_wire/StagedRead.h"
 #include "dev_kvpool_wire/UcxAttach.h"
 #include "dev_kvpool_wire/WriteRequest.h"
+#include "wire/given_up.h"
 
 namespace kvpool::node {
 
@@ -230,8 +231,12 @@ void ClientSessions::payloadReceived(ConnectionId id, uint32_t computed, uint32_
   if (!session.write) throw std::logic_error("payload without a write");
   const Write write = std::move(*session.write);
   session.write.reset();
-  if (write.parts) return finishParts(id, write, computed == sent);
+  if (write.parts) return finishParts(id, write, computed, sent);
   finishWrite(id, write, KV_OK, computed, sent);
+}
+
+void ClientSessions::countDamage(uint32_t computed, uint32_t sent) {
+  if (sent != wire::givenUp(computed)) ++context_.stats.checksumFailures;
 }
 
 /// `status` says whether the payload came at all.
@@ -242,7 +247,7 @@ void ClientSessions::finishWrite(ConnectionId id, const Write& write, int32_t st
   if (status == KV_OK && computed != sent) status = KV_CHECKSUM;
   if (status != KV_OK) {
     ++context_.stats.writeFailures;
-    if (status == KV_CHECKSUM) ++context_.stats.checksumFailures;
+    if (status == KV_CHECKSUM) countDamage(computed, sent);
     if (status == KV_STALE_EPOCH) ++context_.stats.staleRefusals;
     context_.directory.abort(write.slot);
     return replyWrite(id, write.requestId, status, {});
@@ -296,11 +301,12 @@ void ClientSessions::refuseParts(ConnectionId id, const PartsWrite& request, uin
   context_.outbox.add(DiscardPayload{id, length + wire::kPayloadTrailerBytes});
 }
 
-void ClientSessions::finishParts(ConnectionId id, const Write& write, bool good) {
+void ClientSessions::finishParts(ConnectionId id, const Write& write, uint32_t computed, uint32_t sent) {
+  const bool good = computed == sent;
   openWrites_.endParts(id, write.slot, *write.parts, good);
   if (!good) {
     ++context_.stats.writeFailures;
-    ++context_.stats.checksumFailures;
+    countDamage(computed, sent);
   }
   replyWrite(id, write.requestId, good ? KV_OK : KV_CHECKSUM, {});
 }

@@ -179,7 +179,8 @@ class ClientSessions {
   void refuseWrite(ConnectionId id, Session& session, const WriteRequest& request, const Status& why);
   void writeParts(ConnectionId id, Session& session, PartsWrite request);
   void refuseParts(ConnectionId id, const PartsWrite& request, uint64_t length, int32_t status);
-  void finishParts(ConnectionId id, const Write& write, bool good);
+  void countDamage(uint32_t computed, uint32_t sent);
+  void finishParts(ConnectionId id, const Write& write, uint32_t computed, uint32_t sent);
   void finishWrite(ConnectionId id, const Write& write, int32_t status, uint32_t computed, uint32_t sent);
   void read(ConnectionId id, Session& session, Read read);
   void continueReads(ConnectionId id, Session& session);

@@ -43,14 +43,37 @@ class CorePutSession : public testing::Test {
     node::appendWriteReply(frame, {request, status, extent, {1, 5}});
     h.deliver(node, frame);
   }
-  uint64_t parts(ObjectId object = {1, 42}) {
+  /// A read that the leader has said to be at these nodes, of which the bytes have begun to come.
+  client::TransferId beginPayload(ConnectionId node, const std::vector<client::NodeAddress>& at) {
+    h.replyLookup(leader, h.expectLookup(leader), "value", at);
+    EXPECT_TRUE(awaitsRead(node));
+    return announce(node);
+  }
+  bool awaitsRead(ConnectionId node) {
+    const auto body = h.nextBody(node);
+    if (body) read_ = node::readReadRequest(*body).requestId;
+    return body.has_value();
+  }
+  client::TransferId announce(ConnectionId node) {
+    wire::Bytes announced;
+    node::appendReadReply(announced, read_, KV_OK, 5);
+    h.deliver(node, announced);
+    const auto receive = h.next<client::ReceivePayload>();
+    EXPECT_TRUE(receive && receive->connection == node);
+    return read_;
+  }
+  bool givesUp(ConnectionId node, client::TransferId transfer) {
+    const auto given = h.next<client::GivePayloadUp>();
+    return given && given->connection == node && given->transfer == transfer;
+  }
+  uint64_t parts(ObjectId object = {1, 42}, int64_t timeoutMs = 30000) {
     client::Operation op;
     op.key = "k";
     op.memory = Pieces(pieces_);
     op.length = 5;
     op.offsets = offsets_;
     op.meant = object;
-    return h.submit(OpCode::PutParts, {op});
+    return h.submit(OpCode::PutParts, {op}, timeoutMs);
   }
   uint64_t end(OpCode how = OpCode::PutEnd, ObjectId object = {1, 42}) {
     client::Operation op;
@@ -80,6 +103,7 @@ class CorePutSession : public testing::Test {
 
   CoreHarness h;
   ConnectionId leader = h.lead();
+  uint64_t read_ = 0;  // asked for last
 
  private:
   std::string first_ = "789";
@@ -185,6 +209,75 @@ TEST_F(CorePutSession, IsOverWithItsOnlyNodeAndItsKeyIsFreeAgain) {
   EXPECT_FALSE(publish.objects.at(0).written);
   h.replyPublish(leader, publish, KV_OK);
   EXPECT_EQ(h.expectStatus(ended), KV_LEASE_EXPIRED);
+}
+
+/// The time of a call is over while bytes of it are on the way on the connection that has the room.
+TEST_F(CorePutSession, OutlivesAReadWhoseTimeIsOverInTheMiddle) {
+  const ConnectionId node = begin({1}).at(0);
+  const uint64_t got = h.get("other", 100, 500);
+  const client::TransferId read = beginPayload(node, {nodeAddress(1)});
+  h.passWith(leader, 600);
+  EXPECT_EQ(h.expectStatus(got), KV_TIMEOUT);
+  EXPECT_FALSE(h.closes(node));
+  EXPECT_TRUE(givesUp(node, read)) << "the caller has its memory again";
+  const uint64_t written = parts();
+  h.core.payloadReceived(h.now, node, read, 0, 1);
+  reply(node, expectParts(node), KV_OK);
+  EXPECT_EQ(h.expectStatus(written), KV_OK);
+  EXPECT_EQ(h.core.statistics().checksumFailures, 0u);
+}
+
+TEST_F(CorePutSession, OutlivesPartsOfAnotherWhoseTimeIsOverInTheMiddle) {
+  const ConnectionId node = begin({1}).at(0);
+  const uint64_t second = start();
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)}, {1, 43});
+  open(node, KV_OK, 2);
+  ASSERT_EQ(h.expectStatus(second), KV_OK);
+  const uint64_t late = parts({1, 43}, 500);
+  const uint64_t request = node::readPartsWrite(h.expectBody(node)).requestId;
+  ASSERT_TRUE(h.next<client::SendPayload>());
+  h.passWith(leader, 600);
+  EXPECT_EQ(h.expectStatus(late), KV_TIMEOUT);
+  EXPECT_FALSE(h.closes(node));
+  EXPECT_TRUE(givesUp(node, request));
+  const uint64_t written = parts();
+  h.core.payloadSent(h.now, node, request);
+  reply(node, request, KV_CHECKSUM);
+  reply(node, expectParts(node), KV_OK);
+  EXPECT_EQ(h.expectStatus(written), KV_OK);
+}
+
+TEST_F(CorePutSession, OutlivesAReadThatStandsStillAndIsDoneElsewhere) {
+  const std::vector<ConnectionId> nodes = begin({1, 2});
+  const uint64_t got = h.get("other", 100);
+  h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1), nodeAddress(2)});
+  const bool first = awaitsRead(nodes[0]);
+  const ConnectionId stuck = first ? nodes[0] : nodes[1];
+  const ConnectionId good = first ? nodes[1] : nodes[0];
+  EXPECT_TRUE(first || awaitsRead(stuck));
+  const client::TransferId read = announce(stuck);
+  h.passWith(leader, client::kFallOverMs);
+  EXPECT_FALSE(h.closes(stuck));
+  EXPECT_TRUE(givesUp(stuck, read)) << "the memory is for another read";
+  ASSERT_TRUE(awaitsRead(good));
+  h.replyRead(good, read_, "value");
+  EXPECT_EQ(h.expectStatus(got), KV_OK);
+  h.core.payloadReceived(h.now, stuck, read, 0, 1);
+  const uint64_t written = parts();
+  reply(nodes[0], expectParts(nodes[0], 1), KV_OK);
+  reply(nodes[1], expectParts(nodes[1], 2), KV_OK);
+  EXPECT_EQ(h.expectStatus(written), KV_OK);
+}
+
+TEST_F(CorePutSession, KeepsItsConnectionWhenItsNodeSaysAnotherAddress) {
+  const ConnectionId node = begin({1}).at(0);
+  const uint64_t second = start();
+  client::NodeAddress moved = nodeAddress(1);
+  moved.tcp = "elsewhere:1";
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {moved}, {1, 43});
+  EXPECT_FALSE(h.closes(node));
+  open(node, KV_OK, 2);
+  EXPECT_EQ(h.expectStatus(second), KV_OK);
 }
 
 /// Another connection to the same node knows nothing of it.

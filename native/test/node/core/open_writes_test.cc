@@ -193,6 +193,20 @@ TEST_F(OpenWritesTest, APartThatArrivesChangedEndsIt) {
   EXPECT_EQ(endParts("0123456789", 1), KV_CHECKSUM);
   EXPECT_EQ(used(), before);
   EXPECT_EQ(end(extent, 1), KV_LEASE_EXPIRED);
+  EXPECT_EQ(node.core->snapshot().counters.checksumFailures, 1u);
+}
+
+TEST_F(OpenWritesTest, APartThatItsWriterGaveUpEndsItAndIsNoDamage) {
+  const uint64_t before = used();
+  const ExtentRef extent = open(1, 1000).extent;
+  const ExtentRef other = open(2, 10).extent;
+  ASSERT_TRUE(beginParts(extent, 1, {{0, 10}}));
+  EXPECT_EQ(endParts("012       ", UINT32_MAX), KV_CHECKSUM);
+  EXPECT_EQ(end(extent, 1), KV_LEASE_EXPIRED);
+  EXPECT_EQ(node.core->snapshot().counters.checksumFailures, 0u);
+  EXPECT_EQ(write(other, 2, "0123456789", {{0, 10}}), KV_OK) << "the writer's other one goes on";
+  EXPECT_EQ(end(other, 2, client::PartsEnd::Abort), KV_OK);
+  EXPECT_EQ(used(), before);
 }
 
 TEST_F(OpenWritesTest, OfALeaderThatIsFollowedAreOver) {
