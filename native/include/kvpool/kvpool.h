@@ -314,9 +314,10 @@ typedef struct kv_client_params {
 KV_API int32_t kv_client_create(const kv_client_params *params, kv_client **out, char *err, uint32_t err_size);
 
 /* Declares memory that KV_OP_PUT and KV_OP_GET may name with KV_BATCH_REGISTERED. Not copied, not pinned. It may be an NPU's
- * that this thread uses, or, where this process cannot read it, the first NPU's: values then go through memory of the host,
- * by ACL, which is loaded for that, whatever the protocols of the client. Overlaps, and other memory that this process cannot
- * read, are refused with KV_INVALID_ARGUMENT; an unknown address gives KV_NOT_REGISTERED. Unregistering returns when no
+ * that this thread uses, or, where this thread uses none, of any one: values then go through memory of the host, by ACL, which
+ * is loaded for that, whatever the protocols of the client. A client copies by one NPU: that of its engine of CANN, else that
+ * whose memory it was given first. Overlaps, memory of other NPUs, and other memory that this process cannot read, are refused
+ * with KV_INVALID_ARGUMENT; an unknown address gives KV_NOT_REGISTERED. Unregistering returns when no
  * batch uses the memory any more, so after the timeout of a batch at the most. A get of a batch that ended then, and is waited
  * for later, is KV_NOT_REGISTERED if the memory is an NPU's; one whose copy neither ended in time nor could be aborted may still
  * write there, which kv_client_explain says. For what is registered with a transfer engine there is

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ascend/cann/acl.h"
 
+#include <cstdlib>
+#include <utility>
+
 namespace kvpool::ascend {
 
 Acl Acl::of(Symbols& library) {
   Acl acl;
   library.take(acl.init, "aclInit");
   library.take(acl.setDevice, "aclrtSetDevice");
+  library.take(acl.resetDevice, "aclrtResetDevice");
   library.take(acl.getDevice, "aclrtGetDevice");
   library.take(acl.getDeviceCount, "aclrtGetDeviceCount");
   library.take(acl.createContext, "aclrtCreateContext");
@@ -25,6 +29,7 @@ Acl Acl::of(Symbols& library) {
   library.take(acl.abortStream, "aclrtStreamAbort");
   library.take(acl.recentError, "aclGetRecentErrMsg");
   library.take(acl.socName, "aclrtGetSocName");
+  library.takeIfThere(acl.driverDevice, "aclrtGetLogicDevIdByUserDevId");
   library.takeIfThere(acl.memcpyBatch, "aclrtMemcpyBatch");
   library.takeIfThere(acl.memcpyBatchAsync, "aclrtMemcpyBatchAsync");
   library.takeIfThere(acl.destroyStreamForce, "aclrtDestroyStreamForce");
@@ -45,6 +50,26 @@ AclContext Acl::currentContext() const {
   if (getCurrentContext(&current) == kAclOk) return current;
   (void)recentError();  // it is none, and would be told with a later one
   return nullptr;
+}
+
+std::optional<uint32_t> Acl::numberInMemory(int32_t device) const {
+  if (driverDevice == nullptr) {
+    const bool areSame = std::getenv("ASCEND_RT_VISIBLE_DEVICES") == nullptr;
+    return areSame ? std::optional(static_cast<uint32_t>(device)) : std::nullopt;
+  }
+  int32_t number = 0;
+  if (driverDevice(device, &number) == kAclOk) return static_cast<uint32_t>(number);
+  (void)recentError();
+  return std::nullopt;
+}
+
+std::optional<int32_t> Acl::deviceOf(uint32_t number) const {
+  uint32_t count = 0;
+  if (getDeviceCount(&count) != kAclOk) (void)recentError();
+  for (int32_t device = 0; std::cmp_less(device, count); ++device) {
+    if (numberInMemory(device) == number) return device;
+  }
+  return std::nullopt;
 }
 
 std::string Acl::problem(const std::string& what, AclError error) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "ascend/cann/symbols.h"
@@ -8,10 +10,11 @@
 
 namespace kvpool::ascend {
 
-/// Functions of ACL, by the names they have there. Those from memcpyBatch on may be null.
+/// Functions of ACL, by the names they have there. Those from driverDevice on may be null.
 struct Acl {
   AclError (*init)(const char* configuration) = nullptr;
   AclError (*setDevice)(int32_t device) = nullptr;
+  AclError (*resetDevice)(int32_t device) = nullptr;  ///< takes back one setDevice
   AclError (*getDevice)(int32_t* device) = nullptr;
   AclError (*getDeviceCount)(uint32_t* count) = nullptr;
   AclError (*createContext)(AclContext* context, int32_t device) = nullptr;
@@ -32,6 +35,7 @@ struct Acl {
   const char* (*recentError)() = nullptr;
   const char* (*socName)() = nullptr;
 
+  AclError (*driverDevice)(int32_t device, int32_t* ofDriver) = nullptr;
   AclError (*memcpyBatch)(void** to, size_t* room, void** from, size_t* bytes, size_t count,
                           CopyBatchAttributes* attributes, size_t* firsts, size_t attributeCount,
                           size_t* failed) = nullptr;
@@ -53,6 +57,11 @@ struct Acl {
   static Acl of(Symbols& library);
   /// Of this thread; null when it has none.
   [[nodiscard]] AclContext currentContext() const;
+  /// The number by which descriptions of memory name a device: the driver's, which does not follow
+  /// ASCEND_RT_VISIBLE_DEVICES. Nothing where CANN does not tell it.
+  [[nodiscard]] std::optional<uint32_t> numberInMemory(int32_t device) const;
+  /// The device of that number; nothing where none of this process's is known to have it.
+  [[nodiscard]] std::optional<int32_t> deviceOf(uint32_t numberInMemory) const;
   /// "WHAT: ACL's number and words".
   [[nodiscard]] std::string problem(const std::string& what, AclError error) const;
   /// What CANN says of the latest failure in this thread, behind ", "; empty when it says nothing.

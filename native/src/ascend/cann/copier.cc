@@ -46,10 +46,10 @@ void copyOnHost(const CopyCall& call, std::span<const Copy> all) {
 
 }  // namespace
 
-Location locate(const Acl& acl, const void* memory) {
+MemoryLocation locate(const Acl& acl, const void* memory) {
   PointerAttributes attributes;
-  if (acl.pointerAttributes(memory, &attributes) != kAclOk) return Location::Host;
-  return attributes.location.type;
+  if (acl.pointerAttributes(memory, &attributes) != kAclOk) return {};
+  return attributes.location;
 }
 
 class Copier::Arguments {

@@ -15,8 +15,8 @@
 
 namespace kvpool::ascend {
 
-/// Where memory is, by ACL's word. Memory that ACL does not know is the host's.
-Location locate(const Acl& acl, const void* memory);
+/// Where memory is, by ACL's word, and by the driver's number of a device. Memory that ACL does not know is the host's.
+MemoryLocation locate(const Acl& acl, const void* memory);
 
 /// Copies between memories of a machine, on a stream of its own. One thread at a time.
 class Copier {

@@ -90,7 +90,7 @@ Status FabricMemory::takeOfAcl() {
   mapped_ = true;
   if (acl.setAccess == nullptr) return {};
   MemoryAccess access;
-  access.location = {static_cast<uint32_t>(device), Location::Device};
+  access.location = {acl.numberInMemory(device).value_or(static_cast<uint32_t>(device)), Location::Device};
   const AclError error = acl.setAccess(first_, bytes_, &access, 1);
   // Drivers that do not know it need none.
   return error == kAclOk || error == kAclFeatureNotSupported ? Status() : refused("aclrtMemSetAccess", error);

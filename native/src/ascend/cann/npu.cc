@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ascend/cann/npu.h"
 
+#include <future>
 #include <mutex>
 #include <set>
+#include <string>
+#include <system_error>
+#include <utility>
 
 #include "ascend/cann/copier.h"
 
@@ -35,26 +39,65 @@ class OwnContexts {
   std::set<AclContext> contexts_;
 };
 
+/// In a thread of its own: ACL sets the device of the thread that opens or resets one, which is the caller's affair.
+template <typename Work>
+auto apart(Work work) {
+  try {
+    return std::async(std::launch::async, [&work] { return work(); }).get();
+  } catch (const std::system_error&) {  // there is no thread to be had
+    return work();
+  }
+}
+
+/// Where memory is, by a context of the first device, which this thread gets for it.
+Result<MemoryLocation> locateByFirst(const Acl& acl, const void* memory) {
+  if (const AclError set = acl.setDevice(0); set != kAclOk)
+    return Status{KV_IO, acl.problem("NPU 0 cannot be used, aclrtSetDevice", set)};
+  const MemoryLocation location = locate(acl, memory);
+  (void)acl.resetDevice(0);
+  return location;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Npu>> Npu::open(const Acl& acl, int32_t timeoutMs) {
+Result<std::unique_ptr<Npu>> Npu::open(const Acl& acl, int32_t timeoutMs, const void* memory) {
   std::unique_ptr<Npu> npu(new Npu(acl, timeoutMs));
-  if (Status device = npu->useDevice(); !device.ok()) return device;
+  if (Status device = npu->useDevice(memory); !device.ok()) return device;
   npu->copiers_ = std::make_unique<Copiers>(acl, npu->context_, timeoutMs);
   npu->copyMemory_ = std::make_unique<CopyMemory>(acl, npu->context_, *npu->copiers_);
   return npu;
 }
 
-Status Npu::useDevice() {
+Status Npu::useDevice(const void* memory) {
   const AclContext current = acl_.currentContext();
   if (current != nullptr && !OwnContexts::instance().has(current)) {
     context_ = current;
-    return {};
+    if (const AclError error = acl_.getDevice(&device_); error != kAclOk)
+      return {KV_IO, acl_.problem("aclrtGetDevice", error)};
+  } else {
+    if (memory != nullptr) {
+      const Result<MemoryLocation> location = apart([&] { return locateByFirst(acl_, memory); });
+      if (!location.ok()) return location.status();
+      if (location.value().type != Location::Device)
+        return {KV_INVALID_ARGUMENT, "ACL does not know it as memory of one"};
+      device_ = acl_.deviceOf(location.value().id).value_or(0);
+    }
+    if (Status opened = apart([&] { return openOwn(device_); }); !opened.ok()) return opened;
   }
-  const AclError set = acl_.setDevice(0);
-  if (set != kAclOk) return {KV_IO, acl_.problem("the first NPU cannot be used, aclrtSetDevice", set)};
-  const AclError made = acl_.createContext(&context_, 0);
-  if (made != kAclOk) return {KV_IO, acl_.problem("the first NPU cannot be used, aclrtCreateContext", made)};
+  numberInMemory_ = acl_.numberInMemory(device_);
+  return {};
+}
+
+Status Npu::openOwn(int32_t device) {
+  const std::string refusal = "NPU " + std::to_string(device) + " cannot be used, ";
+  const AclError set = acl_.setDevice(device);
+  if (set != kAclOk) return {KV_IO, acl_.problem(refusal + "aclrtSetDevice", set)};
+  const AclError made = acl_.createContext(&context_, device);
+  if (made != kAclOk) {
+    Status refused{KV_IO, acl_.problem(refusal + "aclrtCreateContext", made)};
+    (void)acl_.resetDevice(device);
+    return refused;
+  }
   ownsContext_ = true;
   OwnContexts::instance().add(context_);
   return {};
@@ -66,7 +109,10 @@ Npu::~Npu() {
   copiers_.reset();
   if (!ownsContext_ || mayStillCopy) return;
   OwnContexts::instance().remove(context_);
-  (void)acl_.destroyContext(context_);
+  (void)apart([this] {
+    (void)acl_.destroyContext(context_);
+    return acl_.resetDevice(device_);
+  });
 }
 
 Status Npu::copy(std::span<const Copy> copies, int32_t timeoutMs, CopyMemory::Piece& by) {
@@ -75,9 +121,19 @@ Status Npu::copy(std::span<const Copy> copies, int32_t timeoutMs, CopyMemory::Pi
   return std::move(end.status);
 }
 
-bool Npu::holds(const void* memory) const {
+Result<bool> Npu::holds(const void* memory) const {
   const ContextScope scope(acl_, context_);
-  return locate(acl_, memory) == Location::Device;
+  const MemoryLocation location = locate(acl_, memory);
+  if (location.type != Location::Device) return false;
+  if (!numberInMemory_ || location.id == *numberInMemory_) return true;
+  return Status{KV_INVALID_ARGUMENT,
+                "it is memory of " + nameOf(location.id) + ", and here NPU " + std::to_string(device_) +
+                    " is used: make a client or transfer engine for each NPU, in a thread that uses it"};
+}
+
+std::string Npu::nameOf(uint32_t number) const {
+  const std::optional<int32_t> device = acl_.deviceOf(number);
+  return device ? "NPU " + std::to_string(*device) : "an NPU that this process does not see";
 }
 
 }  // namespace kvpool::ascend

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "ascend/cann/acl.h"
 #include "ascend/cann/copiers.h"
@@ -17,16 +19,18 @@ namespace kvpool::ascend {
 /// thread may call it.
 class Npu {
  public:
-  /// That of this thread's context, or the first one where it has none. KV_IO says what ACL refused. `acl` must outlive
-  /// it; `timeoutMs` is for the copies of one call.
-  static Result<std::unique_ptr<Npu>> open(const Acl& acl, int32_t timeoutMs);
+  /// That of this thread's context; where it has none that whose `memory` is, or the first one if that is nothing.
+  /// KV_IO says what ACL refused, KV_INVALID_ARGUMENT that it does not know the memory as one's. `acl` must outlive it;
+  /// `timeoutMs` is for the copies of one call.
+  static Result<std::unique_ptr<Npu>> open(const Acl& acl, int32_t timeoutMs, const void* memory = nullptr);
   ~Npu();
   Npu(const Npu&) = delete;
   Npu& operator=(const Npu&) = delete;
 
   [[nodiscard]] AclContext context() const { return context_; }
-  /// Whether memory is an NPU's, which this process itself cannot read.
-  [[nodiscard]] bool holds(const void* memory) const;
+  /// Whether memory is its own, which this process itself cannot read. KV_INVALID_ARGUMENT for another NPU's, as a
+  /// context reaches that of one only.
+  [[nodiscard]] Result<bool> holds(const void* memory) const;
   /// Copies within the machine, all of them or a failure; see Copier. Those between host and NPU are to `by` or from
   /// it, which is kept if they may go on.
   Status copy(std::span<const Copy> copies, int32_t timeoutMs, CopyMemory::Piece& by);
@@ -39,10 +43,14 @@ class Npu {
 
  private:
   Npu(const Acl& acl, int32_t timeoutMs) : acl_(acl), timeoutMs_(timeoutMs) {}
-  Status useDevice();
+  Status useDevice(const void* memory);
+  Status openOwn(int32_t device);
+  [[nodiscard]] std::string nameOf(uint32_t numberInMemory) const;
 
   const Acl& acl_;
   const int32_t timeoutMs_;
+  int32_t device_ = 0;
+  std::optional<uint32_t> numberInMemory_;
   AclContext context_ = nullptr;
   bool ownsContext_ = false;
   std::unique_ptr<Copiers> copiers_;

@@ -76,7 +76,9 @@ Station::~Station() {
 
 Result<MemoryHandle> Station::registerMemory(uintptr_t address, uint64_t bytes) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): a number of the caller, which CANN looks up
-  const bool ofDevice = npu_->holds(reinterpret_cast<const void*>(address));
+  const Result<bool> holds = npu_->holds(reinterpret_cast<const void*>(address));
+  if (!holds.ok()) return holds.status();
+  const bool ofDevice = holds.value();
   const bool whole = address % FabricMemory::kPieceBytes == 0 && bytes % FabricMemory::kPieceBytes == 0;
   if (settings_.fabric && !ofDevice && !whole) {
     return {KV_INVALID_ARGUMENT, std::to_string(bytes) +

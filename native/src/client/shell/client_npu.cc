@@ -17,7 +17,7 @@ Result<bool> ClientNpu::holds(const void* memory) {
   if (const ascend::Npu* npu = get()) return npu->holds(memory);
   if (!ascend::threadHasContext()) return false;
   const ascend::AclLoading loading = ascend::loadAcl();
-  if (loading.acl == nullptr || ascend::locate(*loading.acl, memory) != ascend::Location::Device) return false;
+  if (loading.acl == nullptr || ascend::locate(*loading.acl, memory).type != ascend::Location::Device) return false;
   if (Status opened = open(*loading.acl, memory); !opened.ok()) return opened;
   return true;
 }
@@ -34,11 +34,13 @@ Status ClientNpu::open(const ascend::Acl& acl, const void* memory) {
   if (!npu) {
     const auto settings = ascend::processSettings();
     if (!settings.ok()) return settings.status();
-    auto opened = ascend::Npu::open(acl, settings.value().transferTimeoutMs);
+    auto opened = ascend::Npu::open(acl, settings.value().transferTimeoutMs, memory);
     if (!opened.ok()) return opened.status();
     npu = std::move(opened.value());
   }
-  if (!npu->holds(memory)) return {KV_INVALID_ARGUMENT, "ACL does not know it as memory of one"};
+  const Result<bool> holds = npu->holds(memory);
+  if (!holds.ok()) return holds.status();
+  if (!holds.value()) return {KV_INVALID_ARGUMENT, "ACL does not know it as memory of one"};
   npu_ = std::move(npu);
   current_.store(npu_.get(), std::memory_order_release);
   return {};

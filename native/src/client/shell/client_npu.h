@@ -12,7 +12,7 @@
 namespace kvpool::client {
 
 /// The NPU whose memory batches of a client may name: that of its engine of CANN, else one that is opened, by ACL
-/// alone, when memory of it is met first. So a process that has nothing to do with NPUs loads nothing. Thread-safe.
+/// alone, when memory of it is met first. Another one's is KV_INVALID_ARGUMENT. So a process that has nothing to do with NPUs loads nothing. Thread-safe.
 class ClientNpu final : public DeviceMemory {
  public:
   /// The engine's. Before all others are called.
@@ -22,7 +22,7 @@ class ClientNpu final : public DeviceMemory {
 
   /// Looks only where the application itself uses an NPU in this thread: for an answer none is opened.
   Result<bool> holds(const void* memory) override;
-  /// Loads ACL, and opens the first NPU where this thread has none.
+  /// Loads ACL, and opens the NPU whose it is where this thread has none.
   Status admit(const void* memory) override;
 
  private:

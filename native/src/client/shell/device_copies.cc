@@ -93,7 +93,9 @@ Status DeviceCopies::stageLine(Copying& copying, Operation& line, bool isWrite, 
   const std::span<const kv_piece> pieces = line.memory.pieces();
   std::vector<bool> isOurs;
   for (const kv_piece& piece : pieces) {
-    isOurs.push_back(piece.length > 0 && copying.npu().holds(piece.data));
+    const Result<bool> holds = piece.length > 0 ? copying.npu().holds(piece.data) : false;
+    if (!holds.ok()) return holds.status();
+    isOurs.push_back(holds.value());
     if (isOurs.back()) bytes += piece.length;
   }
   if (bytes == 0) return {};
@@ -190,8 +192,12 @@ Status DeviceCopies::copy(std::span<const kv_memory_copy> copies) {
   for (const kv_memory_copy& one : copies) {
     ascend::Copy copy{static_cast<uint8_t*>(one.to), static_cast<const uint8_t*>(one.from), one.length};
     if (npu != nullptr && one.length > 0) {
-      if (npu->holds(one.to)) copy.toAt = kDevice;
-      if (npu->holds(one.from)) copy.fromAt = kDevice;
+      for (const auto& [side, at] : {std::pair<const void*, ascend::Location&>(one.to, copy.toAt),
+                                     std::pair<const void*, ascend::Location&>(one.from, copy.fromAt)}) {
+        const Result<bool> holds = npu->holds(side);
+        if (!holds.ok()) return holds.status();
+        if (holds.value()) at = kDevice;
+      }
     }
     if (copy.toAt != copy.fromAt) bytes += copy.length;
     wanted.push_back(copy);

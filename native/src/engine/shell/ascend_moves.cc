@@ -13,7 +13,8 @@ Result<std::unique_ptr<AscendMoves>> AscendMoves::open(const ascend::Station::Te
 
 bool AscendMoves::isOfDevice(uint64_t address) const {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): a number of the caller, which CANN looks up
-  return station_->npu()->holds(reinterpret_cast<const void*>(address));
+  const Result<bool> holds = station_->npu()->holds(reinterpret_cast<const void*>(address));
+  return !holds.ok() || holds.value();  // another NPU's too, which add() refuses
 }
 
 Status AscendMoves::add(std::span<const kv_region> regions) {

@@ -84,8 +84,8 @@ class CopierTest : public testing::Test {
   static std::vector<Copy> copies(uint8_t* to, const uint8_t* from, size_t count = kPieces) {
     std::vector<Copy> all;
     for (size_t i = 0; i < count; ++i)
-      all.push_back(
-          {to + i * kPiece, from + i * kPiece, kPiece, locate(runtime().acl, to), locate(runtime().acl, from)});
+      all.push_back({to + i * kPiece, from + i * kPiece, kPiece, locate(runtime().acl, to).type,
+                     locate(runtime().acl, from).type});
     return all;
   }
   /// To the device, there, and back: those pieces, and no byte beside them.
@@ -119,10 +119,10 @@ class CopierTest : public testing::Test {
 };
 
 TEST_F(CopierTest, MemoryIsLocated) {
-  EXPECT_EQ(locate(runtime().acl, onDevice_), Location::Device);
-  EXPECT_NE(locate(runtime().acl, host_.data()), Location::Device);
+  EXPECT_EQ(locate(runtime().acl, onDevice_).type, Location::Device);
+  EXPECT_NE(locate(runtime().acl, host_.data()).type, Location::Device);
   control("set unknown_pointer error");
-  EXPECT_EQ(locate(runtime().acl, this), Location::Host);
+  EXPECT_EQ(locate(runtime().acl, this).type, Location::Host);
 }
 
 TEST_F(CopierTest, HostMemoryNeedsNoDevice) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ascend/fake_cann.h"
+#include "environment.h"
 
 namespace kvpool::ascend {
 namespace {
@@ -146,6 +147,13 @@ TEST_F(FabricMemoryTest, ADriverThatKnowsNoAccessNeedsNone) {
   control("");
   byAcl_.acl.setAccess = nullptr;
   use(byAcl_);
+}
+
+TEST_F(FabricMemoryTest, AccessIsForTheDeviceByTheNumberOfTheDriver) {
+  control("set devices 2");
+  const test::Environment visible("ASCEND_RT_VISIBLE_DEVICES", "1");
+  use(byAcl_);
+  EXPECT_EQ(calls("aclrtMemSetAccess"), 1U);
 }
 
 TEST_F(FabricMemoryTest, AnOldCannIsNamedByWhatItLacks) {

@@ -90,6 +90,7 @@ FAKE_ASCEND_EXPORT aclError aclrtSetDevice(int32_t device);
 FAKE_ASCEND_EXPORT aclError aclrtResetDevice(int32_t device);
 FAKE_ASCEND_EXPORT aclError aclrtGetDevice(int32_t* device);
 FAKE_ASCEND_EXPORT aclError aclrtGetDeviceCount(uint32_t* count);
+FAKE_ASCEND_EXPORT aclError aclrtGetLogicDevIdByUserDevId(const int32_t user, int32_t* const logic);
 FAKE_ASCEND_EXPORT aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logic, int32_t* const physical);
 FAKE_ASCEND_EXPORT aclError aclrtCreateContext(aclrtContext* context, int32_t device);
 FAKE_ASCEND_EXPORT aclError aclrtDestroyContext(aclrtContext context);

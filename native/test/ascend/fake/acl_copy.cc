@@ -28,8 +28,16 @@ bool isHost(const void* pointer, size_t size) {
   return kind == Registry::Kind::kHost || kind == Registry::Kind::kUnknown;
 }
 
-bool isAt(aclrtMemLocationType where, const void* pointer, size_t size) {
-  return where == ACL_MEM_LOCATION_TYPE_DEVICE ? isDevice(pointer, size) : isHost(pointer, size);
+/// Of a device, whether it is the one of this thread's context.
+bool isOfContext(const void* pointer) {
+  const auto range = Registry::instance().find(pointer);
+  return range && range->location.id == driverNumber(*currentDevice());
+}
+
+/// Attributes name a device as ACL does, not by the driver's number.
+bool isAt(const aclrtMemLocation& where, const void* pointer, size_t size) {
+  if (where.type != ACL_MEM_LOCATION_TYPE_DEVICE) return isHost(pointer, size);
+  return isDevice(pointer, size) && isOfContext(pointer) && where.id == static_cast<uint32_t>(*currentDevice());
 }
 
 aclError checkCopy(const void* dst, size_t destMax, const void* src, size_t size, aclrtMemcpyKind kind) {
@@ -39,6 +47,8 @@ aclError checkCopy(const void* dst, size_t destMax, const void* src, size_t size
   const bool toDevice = isDevice(dst, size);
   if ((!fromDevice && !isHost(src, size)) || (!toDevice && !isHost(dst, size)))
     return refuse(acl::kRtParamInvalid, "the bytes cross the end of an allocation");
+  if ((fromDevice && !isOfContext(src)) || (toDevice && !isOfContext(dst)))
+    return refuse(acl::kRtParamInvalid, "the memory is of another device than that of the context");
   if (kind == ACL_MEMCPY_DEFAULT) return acl::kSuccess;
   if (kind > ACL_MEMCPY_DEFAULT) return refuse(acl::kInvalidParam, "no such kind");
   const bool saysFromDevice = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
@@ -126,7 +136,7 @@ struct Batch {
       if (isHostToDevice(attribute) != isHostToDevice(attributes[0])) return refuseItem(i, "a batch has one direction");
       if (dsts[i] == nullptr || srcs[i] == nullptr || sizes[i] > destMaxes[i])
         return refuseItem(i, "null, or more bytes than destMax");
-      if (!isAt(attribute.dstLoc.type, dsts[i], sizes[i]) || !isAt(attribute.srcLoc.type, srcs[i], sizes[i]))
+      if (!isAt(attribute.dstLoc, dsts[i], sizes[i]) || !isAt(attribute.srcLoc, srcs[i], sizes[i]))
         return refuseItem(i, "the addresses are not where the attribute says");
     }
     return acl::kSuccess;

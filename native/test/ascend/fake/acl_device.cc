@@ -127,6 +127,10 @@ void* newHandle() {
   return reinterpret_cast<void*>(last += 16);
 }
 
+uint32_t driverNumber(int device) {
+  return static_cast<uint32_t>(visibleDevices().at(static_cast<size_t>(device)));
+}
+
 std::optional<int> currentDevice() {
   return Contexts::instance().deviceOf(currentContext);
 }
@@ -203,6 +207,15 @@ aclError aclrtGetDeviceCount(uint32_t* count) {
     if (count == nullptr) return refuse(acl::kInvalidParam, "null");
     *count = static_cast<uint32_t>(fake_ascend::visibleDevices().size());
     return *count == 0 ? refuse(acl::kNoDevice, "no device") : acl::kSuccess;
+  });
+}
+
+aclError aclrtGetLogicDevIdByUserDevId(const int32_t user, int32_t* const logic) {
+  return call("aclrtGetLogicDevIdByUserDevId", std::to_string(user), [&]() -> aclError {
+    if (logic == nullptr || user < 0 || static_cast<size_t>(user) >= fake_ascend::visibleDevices().size())
+      return refuse(acl::kRtParamInvalid, "device " + std::to_string(user) + " is none of the visible devices");
+    *logic = static_cast<int32_t>(fake_ascend::driverNumber(user));
+    return acl::kSuccess;
   });
 }
 

@@ -65,11 +65,11 @@ bool Registry::anyIn(const void* start, size_t size) {
   return next != ranges_.end() && next->first - address < size;
 }
 
-size_t Registry::used(int device) {
+size_t Registry::used(uint32_t number) {
   const std::lock_guard lock(mutex_);
   size_t bytes = 0;
   for (const auto& [start, range] : ranges_)
-    if (range.origin == Origin::kDevice && range.location.id == static_cast<uint32_t>(device)) bytes += range.size;
+    if (range.origin == Origin::kDevice && range.location.id == number) bytes += range.size;
   return bytes;
 }
 
@@ -122,6 +122,7 @@ using fake_ascend::callInContext;
 using fake_ascend::Control;
 using fake_ascend::counted;
 using fake_ascend::currentDevice;
+using fake_ascend::driverNumber;
 using fake_ascend::Ledger;
 using fake_ascend::Origin;
 using fake_ascend::Range;
@@ -133,7 +134,7 @@ aclError aclrtGetMemInfo(uint32_t, size_t* free, size_t* total) {
   return callInContext("aclrtGetMemInfo", "", [&]() -> aclError {
     if (free == nullptr || total == nullptr) return refuse(acl::kInvalidParam, "null");
     *total = Control::instance().number("device_memory", fake_ascend::kDeviceMemory);
-    const size_t used = Registry::instance().used(*currentDevice());
+    const size_t used = Registry::instance().used(driverNumber(*currentDevice()));
     *free = *total > used ? *total - used : 0;
     return acl::kSuccess;
   });
@@ -141,12 +142,12 @@ aclError aclrtGetMemInfo(uint32_t, size_t* free, size_t* total) {
 
 aclError aclrtMalloc(void** pointer, size_t size, uint32_t) {
   return callInContext("aclrtMalloc", std::to_string(size), [&]() -> aclError {
-    const int device = *currentDevice();
+    const uint32_t number = driverNumber(*currentDevice());
     const size_t total = Control::instance().number("device_memory", fake_ascend::kDeviceMemory);
-    const size_t used = Registry::instance().used(device);
+    const size_t used = Registry::instance().used(number);
     if (used > total || size > total - used) return refuse(acl::kMemoryAllocation, "the device has no memory");
     Range range;
-    range.location = {static_cast<uint32_t>(device), ACL_MEM_LOCATION_TYPE_DEVICE};
+    range.location = {number, ACL_MEM_LOCATION_TYPE_DEVICE};
     range.origin = Origin::kDevice;
     range.pageSize = fake_ascend::k2Mega;
     return counted(allocate(pointer, size, fake_ascend::k2Mega, range), "device_memory", 1);

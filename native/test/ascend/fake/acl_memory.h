@@ -48,8 +48,8 @@ class Registry {
   /// Where the bytes of an address are for the fake itself.
   void* reach(const void* pointer);
   bool anyIn(const void* start, size_t size);
-  /// Bytes of a device that are in use.
-  size_t used(int device);
+  /// Bytes in use of the device with that number of the driver.
+  size_t used(uint32_t number);
 
  private:
   std::mutex mutex_;

@@ -184,6 +184,8 @@ aclError aclrtMemSetAccess(void* pointer, size_t size, aclrtMemAccessDesc* acces
     for (size_t i = 0; i < count; ++i) {
       if (access[i].flags > kReadAndWrite || access[i].location.type != ACL_MEM_LOCATION_TYPE_DEVICE)
         return refuse(acl::kInvalidParam, "access of something else than a device");
+      if (access[i].location.id != fake_ascend::driverNumber(*fake_ascend::currentDevice()))
+        return refuse(acl::kRtParamInvalid, "access of another device than that of the context");
     }
     if (!fake_ascend::Registry::instance().locate(pointer, size).mapped)
       return refuse(acl::kRtParamInvalid, "no memory is mapped there");

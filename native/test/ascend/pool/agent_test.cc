@@ -2,6 +2,7 @@
 // Memory of NPUs of a process that goes through an agent and has no engine of CANN: ACL alone, which is the fake's. The
 // processor cannot read that memory, as with an NPU.
 #include <array>
+#include <functional>
 #include <optional>
 #include <thread>
 
@@ -52,6 +53,15 @@ class NpuThroughAgent : public testing::Test {
     std::vector<kv_op> lines{line(key, memory, length)};
     run(client_.get(), op, lines, &options);
     return lines[0].status;
+  }
+
+  /// In a thread that uses that NPU.
+  static void withNpu(int32_t device, const std::function<void()>& work) {
+    std::thread([&] {
+      EXPECT_EQ(ascend::runtime().acl.setDevice(device), ascend::kAclOk);
+      work();
+      EXPECT_EQ(ascend::runtime().acl.resetDevice(device), ascend::kAclOk);
+    }).join();
   }
 
   const std::string value_ = pattern(3, 300000);
@@ -105,6 +115,49 @@ TEST_F(NpuThroughAgent, IsAskedForWhereThisThreadUsesAnNpuOrTheProcessorCannotRe
   }).join();
   EXPECT_EQ(move(KV_OP_PUT, "k", memory_->at(), value_.size()), KV_OK) << explain(client_.get());
   EXPECT_TRUE(get(client_.get(), "k").value == value_);
+}
+
+TEST_F(NpuThroughAgent, OfAnotherNpuIsRefusedByItsNumber) {
+  ascend::control("set hidden_memory 1\nset devices 2");
+  ASSERT_EQ(registerMemory(), KV_OK) << explain(client_.get());
+  withNpu(1, [&] {
+    const NpuMemory other(value_);
+    EXPECT_EQ(kv_client_register(client_.get(), other.at(), value_.size()), KV_INVALID_ARGUMENT);
+    EXPECT_NE(explain(client_.get()).find("it is memory of NPU 1, and here NPU 0 is used: make a client"),
+              std::string::npos)
+        << explain(client_.get());
+    std::vector<kv_op> lines{line("k", other.at(), value_.size())};
+    run(client_.get(), KV_OP_PUT, lines);
+    EXPECT_EQ(lines[0].status, KV_INVALID_ARGUMENT);
+    const kv_memory_copy copy{memory_->at(), other.at(), 10};
+    EXPECT_EQ(kv_client_copy_memory(client_.get(), &copy, 1), KV_INVALID_ARGUMENT);
+  });
+}
+
+TEST_F(NpuThroughAgent, OfTheSecondNpuIsCopiedByThatForAThreadThatUsesNone) {
+  ascend::control("set hidden_memory 1\nset devices 2");
+  withNpu(1, [&] {
+    const NpuMemory second(value_);
+    std::thread([&] {
+      EXPECT_EQ(kv_client_register(client_.get(), second.at(), value_.size()), KV_OK) << explain(client_.get());
+      EXPECT_EQ(move(KV_OP_PUT, "k", second.at(), value_.size()), KV_OK) << explain(client_.get());
+    }).join();
+    EXPECT_EQ(registerMemory(), KV_INVALID_ARGUMENT) << "of NPU 0";
+    EXPECT_TRUE(get(client_.get(), "k").value == value_);
+    EXPECT_EQ(kv_client_unregister(client_.get(), second.at()), KV_OK);
+  });
+}
+
+TEST_F(NpuThroughAgent, IsKnownByTheNumberOfTheDriver) {
+  ascend::control("set hidden_memory 1\nset devices 2");
+  const Environment visible("ASCEND_RT_VISIBLE_DEVICES", "1");
+  const NpuMemory second(value_);  // of the first device that is visible
+  ASSERT_EQ(kv_client_register(client_.get(), second.at(), value_.size()), KV_OK) << explain(client_.get());
+  EXPECT_EQ(move(KV_OP_PUT, "k", second.at(), value_.size()), KV_OK) << explain(client_.get());
+  EXPECT_EQ(registerMemory(), KV_INVALID_ARGUMENT);
+  EXPECT_NE(explain(client_.get()).find("memory of an NPU that this process does not see"), std::string::npos)
+      << explain(client_.get());
+  EXPECT_EQ(kv_client_unregister(client_.get(), second.at()), KV_OK);
 }
 
 TEST_F(NpuThroughAgent, TakenBackItIsNotUsedAnyMore) {
@@ -193,7 +246,7 @@ TEST_F(NpuThroughAgent, WhatIsWrongIsToldWhereItIsRegistered) {
     return explain(client_.get());
   };
   ascend::control("set closed_devices 0");
-  EXPECT_NE(refusalWithoutContext().find("an NPU's: the first NPU cannot be used"), std::string::npos)
+  EXPECT_NE(refusalWithoutContext().find("an NPU's: NPU 0 cannot be used"), std::string::npos)
       << explain(client_.get());
   ascend::control("set unknown_pointer error\nfail aclrtPointerGetAttributes * 107000");
   EXPECT_NE(refusalWithoutContext().find("ACL does not know it"), std::string::npos) << explain(client_.get());

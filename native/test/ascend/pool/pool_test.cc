@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kAscend = KV_PROTOCOL_ASCEND | KV_PROTOCOL_TCP;
 /// Of the fake: CANN is there, and cannot be used.
 constexpr const char* kClosed = "set closed_devices 0";
-constexpr const char* kClosedText = "the first NPU cannot be used";
+constexpr const char* kClosedText = "NPU 0 cannot be used";
 
 int32_t startAscendNode(const std::string& masters, const std::string& directory, uint32_t protocols, NodeHandle& node,
                         std::string* why = nullptr, const std::string& certificate = "", uint32_t flags = 0,

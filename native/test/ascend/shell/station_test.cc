@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <future>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "ascend/fake_cann.h"
@@ -22,7 +23,7 @@ TEST(Stations, OfOneThreadDoNotEndWithEachOther) {
   auto second = Station::open({"127.0.0.1", "second"});
   ASSERT_TRUE(second.ok()) << second.status().text();
   // This thread works in a context of the second one from here on.
-  EXPECT_FALSE(second.value()->npu()->holds(&first));
+  EXPECT_FALSE(second.value()->npu()->holds(&first).value());
   auto third = Station::open({"127.0.0.1", "third"});
   ASSERT_TRUE(third.ok()) << third.status().text();
   first.value().reset();
@@ -31,6 +32,35 @@ TEST(Stations, OfOneThreadDoNotEndWithEachOther) {
   second.value().reset();
   const Result<uint8_t*> ofThird = third.value()->hostMemory(1 << 20);
   EXPECT_TRUE(ofThird.ok()) << ofThird.status().text();
+}
+
+TEST(Stations, RefuseMemoryOfAnotherNpu) {
+  (void)runtime();
+  control("set devices 2");
+  auto station = Station::open({"127.0.0.1", "first"});
+  ASSERT_TRUE(station.ok()) << station.status().text();
+  std::thread([&] {
+    ASSERT_EQ(runtime().acl.setDevice(1), kAclOk);
+    void* memory = nullptr;
+    ASSERT_EQ(functionOf<AclError (*)(void**, size_t, int)>("aclrtMalloc")(&memory, 1 << 20, 0), kAclOk);
+    const auto refused = station.value()->registerMemory(reinterpret_cast<uintptr_t>(memory), 1 << 20);
+    EXPECT_EQ(refused.status().code(), KV_INVALID_ARGUMENT);
+    EXPECT_NE(refused.status().text().find("memory of NPU 1, and here NPU 0 is used"), std::string::npos)
+        << refused.status().text();
+    EXPECT_EQ(functionOf<AclError (*)(void*)>("aclrtFree")(memory), kAclOk);
+    EXPECT_EQ(runtime().acl.resetDevice(1), kAclOk);
+  }).join();
+  control("");
+}
+
+TEST(Stations, LeaveTheThreadsThatOpenThemWithoutADevice) {
+  (void)runtime();
+  functionOf<void (*)()>("fake_ascend_reset")();
+  std::thread([] {
+    auto station = Station::open({"127.0.0.1", "first"});
+    ASSERT_TRUE(station.ok()) << station.status().text();
+  }).join();
+  EXPECT_EQ(calls("aclrtResetDevice"), calls("aclrtSetDevice"));
 }
 
 TEST(Stations, TryMemoryAgainThatCannDidNotRegister) {

@@ -390,10 +390,10 @@ class Client:
     def register(self, address: int, length: int) -> None:
         """Declares memory that put_from() and get_into_memory() may use. Not copied and not pinned.
 
-        The memory must stay valid until unregister() or close(). It may be an NPU's, of the NPU that this thread uses, or of the
-        first one where this thread uses none: then it goes through the host's, by Huawei's ACL, which is loaded for that,
-        whatever the protocols, and also through an agent. Overlaps raise CallError, and so does other memory that this process
-        cannot read.
+        The memory must stay valid until unregister() or close(). It may be an NPU's, of the NPU that this thread uses, or of any
+        one where this thread uses none: then it goes through the host's, by Huawei's ACL, which is loaded for that, whatever the
+        protocols, and also through an agent. A client copies by one NPU, the first whose memory it was given. Overlaps raise
+        CallError, and so do memory of other NPUs and other memory that this process cannot read.
         """
         self._raise_unless_ok(self._raw.register(address, length))
 

@@ -409,8 +409,8 @@ class MooncakeDistributedStore(ParallelTensorMethods):
 
     def register_buffer(self, buffer_ptr: int, size: int) -> int:
         """Declares memory for put_from and get_into. It may be an NPU's, after setup_dummy() too: of the NPU that this thread
-        uses, or of the first one where this thread uses none. 0, or -600 for an empty or overlapping range, and for other
-        memory that this process cannot read; the log says why it is none of an NPU that can be used."""
+        uses, or of any one where this thread uses none, and of one NPU for each store. 0, or -600 for an empty or overlapping
+        range, for memory of other NPUs, and for other memory that this process cannot read; the log says why."""
         return self._calls.once(self._pool, "register_buffer", lambda pool: pool.register(buffer_ptr, size))
 
     def unregister_buffer(self, buffer_ptr: int) -> int:

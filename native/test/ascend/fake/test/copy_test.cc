@@ -61,6 +61,21 @@ class FakeCopy : public Scene {
   aclrtStream stream_ = nullptr;
 };
 
+TEST_F(FakeCopy, MemoryOfAnotherDeviceIsNotReachedInThisContext) {
+  ASSERT_EQ(aclrtSetDevice(1), 0);
+  EXPECT_EQ(aclrtMemcpy(device_, 10, host_, 10, ACL_MEMCPY_HOST_TO_DEVICE), 107000);
+  EXPECT_EQ(aclrtMemcpyAsync(host_, 10, device_, 10, ACL_MEMCPY_DEVICE_TO_HOST, stream_), 107000);
+  EXPECT_EQ(batch(1).copy(), 107000);
+  void* other = nullptr;
+  ASSERT_EQ(aclrtMalloc(&other, kSize, 0), 0);
+  EXPECT_EQ(Batch(1, other, host_).copy(), 107000) << "the attribute names device 0";
+  EXPECT_EQ(aclrtMemcpy(other, 10, device_, 10, ACL_MEMCPY_DEVICE_TO_DEVICE), 107000);
+  EXPECT_EQ(aclrtMemcpy(other, 10, host_, 10, ACL_MEMCPY_HOST_TO_DEVICE), 0);
+  EXPECT_EQ(aclrtFree(other), 0);
+  EXPECT_EQ(aclrtResetDevice(1), 0);
+  ASSERT_EQ(aclrtSetDevice(0), 0);
+}
+
 TEST_F(FakeCopy, HiddenMemoryIsReachedByCopiesAlone) {
   control("set hidden_memory 1");
   void* hidden = nullptr;

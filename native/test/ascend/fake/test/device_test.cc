@@ -64,6 +64,10 @@ TEST_F(FakeDevice, IdsOfTheMachineInAContainerCannotBeOpened) {
   int32_t physical = -1;
   EXPECT_EQ(aclrtGetPhyDevIdByLogicDevId(0, &physical), 0);
   EXPECT_EQ(physical, 11);
+  int32_t ofDriver = -1;
+  EXPECT_EQ(aclrtGetLogicDevIdByUserDevId(0, &ofDriver), 0);
+  EXPECT_EQ(ofDriver, 3);
+  EXPECT_EQ(aclrtGetLogicDevIdByUserDevId(2, &ofDriver), 107000);
   EXPECT_EQ(aclrtSetDevice(0), 0);
   EXPECT_EQ(aclrtSetDevice(1), 507033);
   ASSERT_EQ(::unsetenv("ASCEND_RT_VISIBLE_DEVICES"), 0);

@@ -16,6 +16,7 @@ optional='13TransferAsyncERKN2ge12AscendStringENS_10TransferOpERKSt6vectorINS_14
 strings='_ZN2ge12AscendStringC1EPKc _ZNK2ge12AscendStringltERKS0_ _ZNK2ge12AscendString9GetStringEv _ZNK2ge12AscendString9GetLengthEv'
 acl='aclInit aclFinalize aclrtSetDevice aclrtResetDevice aclrtGetDevice aclrtGetDeviceCount aclGetRecentErrMsg aclrtGetSocName
 aclrtGetVersion aclrtCreateContext aclrtDestroyContext aclrtSetCurrentContext aclrtGetCurrentContext aclrtGetPhyDevIdByLogicDevId
+aclrtGetLogicDevIdByUserDevId
 aclrtGetMemInfo aclrtMalloc aclrtFree aclrtMallocHost aclrtFreeHost aclrtHostRegister aclrtHostUnregister aclrtPointerGetAttributes
 aclrtMemcpy aclrtMemcpyAsync aclrtMemcpyBatch aclrtMemcpyBatchAsync aclrtCreateStream aclrtCreateStreamWithConfig aclrtDestroyStream
 aclrtDestroyStreamForce aclrtSynchronizeStream aclrtSynchronizeStreamWithTimeout aclrtStreamAbort aclrtMallocPhysical aclrtFreePhysical
@@ -33,6 +34,7 @@ case $set_name in
         without "$optional"
         acl=${acl/ aclrtMemcpyBatchAsync/}
         acl=${acl/ aclrtMemcpyBatch/}
+        acl=${acl/aclrtGetLogicDevIdByUserDevId/}
         ;;
     cann-8.2)
         engine_library=libadxl.so
