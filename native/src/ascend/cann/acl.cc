@@ -72,6 +72,13 @@ std::optional<int32_t> Acl::deviceOf(uint32_t number) const {
   return std::nullopt;
 }
 
+int32_t Acl::physicalOf(int32_t device) const {
+  int32_t physical = device;
+  if (physicalDevice(device, &physical) == kAclOk) return physical;
+  (void)recentError();
+  return device;
+}
+
 std::string Acl::problem(const std::string& what, AclError error) const {
   return what + ": ACL error " + std::to_string(error) + recentWords();
 }

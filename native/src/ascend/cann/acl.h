@@ -62,6 +62,8 @@ struct Acl {
   [[nodiscard]] std::optional<uint32_t> numberInMemory(int32_t device) const;
   /// The device of that number; nothing where none of this process's is known to have it.
   [[nodiscard]] std::optional<int32_t> deviceOf(uint32_t numberInMemory) const;
+  /// The number of the machine; the same where CANN does not tell it.
+  [[nodiscard]] int32_t physicalOf(int32_t device) const;
   /// "WHAT: ACL's number and words".
   [[nodiscard]] std::string problem(const std::string& what, AclError error) const;
   /// What CANN says of the latest failure in this thread, behind ", "; empty when it says nothing.

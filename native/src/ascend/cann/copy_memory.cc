@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "ascend/cann/host_memory.h"
+
 namespace kvpool::ascend {
 namespace {
 
@@ -36,7 +38,7 @@ Result<CopyMemory::Piece> CopyMemory::take(uint64_t bytes) {
   }
   const ContextScope scope(acl_, context_);
   void* made = nullptr;
-  const AclError error = acl_.mallocHost(&made, whole);
+  const AclError error = mallocHost(acl_, node_, &made, whole);
   if (error == kAclOk) return Piece(static_cast<uint8_t*>(made), GiveBack{this, whole});
   return {KV_OUT_OF_MEMORY, acl_.problem("no memory of the host for " + std::to_string(bytes) +
                                              " bytes of an NPU; make batches smaller, or give the process more. "

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,8 +28,9 @@ class CopyMemory {
   };
   using Piece = std::unique_ptr<uint8_t, GiveBack>;
 
-  /// All must outlive it. `context` is the device's.
-  CopyMemory(const Acl& acl, AclContext context, Copiers& copiers) : acl_(acl), context_(context), copiers_(copiers) {}
+  /// All must outlive it. `context` is the device's, `node` the NUMA node that is to give it.
+  CopyMemory(const Acl& acl, AclContext context, Copiers& copiers, std::optional<uint32_t> node = std::nullopt)
+      : acl_(acl), context_(context), copiers_(copiers), node_(node) {}
   /// All pieces were given back.
   ~CopyMemory();
   CopyMemory(const CopyMemory&) = delete;
@@ -46,6 +48,7 @@ class CopyMemory {
   const Acl& acl_;
   const AclContext context_;
   Copiers& copiers_;
+  const std::optional<uint32_t> node_;
   std::mutex mutex_;
   std::multimap<uint64_t, uint8_t*> idle_;
   uint64_t idleBytes_ = 0;

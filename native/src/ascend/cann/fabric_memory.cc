@@ -3,15 +3,14 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "ascend/core/size_ladder.h"
 #include "ascend/core/statuses.h"
 
 namespace kvpool::ascend {
 namespace {
 
-/// Of the device: four devices have their memory at every second NUMA node, as CANN itself counts.
-constexpr int32_t kDevicesOfNode = 4;
-constexpr int32_t kNodesApart = 2;
 constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
 /// Addresses for huge pages.
 constexpr uint64_t kHugePages = 1;
@@ -41,15 +40,27 @@ Status refusal(uint32_t error, uint64_t bytes, const std::string& text) {
 
 }  // namespace
 
-Result<std::unique_ptr<FabricMemory>> FabricMemory::allocate(const Runtime& runtime, uint64_t bytes) {
-  if (bytes == 0 || bytes % kPieceBytes != 0)
-    return {KV_INVALID_ARGUMENT, std::to_string(bytes) + " bytes are not a multiple of 1 GiB, as fabric memory is"};
-  std::unique_ptr<FabricMemory> memory(new FabricMemory(runtime, bytes));
-  const bool byEngine = runtime.adxl.mallocMemory != nullptr && runtime.adxl.freeMemory != nullptr;
-  if (Status taken = byEngine ? memory->takeOfEngine() : memory->takeOfAcl(); !taken.ok()) return taken;
-  if (reinterpret_cast<uintptr_t>(memory->first_) % kPieceBytes != 0)
-    return {KV_IO, "CANN gave fabric memory that does not begin at a multiple of 1 GiB, which it would not register"};
-  return memory;
+Result<std::unique_ptr<FabricMemory>> FabricMemory::allocate(const Runtime& runtime, const Wish& wish) {
+  if (wish.bytes == 0 || wish.bytes % kPieceBytes != 0) {
+    return {KV_INVALID_ARGUMENT,
+            std::to_string(wish.bytes) + " bytes are not a multiple of 1 GiB, as fabric memory is"};
+  }
+  Status first;
+  for (const uint64_t bytes : sizeLadder(wish.bytes, wish.least, kPieceBytes)) {
+    std::unique_ptr<FabricMemory> memory(new FabricMemory(runtime, bytes, wish.node));
+    Status taken = memory->take();
+    if (taken.ok()) return memory;
+    if (first.ok()) first = taken;
+    if (taken.code() != KV_NO_SPACE) return taken;
+  }
+  return first;
+}
+
+Status FabricMemory::take() {
+  const bool byEngine = runtime_.adxl.mallocMemory != nullptr && runtime_.adxl.freeMemory != nullptr;
+  if (Status taken = byEngine ? takeOfEngine() : takeOfAcl(); !taken.ok()) return taken;
+  if (reinterpret_cast<uintptr_t>(first_) % kPieceBytes == 0) return {};
+  return {KV_IO, "CANN gave fabric memory that does not begin at a multiple of 1 GiB, which it would not register"};
 }
 
 FabricMemory::~FabricMemory() {
@@ -80,7 +91,7 @@ Status FabricMemory::takeOfAcl() {
   }
   int32_t device = 0;
   if (const AclError error = acl.getDevice(&device); error != kAclOk) return refused("aclrtGetDevice", error);
-  if (const AclError error = takePhysical(device); error != kAclOk) return refused("aclrtMallocPhysical", error);
+  if (const AclError error = takePhysical(); error != kAclOk) return refused("aclrtMallocPhysical", error);
   if (const AclError error = acl.reserveAddresses(&first_, bytes_, 0, nullptr, kHugePages); error != kAclOk) {
     first_ = nullptr;
     return refused("aclrtReserveMemAddress", error);
@@ -96,19 +107,17 @@ Status FabricMemory::takeOfAcl() {
   return error == kAclOk || error == kAclFeatureNotSupported ? Status() : refused("aclrtMemSetAccess", error);
 }
 
-AclError FabricMemory::takePhysical(int32_t device) {
-  const Acl& acl = runtime_.acl;
-  int32_t physical = device;
-  if (acl.physicalDevice(device, &physical) != kAclOk) physical = device;
-  const auto node = static_cast<uint32_t>(physical / kDevicesOfNode * kNodesApart);
+AclError FabricMemory::takePhysical() {
+  constexpr MemoryLocation kAnywhere{0, Location::Host};
+  std::vector<std::pair<MemoryLocation, Pages>> ways{{kAnywhere, Pages::SharedHuge1G},
+                                                     {kAnywhere, Pages::SharedHuge2M}};
+  if (node_) ways.insert(ways.begin(), {MemoryLocation{*node_, Location::HostNuma}, Pages::SharedHuge1G});
   PhysicalMemoryProperties properties;
   AclError told = kAclOk;
-  for (const auto& [location, pages] : {std::pair(MemoryLocation{node, Location::HostNuma}, Pages::SharedHuge1G),
-                                        std::pair(MemoryLocation{0, Location::Host}, Pages::SharedHuge1G),
-                                        std::pair(MemoryLocation{0, Location::Host}, Pages::SharedHuge2M)}) {
+  for (const auto& [location, pages] : ways) {
     properties.location = location;
     properties.pages = pages;
-    const AclError error = acl.mallocPhysical(&physical_, bytes_, &properties, 0);
+    const AclError error = runtime_.acl.mallocPhysical(&physical_, bytes_, &properties, 0);
     if (error == kAclOk) return error;
     // A driver that refuses one of these ways has the others: it is pages that lack.
     if (!isLackOfMemory(static_cast<uint32_t>(told))) told = error;

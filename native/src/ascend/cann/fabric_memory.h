@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "ascend/cann/runtime.h"
 #include "base/status.h"
@@ -21,9 +22,15 @@ class FabricMemory {
   /// It consists of such pieces, and begins at a multiple of them.
   static constexpr uint64_t kPieceBytes = uint64_t{1} << 30;
 
-  /// A multiple of kPieceBytes. KV_NO_SPACE when the machine has no pages for it, KV_IO when CANN or the driver have no
-  /// such memory. `runtime` must outlive it.
-  static Result<std::unique_ptr<FabricMemory>> allocate(const Runtime& runtime, uint64_t bytes);
+  /// Multiples of kPieceBytes.
+  struct Wish {
+    uint64_t bytes = 0;
+    uint64_t least = bytes;        ///< as long as the machine has no more pages
+    std::optional<uint32_t> node;  ///< NUMA node that gives them, if it can; where it is ACL that is asked
+  };
+  /// As many of the bytes as sizeLadder() finds. KV_NO_SPACE when the machine has no pages for the least, KV_IO when
+  /// CANN or the driver have no such memory. `runtime` must outlive it.
+  static Result<std::unique_ptr<FabricMemory>> allocate(const Runtime& runtime, const Wish& wish);
   ~FabricMemory();
   FabricMemory(const FabricMemory&) = delete;
   FabricMemory& operator=(const FabricMemory&) = delete;
@@ -32,15 +39,18 @@ class FabricMemory {
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
 
  private:
-  FabricMemory(const Runtime& runtime, uint64_t bytes) : runtime_(runtime), bytes_(bytes) {}
+  FabricMemory(const Runtime& runtime, uint64_t bytes, std::optional<uint32_t> node)
+      : runtime_(runtime), bytes_(bytes), node_(node) {}
+  Status take();
   Status takeOfEngine();
   Status takeOfAcl();
-  /// Near the device in large pages, else anywhere, else in smaller pages.
-  AclError takePhysical(int32_t device);
+  /// Of the node in large pages, else anywhere, else in smaller pages.
+  AclError takePhysical();
   [[nodiscard]] Status refused(const std::string& what, AclError error) const;
 
   const Runtime& runtime_;
   const uint64_t bytes_;
+  const std::optional<uint32_t> node_;
   void* first_ = nullptr;
   AclPhysicalMemory physical_ = nullptr;  // null: the engine's own
   bool mapped_ = false;

@@ -60,11 +60,12 @@ Result<MemoryLocation> locateByFirst(const Acl& acl, const void* memory) {
 
 }  // namespace
 
-Result<std::unique_ptr<Npu>> Npu::open(const Acl& acl, int32_t timeoutMs, const void* memory) {
-  std::unique_ptr<Npu> npu(new Npu(acl, timeoutMs));
+Result<std::unique_ptr<Npu>> Npu::open(const Acl& acl, const Settings& settings, const void* memory) {
+  std::unique_ptr<Npu> npu(new Npu(acl, settings.transferTimeoutMs));
   if (Status device = npu->useDevice(memory); !device.ok()) return device;
-  npu->copiers_ = std::make_unique<Copiers>(acl, npu->context_, timeoutMs);
-  npu->copyMemory_ = std::make_unique<CopyMemory>(acl, npu->context_, *npu->copiers_);
+  npu->hostNode_ = settings.hostNuma.nodeFor(acl.physicalOf(npu->device_));
+  npu->copiers_ = std::make_unique<Copiers>(acl, npu->context_, settings.transferTimeoutMs);
+  npu->copyMemory_ = std::make_unique<CopyMemory>(acl, npu->context_, *npu->copiers_, npu->hostNode_);
   return npu;
 }
 

@@ -11,6 +11,7 @@
 #include "ascend/cann/copiers.h"
 #include "ascend/cann/copy_memory.h"
 #include "ascend/core/copy_plan.h"
+#include "ascend/core/settings.h"
 #include "base/status.h"
 
 namespace kvpool::ascend {
@@ -21,13 +22,15 @@ class Npu {
  public:
   /// That of this thread's context; where it has none that whose `memory` is, or the first one if that is nothing.
   /// KV_IO says what ACL refused, KV_INVALID_ARGUMENT that it does not know the memory as one's. `acl` must outlive it;
-  /// `timeoutMs` is for the copies of one call.
-  static Result<std::unique_ptr<Npu>> open(const Acl& acl, int32_t timeoutMs, const void* memory = nullptr);
+  /// the transfer timeout is for the copies of one call.
+  static Result<std::unique_ptr<Npu>> open(const Acl& acl, const Settings& settings, const void* memory = nullptr);
   ~Npu();
   Npu(const Npu&) = delete;
   Npu& operator=(const Npu&) = delete;
 
   [[nodiscard]] AclContext context() const { return context_; }
+  /// Where memory of the host for it is to lie; nothing: anywhere.
+  [[nodiscard]] std::optional<uint32_t> hostNode() const { return hostNode_; }
   /// Whether memory is its own, which this process itself cannot read. KV_INVALID_ARGUMENT for another NPU's, as a
   /// context reaches that of one only.
   [[nodiscard]] Result<bool> holds(const void* memory) const;
@@ -50,6 +53,7 @@ class Npu {
   const Acl& acl_;
   const int32_t timeoutMs_;
   int32_t device_ = 0;
+  std::optional<uint32_t> hostNode_;
   std::optional<uint32_t> numberInMemory_;
   AclContext context_ = nullptr;
   bool ownsContext_ = false;

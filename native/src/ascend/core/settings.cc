@@ -11,6 +11,10 @@ namespace kvpool::ascend {
 namespace {
 
 constexpr uint32_t kPortsPerDevice = 100;
+/// Four devices have their memory at every second NUMA node, as CANN itself counts.
+constexpr int32_t kDevicesOfNode = 4;
+constexpr int32_t kNodesApart = 2;
+constexpr uint32_t kNodeMax = 1023;
 constexpr const char* kNoBufferPool = "0:0";
 
 template <typename Number>
@@ -64,6 +68,18 @@ class Reader {
     if (!good) return refuse(name, *text, "COUNT:MIB, such as 4:8, or 0:0 for none");
     into = *text;
   }
+  void hostNuma(HostNuma& into, const char* name) {
+    const auto text = environment_(name);
+    if (!text || *text == "device") return;
+    const auto node = numberIn<uint32_t>(*text);
+    if (*text == "any") {
+      into.kind = HostNuma::Kind::Any;
+    } else if (node && *node <= kNodeMax) {
+      into = {HostNuma::Kind::Node, *node};
+    } else {
+      refuse(name, *text, "device, any, or the number of a NUMA node");
+    }
+  }
   void isSet(bool& into, const char* name) { into = environment_(name).has_value(); }
 
   [[nodiscard]] const Status& problem() const { return problem_; }
@@ -96,6 +112,11 @@ Status judge(const Settings& settings) {
 
 }  // namespace
 
+std::optional<uint32_t> HostNuma::nodeFor(int32_t physicalDevice) const {
+  if (kind == Kind::Any) return std::nullopt;
+  return kind == Kind::Node ? node : static_cast<uint32_t>(physicalDevice / kDevicesOfNode * kNodesApart);
+}
+
 Result<Settings> Settings::of(const Environment& environment) {
   constexpr int32_t kHourMs = 3600000;
   Settings settings;
@@ -119,6 +140,8 @@ Result<Settings> Settings::of(const Environment& environment) {
   reader.text(settings.localCommRes, "ASCEND_LOCAL_COMM_RES");
   reader.text(settings.globalResources, "ASCEND_GLOBAL_RESOURCE_CONFIG");
   reader.flag(settings.fabric, "ASCEND_ENABLE_USE_FABRIC_MEM");
+  reader.hostNuma(settings.hostNuma, "ASCEND_HOST_NUMA");
+  reader.number(settings.stagingMib, {"ASCEND_STAGING_MIB"}, 128U, 65536U);
   if (!reader.problem().ok()) return reader.problem();
   if (const Status combination = judge(settings); !combination.ok()) return combination;
   // CANN's buffers are used by one transfer after the other.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the Ascend transport is told by its environment, with the names and the defaults that the reference's users
-// know. Pure.
+// know, and two of our own. Pure.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,16 @@ namespace kvpool::ascend {
 
 /// The value of a variable of the environment; nothing when it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+
+/// On which NUMA node memory of the host is to lie that is made for a device.
+struct HostNuma {
+  enum class Kind : uint8_t { OfDevice, Node, Any };
+  Kind kind = Kind::OfDevice;
+  uint32_t node = 0;
+
+  /// For the device with that physical number. Nothing: wherever this process has its memory.
+  [[nodiscard]] std::optional<uint32_t> nodeFor(int32_t physicalDevice) const;
+};
 
 struct Settings {
   int32_t connectTimeoutMs = 10000;   ///< ASCEND_CONNECT_TIMEOUT
@@ -36,6 +46,8 @@ struct Settings {
   std::string localCommRes;     ///< ASCEND_LOCAL_COMM_RES, JSON; empty: CANN's own, or version 1.3 where CANN can
   std::string globalResources;  ///< ASCEND_GLOBAL_RESOURCE_CONFIG, JSON
   bool fabric = false;          ///< ASCEND_ENABLE_USE_FABRIC_MEM=1
+  HostNuma hostNuma;            ///< ASCEND_HOST_NUMA, of ours: device, any, or the number of a NUMA node
+  uint32_t stagingMib = 256;    ///< ASCEND_STAGING_MIB, of ours: of a storage node's staging memory, 128 to 65536
 
   /// KV_INVALID_ARGUMENT names the variable, what it says and what it may say; so does a combination that CANN refuses.
   static Result<Settings> of(const Environment& environment);

@@ -15,7 +15,7 @@ Result<std::unique_ptr<Station>> Station::open(const Terms& terms) {
   const Result<Settings> settings = processSettings();
   if (!settings.ok()) return settings.status();
   station->settings_ = settings.value();
-  auto npu = Npu::open(loading.runtime->acl, settings.value().transferTimeoutMs);
+  auto npu = Npu::open(loading.runtime->acl, settings.value());
   if (!npu.ok()) return npu.status();
   station->npu_ = std::move(npu.value());
   if (Status listening = station->listen(terms); !listening.ok()) return listening;
@@ -25,10 +25,9 @@ Result<std::unique_ptr<Station>> Station::open(const Terms& terms) {
 Status Station::listen(const Terms& terms) {
   const ContextScope scope(runtime_.acl, npu_->context());
   int32_t device = 0;
-  int32_t physical = 0;
   if (const AclError error = runtime_.acl.getDevice(&device); error != kAclOk)
     return {KV_IO, runtime_.acl.problem("aclrtGetDevice", error)};
-  if (runtime_.acl.physicalDevice(device, &physical) != kAclOk) physical = device;
+  const int32_t physical = runtime_.acl.physicalOf(device);
   const Result<PortSlot> slot = portSlot(settings_.basePort, physical);
   if (!slot.ok()) return slot.status();
   const Capabilities capabilities{runtime_.adxl.has(Feature::AutoConnect),
@@ -54,7 +53,7 @@ Status Station::listen(const Terms& terms) {
                        std::to_string(physical) + ", is free at " + terms.host +
                        "; end processes that listen there, or set ASCEND_BASE_PORT"};
   }
-  memory_ = std::make_unique<StagingMemory>(runtime_, npu_->context(), settings_.fabric);
+  memory_ = std::make_unique<StagingMemory>(runtime_, npu_->context(), settings_.fabric, npu_->hostNode());
   Transport::Terms transport;
   transport.routes.connectTimeoutMs = settings_.connectTimeoutMs;
   transport.routes.transferTimeoutMs = settings_.transferTimeoutMs;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "ascend/cann/npu.h"
@@ -41,8 +42,14 @@ class Station {
   [[nodiscard]] Time patienceMs() const { return Time{settings_.connectTimeoutMs} + settings_.transferTimeoutMs; }
 
   /// Memory of the host, registered with the engine, until the station ends; of the fabric where the engine moves by
-  /// that. KV_NO_SPACE when there is none, KV_IO when CANN does not register it or has no fabric memory.
-  Result<uint8_t*> hostMemory(uint64_t bytes) { return memory_->take(*engine_, *transport_, bytes); }
+  /// that. Less, down to `least`, where the machine has no more. KV_NO_SPACE when there is none, KV_IO when CANN does
+  /// not register it or has no fabric memory.
+  Result<std::span<uint8_t>> hostMemory(uint64_t bytes, uint64_t least) {
+    return memory_->take(*engine_, *transport_, bytes, least);
+  }
+  Result<std::span<uint8_t>> hostMemory(uint64_t bytes) { return hostMemory(bytes, bytes); }
+  /// Of a storage node.
+  [[nodiscard]] uint64_t stagingBytes() const { return uint64_t{settings_.stagingMib} << 20; }
   /// Makes the first of it, where that takes long: of the fabric. As hostMemory() otherwise.
   Status prepareHostMemory() { return memory_->prepare(*engine_, *transport_); }
   /// Grows when memory for hostMemory() is registered with the engine.

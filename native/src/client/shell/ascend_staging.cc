@@ -78,7 +78,7 @@ Result<std::unique_ptr<OfferedMemory>> AscendStaging::lend(uint64_t bytes, Time 
                              " connections to storage nodes, is lent, or rests after its last use"};
   }
   if (now < refusedUntil_) return refusal_;
-  const Result<uint8_t*> made = station_->hostMemory(bytes);
+  const auto made = station_->hostMemory(bytes);
   if (!made.ok()) {
     refusal_ = made.status();
     refusedUntil_ = now + kRefusedMs;
@@ -86,7 +86,7 @@ Result<std::unique_ptr<OfferedMemory>> AscendStaging::lend(uint64_t bytes, Time 
   }
   ++blocks_;
   return std::unique_ptr<OfferedMemory>(
-      std::make_unique<Lent>(*this, Block{made.value(), bytes, 0}, registrations_ + station_->regions()));
+      std::make_unique<Lent>(*this, Block{made.value().data(), bytes, 0}, registrations_ + station_->regions()));
 }
 
 }  // namespace kvpool::client

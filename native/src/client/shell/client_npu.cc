@@ -34,7 +34,7 @@ Status ClientNpu::open(const ascend::Acl& acl, const void* memory) {
   if (!npu) {
     const auto settings = ascend::processSettings();
     if (!settings.ok()) return settings.status();
-    auto opened = ascend::Npu::open(acl, settings.value().transferTimeoutMs, memory);
+    auto opened = ascend::Npu::open(acl, settings.value(), memory);
     if (!opened.ok()) return opened.status();
     npu = std::move(opened.value());
   }

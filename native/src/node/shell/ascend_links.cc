@@ -33,10 +33,16 @@ Result<AscendSource> openAscend(const ascend::Station::Terms& terms, uint64_t ti
   if (!station.ok()) return station.status();
   AscendSource source{std::move(station.value()), {}, {}};
   const uint64_t ofTier = tierBytes == 0 ? 0 : tierBytes + ssd::kBlockBytes;
-  const uint64_t bytes = source.station->wholeHostMemory(AscendLinks::kStagingBytes + ofTier);
-  const auto memory = source.station->hostMemory(bytes);
+  const uint64_t wanted = source.station->wholeHostMemory(source.station->stagingBytes() + ofTier);
+  const uint64_t least = AscendLinks::kConnectionsLeast * AscendLinks::kConnectionBytesMax + ofTier;
+  const auto memory = source.station->hostMemory(wanted, least);
   if (!memory.ok()) return memory.status();
-  divide({memory.value(), bytes}, tierBytes, source);
+  const uint64_t had = memory.value().size();
+  if (had < wanted) {
+    log(LogLevel::Warning, "ascend: the host has no " + std::to_string(wanted) + " bytes for staging memory; it is " +
+                               std::to_string(had) + " bytes, so fewer transfers are under way at a time");
+  }
+  divide(memory.value(), tierBytes, source);
   return source;
 }
 

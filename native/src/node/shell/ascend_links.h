@@ -29,18 +29,19 @@ struct AscendSource {
 
   [[nodiscard]] std::span<uint8_t> tierBytes() const { return ofTier; }
 };
-/// `tierBytes`: of staging memory for what an SSD reads. The reason why CANN cannot be had is a sentence for people.
+/// `tierBytes`: of staging memory for what an SSD reads, whole also where the machine has less memory than the rest is
+/// to have. The reason why CANN cannot be had is a sentence for people.
 Result<AscendSource> openAscend(const ascend::Station::Terms& terms, uint64_t tierBytes);
 
 /// Moves by CANN between clients and staging memory of the node, and copies between that and the segment: what CANN may
 /// still touch after a failure is never part of an object. What an SSD has read lies in such memory already.
 class AscendLinks final : public RemoteLinks {
  public:
-  /// The staging memory, at least.
-  static constexpr uint64_t kStagingBytes = uint64_t{256} << 20;
-  /// Of it, what transfers of one connection hold, at most: a client that hangs leaves room for others. No larger
-  /// payload is moved.
-  static constexpr uint64_t kConnectionBytesMax = kStagingBytes / 4;
+  /// Of the staging memory, what transfers of one connection hold, at most: a client that hangs leaves room for others.
+  /// No larger payload is moved.
+  static constexpr uint64_t kConnectionBytesMax = uint64_t{64} << 20;
+  /// The staging memory has room for so many of them, at least.
+  static constexpr uint64_t kConnectionsLeast = 2;
 
   /// `wake` ends a wait of the loop; any thread calls it.
   AscendLinks(AscendSource source, std::span<uint8_t> segment, RemoteEvents& events, std::function<void()> wake);

@@ -40,7 +40,7 @@ class FabricMemoryTest : public testing::Test {
 
   /// Its first and last byte can be written, and it begins where CANN registers it.
   static void use(const Runtime& runtime, uint64_t bytes = kGiga) {
-    const auto memory = FabricMemory::allocate(runtime, bytes);
+    const auto memory = FabricMemory::allocate(runtime, {bytes, bytes, 2});
     ASSERT_TRUE(memory.ok()) << memory.status().text();
     EXPECT_EQ(memory.value()->bytes(), bytes);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.value()->at()) % kGiga, 0U);
@@ -49,7 +49,7 @@ class FabricMemoryTest : public testing::Test {
     EXPECT_EQ(live("mapping"), 1U);
   }
   static Status refusal(const Runtime& runtime) {
-    const auto memory = FabricMemory::allocate(runtime, kGiga);
+    const auto memory = FabricMemory::allocate(runtime, {kGiga, kGiga, 2});
     EXPECT_FALSE(memory.ok());
     return memory.ok() ? Status() : memory.status();
   }
@@ -65,14 +65,13 @@ TEST_F(FabricMemoryTest, TheEngineOfCannGivesItAndTakesItBack) {
   EXPECT_EQ(calls("aclrtMemSetAccess"), 0U);
 }
 
-TEST_F(FabricMemoryTest, WithoutThatFunctionAclMapsItNearTheDeviceInPagesOf1GiB) {
-  control("set physical_ids 6");
+TEST_F(FabricMemoryTest, WithoutThatFunctionAclMapsItOfTheNumaNodeInPagesOf1GiB) {
   use(byAcl_, 2 * kGiga);
   EXPECT_EQ(calls("MallocMem"), 0U);
   ASSERT_EQ(wanted.size(), 1U);
   EXPECT_EQ(wanted[0].pages, Pages::SharedHuge1G);
   EXPECT_EQ(wanted[0].location.type, Location::HostNuma);
-  EXPECT_EQ(wanted[0].location.id, 2U) << "of the second four devices";
+  EXPECT_EQ(wanted[0].location.id, 2U);
   EXPECT_EQ(calls("aclrtMemSetAccess"), 1U);
   for (const char* undone : {"aclrtUnmapMem", "aclrtReleaseMemAddress", "aclrtFreePhysical"}) {
     EXPECT_EQ(calls(undone), 1U) << undone;
@@ -94,6 +93,32 @@ TEST_F(FabricMemoryTest, ElseInPagesOf2MiB) {
   ASSERT_EQ(wanted.size(), 3U);
   EXPECT_EQ(wanted[2].pages, Pages::SharedHuge2M);
   EXPECT_EQ(wanted[2].location.type, Location::Host);
+}
+
+TEST_F(FabricMemoryTest, WithoutANumaNodeItIsAnywhereAtOnce) {
+  const auto memory = FabricMemory::allocate(byAcl_, {kGiga, kGiga, std::nullopt});
+  ASSERT_TRUE(memory.ok()) << memory.status().text();
+  ASSERT_EQ(wanted.size(), 1U);
+  EXPECT_EQ(wanted[0].location.type, Location::Host);
+}
+
+TEST_F(FabricMemoryTest, ThenThereIsLessOfIt) {
+  control("set free_1g " + std::to_string(3 * kGiga) + "\nset free_2m " + std::to_string(2 * kGiga));
+  {
+    const auto memory = FabricMemory::allocate(byAcl_, {4 * kGiga, 2 * kGiga, 2});
+    ASSERT_TRUE(memory.ok()) << memory.status().text();
+    EXPECT_EQ(memory.value()->bytes(), 3 * kGiga);
+    ASSERT_EQ(wanted.size(), 4U) << "all pages first";
+    EXPECT_EQ(wanted[3].pages, Pages::SharedHuge1G);
+  }
+  const auto refused = FabricMemory::allocate(byAcl_, {8 * kGiga, 4 * kGiga, 2});
+  EXPECT_EQ(refused.status().code(), KV_NO_SPACE);
+  EXPECT_NE(refused.status().text().find("raise vm.nr_hugepages (sysctl) by 4096, "), std::string::npos)
+      << refused.status().text();
+  control("fail MallocMem 1 203900");
+  const auto ofEngine = FabricMemory::allocate(runtime(), {4 * kGiga, 2 * kGiga, std::nullopt});
+  ASSERT_TRUE(ofEngine.ok()) << ofEngine.status().text();
+  EXPECT_EQ(ofEngine.value()->bytes(), 3 * kGiga);
 }
 
 TEST_F(FabricMemoryTest, WithoutPagesItSaysHowToReserveSome) {
@@ -165,8 +190,8 @@ TEST_F(FabricMemoryTest, AnOldCannIsNamedByWhatItLacks) {
 }
 
 TEST_F(FabricMemoryTest, ItConsistsOfWholeGiB) {
-  EXPECT_EQ(FabricMemory::allocate(runtime(), kGiga + 1).status().code(), KV_INVALID_ARGUMENT);
-  EXPECT_EQ(FabricMemory::allocate(runtime(), 0).status().code(), KV_INVALID_ARGUMENT);
+  EXPECT_EQ(FabricMemory::allocate(runtime(), {kGiga + 1, kGiga, std::nullopt}).status().code(), KV_INVALID_ARGUMENT);
+  EXPECT_EQ(FabricMemory::allocate(runtime(), {}).status().code(), KV_INVALID_ARGUMENT);
 }
 
 }  // namespace

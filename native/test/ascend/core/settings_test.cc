@@ -64,6 +64,20 @@ TEST(Settings, EachVariableIsObeyed) {
                                                 {"RdmaTrafficClass", "64"}}));
 }
 
+TEST(Settings, MemoryOfTheHostIsNearTheDeviceUnlessItIsToBeElsewhere) {
+  const auto nodeFor = [](const Variables& variables, int32_t device) {
+    return read(variables).value().hostNuma.nodeFor(device);
+  };
+  for (const Variables& variables : {Variables{}, Variables{{"ASCEND_HOST_NUMA", "device"}}}) {
+    EXPECT_EQ(nodeFor(variables, 3), 0U);
+    EXPECT_EQ(nodeFor(variables, 6), 2U) << "of the second four devices";
+  }
+  EXPECT_EQ(nodeFor({{"ASCEND_HOST_NUMA", "3"}}, 6), 3U);
+  EXPECT_EQ(nodeFor({{"ASCEND_HOST_NUMA", "any"}}, 6), std::nullopt);
+  EXPECT_EQ(read({}).value().stagingMib, 256U);
+  EXPECT_EQ(read({{"ASCEND_STAGING_MIB", "4096"}}).value().stagingMib, 4096U);
+}
+
 TEST(Settings, FabricMemoryIsAnOptionOfTheEngine) {
   const Settings settings = read({{"ASCEND_ENABLE_USE_FABRIC_MEM", "1"}, {"ASCEND_BUFFER_POOL", "0:0"}}).value();
   EXPECT_TRUE(settings.fabric);
@@ -86,6 +100,11 @@ TEST(Settings, WhatCannotBeIsRefusedWithItsNameAndWhatMayBe) {
       {"empty", {{{"ASCEND_BASE_PORT", ""}}, "ASCEND_BASE_PORT is ''; it must be a number from 1024 to 65436"}},
       {"a port beyond all",
        {{{"ASCEND_BASE_PORT", "70000"}}, "ASCEND_BASE_PORT is '70000'; it must be a number from 1024 to 65436"}},
+      {"a NUMA node of no machine",
+       {{{"ASCEND_HOST_NUMA", "near"}},
+        "ASCEND_HOST_NUMA is 'near'; it must be device, any, or the number of a NUMA node"}},
+      {"staging memory for less than two connections",
+       {{{"ASCEND_STAGING_MIB", "127"}}, "ASCEND_STAGING_MIB is '127'; it must be a number from 128 to 65536"}},
       {"a traffic class in between",
        {{{"ASCEND_RDMA_TC", "131"}}, "ASCEND_RDMA_TC is '131'; it must be a number from 0 to 252, a multiple of 4"}},
       {"a service level", {{{"HCCL_RDMA_SL", "8"}}, "HCCL_RDMA_SL is '8'; it must be a number from 0 to 7"}},

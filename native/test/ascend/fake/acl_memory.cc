@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl_memory.h"
 
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+
 #include "acl_call.h"
 #include "control.h"
 #include "ledger.h"
@@ -73,9 +79,29 @@ size_t Registry::used(uint32_t number) {
   return bytes;
 }
 
+size_t Registry::usedOfHost() {
+  const std::lock_guard lock(mutex_);
+  size_t bytes = 0;
+  for (const auto& [start, range] : ranges_)
+    if (range.origin == Origin::kHost) bytes += range.size;
+  return bytes;
+}
+
 namespace {
 
 constexpr size_t kDeviceMemory = size_t{64} << 30;
+
+/// The node that the kernel gives this thread pages of, if it prefers one.
+int preferredNode() {
+  constexpr unsigned long kNodes = 1024;
+  constexpr unsigned long kWordBits = 8 * sizeof(unsigned long);
+  std::array<unsigned long, kNodes / kWordBits> nodes{};
+  int mode = 0;
+  if (::syscall(SYS_get_mempolicy, &mode, nodes.data(), kNodes, nullptr, 0UL) != 0 || mode != MPOL_PREFERRED) return -1;
+  for (unsigned long node = 0; node < kNodes; ++node)
+    if ((nodes.at(node / kWordBits) >> node % kWordBits & 1) != 0) return static_cast<int>(node);
+  return -1;
+}
 
 /// Takes bytes away from their address, which the processor cannot read from then on.
 void hide(void* start, size_t size, Range& range) {
@@ -161,7 +187,12 @@ aclError aclrtFree(void* pointer) {
 
 aclError aclrtMallocHost(void** pointer, size_t size) {
   return callInContext("aclrtMallocHost", std::to_string(size), [&] {
-    return counted(allocate(pointer, size, fake_ascend::k64Kilo, Range{}), "host_memory", 1);
+    const size_t limit = Control::instance().number("free_host", SIZE_MAX);
+    const size_t used = Registry::instance().usedOfHost();
+    if (used > limit || size > limit - used) return refuse(acl::kMemoryAllocation, "the host has no memory");
+    Range range;
+    range.numaNode = fake_ascend::preferredNode();
+    return counted(allocate(pointer, size, fake_ascend::k64Kilo, range), "host_memory", 1);
   });
 }
 
@@ -206,4 +237,9 @@ aclError aclrtPointerGetAttributes(const void* pointer, aclrtPtrAttributes* attr
     attributes->pageSize = range ? range->pageSize : 0;
     return acl::kSuccess;
   });
+}
+
+int fake_ascend_numa(const void* pointer) {
+  const auto range = Registry::instance().find(pointer);
+  return range ? range->numaNode : -1;
 }

@@ -26,6 +26,7 @@ struct Range {
   uint32_t pageSize = 4096;
   std::shared_ptr<Backing> backing;  // none of registered memory
   uint8_t* hidden = nullptr;         // where the fake itself reaches the bytes, if nothing else does
+  int numaNode = -1;                 // of the host, that was preferred
 };
 
 /// Memory that ACL knows, by address. Knows nothing of what the functions that allocate it promise.
@@ -50,6 +51,8 @@ class Registry {
   bool anyIn(const void* start, size_t size);
   /// Bytes in use of the device with that number of the driver.
   size_t used(uint32_t number);
+  /// Bytes of the host that ACL gave.
+  size_t usedOfHost();
 
  private:
   std::mutex mutex_;

@@ -39,6 +39,7 @@
 //   device_memory 64 GiB           bytes of each device
 //   hidden_memory 0                1: aclrtMalloc gives memory that the processor cannot read, as NPUs do; only ACL's
 //                                  copies reach it, and no engine
+//   free_host (no limit)           bytes that aclrtMallocHost finds
 //   free_1g, free_2m (no limit)    bytes that aclrtMallocPhysical finds in pages of 1 GiB, of 2 MiB
 //   auto_connect_capability 1, client_server_capability 1     answers of GetCapability
 //   regions 256, links 512         registered regions and channels of one engine
@@ -61,13 +62,15 @@
 //   or after that, or on a thread without a context: FAILED (503900).
 // - An asynchronous transfer of an engine with a buffer pool: UNSUPPORTED (103905). One that failed: GetTransferStatus
 //   returns the status of the transfer, with FAILED, or with TIMEOUT for 103901.
-// - Descriptions of memory name a device by the driver's number, which aclrtGetLogicDevIdByUserDevId tells; attributes of
+// - Descriptions of memory name a device by the driver's number, which aclrtGetLogicDevIdByUserDevId tells; attributes
+// of
 //   batches by ACL's number. Copies of memory of another device than that of the context, and access of one: 107000.
 // - A device that is not visible: 107000. Every ACL function that takes memory or a stream needs a context.
 // - Alignment: by HCCS the address of device memory to 2 MiB; by fabric address and size of host memory to 1 GiB, and
 // it
 //   must have been mapped (aclrtMapMem or MallocMem). An engine with a buffer pool and fabric: PARAM_INVALID.
 // - Physical memory is not freed, and addresses are not released, while they are mapped: 107000.
+// - The pages of aclrtMallocHost are taken by the policy of memory of the calling thread (fake_ascend_numa).
 // - A set without copies in batches and without the driver's numbers (cann-8.3): from which version on CANN has them is
 //   not known.
 // - aclrtMemcpyBatchAsync reads its arguments before it returns. That and aclrtMemcpyAsync take any memory of the host,
@@ -104,6 +107,8 @@ FAKE_ASCEND_API uint64_t fake_ascend_failures(const char* function);
 FAKE_ASCEND_API uint64_t fake_ascend_live(const char* kind);
 /// Objects of all kinds that existed when aclFinalize was last called.
 FAKE_ASCEND_API uint64_t fake_ascend_leaks();
+/// The NUMA node that memory of aclrtMallocHost was asked for of the kernel; -1: none.
+FAKE_ASCEND_API int fake_ascend_numa(const void* pointer);
 /// Forgets counts of calls and what fake_ascend_control() said. Objects stay.
 FAKE_ASCEND_API void fake_ascend_reset();
 

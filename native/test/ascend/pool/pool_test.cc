@@ -116,6 +116,16 @@ TEST_F(AscendPool, LinkFabricMovesValuesThroughFabricMemoryOfBothSides) {
   EXPECT_EQ(ascend::live("physical"), 0U);
 }
 
+TEST_F(AscendPool, AStorageNodeOfAHostWithLittleMemoryMovesValuesAllTheSame) {
+  ascend::control("set free_host " + std::to_string(150 << 20));
+  ASSERT_NO_FATAL_FAILURE(startNode());
+  ascend::control("");
+  std::string why;
+  ASSERT_EQ(connectAscend(master_.address(), kAscend, client_, &why), KV_OK) << why;
+  ASSERT_TRUE(eventually([this] { return roundTrip("first", 65536) > 0; }));
+  EXPECT_EQ(roundTrip("large", 50000000), 2u * 50000000);
+}
+
 TEST_F(AscendPool, ADriverWithoutFabricMemoryIsToldAndTcpIsUsed) {
   const Environment fabric("ASCEND_ENABLE_USE_FABRIC_MEM", "1");
   ascend::control("set hdk 25.2");

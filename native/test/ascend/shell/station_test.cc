@@ -3,6 +3,9 @@
 #include "ascend/shell/station.h"
 
 #include <gtest/gtest.h>
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,6 +15,7 @@
 #include <vector>
 
 #include "ascend/fake_cann.h"
+#include "environment.h"
 
 namespace kvpool::ascend {
 namespace {
@@ -27,10 +31,10 @@ TEST(Stations, OfOneThreadDoNotEndWithEachOther) {
   auto third = Station::open({"127.0.0.1", "third"});
   ASSERT_TRUE(third.ok()) << third.status().text();
   first.value().reset();
-  const Result<uint8_t*> memory = second.value()->hostMemory(1 << 20);
+  const auto memory = second.value()->hostMemory(1 << 20);
   EXPECT_TRUE(memory.ok()) << memory.status().text();
   second.value().reset();
-  const Result<uint8_t*> ofThird = third.value()->hostMemory(1 << 20);
+  const auto ofThird = third.value()->hostMemory(1 << 20);
   EXPECT_TRUE(ofThird.ok()) << ofThird.status().text();
 }
 
@@ -79,6 +83,56 @@ TEST(Stations, TryMemoryAgainThatCannDidNotRegister) {
   EXPECT_EQ(live("host_memory"), before);
 }
 
+TEST(Stations, TakeLessWhereTheHostHasNoMore) {
+  constexpr uint64_t kMega = 1 << 20;
+  (void)runtime();
+  auto station = Station::open({"127.0.0.1", "first"});
+  ASSERT_TRUE(station.ok()) << station.status().text();
+  control("set free_host " + std::to_string(300 * kMega));
+  const auto memory = station.value()->hostMemory(384 * kMega, 256 * kMega);
+  ASSERT_TRUE(memory.ok()) << memory.status().text();
+  EXPECT_EQ(memory.value().size(), 268 * kMega);
+  memory.value().back() = 1;
+  const auto refused = station.value()->hostMemory(64 * kMega, 40 * kMega);
+  EXPECT_EQ(refused.status().code(), KV_NO_SPACE);
+  EXPECT_NE(refused.status().text().find("67108864 bytes of host memory, aclrtMallocHost: ACL error 207001"),
+            std::string::npos)
+      << refused.status().text();
+  const uint64_t asked = calls("aclrtMallocHost");
+  control("fail aclrtMallocHost * 107000");
+  EXPECT_FALSE(station.value()->hostMemory(64 * kMega, kMega).ok());
+  EXPECT_EQ(calls("aclrtMallocHost"), asked + 1) << "it is not memory that lacks";
+  control("");
+}
+
+TEST(Stations, HaveMemoryOfTheHostNearTheirDevice) {
+  (void)runtime();
+  const auto node = functionOf<int (*)(const void*)>("fake_ascend_numa");
+  const auto policy = [] {
+    int mode = -1;
+    (void)::syscall(SYS_get_mempolicy, &mode, nullptr, 0UL, nullptr, 0UL);
+    return mode;
+  };
+  const int before = policy();
+  // Kernels and containers may not let a process choose.
+  const unsigned long first = 1;
+  const bool mayChoose = ::syscall(SYS_set_mempolicy, MPOL_PREFERRED, &first, 8 * sizeof first) == 0;
+  (void)::syscall(SYS_set_mempolicy, MPOL_DEFAULT, nullptr, 0UL);
+  const int node0 = mayChoose ? 0 : -1;
+  for (const auto& [wish, expected] : {std::pair("device", node0), std::pair("0", node0), std::pair("any", -1)}) {
+    const test::Environment numa("ASCEND_HOST_NUMA", wish);
+    auto station = Station::open({"127.0.0.1", "first"});
+    ASSERT_TRUE(station.ok()) << station.status().text();
+    const auto memory = station.value()->hostMemory(1 << 20);
+    ASSERT_TRUE(memory.ok()) << memory.status().text();
+    EXPECT_EQ(node(memory.value().data()), expected) << wish;
+    const auto forCopies = station.value()->npu()->copyMemory(1 << 20);
+    ASSERT_TRUE(forCopies.ok()) << forCopies.status().text();
+    EXPECT_EQ(node(forCopies.value().get()), expected) << wish;
+    EXPECT_EQ(policy(), before);
+  }
+}
+
 /// With ASCEND_ENABLE_USE_FABRIC_MEM=1.
 class FabricStations : public testing::Test {
  protected:
@@ -98,9 +152,9 @@ class FabricStations : public testing::Test {
     return std::move(station.value());
   }
   static std::span<uint8_t> take(Station& station, uint64_t bytes) {
-    const Result<uint8_t*> memory = station.hostMemory(bytes);
+    const auto memory = station.hostMemory(bytes);
     EXPECT_TRUE(memory.ok()) << memory.status().text();
-    return {memory.ok() ? memory.value() : nullptr, bytes};
+    return memory.ok() ? memory.value() : std::span<uint8_t>();
   }
 };
 
@@ -140,7 +194,7 @@ TEST_F(FabricStations, MemoryThatCannDidNotRegisterIsTriedAgain) {
   auto station = open("first");
   control("fail RegisterMem * 207000");
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const Result<uint8_t*> refused = station->hostMemory(1 << 20);
+    const auto refused = station->hostMemory(1 << 20);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.status().code(), KV_IO);
     EXPECT_NE(refused.status().text().find("207000 (not supported by the driver). Link Fabric needs chip A3"),
@@ -191,7 +245,7 @@ TEST_F(FabricStations, HostMemoryOfACallerThatIsNotOfTheFabricIsRefused) {
   EXPECT_EQ(refused.status().code(), KV_INVALID_ARGUMENT);
   EXPECT_NE(refused.status().text().find("unset ASCEND_ENABLE_USE_FABRIC_MEM"), std::string::npos);
   EXPECT_EQ(runtime().acl.freeHost(plain), kAclOk);
-  auto own = FabricMemory::allocate(runtime(), FabricMemory::kPieceBytes);
+  auto own = FabricMemory::allocate(runtime(), {FabricMemory::kPieceBytes, FabricMemory::kPieceBytes, std::nullopt});
   ASSERT_TRUE(own.ok()) << own.status().text();
   const auto taken = station->registerMemory(reinterpret_cast<uintptr_t>(own.value()->at()), own.value()->bytes());
   ASSERT_TRUE(taken.ok()) << taken.status().text();

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "scene.h"
@@ -14,6 +18,23 @@ class FakeMemory : public Scene {
     return attributes;
   }
 };
+
+TEST_F(FakeMemory, TheHostHasSoMuchAndGivesItByThePolicyOfTheThread) {
+  control("set free_host 3000");
+  void* first = nullptr;
+  void* second = nullptr;
+  ASSERT_EQ(aclrtMallocHost(&first, 2000), 0);
+  EXPECT_EQ(aclrtMallocHost(&second, 2000), 207001);
+  EXPECT_EQ(fake_ascend_numa(first), -1);
+  unsigned long node = 1;
+  if (::syscall(SYS_set_mempolicy, MPOL_PREFERRED, &node, 8 * sizeof node) == 0) {
+    ASSERT_EQ(aclrtMallocHost(&second, 1000), 0);
+    EXPECT_EQ(fake_ascend_numa(second), 0);
+    EXPECT_EQ(aclrtFreeHost(second), 0);
+    EXPECT_EQ(::syscall(SYS_set_mempolicy, MPOL_DEFAULT, nullptr, 0UL), 0);
+  }
+  EXPECT_EQ(aclrtFreeHost(first), 0);
+}
 
 TEST_F(FakeMemory, ThePointerSaysWhereItsMemoryIs) {
   ASSERT_EQ(aclrtSetDevice(2), 0);
