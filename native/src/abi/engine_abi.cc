@@ -198,7 +198,7 @@ int32_t kv_client_use_engine_memory(kv_client* client, kv_engine* engine) {
   return withEngine(engine, [&](Engine& self) -> Status {
     if (client == nullptr) return {KV_INVALID_ARGUMENT, "client is NULL"};
     if (!client->isOurs()) return {KV_CLOSED, ""};
-    client->client->memory().borrowFrom(self.lentMemory());
+    client->client->borrowFrom(self.lentMemory(), self.npu());
     return {};
   });
 }

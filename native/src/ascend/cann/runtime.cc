@@ -2,7 +2,9 @@
 #include "ascend/cann/runtime.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -15,12 +17,39 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-const Names kAcl = {"libascendcl.so"};
+constexpr const char* kAclFile = "libascendcl.so";
+const Names kAcl = {kAclFile};
 /// AscendString: the second before CANN 8.3.
 const Names kTexts = {"libmetadef.so", "libgraph_base.so"};
 /// ADXL: the second until CANN 8.2. HIXL where only that is.
 const Names kAdxl = {"libllm_datadist.so", "libadxl.so"};
 const Names kHixl = {"libcann_hixl.so"};
+
+/// By us, in this process or the one that it was forked from.
+std::atomic<bool> isAclBegun = false;
+/// In a process that was forked: ACL was begun before that.
+bool isInherited = false;
+thread_local bool isForkedWithAcl = false;
+
+const char* const kInherited =
+    "ACL was begun by the process that this one was forked from, and does not work after a fork. Start processes that "
+    "use "
+    "NPUs in another way, in Python by multiprocessing with spawn";
+
+bool contextIsThere() {
+  void* library = ::dlopen(kAclFile, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return false;
+  Symbols symbols(library);
+  const Acl acl = Acl::of(symbols);
+  const bool has = symbols.missing().empty() && acl.currentContext() != nullptr;
+  ::dlclose(library);
+  return has;
+}
+
+/// Looks before the fork, as the child may not wait for a lock of the loader's.
+[[maybe_unused]] const int kForksAreSeen =
+    ::pthread_atfork([] { isForkedWithAcl = isAclBegun || contextIsThere(); }, nullptr,
+                     [] { isInherited = isInherited || isForkedWithAcl; });
 
 std::string listed(const std::vector<std::string>& items, const char* between) {
   std::string text;
@@ -92,6 +121,7 @@ class Attempt {
   Loading withDevices(std::unique_ptr<Runtime> runtime, std::unique_ptr<Runtime>& into) {
     const Acl& acl = runtime->acl;
     loaded_.clear();  // they stay: ACL may have threads from now on, also where it finds no device
+    isAclBegun = true;
     const AclError begun = acl.init(nullptr);
     if (begun != kAclOk && begun != kAclRepeatInitialize) return noDevice(acl.problem("aclInit", begun));
     const AclError counted = acl.getDeviceCount(&runtime->devices);
@@ -150,6 +180,7 @@ const char* toString(Absence absence) {
 }
 
 Loading loadRuntime() {
+  if (isInherited) return {nullptr, Absence::NoDevice, kInherited};
   static std::mutex mutex;
   static std::unique_ptr<Runtime> loaded;
   static std::string text;
@@ -163,6 +194,7 @@ Loading loadRuntime() {
 }
 
 AclLoading loadAcl() {
+  if (isInherited) return {nullptr, Absence::NoDevice, kInherited};
   static std::mutex mutex;
   static std::unique_ptr<Runtime> loaded;
   const std::lock_guard lock(mutex);
@@ -174,13 +206,7 @@ AclLoading loadAcl() {
 }
 
 bool threadHasContext() {
-  void* library = ::dlopen(kAcl.front().c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return false;
-  Symbols symbols(library);
-  const Acl acl = Acl::of(symbols);
-  const bool has = symbols.missing().empty() && acl.currentContext() != nullptr;
-  ::dlclose(library);
-  return has;
+  return !isInherited && contextIsThere();
 }
 
 }  // namespace kvpool::ascend

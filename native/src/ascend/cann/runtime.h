@@ -42,7 +42,9 @@ struct AclLoading {
 
 /// As loadRuntime(), of what copies within a machine need.
 AclLoading loadAcl();
-/// Whether this thread has the context of a device, by an ACL that its application uses. Loads and begins nothing.
+/// Whether this thread has the context of a device, by an ACL that its application uses. Loads and begins nothing. One
+/// that was there when this process was forked counts for none: ACL's threads are not here, so it does not work, and
+/// nothing is loaded here any more.
 bool threadHasContext();
 
 }  // namespace kvpool::ascend

@@ -9,8 +9,10 @@
 namespace kvpool::client {
 
 void ClientNpu::use(std::shared_ptr<ascend::Npu> npu) {
+  const std::lock_guard lock(mutex_);
+  if (npu_) return;
   npu_ = std::move(npu);
-  current_ = npu_.get();
+  current_.store(npu_.get(), std::memory_order_release);
 }
 
 Result<bool> ClientNpu::holds(const void* memory) {

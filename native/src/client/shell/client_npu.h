@@ -11,11 +11,12 @@
 
 namespace kvpool::client {
 
-/// The NPU whose memory batches of a client may name: that of its engine of CANN, else one that is opened, by ACL
-/// alone, when memory of it is met first. Another one's is KV_INVALID_ARGUMENT. So a process that has nothing to do with NPUs loads nothing. Thread-safe.
+/// The NPU whose memory batches of a client may name: that of its engine of CANN, else that of a transfer engine whose
+/// memory it uses, or one that is opened, by ACL alone, when memory of it is met, whichever is first. Another one's is
+/// KV_INVALID_ARGUMENT. So a process that has nothing to do with NPUs loads nothing. Thread-safe.
 class ClientNpu final : public DeviceMemory {
  public:
-  /// The engine's. Before all others are called.
+  /// An engine's, unless there is one already.
   void use(std::shared_ptr<ascend::Npu> npu);
   /// Null until memory of one was met.
   [[nodiscard]] ascend::Npu* get() const { return current_.load(std::memory_order_acquire); }

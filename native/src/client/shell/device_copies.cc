@@ -20,6 +20,12 @@ ascend::Copy copyOf(void* to, const void* from, uint64_t length, bool toDevice) 
           toDevice ? kHost : kDevice};
 }
 
+/// A sum that is too large for take() stays so, whatever is added.
+void add(uint64_t& bytes, uint64_t more) {
+  constexpr uint64_t kTooMany = DeviceCopies::kBytesMax + 1;
+  bytes = std::min(bytes + std::min(more, kTooMany), kTooMany);
+}
+
 LentMemory::Loans stillLent(const std::vector<std::weak_ptr<const LentMemory::Region>>& regions) {
   LentMemory::Loans loans;
   for (const auto& region : regions) {
@@ -96,7 +102,7 @@ Status DeviceCopies::stageLine(Copying& copying, Operation& line, bool isWrite, 
     const Result<bool> holds = piece.length > 0 ? copying.npu().holds(piece.data) : false;
     if (!holds.ok()) return holds.status();
     isOurs.push_back(holds.value());
-    if (isOurs.back()) bytes += piece.length;
+    if (isOurs.back()) add(bytes, piece.length);
   }
   if (bytes == 0) return {};
   auto room = take(copying, bytes);
@@ -199,7 +205,7 @@ Status DeviceCopies::copy(std::span<const kv_memory_copy> copies) {
         if (holds.value()) at = kDevice;
       }
     }
-    if (copy.toAt != copy.fromAt) bytes += copy.length;
+    if (copy.toAt != copy.fromAt) add(bytes, copy.length);
     wanted.push_back(copy);
   }
   CopyRoom room;

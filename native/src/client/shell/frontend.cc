@@ -37,6 +37,11 @@ void nameMemory(Operation& line, const kv_op& asked, const BatchOptions& options
 
 }  // namespace
 
+void Frontend::borrowFrom(std::shared_ptr<const LentMemory> lender, std::shared_ptr<ascend::Npu> npu) {
+  if (npu) npu_.use(std::move(npu));
+  memory_.borrowFrom(std::move(lender));
+}
+
 Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const BatchOptions& options,
                         const MemoryRegistry& registered, Time now, LentMemory::Loans& loans) {
   Submission submission;

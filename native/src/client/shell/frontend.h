@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -49,6 +50,9 @@ class Frontend {
   virtual ~Frontend() = default;
 
   MemoryRegistry& memory() { return memory_; }
+  /// From now on what a transfer engine lends counts as registered. `npu`, null where it has none, is the one whose
+  /// memory it may lend.
+  void borrowFrom(std::shared_ptr<const LentMemory> lender, std::shared_ptr<ascend::Npu> npu);
   /// `table` stays the caller's; its lines get their statuses before wait() says so. KV_QUEUE_FULL names the bound.
   virtual Result<uint64_t> submit(OpCode op, kv_op* table, uint32_t count, const BatchOptions& options) = 0;
   /// KV_OK: done and forgotten. KV_TIMEOUT: still running. KV_INVALID_ARGUMENT: no such batch.

@@ -40,12 +40,19 @@ Status MemoryRegistry::add(const void* address, uint64_t length) {
 Status MemoryRegistry::judge(const void* address, uint64_t length) {
   const Result<bool> ofDevice = devices_.holds(address);
   if (!ofDevice.ok()) return ofDevice.status();
-  if (ofDevice.value()) return {};
+  const auto* last = static_cast<const uint8_t*>(address) + (length - 1);
+  if (ofDevice.value()) return judgeLast(last);
   const Status readable = ProcessMemory().judge(reinterpret_cast<uintptr_t>(address), length);
   if (readable.ok()) return {};
   const Status admitted = devices_.admit(address);
-  if (admitted.ok()) return {};
+  if (admitted.ok()) return judgeLast(last);
   return {readable.code(), readable.text() + ". It cannot be used as an NPU's: " + admitted.text()};
+}
+
+Status MemoryRegistry::judgeLast(const void* last) {
+  const Result<bool> ofDevice = devices_.holds(last);
+  if (!ofDevice.ok()) return ofDevice.status();
+  return ofDevice.value() ? Status{} : Status{KV_INVALID_ARGUMENT, "the region ends behind memory of the NPU"};
 }
 
 Status MemoryRegistry::remove(const void* address) {

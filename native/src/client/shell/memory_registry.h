@@ -28,8 +28,8 @@ class MemoryRegistry {
  public:
   /// `devices` must outlive it.
   explicit MemoryRegistry(DeviceMemory& devices) : devices_(devices) {}
-  /// KV_INVALID_ARGUMENT for nothing, for a range that wraps around, for memory that neither this process nor a device
-  /// can read, and for an overlap. What the device says where it cannot be used.
+  /// KV_INVALID_ARGUMENT for nothing, for a range that wraps around or ends behind a device's memory, for memory that
+  /// neither this process nor a device can read, and for an overlap. What the device says where it cannot be used.
   Status add(const void* address, uint64_t length);
   /// KV_NOT_REGISTERED unless a region begins there. Returns when no batch uses it any more, so after the timeout of a
   /// batch at the most.
@@ -42,6 +42,8 @@ class MemoryRegistry {
 
  private:
   Status judge(const void* address, uint64_t length);
+  /// The last byte of a region whose first one is a device's.
+  Status judgeLast(const void* last);
 
   DeviceMemory& devices_;
   mutable std::mutex mutex_;

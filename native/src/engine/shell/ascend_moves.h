@@ -30,6 +30,7 @@ class AscendMoves {
 
   /// HOST:PORT for peers.
   [[nodiscard]] const std::string& endpoint() const { return station_->endpoint(); }
+  [[nodiscard]] const std::shared_ptr<ascend::Npu>& npu() const { return station_->npu(); }
   /// Whether memory is a device's, which this process itself cannot read.
   [[nodiscard]] bool isOfDevice(uint64_t address) const;
 

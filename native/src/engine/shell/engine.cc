@@ -326,6 +326,10 @@ Result<std::vector<Region>> Engine::describe(const std::string& peer, uint32_t t
   return description->regions();
 }
 
+std::shared_ptr<ascend::Npu> Engine::npu() const {
+  return shell_.moves() == nullptr ? nullptr : shell_.moves()->npu();
+}
+
 std::string Engine::transports() const {
   std::string text = toString(settings_.transports);
   if (!settings_.config.tcp) return text;

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "ascend/cann/npu.h"
 #include "base/lent_memory.h"
 #include "engine/shell/attendance.h"
 #include "engine/shell/engine_shell.h"
@@ -54,6 +55,8 @@ class Engine : private EngineShell::Listener {
   Status unregisterRegions(std::span<const kv_region> regions);
   /// What is registered here, for clients of this process.
   [[nodiscard]] std::shared_ptr<const LentMemory> lentMemory() const { return lent_; }
+  /// Of its engine of CANN; null without one.
+  [[nodiscard]] std::shared_ptr<ascend::Npu> npu() const;
   /// `table` stays the caller's; its lines get their statuses before wait() says so. KV_QUEUE_FULL names the bound.
   Result<BatchId> submit(TransferOp op, kv_transfer* table, uint32_t count, const Options& options);
   /// KV_OK: done and forgotten. KV_TIMEOUT: still running. KV_INVALID_ARGUMENT: no such batch.

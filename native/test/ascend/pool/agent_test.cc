@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of NPUs of a process that goes through an agent and has no engine of CANN: ACL alone, which is the fake's. The
 // processor cannot read that memory, as with an NPU.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
 #include <functional>
 #include <optional>
@@ -276,6 +279,54 @@ TEST_F(NpuThroughAgent, IsCopiedForCallersThatPutValuesTogether) {
   EXPECT_EQ(kv_client_copy_memory(client_.get(), &nowhere, 1), KV_INVALID_ARGUMENT);
 }
 
+TEST_F(NpuThroughAgent, HasAnEnd) {
+  for (const bool byThisThread : {true, false}) {
+    const auto registers = [&](uint64_t length) { return kv_client_register(client_.get(), memory_->at(), length); };
+    const auto judge = [&] {
+      EXPECT_EQ(registers(uint64_t{1} << 60), KV_INVALID_ARGUMENT);
+      EXPECT_NE(explain(client_.get()).find("ends behind memory of the NPU"), std::string::npos)
+          << explain(client_.get());
+      EXPECT_EQ(registers(value_.size() + 1), KV_INVALID_ARGUMENT);
+    };
+    if (byThisThread) {
+      judge();
+    } else {
+      client_ = attach(socket_);
+      std::thread(judge).join();
+    }
+  }
+  // Memory that was not registered, beside some that is copied: their sum is no number.
+  ASSERT_EQ(registerMemory(), KV_OK) << explain(client_.get());
+  std::vector<kv_op> lines{line("k", memory_->at(), value_.size()), line("l", memory_->at(), -value_.size())};
+  run(client_.get(), KV_OP_PUT, lines);
+  EXPECT_EQ(lines[0].status, KV_OK) << explain(client_.get());
+  EXPECT_EQ(lines[1].status, KV_QUEUE_FULL);
+}
+
+// The thread sanitizer ends a process that forks beside threads and starts others.
+#ifndef __SANITIZE_THREAD__
+TEST_F(NpuThroughAgent, IsNoneOfAForkedChild) {
+  ASSERT_EQ(registerMemory(), KV_OK) << explain(client_.get());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const uint64_t asked = ascend::calls("aclrtPointerGetAttributes");
+    std::string host(1000, '\0');
+    const ClientHandle own = attach(socket_);
+    int failed = 0;
+    failed |= own ? 0 : 1;
+    failed |= kv_client_register(own.get(), host.data(), host.size()) == KV_OK ? 0 : 2;
+    failed |= ascend::calls("aclrtPointerGetAttributes") == asked ? 0 : 4;
+    failed |= kv_client_register(own.get(), memory_->at(), value_.size()) == KV_INVALID_ARGUMENT ? 0 : 8;
+    failed |= explain(own.get()).find("does not work after a fork") != std::string::npos ? 0 : 16;
+    ::_exit(failed);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+  EXPECT_EQ(move(KV_OP_PUT, "k", memory_->at(), value_.size()), KV_OK) << "of the parent: " << explain(client_.get());
+}
+#endif
+
 TEST_F(NpuThroughAgent, OfATransferEngineIsUsedToo) {
   kv_engine_params params{};
   params.struct_size = sizeof params;
@@ -287,6 +338,10 @@ TEST_F(NpuThroughAgent, OfATransferEngineIsUsedToo) {
   const kv_region region{reinterpret_cast<uintptr_t>(memory_->at()), value_.size()};
   EXPECT_EQ(kv_engine_register(engine, &region, 1, nullptr), KV_OK);
   EXPECT_EQ(kv_client_use_engine_memory(client_.get(), engine), KV_OK);
+  std::thread([&] {
+    EXPECT_EQ(move(KV_OP_PUT, "first", memory_->at(), value_.size()), KV_OK)
+        << "in a thread that uses no NPU: " << explain(client_.get());
+  }).join();
   EXPECT_EQ(move(KV_OP_PUT, "k", memory_->at(), value_.size()), KV_OK) << explain(client_.get());
   kv_engine_destroy(engine);
   EXPECT_EQ(move(KV_OP_PUT, "l", memory_->at(), value_.size()), KV_NOT_REGISTERED);
