@@ -192,6 +192,7 @@ final class Fates {
 
     /** @param cause why readers do not find it any more, if they did */
     private void leave(int object, Fate forFate, Cause cause) {
+        objects.setWithdrawn(object, forFate == Fate.PENDING_FREE && isRead(object));
         takeOut(object, cause);
         objects.setFate(object, forFate);
         switch (forFate) {

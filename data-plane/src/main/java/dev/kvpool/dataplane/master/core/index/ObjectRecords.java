@@ -39,7 +39,7 @@ final class ObjectRecords implements Links {
     private static final long SOFT_MS_MAX = 0xffff_ffffL;
 
     /** The state: the end of the lease in its upper bits, signed, and below it the fate and flags. */
-    private static final int LEASE_SHIFT = 20;
+    private static final int LEASE_SHIFT = 21;
 
     private static final long LEASE_NEVER = Long.MIN_VALUE >> LEASE_SHIFT;
     private static final long LEASE_LATEST = Long.MAX_VALUE >> LEASE_SHIFT;
@@ -60,6 +60,7 @@ final class ObjectRecords implements Links {
 
     private static final int USES_SHIFT = 17;
     private static final long USES_MASK = (long) UseOrder.USES_MAX << USES_SHIFT;
+    private static final long WITHDRAWN = 1 << 20;
 
     /** The most copies that an object is counted with. */
     static final int COUNTED_MAX = 0x1f;
@@ -325,6 +326,15 @@ final class ObjectRecords implements Links {
 
     void setUnlisted(int object) {
         set(object, UNLISTED, true);
+    }
+
+    /** Readers found it until it was given up; of what is pending free. */
+    boolean isWithdrawn(int object) {
+        return is(object, WITHDRAWN);
+    }
+
+    void setWithdrawn(int object, boolean found) {
+        set(object, WITHDRAWN, found);
     }
 
     @Override

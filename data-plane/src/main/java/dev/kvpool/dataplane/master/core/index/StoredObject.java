@@ -99,6 +99,11 @@ public final class StoredObject {
         return objects.fate(at());
     }
 
+    /** It is pending free, and readers of this leader found it before. */
+    public boolean isWithdrawn() {
+        return fate() == Fate.PENDING_FREE && objects.isWithdrawn(at());
+    }
+
     /** It contradicts another one that has its id: by that the other is found. */
     public boolean isUnlisted() {
         return objects.isUnlisted(at());

@@ -69,21 +69,22 @@ public final class Settlement {
 
     /**
      * A node shows an object that it did not show before, and nothing can be decided about it yet: this master does not serve,
-     * or does not rely on that node. It has its key unless a newer one does.
+     * or does not rely on that node. It has its key unless a newer one does, or did.
      */
     public void claim(StoredObject object, long nowMs) {
         if (object.fate() != StoredObject.Fate.UNSETTLED) {
             return;
         }
         boolean serving = leadership.phase() == Leadership.Phase.SERVING;
-        StoredObject holder = index.publishedUnderKeyOf(object);
-        if (serving && holder != null && holder.isAvailable() && holder.id().isNewerThan(object.id())) {
-            // Were nothing decided, it would have the key again when the newer one is evicted.
+        StoredObject newer = serving ? newer(object) : null;
+        if (newer != null && newer.isAvailable()) {
+            // Were nothing decided, it would have the key again when the newer one is evicted or removed.
             frees.giveUp(object, Cause.REPLACED, nowMs);
             counters.add(Count.SUPERSEDED);
             return;
         }
-        if (serving ? isDisputed(object, holder) : hasLost(object, holder)) {
+        StoredObject holder = index.publishedUnderKeyOf(object);
+        if (serving ? newer != null || isDisputed(object, holder) : hasLost(object, holder)) {
             waiting |= !serving;
             return;
         }
@@ -91,6 +92,28 @@ public final class Settlement {
             index.unsettle(holder);
         }
         publishFound(object);
+    }
+
+    /**
+     * A newer one of its key that readers find, or found until it was given up: it may be on its way out still, and published again
+     * if its removal fails. Null when there is none.
+     */
+    private StoredObject newer(StoredObject object) {
+        StoredObject holder = index.publishedUnderKeyOf(object);
+        if (holder != null && holder.id().isNewerThan(object.id())) {
+            return holder;
+        }
+        if (index.remains().isEmpty()) {
+            return null;
+        }
+        Key key = object.key();
+        for (ObjectId id : index.remains().of(key)) {
+            StoredObject other = id.isNewerThan(object.id()) ? index.object(id, key) : null;
+            if (other != null && other.isWithdrawn()) {
+                return other;
+            }
+        }
+        return null;
     }
 
     /** A leader decides about it when its node has joined, which not every transient one will. */
@@ -217,11 +240,12 @@ public final class Settlement {
             giveUp(object, nowMs);
             return;
         }
-        StoredObject holder = index.publishedUnderKeyOf(object);
-        if (holder != null && holder.id().isNewerThan(object.id())) {
-            supersede(object, holder, nowMs);
+        StoredObject newer = newer(object);
+        if (newer != null) {
+            supersede(object, newer, nowMs);
             return;
         }
+        StoredObject holder = index.publishedUnderKeyOf(object);
         if (holder != null) {
             supersede(holder, object, nowMs);
         }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.nativelib.Status;
+import org.junit.jupiter.api.Test;
+
+/** An object that an earlier leader's put left on a node that was away, which comes back while a newer one of its key is removed. */
+class EarlierObjectsTest {
+    private static final long MIB = 1 << 20;
+
+    /** "k" of 100 bytes is on "d", which is away; of 200 bytes on "a", and "b" is told to copy that one. */
+    private static Scenario copyingWhatReplaced() {
+        Scenario pool = new Scenario()
+                .withNodes(MIB, "a", "b", "c", "d")
+                .withReplicas(2)
+                .leading(7);
+        pool.crash("a");
+        pool.crash("b");
+        pool.crash("c");
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        pool.crash("d");
+        pool.talkedTo().crash();
+        pool.restart("a");
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(Bounds.COLD_WAIT_MS);
+        pool.talkTo(next);
+        assertThat(pool.put("k", 200)).isEqualTo(Status.OK);
+        pool.restart("b");
+        pool.node("b").hold(true);
+        pool.restart("c");
+        while (next.status().copiesUnderWay() == 0) {
+            pool.world.run(10);
+        }
+        return pool;
+    }
+
+    @Test
+    void itIsNotShownWhileTheRemovalWaits() {
+        Scenario pool = copyingWhatReplaced();
+        long removal = pool.beginRemoval("k", true);
+        pool.restart("d");
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        pool.world.run(100);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.isAnswered(removal)).isFalse();
+
+        pool.node("b").hold(false);
+        pool.world.run(1_000);
+
+        assertThat(pool.reply(removal, RemoveReply.class).results()).containsExactly(Status.OK);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node("d").directory()).isEmpty();
+    }
+}
