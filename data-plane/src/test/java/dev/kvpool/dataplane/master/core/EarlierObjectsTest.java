@@ -56,4 +56,20 @@ class EarlierObjectsTest {
         assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
         assertThat(pool.node("d").directory()).isEmpty();
     }
+
+    @Test
+    void itDoesNotTakeThePlaceOfWhatCouldNotBeRemoved() {
+        Scenario pool = copyingWhatReplaced();
+        long removal = pool.beginRemoval("k", true);
+        pool.restart("d");
+        pool.world.run(100);
+        pool.world.cutLease(true);
+        pool.crash("c");
+
+        pool.node("b").hold(false);
+        pool.pass(Bounds.COMMAND_WAIT_MS + 1_000);
+
+        assertThat(pool.reply(removal, RemoveReply.class).results()).containsExactly(Status.UNAVAILABLE);
+        assertThat(pool.find("k").payloadLength()).isEqualTo(200);
+    }
 }

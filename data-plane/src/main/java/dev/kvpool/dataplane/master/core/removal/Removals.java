@@ -259,18 +259,10 @@ public final class Removals {
         }
     }
 
-    /**
-     * Nothing could be written down: the object, null when it is gone, is as it was. If another has taken its key
-     * meanwhile, or another removal was written down, it is freed.
-     */
+    /** Nothing could be written down: the object, null when it is gone, is as it was. */
     private void takeBack(StoredObject object, long nowMs) {
-        if (object == null || !leadership.leads()) {
-            return;
-        }
-        if (index.published(object.key()) == null && !settlement.isDead(object)) {
-            index.publish(object, object.wanted());
-        } else {
-            frees.giveUp(object, Cause.REMOVED, nowMs);
+        if (object != null && leadership.leads()) {
+            settlement.takeBack(object, nowMs);
         }
     }
 }

@@ -158,7 +158,7 @@ public final class Settlement {
     }
 
     /** A removal that was written down, or a purge, covers the object. */
-    public boolean isDead(StoredObject object) {
+    private boolean isDead(StoredObject object) {
         return purges.isPurged(object) || (tombstones.size() > 0 && tombstones.isDead(object.key(), object.id()));
     }
 
@@ -245,11 +245,28 @@ public final class Settlement {
             supersede(object, newer, nowMs);
             return;
         }
-        StoredObject holder = index.publishedUnderKeyOf(object);
-        if (holder != null) {
-            supersede(holder, object, nowMs);
-        }
+        supersedeHolder(object, nowMs);
         publishFound(object);
+    }
+
+    private void supersedeHolder(StoredObject newer, long nowMs) {
+        StoredObject holder = index.publishedUnderKeyOf(newer);
+        if (holder != null) {
+            supersede(holder, newer, nowMs);
+        }
+    }
+
+    /**
+     * Readers find an object again that could not be removed. If a newer one has its key meanwhile, or another removal was written
+     * down, it is freed.
+     */
+    public void takeBack(StoredObject object, long nowMs) {
+        if (isDead(object) || newer(object) != null) {
+            frees.giveUp(object, Cause.REMOVED, nowMs);
+            return;
+        }
+        supersedeHolder(object, nowMs);
+        index.publish(object, object.wanted());
     }
 
     private static int copiesInView(StoredObject object) {
