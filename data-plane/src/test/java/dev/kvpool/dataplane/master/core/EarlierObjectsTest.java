@@ -72,4 +72,21 @@ class EarlierObjectsTest {
         assertThat(pool.reply(removal, RemoveReply.class).results()).containsExactly(Status.UNAVAILABLE);
         assertThat(pool.find("k").payloadLength()).isEqualTo(200);
     }
+
+    @Test
+    void aPutMeanwhileStaysAlsoWhenTheRemovalIsWrittenDown() {
+        Scenario pool = copyingWhatReplaced();
+        long removal = pool.beginRemoval("k", true);
+        assertThat(pool.put("k", 300)).isEqualTo(Status.OK);
+
+        pool.node("b").hold(false);
+        pool.world.run(1_000);
+
+        assertThat(pool.reply(removal, RemoveReply.class).results()).containsExactly(Status.OK);
+        assertThat(pool.find("k").payloadLength()).isEqualTo(300);
+        pool.restart("d");
+        pool.world.run(1_000);
+        assertThat(pool.find("k").payloadLength()).isEqualTo(300);
+        assertThat(pool.node("d").directory()).allMatch(record -> record.payloadLength() == 300);
+    }
 }

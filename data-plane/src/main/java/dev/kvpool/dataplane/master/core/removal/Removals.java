@@ -9,7 +9,6 @@ import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.LateWrites;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.index.Index;
-import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Absences;
@@ -24,19 +23,23 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * Takes an object away for good: out of sight at once, done when no leader can find it again. With every member in view that is so
  * when each replica's node has freed it; else a tombstone tells the nodes that are away and may still hold a replica.
  */
 public final class Removals {
-    /** A removal of which a node went away, or ended, before it had freed its replica. */
-    private record Interrupted(Key key, ObjectId id, Consumer<Status> whenDone) {}
+    /**
+     * The removal of one object, or of what is left of a key.
+     *
+     * @param id of the object; null when none is published
+     * @param upTo the highest id of the key that goes with it: what is granted since is newer, and stays
+     */
+    private record Removal(Key key, ObjectId id, ObjectId upTo, Consumer<Status> whenDone) {}
 
     private final Index index;
     private final Members members;
@@ -53,7 +56,10 @@ public final class Removals {
     /** Who else waits for each that is under way. */
     private final Map<Key, List<Consumer<Status>>> underWay = new HashMap<>();
 
-    private final Deque<Interrupted> interrupted = new ArrayDeque<>();
+    /** Those of which a node went away, or ended, before it had freed its replica. */
+    private final Deque<Removal> interrupted = new ArrayDeque<>();
+
+    private long nowMs;
 
     public Removals(
             Leadership leadership,
@@ -83,37 +89,31 @@ public final class Removals {
     }
 
     /** Goes on with what was interrupted, once the nodes that are away are known. */
-    public void tick(long nowMs) {
+    public void tick(long now) {
+        nowMs = now;
         for (int i = interrupted.size(); i > 0; i--) {
-            goOn(interrupted.remove(), nowMs);
+            goOn(interrupted.remove());
         }
     }
 
-    /** The object was alone with its key when it was to be freed: what came since is newer, and is left alone. */
-    private void goOn(Interrupted removal, long nowMs) {
-        Key key = removal.key;
-        if (index.object(removal.id, key) == null && members.isAllInView()) {
+    private void goOn(Removal removal) {
+        if (index.object(removal.id, removal.key) == null && members.isAllInView() && isAlone(removal)) {
             removal.whenDone.accept(Status.OK);
         } else if (absences.isPossible()) {
-            tombstoneWriter.write(
-                    key,
-                    removal.id,
-                    wherever(key, nowMs),
-                    SsdClearing.When.AT_ONCE,
-                    nowMs,
-                    outcome -> removal.whenDone.accept(outcome.status()));
+            writeTombstone(removal, outcome -> removal.whenDone.accept(outcome.status()));
         } else {
             removal.whenDone.accept(Status.UNAVAILABLE);
         }
     }
 
     /** Why an object, null when none is published, cannot be removed with the nodes as they are now; OK when it can. */
-    public Status objection(Key key, StoredObject object, boolean force, long nowMs) {
+    public Status objection(Key key, StoredObject object, boolean force, long now) {
+        nowMs = now;
         if (underWay.containsKey(key) || tombstoneWriter.isWriting(key)) {
             // Its object is out of sight, and is published again if that removal fails.
             return Status.BUSY;
         }
-        boolean remains = mayLeaveOthers(key, nowMs);
+        boolean remains = leavesOthers(key, object == null ? null : object.id(), leadership.objectIdToCome());
         if (object == null
                 && !remains
                 && (force ? members.isAllInView() : members.unheard().isEmpty())) {
@@ -133,7 +133,8 @@ public final class Removals {
      *
      * @param whenTold told OK, or why it is not certain that the object is gone
      */
-    public void remove(Key key, StoredObject object, long nowMs, Consumer<Status> whenTold) {
+    public void remove(Key key, StoredObject object, long now, Consumer<Status> whenTold) {
+        nowMs = now;
         underWay.put(key, List.of());
         Consumer<Status> whenDone = status -> failedSsds.whenNoted(() -> {
             List<Consumer<Status>> others = underWay.remove(key);
@@ -142,16 +143,16 @@ public final class Removals {
                 others.forEach(it -> it.accept(status));
             }
         });
+        ObjectId upTo = leadership.nextObjectId();
         if (object == null) {
             // An object that was evicted or superseded and is not freed yet must not be found by the next leader.
-            writeTombstone(key, null, nowMs, whenDone);
+            writeTombstone(new Removal(key, null, upTo, whenDone));
             return;
         }
-        ObjectId id = object.id();
-        boolean alone = !mayLeaveOthers(key, nowMs) && copies.demoting(key, id.before()) == null;
+        Removal removal = new Removal(key, object.id(), upTo, whenDone);
         index.doom(object, Cause.REMOVED);
         // What a copy is still bringing to a node must be there before it can be freed.
-        copies.afterwards(object.name(), () -> vanish(key, id, alone, nowMs, whenDone));
+        copies.afterwards(object.name(), () -> vanish(removal));
     }
 
     /** Keys of removals that are under way. */
@@ -169,77 +170,66 @@ public final class Removals {
                 != null;
     }
 
-    private void vanish(Key key, ObjectId id, boolean wasAlone, long nowMs, Consumer<Status> whenDone) {
-        // While copies were waited for, a node may have joined that has an earlier one. What is newer was put
-        // meanwhile, and stays.
-        boolean alone = wasAlone && hasNoEarlier(key, id);
-        StoredObject object = index.object(id, key);
+    private void vanish(Removal removal) {
+        boolean alone = isAlone(removal);
+        StoredObject object = index.object(removal.id, removal.key);
         if (object == null && members.isAllInView() && alone) {
-            whenDone.accept(Status.OK);
+            removal.whenDone.accept(Status.OK);
         } else if (object != null && alone && isWhollyInView(object)) {
             free(object, freed -> {
                 if (freed) {
-                    whenDone.accept(Status.OK);
+                    removal.whenDone.accept(Status.OK);
                 } else {
-                    interrupted.add(new Interrupted(key, id, whenDone));
+                    interrupted.add(removal);
                 }
             });
         } else if (absences.isPossible() && leadership.leads()) {
-            writeTombstone(key, id, nowMs, whenDone);
+            writeTombstone(removal);
         } else {
-            takeBack(object, nowMs);
-            whenDone.accept(Status.UNAVAILABLE);
+            takeBack(object);
+            removal.whenDone.accept(Status.UNAVAILABLE);
         }
     }
 
-    private void writeTombstone(Key key, ObjectId id, long nowMs, Consumer<Status> whenDone) {
-        endGrantLeftBehind(key, nowMs);
-        // The leader's next id is above whatever was ever granted for this key.
-        ObjectId upTo = leadership.nextObjectId();
-        tombstoneWriter.write(key, upTo, wherever(key, nowMs), SsdClearing.When.AT_ONCE, nowMs, outcome -> {
+    private void writeTombstone(Removal removal) {
+        writeTombstone(removal, outcome -> {
             // Nothing but the id of the object is good for longer than a turn.
-            StoredObject left = id == null ? null : index.object(id, key);
+            StoredObject left = removal.id == null ? null : index.object(removal.id, removal.key);
             if (left == null) {
-                whenDone.accept(outcome.status());
+                removal.whenDone.accept(outcome.status());
             } else if (outcome.begun()) {
-                free(left, freed -> whenDone.accept(outcome.status()));
+                free(left, freed -> removal.whenDone.accept(outcome.status()));
             } else {
-                takeBack(left, nowMs);
-                whenDone.accept(outcome.status());
+                takeBack(left);
+                removal.whenDone.accept(outcome.status());
             }
         });
     }
 
-    private boolean hasNoEarlier(Key key, ObjectId id) {
+    private void writeTombstone(Removal removal, Consumer<TombstoneWriter.Outcome> whenDecided) {
+        endGrantLeftBehind(removal);
+        tombstoneWriter.write(
+                removal.key,
+                removal.upTo,
+                tombstoneWriter.holders(removal.key, removal.upTo, nowMs),
+                SsdClearing.When.AT_ONCE,
+                nowMs,
+                whenDecided);
+    }
+
+    /** Asked when nothing is waited for any more: a node may have shown another object meanwhile. */
+    private boolean isAlone(Removal removal) {
+        return !leavesOthers(removal.key, removal.id, removal.upTo);
+    }
+
+    /** Whether other objects of a key, up to an id, are or may come to be in some directory when this one is freed. */
+    private boolean leavesOthers(Key key, ObjectId id, ObjectId upTo) {
         StoredObject published = index.published(key);
-        return (published == null || !id.isNewerThan(published.id()))
-                && index.remains().of(key).stream().noneMatch(id::isNewerThan);
-    }
-
-    /** Whether other objects of the key are, or may come to be, in some directory when its published one is freed. */
-    private boolean mayLeaveOthers(Key key, long nowMs) {
-        return !index.remains().of(key).isEmpty() || lateWrites.mayCome(key, nowMs);
-    }
-
-    /** Nodes in view that hold, or may come to hold, something of the key besides its published object. */
-    private Set<NodeView> wherever(Key key, long nowMs) {
-        Set<NodeView> nodes = new HashSet<>();
-        for (NodeView node : lateWrites.nodesOf(key, nowMs)) {
-            if (node.usable()) {
-                nodes.add(node);
-            }
-        }
-        for (ObjectId other : index.remains().of(key)) {
-            StoredObject object = index.object(other, key);
-            if (object != null) {
-                object.replicas().forEach(replica -> {
-                    if (replica.node().usable()) {
-                        nodes.add(replica.node());
-                    }
-                });
-            }
-        }
-        return nodes;
+        Predicate<ObjectId> isOther = other -> !other.equals(id) && !other.isNewerThan(upTo);
+        return lateWrites.mayCome(key, nowMs)
+                || copies.demoting(key, id == null ? upTo : id.before()) != null
+                || (published != null && isOther.test(published.id()))
+                || index.remains().of(key).stream().anyMatch(isOther);
     }
 
     private boolean isWhollyInView(StoredObject object) {
@@ -251,16 +241,16 @@ public final class Removals {
     }
 
     /** A writer whose grant nobody waits for any more must not publish an id that is about to be dead. */
-    private void endGrantLeftBehind(Key key, long nowMs) {
-        Grant grant = grants.ofKey(key);
-        if (grant != null) {
+    private void endGrantLeftBehind(Removal removal) {
+        Grant grant = grants.ofKey(removal.key);
+        if (grant != null && !grant.id.isNewerThan(removal.upTo)) {
             grants.end(grant);
-            settlement.giveUpLeftOver(grant.id, key, nowMs);
+            settlement.giveUpLeftOver(grant.id, removal.key, nowMs);
         }
     }
 
     /** Nothing could be written down: the object, null when it is gone, is as it was. */
-    private void takeBack(StoredObject object, long nowMs) {
+    private void takeBack(StoredObject object) {
         if (object != null && leadership.leads()) {
             settlement.takeBack(object, nowMs);
         }

@@ -5,8 +5,6 @@ import dev.kvpool.dataplane.master.core.base.CurrentRules;
 import dev.kvpool.dataplane.master.core.command.LateWrites;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.index.Index;
-import dev.kvpool.dataplane.master.core.index.NodeView;
-import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.master.core.register.FailedSsds;
@@ -15,8 +13,6 @@ import dev.kvpool.dataplane.master.core.replication.Copies;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
-import java.util.HashSet;
-import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -55,29 +51,15 @@ public final class Replacements {
     }
 
     private void coverReplaced(Key key, ObjectId id, long nowMs, Consumer<Status> whenSettled) {
-        boolean replaced = lateWrites.mayCome(key, nowMs) || copies.demoting(key, id.before()) != null;
-        Set<NodeView> where = new HashSet<>();
-        for (NodeView node : lateWrites.nodesOf(key, nowMs)) {
-            if (node.usable()) {
-                where.add(node);
-            }
-        }
-        for (ObjectId older : index.remains().of(key)) {
-            StoredObject object = id.isNewerThan(older) ? index.object(older, key) : null;
-            if (object != null) {
-                replaced = true;
-                object.replicas().forEach(replica -> {
-                    if (replica.node().usable()) {
-                        where.add(replica.node());
-                    }
-                });
-            }
-        }
+        ObjectId upTo = id.before();
+        boolean replaced = lateWrites.mayCome(key, nowMs)
+                || copies.demoting(key, upTo) != null
+                || index.remains().has(key, upTo);
         if (replaced) {
             tombstoneWriter.write(
                     key,
-                    id.before(),
-                    where,
+                    upTo,
+                    tombstoneWriter.holders(key, upTo, nowMs),
                     SsdClearing.When.AFTER_LEASES,
                     nowMs,
                     outcome -> whenSettled.accept(rules.servesBehind() ? Status.OK : outcome.status()));

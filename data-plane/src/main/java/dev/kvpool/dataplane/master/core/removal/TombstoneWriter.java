@@ -125,6 +125,19 @@ public final class TombstoneWriter {
         return writing.size() >= Bounds.TOMBSTONE_WRITES_MAX;
     }
 
+    /** Nodes in view that hold, or may come to hold, an object of a key up to this id that is not published. */
+    Set<NodeView> holders(Key key, ObjectId upTo, long nowMs) {
+        Set<NodeView> holders = new HashSet<>(lateWrites.nodesOf(key, nowMs));
+        for (ObjectId id : index.remains().of(key)) {
+            StoredObject object = id.isNewerThan(upTo) ? null : index.object(id, key);
+            if (object != null) {
+                object.replicas().forEach(replica -> holders.add(replica.node()));
+            }
+        }
+        holders.removeIf(node -> !node.usable());
+        return holders;
+    }
+
     /**
      * Writes a tombstone, one after the other of a key.
      *
