@@ -142,6 +142,9 @@ public final class Bounds {
     /** What a node remembers as the largest object lease is believed up to a day. */
     public static final long OBJECT_LEASE_MS_MAX = Register.OBJECT_LEASE_MS_MAX;
 
+    /** A client that asks for an object again after this time uses it again, however long the leases are. */
+    public static final long USE_MS_MAX = 10_000;
+
     /** A node that is no longer expected and away for this long is forgotten. */
     public static final long UNEXPECTED_AWAY_MS = 60_000;
 

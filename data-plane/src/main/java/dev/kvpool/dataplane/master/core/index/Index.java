@@ -130,12 +130,18 @@ public final class Index {
     }
 
     /**
-     * A client uses an object.
+     * A client uses an object. Requests that are less than a lease apart, and not long apart, are one use.
      *
-     * @param again its last lease has ended, so that this is not the same use
+     * @param leaseMs the length of a lease
      */
-    public void used(StoredObject object, boolean again) {
+    public void used(StoredObject object, long nowMs, long leaseMs) {
+        boolean again = objects.countUse(object.at(), nowMs, Math.min(leaseMs, Bounds.USE_MS_MAX));
         published.used(object.at(), again);
+    }
+
+    /** An object stays as if it was used, and has not been. */
+    public void touch(StoredObject object) {
+        published.used(object.at(), false);
     }
 
     /** What was put or used since the last call was a prompt, named from its end: what comes belongs to another one. */

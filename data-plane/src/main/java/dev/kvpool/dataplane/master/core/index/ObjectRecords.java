@@ -30,7 +30,10 @@ final class ObjectRecords implements Links {
     static final int NEXT_BY_KEY = 44;
     static final int MORE_REPLICAS = 48;
     static final int FIRST_REPLICA = 52;
+
+    /** When it was used last, and below that when a use of it counted last: 16 bits of each time. */
     private static final int USED_AT = FIRST_REPLICA + ReplicaRecords.FIRST_BYTES;
+
     private static final int KEY = USED_AT + Integer.BYTES;
 
     /** After the key, for objects with a {@link Retention}. */
@@ -61,6 +64,14 @@ final class ObjectRecords implements Links {
     private static final int USES_SHIFT = 17;
     private static final long USES_MASK = (long) UseOrder.USES_MAX << USES_SHIFT;
     private static final long WITHDRAWN = 1 << 20;
+
+    private static final int USED_AT_SHIFT = 16;
+    private static final int COUNTED_AT_MASK = (1 << USED_AT_SHIFT) - 1;
+
+    /** Times at which uses counted have units of 128 ms, from 1 to this many, and begin again: 0 is never. */
+    private static final int COUNTED_AT_MAX = COUNTED_AT_MASK;
+
+    private static final int COUNTED_AT_UNIT = 7;
 
     /** The most copies that an object is counted with. */
     static final int COUNTED_MAX = 0x1f;
@@ -364,13 +375,25 @@ final class ObjectRecords implements Links {
 
     @Override
     public int usedAt(int object) {
-        return slabs.getInt(object, USED_AT);
+        return slabs.getInt(object, USED_AT) >>> USED_AT_SHIFT;
     }
 
     @Override
     public void setUsed(int object, int uses, int at) {
         slabs.setLong(object, STATE, (state(object) & ~USES_MASK) | ((long) uses << USES_SHIFT));
-        slabs.setInt(object, USED_AT, at);
+        slabs.setInt(object, USED_AT, (at << USED_AT_SHIFT) | (slabs.getInt(object, USED_AT) & COUNTED_AT_MASK));
+    }
+
+    /** Whether it is used another time, so long after the last use that counted: then this one counts. */
+    boolean countUse(int object, long nowMs, long apartMs) {
+        int used = slabs.getInt(object, USED_AT);
+        int counted = used & COUNTED_AT_MASK;
+        int now = 1 + Math.floorMod(nowMs >> COUNTED_AT_UNIT, COUNTED_AT_MAX);
+        if (counted != 0 && Math.floorMod(now - counted, COUNTED_AT_MAX) < apartMs >> COUNTED_AT_UNIT) {
+            return false;
+        }
+        slabs.setInt(object, USED_AT, (used & ~COUNTED_AT_MASK) | now);
+        return true;
     }
 
     /** Another object, or a replica, that a field of this one names. */

@@ -155,7 +155,7 @@ final class Published {
     /**
      * One of them is used.
      *
-     * @param again its last lease has ended, so that this is not the same use
+     * @param again it is not the same use as the last that counted
      */
     void used(int object, boolean again) {
         int uses = objects.uses(object);

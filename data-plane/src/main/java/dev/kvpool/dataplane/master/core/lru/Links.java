@@ -17,7 +17,7 @@ public interface Links {
     /** How often it was used since it was put, from 0 to {@link UseOrder#USES_MAX}. */
     int uses(int object);
 
-    /** When it was used last, by the clock of the {@link ReusePolicy}. */
+    /** When it was used last, by the clock of the {@link ReusePolicy}: the low 16 bits at least. */
     int usedAt(int object);
 
     void setUsed(int object, int uses, int at);

@@ -17,6 +17,9 @@ public final class ReusePolicy {
 
     private static final int USES_BETWEEN_MIN = 64;
 
+    /** An object is not kept unused while a thousand times as many are put as there are. */
+    private static final int AGE_MASK = 0xffff;
+
     private final ReuseRates rates = new ReuseRates();
     private final WatchedKeys watched = new WatchedKeys(rates);
     private final EvictedUses evicted = new EvictedUses();
@@ -90,17 +93,17 @@ public final class ReusePolicy {
     public int least(int[] candidates, Links links) {
         int least = -1;
         double leastRate = 0;
-        int leastUsedAt = 0;
+        int leastAge = 0;
         for (int part = 0; part < candidates.length; part++) {
             if (candidates[part] == Links.NONE) {
                 continue;
             }
-            int usedAt = links.usedAt(candidates[part]);
-            double rate = rates.rate(links.uses(candidates[part]), now - usedAt);
-            if (least < 0 || rate < leastRate || (rate == leastRate && usedAt < leastUsedAt)) {
+            int age = (now - links.usedAt(candidates[part])) & AGE_MASK;
+            double rate = rates.rate(links.uses(candidates[part]), age);
+            if (least < 0 || rate < leastRate || (rate == leastRate && age > leastAge)) {
                 least = part;
                 leastRate = rate;
-                leastUsedAt = usedAt;
+                leastAge = age;
             }
         }
         return least;

@@ -78,7 +78,7 @@ public final class Groups {
             return false;
         }
         index.lease(object, group.leaseUntilMs);
-        index.used(object, false);
+        index.touch(object);
         return true;
     }
 

@@ -262,7 +262,7 @@ final class GrantRequests {
         StoredObject present = index.published(key);
         if (present != null && absences.mayRead(present) && !wish.replace) {
             counters.add(Count.PUTS_EXISTING);
-            index.used(present, !present.isLeased(wish.nowMs));
+            index.used(present, wish.nowMs, rules.objectLeaseMs());
             index.endPrompt();
             return Status.EXISTS;
         }

@@ -106,7 +106,7 @@ final class HintRequests {
         Status status = Status.OK;
         long coming = 0;
         for (StoredObject object : objects) {
-            index.used(object, false);
+            index.touch(object);
             Status of = switch (promotions.fetch(object)) {
                 case IN_MEMORY -> Status.OK;
                 case ON_ITS_WAY -> {

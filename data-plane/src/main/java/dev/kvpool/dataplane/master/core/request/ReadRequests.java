@@ -183,7 +183,7 @@ final class ReadRequests {
     }
 
     private void lease(StoredObject object, long nowMs) {
-        index.used(object, !object.isLeased(nowMs));
+        index.used(object, nowMs, leases.promisedMs());
         index.lease(object, nowMs + leases.promisedMs());
         groups.leased(object);
     }

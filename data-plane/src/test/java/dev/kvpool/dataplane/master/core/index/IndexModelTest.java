@@ -177,7 +177,7 @@ class IndexModelTest {
                 long untilMs = nowMs + random.nextInt(10_000) - 2_000;
                 index.lease(found, untilMs);
                 object.leaseUntilMs = Math.max(object.leaseUntilMs, untilMs);
-                index.used(found, false);
+                index.touch(found);
                 plain.touch(object);
             }
         }

@@ -18,14 +18,16 @@ import org.junit.jupiter.api.Test;
 
 /** Where new objects stand among those that were used, and what walks see of them. */
 class ObjectChainTest {
+    private static final long LEASE_MS = 10_000;
     private final Index index = new Index(1, new Random(1));
     private final NodeView node = new NodeView("n");
+    private long nowMs = 1_800_000_000_000L;
 
     @BeforeEach
     void threeObjectsOfWhichOneWasUsed() {
         index.beginSnapshot(node);
         put(1, 2, 3);
-        index.used(object(2), true);
+        use(2);
         assertThat(order()).containsExactly(1, 3, 2);
     }
 
@@ -83,7 +85,7 @@ class ObjectChainTest {
     void whatIsUsedAfterAPurgeStandsBehindWhatWasPurged() {
         index.purge(new ObjectId(1, 4));
         put(4, 5);
-        index.used(object(4), true);
+        use(4);
         assertThat(order()).containsExactly(1, 3, 2, 5, 4);
     }
 
@@ -92,17 +94,50 @@ class ObjectChainTest {
         put(4);
         ObjectChain.Walk eviction = index.evict();
         assertThat(eviction.next()).isEqualTo(object(1));
-        index.used(object(3), true);
+        use(3);
         index.doom(object(2), Cause.REMOVED);
         assertThat(numbers(eviction)).containsExactly(4, 3);
     }
 
     @Test
-    void aUseThatIsPartOfAnotherDoesNotCount() {
-        index.used(object(1), false);
+    void whatIsTouchedIsNotUsed() {
+        index.touch(object(1));
         assertThat(order()).containsExactly(3, 1, 2);
-        index.used(object(3), true);
+        use(3);
         assertThat(order()).containsExactly(1, 2, 3);
+    }
+
+    @Test
+    void aUseThatIsPartOfAnotherDoesNotCount() {
+        useUntil(1, 9_000);
+        use(3);
+        assertThat(order()).containsExactly(2, 1, 3);
+    }
+
+    @Test
+    void whatIsUsedAllTheTimeCountsAsOftenAsWhatIsUsedNowAndThen() {
+        useUntil(1, 30_000);
+        for (int i = 0; i < 3; i++) {
+            use(3);
+        }
+        use(2);
+        assertThat(order()).containsExactly(2, 3, 1);
+    }
+
+    @Test
+    void longLeasesHoldNoUsesBack() {
+        use(1, 0, 86_400_000);
+        use(1, 10_000, 86_400_000);
+        use(3);
+        assertThat(order()).containsExactly(2, 3, 1);
+    }
+
+    @Test
+    void withoutLeasesEachRequestIsAUse() {
+        use(1, nowMs, 0);
+        use(1, nowMs, 0);
+        use(3);
+        assertThat(order()).containsExactly(2, 3, 1);
     }
 
     @Test
@@ -119,11 +154,30 @@ class ObjectChainTest {
         index.unsettle(used);
         index.publish(used, 1);
         assertThat(order()).containsExactly(1, 3, 4, 2);
-        index.used(object(3), true);
+        use(3);
         assertThat(order()).containsExactly(1, 4, 2, 3);
         index.doom(object(3), Cause.REMOVED);
         put(5);
         assertThat(order()).containsExactly(1, 4, 2, 5);
+    }
+
+    private void use(int number) {
+        nowMs += LEASE_MS;
+        use(number, nowMs, LEASE_MS);
+    }
+
+    private void use(int number, long atMs, long leaseMs) {
+        index.used(object(number), atMs, leaseMs);
+        index.endPrompt();
+    }
+
+    /** It is leased all the time. */
+    private void useUntil(int number, long untilMs) {
+        for (long at = 0; at <= untilMs; at += 1_000) {
+            use(number, nowMs + at, LEASE_MS);
+            index.lease(object(number), nowMs + at + LEASE_MS);
+        }
+        nowMs += untilMs;
     }
 
     private void put(int... numbers) {
