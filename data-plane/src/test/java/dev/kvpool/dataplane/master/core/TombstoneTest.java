@@ -9,7 +9,9 @@ import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.base.ExtentSize;
 import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
@@ -183,6 +185,25 @@ class TombstoneTest {
         pool.world.cutLease(false);
         pool.world.run(100);
         assertThat(pool.reply(request, RemoveReply.class).results()).containsExactly(Status.OK);
+    }
+
+    @Test
+    void aRemovalOfManyWaitsForWhatIsBeingWrittenDown() {
+        Scenario pool = oneAway();
+        pool.world.cutLease(true);
+        GrantReply grant = pool.grant("k", 200, 30_000, true);
+        pool.publish(grant.grants().getFirst().objectId(), "k", pool.write(grant, "k", 200));
+        long request = pool.nextRequest();
+        pool.send(new RemoveAllRequest(request, false, "^k"));
+        pool.world.run(1_000);
+        assertThat(pool.isAnswered(request)).isFalse();
+
+        pool.world.cutLease(false);
+        pool.world.run(100);
+        RemoveAllReply reply = pool.reply(request, RemoveAllReply.class);
+        assertThat(reply.status()).isEqualTo(Status.OK);
+        assertThat(reply.removed()).isEqualTo(1);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
     }
 
     /** The next leader meets c alone, which is behind; the witness is away. */

@@ -19,6 +19,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 import java.util.random.RandomGenerator;
 
@@ -225,10 +226,19 @@ public final class Index {
          * all the time is in one part, or in several.
          */
         public List<Change.Stored> next(int objects) {
-            List<Change.Stored> part = new ArrayList<>();
+            return next(objects, published::stored);
+        }
+
+        /** The same of about so many objects, to be used in this turn; they may be removed. */
+        public List<StoredObject> nextObjects(int objects) {
+            return next(objects, views::object);
+        }
+
+        private <T> List<T> next(int objects, IntFunction<T> view) {
+            List<T> part = new ArrayList<>();
             tour.goOn(objects, object -> {
                 if (isShown.test(object)) {
-                    part.add(published.stored(object));
+                    part.add(view.apply(object));
                 }
             });
             return part;

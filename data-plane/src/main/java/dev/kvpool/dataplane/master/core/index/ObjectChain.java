@@ -39,14 +39,12 @@ public final class ObjectChain implements Iterable<StoredObject> {
     public final class StraightWalk extends Walk {
         private final boolean onward;
         private final boolean toTheVeryEnd;
-        private final boolean missesNone;
         private int next;
 
-        private StraightWalk(int first, boolean onward, boolean toTheVeryEnd, boolean missesNone) {
+        private StraightWalk(int first, boolean onward, boolean toTheVeryEnd) {
             this.next = first;
             this.onward = onward;
             this.toTheVeryEnd = toTheVeryEnd;
-            this.missesNone = missesNone;
         }
 
         @Override
@@ -60,14 +58,13 @@ public final class ObjectChain implements Iterable<StoredObject> {
 
         /** An eviction, from where this one stands to the last object there is. */
         public Walk evictFromHere() {
-            return begin(new StraightWalk(next, true, false, false));
+            return begin(new StraightWalk(next, true, false));
         }
 
         @Override
         public void end() {
-            if (walks.remove(this) && missesNone) {
-                missingNone--;
-            }
+            super.end();
+            whatComes = whatComes == this ? null : whatComes;
         }
 
         @Override
@@ -132,8 +129,8 @@ public final class ObjectChain implements Iterable<StoredObject> {
     private final UseOrder order;
     private final List<Walk> walks = new ArrayList<>();
 
-    /** Walks under way that what comes must not slip past. */
-    private int missingNone;
+    /** The walk through what comes that is under way, null when none is. */
+    private StraightWalk whatComes;
 
     ObjectChain(Views views) {
         this.views = views;
@@ -144,8 +141,9 @@ public final class ObjectChain implements Iterable<StoredObject> {
         return order.first() == Slabs.NONE;
     }
 
+    /** Sees all that is there and stays: what is used stands no further in front than it did. What comes may be missed. */
     public Walk fromFirst() {
-        return begin(new StraightWalk(order.first(), true, false, true));
+        return begin(new StraightWalk(order.first(), true, false));
     }
 
     /** The same for an eviction, in the order that a policy gives; what is used meanwhile may slip past it. */
@@ -154,28 +152,28 @@ public final class ObjectChain implements Iterable<StoredObject> {
     }
 
     public Walk fromLast() {
-        return begin(new StraightWalk(order.last(), false, false, false));
+        return begin(new StraightWalk(order.last(), false, false));
     }
 
     /** From the first on, and until it is ended also by whatever is added behind the last. */
     public Walk throughAll() {
-        return begin(new StraightWalk(order.first(), true, true, true));
+        return begin(new StraightWalk(order.first(), true, true));
     }
 
-    /** Through what is added behind the last object from now on. */
+    /** Through what comes or is used from now on: as long as it is not ended that stands behind all that was there before. */
     public StraightWalk throughWhatComes() {
-        return begin(new StraightWalk(Links.NONE, true, true, true));
+        whatComes = begin(new StraightWalk(Links.NONE, true, true));
+        return whatComes;
     }
 
     private <T extends Walk> T begin(T walk) {
         walks.add(walk);
-        missingNone += walk instanceof StraightWalk straight && straight.missesNone ? 1 : 0;
         return walk;
     }
 
-    /** An object is used: it moves behind those that were used as often, or to the end as long as a walk must not miss it. */
+    /** An object is used: it moves behind those that were used as often, or to the end as long as a walk waits for it there. */
     void touch(int object) {
-        boolean isThere = missingNone > 0 ? object == order.last() : order.isLastOfPart(object);
+        boolean isThere = isAwaited() ? object == order.last() : order.isLastOfPart(object);
         if (!isThere) {
             remove(object);
             insert(object);
@@ -191,11 +189,15 @@ public final class ObjectChain implements Iterable<StoredObject> {
     }
 
     private void insert(int object) {
-        if (missingNone > 0) {
+        if (isAwaited()) {
             append(object);
         } else {
             order.add(object);
         }
+    }
+
+    private boolean isAwaited() {
+        return whatComes != null;
     }
 
     /** From now on objects stand where they stand, however often they were used. */

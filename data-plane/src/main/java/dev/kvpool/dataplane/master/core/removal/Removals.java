@@ -59,6 +59,8 @@ public final class Removals {
     /** Those of which a node went away, or ended, before it had freed its replica. */
     private final Deque<Removal> interrupted = new ArrayDeque<>();
 
+    private Consumer<StoredObject> takenBack = object -> {};
+
     private long nowMs;
 
     public Removals(
@@ -160,6 +162,16 @@ public final class Removals {
         return List.copyOf(underWay.keySet());
     }
 
+    /** Runs something when what is removed or written down of a key just now is decided; false when nothing is. */
+    public boolean afterwards(Key key, Runnable task) {
+        return await(key, status -> task.run()) || tombstoneWriter.afterwards(key, task);
+    }
+
+    /** From now on this hears of each object that is published again since it could not be removed. */
+    public void whenTakenBack(Consumer<StoredObject> heard) {
+        takenBack = heard;
+    }
+
     /** Calls back like the removal of this key that is under way; false when none is. */
     public boolean await(Key key, Consumer<Status> whenTold) {
         return underWay.computeIfPresent(key, (k, others) -> {
@@ -253,6 +265,9 @@ public final class Removals {
     private void takeBack(StoredObject object) {
         if (object != null && leadership.leads()) {
             settlement.takeBack(object, nowMs);
+            if (object.fate() == StoredObject.Fate.PUBLISHED) {
+                takenBack.accept(object);
+            }
         }
     }
 }

@@ -4,7 +4,6 @@ package dev.kvpool.dataplane.master.core.removal;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.PendingReply;
 import dev.kvpool.dataplane.master.core.index.Index;
-import dev.kvpool.dataplane.master.core.index.ObjectChain;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
@@ -12,14 +11,17 @@ import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 
 /**
- * Removals of everything, or of what has keys of a pattern, object by object: a bounded number of them, which share a bounded number of objects in one tick. Each
- * comes to an object once, and goes on only as long as somebody waits for its answer.
+ * Removals of everything, or of what has keys of a pattern, object by object: a bounded number of them, which share a bounded number of
+ * objects in one tick. They come to objects by their keys: the order of eviction is none of their concern, nor what is used meanwhile. Each
+ * goes on only as long as its answer is waited for.
  */
 public final class Sweeps {
     /** What to do with an object that the sweep has come to. */
     public interface Visitor {
+        /** The sweep has come to an object; {@link #again} when something is in the way that will end. */
         void visit(StoredObject object, Sweep sweep, long nowMs);
 
         /** Keys that are being removed just now: a sweep does not come to their objects, which are there again if that fails. */
@@ -35,9 +37,9 @@ public final class Sweeps {
         private final KeyPattern meant;
         private final boolean force;
         private PendingReply reply;
-        private ObjectChain.Walk walk;
+        private Index.Parts parts;
 
-        /** Null until the walk is over. */
+        /** Null until all parts have been come to. */
         private Iterator<Key> underWay;
 
         private boolean hasCome;
@@ -80,6 +82,10 @@ public final class Sweeps {
             outcome = outcome == Status.OK ? reason : outcome;
         }
 
+        private boolean means(StoredObject object) {
+            return below.isNewerThan(object.id()) && meant.matches(object.key());
+        }
+
         private void answerWhenDone() {
             if (hasCome && open == 0) {
                 reply.decide(0, outcome);
@@ -87,7 +93,7 @@ public final class Sweeps {
         }
 
         private void end() {
-            walk.end();
+            parts.end();
             hasCome = true;
             answerWhenDone();
         }
@@ -96,6 +102,7 @@ public final class Sweeps {
     private final Index index;
     private final Visitor visitor;
     private final List<Sweep> sweeps = new ArrayList<>();
+    private long nowMs;
 
     public Sweeps(Index index, Visitor visitor) {
         this.index = index;
@@ -113,37 +120,37 @@ public final class Sweeps {
      */
     public void begin(Sweep sweep, PendingReply reply) {
         sweep.reply = reply;
-        sweep.walk = index.recency().throughAll();
+        sweep.parts = index.publishedParts(Optional.empty());
         sweeps.add(sweep);
     }
 
-    public void tick(long nowMs) {
+    public void tick(long now) {
+        nowMs = now;
         int share = Bounds.SWEPT_PER_TICK / Math.max(1, sweeps.size());
         Iterator<Sweep> each = sweeps.iterator();
         while (each.hasNext()) {
             Sweep sweep = each.next();
             // Who has been told that it took too long, or has gone, must not find objects of a later time removed.
-            if (sweep.reply.isOver() || goOn(sweep, share, nowMs)) {
+            if (sweep.reply.isOver() || goOn(sweep, share)) {
                 each.remove();
                 sweep.end();
             }
         }
     }
 
-    /** Comes to so many objects; true when there are no more. What others were removing that failed is at the end of the walk. */
-    private boolean goOn(Sweep sweep, int visits, long nowMs) {
+    /** Comes to so many objects; true when there are no more. */
+    private boolean goOn(Sweep sweep, int visits) {
         int left = visits;
-        while (left > 0 && sweep.underWay == null) {
-            StoredObject object = sweep.walk.next();
-            if (object == null) {
-                sweep.underWay = visitor.underWay().iterator();
-                break;
+        while (left > 0 && !sweep.parts.isDone()) {
+            List<StoredObject> objects = sweep.parts.nextObjects(1);
+            left -= objects.isEmpty() ? 1 : 0;
+            for (StoredObject object : objects) {
+                left -= sweep.meant.visits(object.key());
+                visit(object, sweep);
             }
-            Key key = object.key();
-            left -= sweep.meant.visits(key);
-            if (sweep.below.isNewerThan(object.id()) && sweep.meant.matches(key)) {
-                visitor.visit(object, sweep, nowMs);
-            }
+        }
+        if (sweep.parts.isDone() && sweep.underWay == null) {
+            sweep.underWay = visitor.underWay().iterator();
         }
         while (left > 0 && sweep.underWay != null) {
             if (!sweep.underWay.hasNext()) {
@@ -158,9 +165,33 @@ public final class Sweeps {
         return false;
     }
 
+    private void visit(StoredObject object, Sweep sweep) {
+        if (sweep.means(object)) {
+            visitor.visit(object, sweep, nowMs);
+        }
+    }
+
+    /** What was in the way of a sweep at a key has ended; it counts as a removal until then. */
+    public void again(Key key, Sweep sweep) {
+        StoredObject object = index.published(key);
+        if (object != null && !sweep.reply.isOver()) {
+            visit(object, sweep);
+        }
+        sweep.awaited(Status.OK);
+    }
+
+    /** An object is there again whose removal has failed: a sweep may have passed by meanwhile. */
+    public void takenBack(StoredObject object) {
+        for (Sweep sweep : sweeps) {
+            if (sweep.means(object)) {
+                sweep.stays(Status.UNAVAILABLE);
+            }
+        }
+    }
+
     /** Who waited has been answered. */
     public void clear() {
-        sweeps.forEach(sweep -> sweep.walk.end());
+        sweeps.forEach(sweep -> sweep.parts.end());
         sweeps.clear();
     }
 }

@@ -116,6 +116,12 @@ public final class TombstoneWriter {
         return writing.containsKey(key);
     }
 
+    /** Runs something when the tombstone of a key that is being written is decided; false when none is. */
+    boolean afterwards(Key key, Runnable task) {
+        Write write = writing.get(key);
+        return write != null && write.followers.add(task);
+    }
+
     /** How many are being written. */
     int underWay() {
         return writing.size();

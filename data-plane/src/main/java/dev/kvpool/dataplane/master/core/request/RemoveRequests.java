@@ -76,6 +76,7 @@ final class RemoveRequests {
         this.recent = view.removals();
         this.counters = counters;
         this.sweeps = new Sweeps(index, new SweepVisitor());
+        removals.whenTakenBack(sweeps::takenBack);
     }
 
     void remove(long session, RemoveRequest request, long nowMs) {
@@ -260,6 +261,10 @@ final class RemoveRequests {
         public void visit(StoredObject object, Sweeps.Sweep sweep, long nowMs) {
             Key key = object.key();
             if (!sweep.force() && userObjection(key, object, false, nowMs) != Status.OK) {
+                return;
+            }
+            if (removals.afterwards(key, () -> sweeps.again(key, sweep))) {
+                sweep.removing();
                 return;
             }
             Status objection = objection(key, object, sweep.force(), nowMs);
