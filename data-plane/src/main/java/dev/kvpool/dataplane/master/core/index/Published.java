@@ -158,6 +158,9 @@ final class Published {
      * @param again it is not the same use as the last that counted
      */
     void used(int object, boolean again) {
+        if (isPurged(object)) {
+            return; // it is out of sight, and is to be forgotten where it stands
+        }
         int uses = objects.uses(object);
         objects.setUsed(object, again ? policy.used(objects.keyHash(object), uses) : uses, policy.now());
         if (hasPurged()) {

@@ -86,6 +86,8 @@ class ObjectChainTest {
         put(4, 5);
         use(4);
         assertThat(order()).containsExactly(1, 3, 2, 5, 4);
+        index.touch(object(1));
+        assertThat(order()).as("what was purged").containsExactly(1, 3, 2, 5, 4);
     }
 
     @Test
