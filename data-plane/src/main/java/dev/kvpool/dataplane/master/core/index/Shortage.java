@@ -28,8 +28,9 @@ public final class Shortage {
 
     /** The same for a writer of a tenant that has a ceiling. */
     void want(Tenant tenant, long bytes, long capacityBytes) {
+        long before = wantedBytes;
         want(bytes, capacityBytes);
-        wantedOf.merge(tenant, bytes, Long::sum);
+        wantedOf.merge(tenant, wantedBytes - before, Long::sum);
     }
 
     public long wantedBytesOf(Tenant tenant) {
