@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.lru;
 
-import java.util.Arrays;
-
 /**
  * How often objects were used that have been evicted, of about as many as there are: two bytes for each, of which 13 bits tell its key
  * from others. The oldest of {@value #WAYS} is forgotten for a new one.
@@ -21,11 +19,22 @@ final class EvictedUses {
 
     /** So many are to be remembered from now on; fewer than before are no reason to forget any. */
     void setRoom(int objects) {
-        while (sets < SETS_MAX && 4L * WAYS * sets < 3L * objects) {
-            entries = Arrays.copyOf(entries, 2 * entries.length);
-            System.arraycopy(entries, 0, entries, entries.length / 2, entries.length / 2);
-            sets *= 2;
+        int wanted = sets;
+        while (wanted < SETS_MAX && 4L * WAYS * wanted < 3L * objects) {
+            wanted *= 2;
         }
+        if (wanted > sets) {
+            entries = repeated(entries, wanted / sets);
+            sets = wanted;
+        }
+    }
+
+    private static short[] repeated(short[] some, int times) {
+        short[] all = new short[times * some.length];
+        for (int at = 0; at < all.length; at += some.length) {
+            System.arraycopy(some, 0, all, at, some.length);
+        }
+        return all;
     }
 
     void add(int keyHash, int uses) {

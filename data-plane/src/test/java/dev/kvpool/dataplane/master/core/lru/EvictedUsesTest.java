@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core.lru;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.slab.Mix;
+import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
 class EvictedUsesTest {
@@ -36,6 +37,14 @@ class EvictedUsesTest {
         }
         evicted.setRoom(100_000);
         assertThat(remembered(0, 4)).isEqualTo(4);
+    }
+
+    @Test
+    void moreRoomIsTakenAtOnce() {
+        var thread = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = thread.getCurrentThreadAllocatedBytes();
+        evicted.setRoom(30_000_000);
+        assertThat(thread.getCurrentThreadAllocatedBytes() - before).isLessThan(70 << 20);
     }
 
     private int remembered(int from, int to) {
