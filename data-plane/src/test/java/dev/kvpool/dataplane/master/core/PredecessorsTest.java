@@ -4,12 +4,21 @@ package dev.kvpool.dataplane.master.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.master.core.base.Consistency;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.core.tenant.Quota;
+import dev.kvpool.dataplane.master.core.tenant.Quotas;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -243,6 +252,44 @@ class PredecessorsTest {
         assertThat(tombstones(pool)).isEqualTo(1);
         assertThat(unmarked(pool)).isZero();
         pool.restart("c");
+        pool.world.run(1_000);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    /** The older one is kept out of sight, since the newer one, on a node away, may have been the left-over of a put. */
+    @Test
+    void aTenantAtItsCeilingEvictsWhatHasAnOlderOneBesideIt() {
+        Tenant tenant = Tenant.of("t");
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7).as(tenant);
+        pool.crash("b");
+        assertThat(pool.put("k", OLD)).isEqualTo(Status.OK);
+        pool.restart("b");
+        ModelMaster next = pool.master();
+        pool.standBy();
+        pool.node("b").write(Scenario.authority(7), new ObjectId(7, 999), tenant.qualify(Key.of("k")), NEW, 1);
+        pool.world.run(0);
+        pool.crash("b");
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(2 * Scenario.OBJECT_LEASE_MS);
+        next.goBy(new CacheRules(
+                Scenario.OBJECT_LEASE_MS,
+                EvictionRules.between(0.50, 0.90),
+                1,
+                Scenario.REPAIR_DELAY_MS,
+                Scenario.REPAIR_BYTES_PER_SECOND,
+                Consistency.STRICT,
+                new Quotas(new TreeMap<>(Map.of(tenant.name(), new Quota(0, Quota.UNLIMITED, 1))))));
+        pool.as(tenant);
+
+        Status last = pool.put("new", 100);
+        for (int i = 0; i < 50 && last != Status.OK; i++) {
+            pool.pass(200);
+            last = pool.put("new", 100);
+        }
+
+        assertThat(last).isEqualTo(Status.OK);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        pool.restart("b");
         pool.world.run(1_000);
         assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
     }

@@ -32,7 +32,7 @@ public final class Predecessors {
     private enum Whereabouts {
         NOWHERE,
         ON_ITS_WAY_OUT,
-        OUT_OF_VIEW
+        OUT_OF_VIEW_OR_OUTDONE
     }
 
     private final Index index;
@@ -120,7 +120,7 @@ public final class Predecessors {
         return switch (whereabouts(object, key, nowMs)) {
             case NOWHERE -> true;
             case ON_ITS_WAY_OUT -> false;
-            case OUT_OF_VIEW -> isCovered(object, key) || mark(object, key, last, nowMs);
+            case OUT_OF_VIEW_OR_OUTDONE -> isCovered(object, key) || mark(object, key, last, nowMs);
         };
     }
 
@@ -154,8 +154,12 @@ public final class Predecessors {
         boolean inView = false;
         for (ObjectId id : index.remains().of(key)) {
             StoredObject older = object.id().isNewerThan(id) ? index.object(id, key) : null;
-            if (older != null && older.usableReplicas() < Math.max(1, older.replicaCount())) {
-                return Whereabouts.OUT_OF_VIEW;
+            // One that is only outdone comes back as soon as this one goes.
+            boolean comesBack = older != null
+                    && (older.fate() == StoredObject.Fate.UNSETTLED
+                            || older.usableReplicas() < Math.max(1, older.replicaCount()));
+            if (comesBack) {
+                return Whereabouts.OUT_OF_VIEW_OR_OUTDONE;
             }
             inView |= older != null;
         }
@@ -163,10 +167,10 @@ public final class Predecessors {
             return Whereabouts.ON_ITS_WAY_OUT;
         }
         if (!allInView && lateWrites.mayCome(key, nowMs)) {
-            return Whereabouts.OUT_OF_VIEW;
+            return Whereabouts.OUT_OF_VIEW_OR_OUTDONE;
         }
         boolean mayBeUnheard = isAnyUnheard && !unheardSince.isNewerThan(object.id());
-        return mayBeUnheard ? Whereabouts.OUT_OF_VIEW : Whereabouts.NOWHERE;
+        return mayBeUnheard ? Whereabouts.OUT_OF_VIEW_OR_OUTDONE : Whereabouts.NOWHERE;
     }
 
     /**
