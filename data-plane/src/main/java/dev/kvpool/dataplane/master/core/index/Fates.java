@@ -77,7 +77,7 @@ final class Fates {
         objects.setUnlisted(object);
     }
 
-    void publish(int object, int wanted) {
+    void publish(int object, int wanted, boolean isPut) {
         int before = published.anyUnderKeyOf(object);
         if (before != Slabs.NONE && published.isPurged(before)) {
             leave(before, Fate.UNSETTLED, Cause.REMOVED);
@@ -91,7 +91,7 @@ final class Fates {
         }
         leave(object, Fate.PUBLISHED, Cause.REPLACED);
         objects.setWanted(object, Math.clamp(wanted, 1, Bounds.REPLICAS_MAX));
-        published.add(object);
+        published.add(object, isPut);
     }
 
     /** Takes a published object out of sight without deciding about it. */

@@ -473,15 +473,23 @@ public final class Index {
         directories.forgetCopies();
     }
 
-    /** Makes an object readable under its key, which must have no published object; {@code wanted} copies it should have. */
+    /**
+     * Makes an object that a client puts readable under its key, which must have no published object; {@code wanted} copies it should
+     * have.
+     */
     public void publish(StoredObject object, int wanted) {
-        fates.publish(object.at(), wanted);
+        fates.publish(object.at(), wanted, true);
     }
 
     /** The same of an object that a node has shown, and that no client puts now. */
     public void publishFound(StoredObject object, int wanted) {
-        publish(object, wanted);
+        fates.publish(object.at(), wanted, false);
         published.found(object.at());
+    }
+
+    /** The same of one that was published, and given up. */
+    public void publishAgain(StoredObject object) {
+        fates.publish(object.at(), object.wanted(), false);
     }
 
     /** A published object should have at least so many copies from now on. */

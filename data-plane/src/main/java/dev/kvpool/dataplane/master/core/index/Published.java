@@ -136,9 +136,11 @@ final class Published {
         return overReplicated;
     }
 
-    void add(int object) {
+    /** @param isPut a client puts it; else it was there, if out of sight, and this is no use of it */
+    void add(int object, boolean isPut) {
         byKey.add(object);
-        objects.setUsed(object, serving ? policy.put(objects.keyHash(object)) : 0, policy.now());
+        int uses = !serving ? 0 : isPut ? policy.put(objects.keyHash(object)) : objects.uses(object);
+        objects.setUsed(object, uses, policy.now());
         if (hasPurged()) {
             recency.append(object); // behind what is forgotten from the first on
         } else {

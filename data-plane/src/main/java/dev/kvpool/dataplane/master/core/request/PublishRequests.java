@@ -157,6 +157,7 @@ public final class PublishRequests {
         if (grant != null && object.hasKey(grant.key)) {
             grant.release(node);
             check(grant, nowMs);
+            index.endPrompt(); // what comes before it in its prompt may have come already
         }
     }
 
@@ -189,6 +190,7 @@ public final class PublishRequests {
     private void checkAll(long nowMs) {
         for (Grant grant : new ArrayList<>(waiting)) {
             check(grant, nowMs);
+            index.endPrompt();
         }
     }
 

@@ -266,7 +266,7 @@ public final class Settlement {
             return;
         }
         supersedeHolder(object, nowMs);
-        index.publish(object, object.wanted());
+        index.publishAgain(object);
     }
 
     private static int copiesInView(StoredObject object) {

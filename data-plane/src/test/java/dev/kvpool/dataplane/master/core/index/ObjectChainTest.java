@@ -162,6 +162,33 @@ class ObjectChainTest {
         assertThat(order()).containsExactly(1, 4, 2, 5);
     }
 
+    @Test
+    void whatIsFoundIsNoUseAndPartOfNoPrompt() {
+        index.serve(true, List.of(node));
+        index.setRoom(1);
+        for (int i = 0; i < 3; i++) {
+            use(2);
+        }
+        index.doom(object(2), Cause.EVICTED);
+        index.commit(node, line(4, "k2"));
+        index.publishFound(object(4), 1);
+        put(5);
+        index.endPrompt();
+        use(1);
+        assertThat(order()).containsExactly(3, 4, 5, 1);
+    }
+
+    @Test
+    void whatCouldNotBeRemovedCountsAsOftenAsBefore() {
+        index.serve(true, List.of(node));
+        use(2);
+        use(3);
+        StoredObject object = object(2);
+        index.doom(object, Cause.REMOVED);
+        index.publishAgain(object);
+        assertThat(order()).containsExactly(1, 3, 2);
+    }
+
     private void use(int number) {
         nowMs += LEASE_MS;
         use(number, nowMs, LEASE_MS);
@@ -213,13 +240,11 @@ class ObjectChainTest {
     }
 
     private static DirectoryRecord line(int number) {
+        return line(number, "k" + number);
+    }
+
+    private static DirectoryRecord line(int number, String key) {
         return DirectoryRecord.committed(
-                new ExtentRef(0, number, 1),
-                new ObjectId(1, number),
-                number * 4096L,
-                4096,
-                100,
-                number,
-                Key.of("k" + number));
+                new ExtentRef(0, number, 1), new ObjectId(1, number), number * 4096L, 4096, 100, number, Key.of(key));
     }
 }
