@@ -12,6 +12,9 @@ import org.junit.jupiter.api.Test;
 class EarlierObjectsTest {
     private static final long MIB = 1 << 20;
 
+    /** What earlier leaders may have promised ends within this time. */
+    private static final long LEASES_OF_BEFORE_MS = Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS + 1_000;
+
     /** "k" of 100 bytes is on "d", which is away; of 200 bytes on "a", and "b" is told to copy that one. */
     private static Scenario copyingWhatReplaced() {
         Scenario pool = new Scenario()
@@ -54,6 +57,8 @@ class EarlierObjectsTest {
 
         assertThat(pool.reply(removal, RemoveReply.class).results()).containsExactly(Status.OK);
         assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        pool.pass(LEASES_OF_BEFORE_MS);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
         assertThat(pool.node("d").directory()).isEmpty();
     }
 
@@ -85,7 +90,7 @@ class EarlierObjectsTest {
         assertThat(pool.reply(removal, RemoveReply.class).results()).containsExactly(Status.OK);
         assertThat(pool.find("k").payloadLength()).isEqualTo(300);
         pool.restart("d");
-        pool.world.run(1_000);
+        pool.pass(LEASES_OF_BEFORE_MS);
         assertThat(pool.find("k").payloadLength()).isEqualTo(300);
         assertThat(pool.node("d").directory()).allMatch(record -> record.payloadLength() == 300);
     }

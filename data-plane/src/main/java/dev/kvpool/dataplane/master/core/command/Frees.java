@@ -22,6 +22,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -113,6 +114,7 @@ public final class Frees {
     /** What waits to be sent to engines: memory of this master that they have. */
     private long queuedOfEngines;
 
+    private final Set<StoredObject.Name> held = new HashSet<>();
     private long nowMs;
 
     private final Deque<Abandoned> abandoned = new ArrayDeque<>();
@@ -260,6 +262,15 @@ public final class Frees {
         removal.done(true);
     }
 
+    /** Keeps what is left of an object out of sight as it is, whichever node shows or joins with it: its removal may fail. */
+    public void hold(StoredObject.Name object) {
+        held.add(object);
+    }
+
+    public void letGo(StoredObject.Name object) {
+        held.remove(object);
+    }
+
     /** Frees one replica of an object that keeps others. */
     public void trim(Replica replica) {
         enqueue(replica, null);
@@ -291,6 +302,9 @@ public final class Frees {
     /** Frees what an object pending free still has on a node that has just become usable, or has just shown it. */
     public void giveUpRest(Replica replica, long nowMs) {
         StoredObject object = replica.object();
+        if (!held.isEmpty() && held.contains(object.name())) {
+            return;
+        }
         if (object.isLeased(nowMs) || outlivesOlderOnes(object)) {
             freeWhenDue(object, nowMs);
         } else {
@@ -364,6 +378,7 @@ public final class Frees {
     /** A new term decides everything anew. Who waited for extents has been answered. */
     public void endTerm() {
         quarantine.clear();
+        held.clear();
         endUnlisted();
         unlistedAtMs = Long.MAX_VALUE;
         joined.clear();

@@ -138,13 +138,17 @@ public final class Removals {
     public void remove(Key key, StoredObject object, long now, Consumer<Status> whenTold) {
         nowMs = now;
         underWay.put(key, List.of());
-        Consumer<Status> whenDone = status -> failedSsds.whenNoted(() -> {
-            List<Consumer<Status>> others = underWay.remove(key);
-            whenTold.accept(status);
-            if (others != null) {
-                others.forEach(it -> it.accept(status));
-            }
-        });
+        StoredObject.Name name = object == null ? null : object.name();
+        Consumer<Status> whenDone = status -> {
+            frees.letGo(name);
+            failedSsds.whenNoted(() -> {
+                List<Consumer<Status>> others = underWay.remove(key);
+                whenTold.accept(status);
+                if (others != null) {
+                    others.forEach(it -> it.accept(status));
+                }
+            });
+        };
         ObjectId upTo = leadership.nextObjectId();
         if (object == null) {
             // An object that was evicted or superseded and is not freed yet must not be found by the next leader.
@@ -153,8 +157,9 @@ public final class Removals {
         }
         Removal removal = new Removal(key, object.id(), upTo, whenDone);
         index.doom(object, Cause.REMOVED);
+        frees.hold(name);
         // What a copy is still bringing to a node must be there before it can be freed.
-        copies.afterwards(object.name(), () -> vanish(removal));
+        copies.afterwards(name, () -> vanish(removal));
     }
 
     /** Keys of removals that are under way. */
@@ -249,6 +254,7 @@ public final class Removals {
     }
 
     private void free(StoredObject object, Consumer<Boolean> whenDone) {
+        frees.letGo(object.name());
         frees.giveUp(object, Cause.REMOVED, new Frees.Removal(whenDone));
     }
 
@@ -264,6 +270,7 @@ public final class Removals {
     /** Nothing could be written down: the object, null when it is gone, is as it was. */
     private void takeBack(StoredObject object) {
         if (object != null && leadership.leads()) {
+            frees.letGo(object.name());
             settlement.takeBack(object, nowMs);
             if (object.fate() == StoredObject.Fate.PUBLISHED) {
                 takenBack.accept(object);
