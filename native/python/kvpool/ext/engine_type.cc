@@ -107,18 +107,24 @@ PyObject* enginePoll(PyObject* self, PyObject* arguments) {
   const EngineEntry entry(self);
   if (!entry) return nullptr;
   Submitted& submitted = stateOf<EngineKind>(self).extra.submitted;
-  std::unique_ptr<Transfers> transfers = submitted.take(batch);
-  if (!transfers) {
+  std::unique_ptr<Transfers> transfers;
+  Submitted::Outcome outcome{};
+  {
+    const Deadline deadline(timeoutMs);
+    WithoutGil unlocked;
+    outcome = submitted.take(batch, timeoutMs, transfers);
+    const uint32_t restMs = timeoutMs == 0 ? 0 : deadline.remainingMs();
+    if (transfers && transfers->poll(entry.handle(), restMs) == KV_TIMEOUT) {
+      submitted.add(std::move(transfers));
+    } else if (transfers) {
+      submitted.forget(batch);
+    }
+  }
+  if (outcome == Submitted::Outcome::Unknown) {
     raiseFailure(KV_INVALID_ARGUMENT, "no such batch: it was never submitted, or its end was told already");
     return nullptr;
   }
-  int32_t polled = KV_OK;
-  {
-    WithoutGil unlocked;
-    polled = transfers->poll(entry.handle(), timeoutMs);
-  }
-  if (polled != KV_TIMEOUT) return transfers->statuses().release();
-  submitted.add(std::move(transfers));
+  if (transfers) return transfers->statuses().release();
   Py_RETURN_NONE;
 }
 

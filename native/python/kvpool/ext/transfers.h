@@ -2,6 +2,8 @@
 // One batch of a transfer engine: the table that libkvpool fills, and the Python objects its pointers lead into.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -52,26 +54,45 @@ class Transfers {
   std::string notifyMessage_;
 };
 
-/// Batches nobody waits for yet, by number.
+/// Batches whose end was not told yet, by number.
 class Submitted {
  public:
+  /// Also of one that was taken.
   void add(std::unique_ptr<Transfers> transfers) {
-    const std::lock_guard lock(mutex_);
-    byBatch_[transfers->batch()] = std::move(transfers);
+    const uint64_t batch = transfers->batch();
+    {
+      const std::lock_guard lock(mutex_);
+      byBatch_[batch] = std::move(transfers);
+    }
+    returned_.notify_all();
   }
-  /// Takes it out; null when there is no such batch, or somebody else looks at it right now.
-  std::unique_ptr<Transfers> take(uint64_t batch) {
-    const std::lock_guard lock(mutex_);
-    const auto found = byBatch_.find(batch);
-    if (found == byBatch_.end()) return nullptr;
-    std::unique_ptr<Transfers> taken = std::move(found->second);
-    byBatch_.erase(found);
-    return taken;
+
+  enum class Outcome { Taken, Unknown, Elsewhere };
+  /// Until add() or forget(). Elsewhere: another thread had it all the time. Without the GIL, which that thread may
+  /// need.
+  Outcome take(uint64_t batch, uint32_t timeoutMs, std::unique_ptr<Transfers>& taken) {
+    std::unique_lock lock(mutex_);
+    auto found = byBatch_.find(batch);
+    returned_.wait_for(lock, std::chrono::milliseconds(timeoutMs), [&] {
+      found = byBatch_.find(batch);
+      return found == byBatch_.end() || found->second != nullptr;
+    });
+    if (found == byBatch_.end()) return Outcome::Unknown;
+    taken = std::move(found->second);
+    return taken ? Outcome::Taken : Outcome::Elsewhere;
+  }
+  void forget(uint64_t batch) {
+    {
+      const std::lock_guard lock(mutex_);
+      byBatch_.erase(batch);
+    }
+    returned_.notify_all();
   }
 
  private:
   std::mutex mutex_;
-  std::map<uint64_t, std::unique_ptr<Transfers>> byBatch_;
+  std::condition_variable returned_;
+  std::map<uint64_t, std::unique_ptr<Transfers>> byBatch_;  // null: a thread has taken it
 };
 
 }  // namespace kvpool::python

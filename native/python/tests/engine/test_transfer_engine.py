@@ -132,6 +132,34 @@ def test_async_transfers_end_once(engine: kvpool.TransferEngine, peer: Peer) -> 
     assert int(peer.ask("sum")) == zlib.crc32(memory.bytes)
 
 
+def test_a_batch_that_other_threads_wait_for_is_still_known(engine: kvpool.TransferEngine, peer: Peer) -> None:
+    memory = Memory(SIZE, b"x")
+    assert write(engine, peer, memory) == Status.OK
+    peer.freeze()
+    batch = engine.submit_write(peer.address, [memory.address], [peer.memory], [SIZE], timeout=300)
+    ends: list[list[Status]] = []
+    unknown: list[str] = []
+
+    def wait() -> None:
+        try:
+            ends.append(engine.wait(batch))
+        except kvpool.CallError as error:
+            unknown.append(str(error))
+
+    waiting = [threading.Thread(target=wait, daemon=True) for _ in range(2)]
+    for thread in waiting:
+        thread.start()
+    for _ in range(100):  # longer than a thread that waits keeps it at a time
+        assert engine.poll(batch) is None
+        time.sleep(0.005)
+    assert not ends and not unknown
+    peer.kill()
+    for thread in waiting:
+        thread.join()
+    assert ends == [[Status.CONNECT_FAILED]]
+    assert len(unknown) == 1 and "its end was told already" in unknown[0]
+
+
 def test_notifications_come_with_the_bytes(engine: kvpool.TransferEngine, peer: Peer) -> None:
     page = Memory(4096, b"x")
     assert write(engine, peer, page, notify=("request-1", b"\x00\xff")) == Status.OK
