@@ -404,7 +404,7 @@ void Stream::endSecured() {
   // The peer is told by an alert, which unread bytes must not destroy.
   dropReceived();
   sendLast();
-  if (!secured_->opened) return unauthenticated("the peer " + why);
+  if (!secured_->opened) return unauthenticated("the peer " + why, session.peerIsPlain());
   end({Ending::How::Lost, "the peer " + why});
 }
 

@@ -238,7 +238,7 @@ void Session::refuse(std::string why) {
 }
 
 /// The failure that OpenSSL has just had, in the words of people who run pools.
-std::string Session::explained() const {
+std::string Session::explained() {
   const int reason = ERR_GET_REASON(ERR_peek_last_error());
   const std::string text = lastFailure();
   const std::string self = kvpool::toString(own_->self().principal) + " of pool " + toString(own_->self().pool);
@@ -252,6 +252,7 @@ std::string Session::explained() const {
     case SSL_R_BAD_RECORD_TYPE:
       if (leaving_) return "sent other bytes before it had left TLS: " + text;
       if (state_ != State::Handshaking) return "sent what is no TLS: " + text;
+      peerIsPlain_ = true;
       return "does not speak TLS, or has it off; both ends need a certificate " + kCertificateSettings +
              ", and masters and nodes --tls";
     case SSL_R_UNSUPPORTED_PROTOCOL:

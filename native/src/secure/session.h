@@ -57,6 +57,8 @@ class Session {
   [[nodiscard]] State state() const { return state_; }
   /// Why it is Refused: about the peer, for people, with what to do.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  /// It is Refused, as the peer answered with no TLS.
+  [[nodiscard]] bool peerIsPlain() const { return peerIsPlain_; }
   /// Once it was Authenticated or Raw.
   [[nodiscard]] const Principal& peer() const { return peer_; }
   /// Likewise: what the peer's certificate leads to.
@@ -103,7 +105,7 @@ class Session {
   void refuse(std::string why);
   [[nodiscard]] Result<ConnectionBinding> binding() const;
   bool sealOne(std::span<const uint8_t> bytes);
-  [[nodiscard]] std::string explained() const;
+  std::string explained();
 
   const std::shared_ptr<const Credentials> own_;
   const Side side_;
@@ -112,6 +114,7 @@ class Session {
   ssl_st* ssl_ = nullptr;  // none once it is Raw
   State state_ = State::Handshaking;
   std::string refusal_;
+  bool peerIsPlain_ = false;
   Principal peer_;
   RootDigest peersRoot_{};
   bool leaving_ = false;  // our goodbye is in outgoing_, or gone: TLS of ours has no more to say

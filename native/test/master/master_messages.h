@@ -117,6 +117,8 @@ wire::Bytes fence(uint64_t request, const Authority& authority, uint64_t objectL
 wire::Bytes free(uint64_t request, const Authority& authority, std::span<const FreedExtent> extents);
 wire::Bytes copyToSsd(uint64_t request, const Authority& authority, uint64_t incarnation,
                       const DirectoryRecord& record);
+wire::Bytes copyFrom(uint64_t request, const Authority& authority, uint64_t incarnation, const std::string& address,
+                     const std::string& node, const DirectoryRecord& record);
 wire::Bytes grantReply(const client::GrantReply& reply, uint32_t deadlineMs);
 wire::Bytes lookupReply(const client::LookupReply& reply);
 wire::Bytes publishReply(const client::KeysReply& reply);

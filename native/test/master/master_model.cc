@@ -175,6 +175,17 @@ void MasterModel::demote(const std::string& key) {
     send(connection, copyToSsd(++lastRequest_, authority_, nodes_.at(connection).incarnation, record));
 }
 
+void MasterModel::spreadAll() {
+  for (const auto& [object, all] : held_) {
+    const auto& [source, record] = *all.begin();
+    const Node& from = nodes_.at(source);
+    for (const auto& [connection, node] : nodes_) {
+      if (all.contains(connection)) continue;
+      send(connection, copyFrom(++lastRequest_, authority_, from.incarnation, from.info.tcp, from.id, record));
+    }
+  }
+}
+
 bool MasterModel::isOnSsd(const std::string& key) const {
   const Copies all = copies(key);
   return !all.empty() &&

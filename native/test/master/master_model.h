@@ -62,6 +62,9 @@ class MasterModel {
   void demote(const std::string& key);
   [[nodiscard]] bool isOnSsd(const std::string& key) const;
 
+  /// Has each storage node copy what it has not from one that has it.
+  void spreadAll();
+
   /// From now on it says of no node that it is transient.
   void callAllLasting() { callsAllLasting_ = true; }
 

@@ -89,17 +89,32 @@ wire::Bytes free(uint64_t request, const Authority& authority, std::span<const F
   });
 }
 
-wire::Bytes copyToSsd(uint64_t request, const Authority& authority, uint64_t incarnation,
-                      const DirectoryRecord& record) {
-  return frameOf<sbe::Copy>(textRoom(record.key.size()) + textRoom(0) + textRoom(0), [&](sbe::Copy& message) {
+namespace {
+
+wire::Bytes copy(uint64_t request, const Authority& authority, uint64_t incarnation, const DirectoryRecord& record,
+                 sbe::Medium::Value medium, const std::string& address, const std::string& node) {
+  const size_t room = textRoom(record.key.size()) + textRoom(address.size()) + textRoom(node.size());
+  return frameOf<sbe::Copy>(room, [&](sbe::Copy& message) {
     message.requestId(request).payloadLength(record.payloadLength).payloadCrc(record.payloadCrc);
-    message.sourceIncarnation(incarnation).medium(sbe::Medium::SSD).sourceIsTransient(wire::flag(false));
+    message.sourceIncarnation(incarnation).medium(medium).sourceIsTransient(wire::flag(false));
     put(message.authority(), authority);
     put(message.objectId(), record.object);
     put(message.sourceExtent(), record.extent);
     wire::putRetention(message, {});
-    message.putKey(record.key).putSourceTcp("", 0).putSourceNode("", 0);
+    message.putKey(record.key).putSourceTcp(address).putSourceNode(node);
   });
+}
+
+}  // namespace
+
+wire::Bytes copyToSsd(uint64_t request, const Authority& authority, uint64_t incarnation,
+                      const DirectoryRecord& record) {
+  return copy(request, authority, incarnation, record, sbe::Medium::SSD, "", "");
+}
+
+wire::Bytes copyFrom(uint64_t request, const Authority& authority, uint64_t incarnation, const std::string& address,
+                     const std::string& node, const DirectoryRecord& record) {
+  return copy(request, authority, incarnation, record, sbe::Medium::DRAM, address, node);
 }
 
 wire::Bytes grantReply(const client::GrantReply& reply, uint32_t deadlineMs) {

@@ -670,6 +670,7 @@ TEST_F(SecuredStreamTest, TlsOnAPortThatHasItOffIsNamedOnBothSides) {
   listener_.streams.dropAfterOutput(1, steadyMs());
   ASSERT_TRUE(until([this] { return dialer_.ended.has_value(); }));
   expectEnding(dialer_, How::Unauthenticated, "does not speak TLS, or has it off");
+  EXPECT_TRUE(dialer_.ended->plain);
 }
 
 // ---- leaving TLS ----

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <thread>
@@ -34,17 +35,20 @@ class TlsPoolTest : public testing::Test {
     return files_.path() + "/" + name;
   }
 
-  int32_t start(const std::string& certificate, uint32_t mode, NodeHandle* node, std::string* why, uint32_t flags = 0) {
+  int32_t start(const std::string& certificate, uint32_t mode, NodeHandle* node, std::string* why, uint32_t flags = 0,
+                const char* id = "a") {
     kv_node_params params{};
     params.struct_size = sizeof params;
     params.pool_id = kPoolText;
-    params.node_id = "a";
+    params.node_id = id;
     params.flags = flags;
     const std::string masters = masterAddress();
     params.masters = masters.c_str();
     params.listen_host = kIpv4;
     params.advertise_host = advertises_;
-    if (flags == 0) params.data_dir = data_.path().c_str();
+    const std::string data = data_.path() + "/" + id;
+    std::filesystem::create_directory(data);
+    if (flags == 0) params.data_dir = data.c_str();
     params.segment_bytes = 32 << 20;
     params.protocols = KV_PROTOCOL_TCP;
     const std::string tls = certificate.empty() ? "" : directory(certificate);
@@ -99,6 +103,21 @@ class TlsPoolTest : public testing::Test {
     options.timeout_ms = 1500;
     run(client, op, table, &options);
     return table[0].status;
+  }
+
+  static constexpr uint64_t kObjects = 8;
+
+  void putToNodeAndToOneWithTlsOff(uint32_t mode, NodeHandle* node, NodeHandle* off) {
+    std::string why;
+    ASSERT_EQ(start("node/a", mode, node, &why), KV_OK) << why;
+    ASSERT_TRUE(master_.awaitNodes(1));
+    master_.in([](MasterServer& server) { server.secure({}); });
+    ASSERT_EQ(start("", KV_TLS_OFF, off, &why, 0, "b"), KV_OK) << why;
+    ASSERT_TRUE(master_.awaitNodes(2));
+    const ClientHandle plain = client("", 5000, &why);
+    ASSERT_TRUE(plain) << why;
+    for (uint64_t i = 0; i < kObjects; ++i)
+      ASSERT_EQ(put(plain.get(), "k" + std::to_string(i), pattern(1, 5000)), KV_OK) << explain(plain.get());
   }
 
   const TemporaryDirectory files_;
@@ -208,6 +227,25 @@ TEST_F(TlsPoolTest, APermissiveNodeServesBoth) {
   const ClientHandle plain = client("", 5000, &why);
   ASSERT_TRUE(plain) << why;
   EXPECT_EQ(get(plain.get(), "k").value, "v") << explain(plain.get());
+}
+
+TEST_F(TlsPoolTest, APermissiveNodeCopiesFromOneThatHasTlsOff) {
+  NodeHandle permissive;
+  NodeHandle off;
+  putToNodeAndToOneWithTlsOff(KV_TLS_PERMISSIVE, &permissive, &off);
+  master_.in([](MasterServer& server) { server.model().spreadAll(); });
+  EXPECT_TRUE(eventually([&] { return statsOf(permissive.get()).objects == kObjects; }));
+  EXPECT_TRUE(eventually([&] { return statsOf(off.get()).objects == kObjects; }));
+}
+
+TEST_F(TlsPoolTest, ANodeThatRequiresTlsDoesNotCopyFromOneThatHasItOff) {
+  NodeHandle required;
+  NodeHandle off;
+  putToNodeAndToOneWithTlsOff(KV_TLS_REQUIRED, &required, &off);
+  ASSERT_EQ(statsOf(off.get()).objects, kObjects) << "plain writers get no further";
+  master_.in([](MasterServer& server) { server.model().spreadAll(); });
+  EXPECT_TRUE(eventually([&] { return statsOf(required.get()).tls_handshake_failures >= kObjects; }));
+  EXPECT_EQ(statsOf(required.get()).objects, 0U);
 }
 
 TEST_F(TlsPoolTest, AnEngineIsTakenForTheMemoryThatItLendsAndForNoStorageNode) {

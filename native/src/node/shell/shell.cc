@@ -170,9 +170,10 @@ void Shell::accepted(Fd socket, bool local, const std::string& peer) {
 /// A connection by TCP: the core hears of it once it is known who is there.
 void Shell::begin(Fd socket, const Unopened& opens, const net::Stream::Limits& limits) {
   const bool isClient = opens.kind == Unopened::Kind::Client;
-  if (!security_->isOn()) {
-    const std::string shown = opens.kind == Unopened::Kind::Source ? "source " + opens.peer : opens.peer;
-    if (opens.kind == Unopened::Kind::Source) sources_.erase(opens.number);
+  const bool isSource = opens.kind == Unopened::Kind::Source;
+  if (!security_->isOn() || (isSource && sources_.at(opens.number).plain)) {
+    const std::string shown = isSource ? "source " + opens.peer : opens.peer;
+    if (isSource) sources_.erase(opens.number);
     return tell(add(std::move(socket), false, shown, limits), opens);
   }
   if (isClient) {
@@ -182,7 +183,7 @@ void Shell::begin(Fd socket, const Unopened& opens, const net::Stream::Limits& l
     }
   }
   const ConnectionId id = ++lastId_;
-  peers_[id] = opens.kind == Unopened::Kind::Source ? "source " + opens.peer : opens.peer;
+  peers_[id] = isSource ? "source " + opens.peer : opens.peer;
   unopened_[id] = opens;
   const std::shared_ptr<net::Stream> stream = streams_.add(id, limits);
   const auto side = isClient ? secure::Session::Side::Listener : secure::Session::Side::Dialer;
@@ -203,7 +204,7 @@ secure::Expected Shell::expectedOf(const Unopened& opens) {
     case Unopened::Kind::Source:
       break;
   }
-  return std::move(sources_.extract(opens.number).mapped());
+  return sources_.at(opens.number).expected;
 }
 
 void Shell::tell(ConnectionId id, const Unopened& opened) {
@@ -218,6 +219,7 @@ void Shell::tell(ConnectionId id, const Unopened& opened) {
       core_.dialled(nowMs_, id, opened.number, opened.peer);
       break;
     case Unopened::Kind::Source:
+      sources_.erase(opened.number);
       core_.sourceDialled(nowMs_, id, opened.number, opened.peer);
       break;
   }
@@ -259,6 +261,12 @@ void Shell::streamOpened(ConnectionId id) {
 
 /// It ended before its peer was known.
 void Shell::unopened(const Unopened& opens, const net::Stream::Ending& ending) {
+  if (opens.kind == Unopened::Kind::Source && ending.plain && security_->takesPlain()) {
+    // On the way from Off to Permissive a node that has TLS already is to take what another has that has not.
+    Source& source = sources_.at(opens.number);
+    source.plain = true;
+    return sourceDialer_.dial(opens.number, source.address, nowMs_);
+  }
   ++tls_.failures;
   if (ending.how == net::Stream::Ending::How::Unauthenticated && ending.plain) ++tls_.plainRefusals;
   if (opens.kind == Unopened::Kind::Master) {
@@ -267,7 +275,10 @@ void Shell::unopened(const Unopened& opens, const net::Stream::Ending& ending) {
     return isFromThere ? core_.dialDropped(nowMs_, opens.number, ending.why)
                        : core_.dialFailed(nowMs_, opens.number, false, ending.why);
   }
-  if (opens.kind == Unopened::Kind::Source) return core_.sourceDialFailed(opens.number, opens.peer + ": " + ending.why);
+  if (opens.kind == Unopened::Kind::Source) {
+    sources_.erase(opens.number);
+    return core_.sourceDialFailed(opens.number, opens.peer + ": " + ending.why);
+  }
   refusals_.add(opens.peer, ending.why, static_cast<int64_t>(nowMs_));
 }
 
@@ -416,7 +427,7 @@ void Shell::perform(const Close& action) {
 void Shell::perform(const DialSource& action) {
   const Result<HostPort> address = parseHostPort(action.address);
   if (!address.ok()) return core_.sourceDialFailed(action.source, address.status().text());
-  sources_[action.source] = secure::Expected::storageNode(action.node, action.isTransient);
+  sources_[action.source] = {address.value(), secure::Expected::storageNode(action.node, action.isTransient)};
   sourceDialer_.dial(action.source, address.value(), nowMs_);
 }
 

@@ -162,8 +162,13 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   const std::shared_ptr<secure::Security> security_;
   std::unordered_map<ConnectionId, Unopened> unopened_;
   net::HandshakeBounds bounds_;
-  int handshakeSteps_ = 0;                                  // left in this turn
-  std::unordered_map<uint64_t, secure::Expected> sources_;  // that are dialled, by their numbers
+  int handshakeSteps_ = 0;  // left in this turn
+  struct Source {
+    HostPort address;
+    secure::Expected expected;
+    bool plain = false;  // it has TLS off
+  };
+  std::unordered_map<uint64_t, Source> sources_;  // that are dialled, by their numbers
   MasterProofs proofs_;
   TlsCounts tls_;
   net::RefusalLog refusals_;
