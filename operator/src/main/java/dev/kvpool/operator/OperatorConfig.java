@@ -30,7 +30,7 @@ public interface OperatorConfig {
     @WithDefault("kvpool")
     String serviceAccount();
 
-    /** Keys of taints of nodes of the cluster on which storage nodes are emptied, as on a cordoned one. */
+    /** Keys of taints of Kubernetes nodes on which storage nodes are emptied, as on a cordoned one. */
     Optional<List<String>> drainTaints();
 
     /** Whether the cluster gives pods their user, group and file system group, and refuses others, as OpenShift does. */

@@ -10,7 +10,7 @@ import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.jboss.logging.Logger;
 
 /**
- * Has Kubernetes start the operator anew when one of its watches has ended for good, as one does that gets what it cannot read:
+ * Has Kubernetes restart the operator when one of its watches has ended for good, as one does that gets what it cannot read:
  * from then on the operator would decide by what it saw before. Lost connections are no reason, the client opens those again.
  */
 public final class LostWatchCheck implements HealthCheck, InformerStoppedHandler {

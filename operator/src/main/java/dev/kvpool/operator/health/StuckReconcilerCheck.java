@@ -5,7 +5,7 @@ import java.util.Optional;
 import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
 
-/** Has Kubernetes start the operator anew when its reconciliations do not move: nothing else ends a thread that hangs. */
+/** Has Kubernetes restart the operator when its reconciliations do not move: nothing else ends a thread that hangs. */
 public final class StuckReconcilerCheck implements HealthCheck {
     private static final String NAME = "reconciliations move";
 

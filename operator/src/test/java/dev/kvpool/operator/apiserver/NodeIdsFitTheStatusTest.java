@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class NodeIdsFitTheStatusTest {
     private static final String NAMESPACE = "node-ids";
 
-    /** Of a node of the cluster, by the rules of Kubernetes. */
+    /** Of a Kubernetes node, by the rules of Kubernetes. */
     private static final int NODE_NAME_LENGTH_MAX = 253;
 
     private static final String LONGEST =

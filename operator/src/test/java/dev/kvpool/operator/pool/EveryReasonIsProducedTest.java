@@ -475,7 +475,7 @@ class EveryReasonIsProducedTest {
         return PoolSketch.emptying("demo-a-1", phase, since, null);
     }
 
-    /** A storage node that may be evicted from the one node of the cluster. */
+    /** A storage node that may be evicted from the one Kubernetes node. */
     private static PoolSketch evictable() {
         return whole(ALL_READY)
                 .ledAllAlong()

@@ -232,7 +232,7 @@ public final class PoolSketch {
         return this;
     }
 
-    /** A node of the cluster. */
+    /** A Kubernetes node. */
     public PoolSketch node(String name, Map<String, String> labels, Taint... taints) {
         nodes.add(new ObservedNode(name, labels, List.of(taints), false, true, 0));
         return this;
@@ -243,7 +243,7 @@ public final class PoolSketch {
         return this;
     }
 
-    /** A node of the cluster that is cordoned. */
+    /** A Kubernetes node that is cordoned. */
     public PoolSketch cordoned(String name) {
         nodes.add(new ObservedNode(name, Map.of(), List.of(), true, true, 0));
         return this;
@@ -412,7 +412,7 @@ public final class PoolSketch {
         return pod(name, role, set, started, "worker", false, settings);
     }
 
-    /** A running storage pod of a set with replicas, on a node of the cluster. */
+    /** A running storage pod of a set with replicas, on a Kubernetes node. */
     public static ObservedPod podOn(String node, String name, String set) {
         return pod(name, PoolLabels.ROLE_STORAGE, set, true, node, false, "new");
     }

@@ -18,11 +18,11 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Jobs that bring the image of an upgrade to the nodes of the cluster: which there are, and what is read from them. */
+/** Jobs that bring the image of an upgrade to the Kubernetes nodes: which there are, and what is read from them. */
 class PullJobTest {
     private static final String NEXT = "kvpool:next";
 
-    /** A pool on two nodes of the cluster whose preflight has answered that it can go over; a third node has none of it. */
+    /** A pool on two Kubernetes nodes whose preflight has answered that it can go over; a third node has none of it. */
     static PoolSketch answered(String image) {
         Job preflight = (Job) asking(image).plan().apply().stream()
                 .filter(Job.class::isInstance)

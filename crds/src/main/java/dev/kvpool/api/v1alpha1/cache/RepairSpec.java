@@ -9,7 +9,7 @@ import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.Quantity;
 
-/** How lost copies are made anew. */
+/** How lost copies are recreated. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record RepairSpec(
         @JsonPropertyDescription(

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.Map;
 
-/** One storage node on every matching node of the cluster, as nodes come and go. */
+/** One storage node on every matching Kubernetes node, as nodes come and go. */
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record PerNodeSpec(
         @JsonPropertyDescription(

@@ -13,7 +13,7 @@ import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.Quantity;
 
-/** A set of equal storage nodes: a fixed number of them, or one on every matching node of the cluster. */
+/** A set of equal storage nodes: a fixed number of them, or one on every matching Kubernetes node. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 @ValidationRule(
         value = "!(has(self.replicas) && has(self.perNode))",
@@ -140,7 +140,7 @@ public record StorageSetSpec(
 
     public static final int NAME_LENGTH_MAX = 20;
 
-    /** Id of a storage node of a perNode set: its set, a dot, and a node of the cluster by the longest name there can be. */
+    /** Id of a storage node of a perNode set: its set, a dot, and a Kubernetes node by the longest name there can be. */
     public static final int NODE_ID_LENGTH_MAX = NAME_LENGTH_MAX + 1 + 253;
 
     public static final int REPLICAS_DEFAULT = 1;

@@ -34,8 +34,8 @@ import java.util.Map;
  * @param poolId identity of the pool on the wire and in segment files
  * @param spec what the user wants
  * @param engines settings of the transfer engines
- * @param mastersImage image of masters that are made anew
- * @param storageImage image of storage nodes that are made anew
+ * @param mastersImage image of masters that are recreated
+ * @param storageImage image of storage nodes that are recreated
  * @param masters masters there shall be now, which may be more than the spec asks for
  * @param sizing memory of the pods
  * @param ports ports of the storage nodes, by name of their set, and of the agents, if any, by {@link PoolNames#AGENT}

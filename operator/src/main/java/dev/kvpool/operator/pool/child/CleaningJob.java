@@ -17,7 +17,7 @@ import io.fabric8.kubernetes.api.model.batch.v1.Job;
 public final class CleaningJob {
     private static final int TRIES_MORE = 6;
 
-    /** Then Kubernetes removes one that failed, and the operator begins anew. */
+    /** Then Kubernetes removes one that failed, and the operator begins again. */
     private static final int KEPT_S = 600;
 
     private static final String MOUNT = "/directories";
@@ -28,7 +28,7 @@ public final class CleaningJob {
     /**
      * Builds the Job.
      *
-     * @param node the node of the cluster
+     * @param node the Kubernetes node
      * @param path absolute path of the directory, at least two levels deep
      */
     public static Job of(JobTerms terms, String node, String path) {

@@ -24,7 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The masters. Which of them is started anew, and when, the operator decides: it knows who leads and who has caught up. */
+/** The masters. Which of them is restarted, and when, the operator decides: it knows who leads and who has caught up. */
 public final class MasterStatefulSet {
     private static final String CONFIG_DIR = "/etc/kvpool/pool";
     private static final String NAME = "$(POD_NAME)";

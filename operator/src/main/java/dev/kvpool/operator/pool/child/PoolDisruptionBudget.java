@@ -8,7 +8,7 @@ import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudgetBuilder;
 
-/** How many pods of a pool may be evicted at a time, as by the drain of a node of the cluster. */
+/** How many pods of a pool may be evicted at a time, as by the drain of a Kubernetes node. */
 public final class PoolDisruptionBudget {
     /** A label that Kubernetes gives the pods of StatefulSets. */
     private static final String OF_STATEFUL_SET = "statefulset.kubernetes.io/pod-name";

@@ -12,7 +12,7 @@ import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 
-/** Brings an image to a node of the cluster, by running something there that ends at once. */
+/** Brings an image to a Kubernetes node, by running something there that ends at once. */
 public final class PullJob {
     private static final int TRIES_MORE = 2;
 
@@ -25,7 +25,7 @@ public final class PullJob {
      * Builds the Job.
      *
      * @param image the image
-     * @param node the node of the cluster
+     * @param node the Kubernetes node
      */
     public static Job of(PoolBlueprint pool, String image, String node) {
         JobTerms terms = JobTerms.of(pool, pool.names().pull(node), PoolLabels.ROLE_PULL, image);

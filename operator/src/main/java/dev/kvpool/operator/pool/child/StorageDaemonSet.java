@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A storage set with a node on every matching node of the cluster. Kubernetes never replaces its pods by itself: a
+ * A storage set with a node on every matching Kubernetes node. Kubernetes never replaces its pods by itself: a
  * change of nodes changes the template, which must cost no memory; the operator deletes pods with outdated settings.
  */
 public final class StorageDaemonSet {
@@ -86,7 +86,7 @@ public final class StorageDaemonSet {
                         .toList());
     }
 
-    /** The pod without the part that follows the nodes of the cluster. */
+    /** The pod without the part that follows the Kubernetes nodes. */
     private static PodSpec anywhere(PoolBlueprint pool, StorageSetSpec set, TemplatedPod template) {
         PodSpec pod = template.over(new StoragePod(pool, set)
                 .build(

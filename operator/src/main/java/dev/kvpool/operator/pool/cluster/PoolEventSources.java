@@ -38,7 +38,7 @@ import java.util.stream.Stream;
 
 /**
  * What makes a pool be looked at again: a change of one of its objects, its pods, its Lease's holder, its transfer
- * engine or the nodes of the cluster that its storage pods are on; with perNode sets all nodes.
+ * engine or the Kubernetes nodes that its storage pods are on; with perNode sets all nodes.
  *
  * <p>Objects are found by label, not by owner: retained ones have none. Java Operator SDK 5.3.0 to 5.3.4 loses changes
  * of others that arrive during a write of its own when it compares resource versions, so that is off everywhere.

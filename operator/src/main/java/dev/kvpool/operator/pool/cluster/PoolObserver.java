@@ -106,12 +106,12 @@ public final class PoolObserver {
         return engines.stream().anyMatch(it -> it.getSpec().hostNetwork());
     }
 
-    /** True when a set of the pool has a storage node on every matching node of the cluster. */
+    /** True when a set of the pool has a storage node on every matching Kubernetes node. */
     static boolean isSpreadOverNodes(KvCachePool pool) {
         return pool.getSpec().storage().stream().anyMatch(set -> set.perNode() != null);
     }
 
-    /** Of the namespace of a pool whose pods it may refuse; asked anew each time, since namespaces are not watched. */
+    /** Of the namespace of a pool whose pods it may refuse; asked each time, since namespaces are not watched. */
     static Optional<String> podSecurity(KvCachePool pool, List<TransferEngine> engines, KubernetesClient client) {
         if (!NamespaceCheck.isNeeded(pool, engines)) {
             return Optional.empty();

@@ -19,7 +19,7 @@ import java.util.Set;
  * @param daemonSets those with the pool's name, also of a pool that has the name now
  * @param pods the same
  * @param jobs the same
- * @param nodes names of all nodes of the cluster
+ * @param nodes names of all Kubernetes nodes
  * @param ready names of those whose kubelet starts pods
  */
 public record GonePool(

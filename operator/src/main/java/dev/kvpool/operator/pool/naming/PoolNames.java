@@ -86,7 +86,7 @@ public record PoolNames(String pool, String namespace) {
         return pool + "-binding-" + which;
     }
 
-    /** A Job that brings an image to a node of the cluster, whose name may be too long to be in that of a Job. */
+    /** A Job that brings an image to a Kubernetes node, whose name may be too long to be in that of a Job. */
     public String pull(String node) {
         String which =
                 UUID.nameUUIDFromBytes(node.getBytes(StandardCharsets.UTF_8)).toString();
@@ -146,7 +146,7 @@ public record PoolNames(String pool, String namespace) {
     }
 
     /**
-     * Id of the storage node of a perNode set on a node of the cluster. Names of sets and pods have no dot, so that it
+     * Id of the storage node of a perNode set on a Kubernetes node. Names of sets and pods have no dot, so that it
      * is no other node's id.
      */
     public static String perNodeId(String set, String node) {

@@ -4,7 +4,7 @@ package dev.kvpool.operator.pool.observation;
 import java.time.Instant;
 
 /**
- * A Job that brings an image to a node of the cluster, as far as it is.
+ * A Job that brings an image to a Kubernetes node, as far as it is.
  *
  * @param node name of the node
  * @param image the image

@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What the operator wants to know of a node of the cluster. The parts of its status that change all the time are not in it.
+ * What the operator wants to know of a Kubernetes node. The parts of its status that change all the time are not in it.
  *
  * @param name its name
  * @param labels its labels

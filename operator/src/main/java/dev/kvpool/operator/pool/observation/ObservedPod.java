@@ -36,14 +36,14 @@ import java.util.stream.Stream;
  * @param leaderLabel true when it is labelled as the leader
  * @param evictable true when it is labelled as one that may be evicted
  * @param goneBy when Kubernetes has promised that it is gone, its grace included; empty while nobody has deleted it
- * @param node name of the node of the cluster it is on; empty while it is on none
+ * @param node name of the Kubernetes node it is on; empty while it is on none
  * @param perNode true for a storage pod of a perNode set
  * @param settings digest of the settings it was made with; empty for pods that carry none
  * @param asked digest of what the user asked for when it was made; empty for pods that carry none
  * @param trouble why it is not ready, as the end of a sentence; empty when nothing is known
  * @param image the image its container was asked to run; admission may have written another reference for it
  * @param specImage that other reference, or the same; empty for a pod without such a container
- * @param restarts how often its container was started anew
+ * @param restarts how often its container was restarted
  * @param ended how its container ended; empty while it runs or waits
  * @param runningSince since when its container runs, to the second; empty while it does not
  * @param running id of the image its container runs or ran last, as a name may have been given to another image; empty while none has run
@@ -219,7 +219,7 @@ public record ObservedPod(
     }
 
     /**
-     * A container that is to be started anew with another image counts no restart before it is: while that image cannot be pulled it
+     * A container that is to be restarted with another image counts no restart before it is: while that image cannot be pulled it
      * waits like one that never ran, and only its last state says that it did.
      */
     private static boolean hasRun(ContainerStatus container) {

@@ -46,7 +46,7 @@ import java.util.stream.Stream;
  * @param pods its pods
  * @param portClaims ports that storage sets of all pools use on the network of nodes
  * @param leadership who holds the Lease
- * @param nodes nodes of the cluster that concern it: all of them when a set has perNode or a pod finds no memory, else those
+ * @param nodes Kubernetes nodes that concern it: all of them when a set has perNode or a pod finds no memory, else those
  *     with its pods
  * @param podSecurity which pod security level its namespace enforces; empty when none is said, and when nothing of the pool
  *     depends on it

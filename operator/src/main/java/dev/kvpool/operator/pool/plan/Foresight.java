@@ -34,9 +34,9 @@ public record Foresight(
 
     /** What becomes of a pod with earlier settings. */
     public enum Fate {
-        /** It is made anew, alone or as one after the other. */
+        /** It is recreated, alone or as one after the other. */
         MADE_ANEW,
-        /** It is emptied, and then made anew. */
+        /** It is emptied, and then recreated. */
         EMPTIED_BEFORE,
         /** It stays, since it would lose what it holds. */
         HELD_BACK,

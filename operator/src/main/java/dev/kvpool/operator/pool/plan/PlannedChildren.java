@@ -57,7 +57,7 @@ import java.util.stream.Stream;
  * @param directories directories of nodes by storage node; empty for a pool that has never had any
  * @param cleanings Jobs to begin that remove such a directory
  * @param preflight what shall be asked to know whether the pool can go over to another image
- * @param pulls Jobs to begin that bring an image to a node of the cluster
+ * @param pulls Jobs to begin that bring an image to a Kubernetes node
  * @param kept templates that stay as they are, by kind and name of their workload
  */
 public record PlannedChildren(
@@ -71,7 +71,7 @@ public record PlannedChildren(
         List<PullTerms> pulls,
         Map<String, PodTemplateSpec> kept) {
 
-    /** Which image a Job brings to which node of the cluster. */
+    /** Which image a Job brings to which Kubernetes node. */
     record PullTerms(String image, String node) {}
 
     public PlannedChildren {

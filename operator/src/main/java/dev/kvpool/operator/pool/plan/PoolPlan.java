@@ -25,7 +25,7 @@ import java.util.stream.Stream;
  * @param expectedNodes ids of the storage nodes that the pool shall have now
  * @param sizing memory of the pods; empty while no object is touched
  * @param waiting sentences about parts of the spec that are carried out when storage nodes are empty
- * @param leftOut sentences about nodes of the cluster that a perNode set selects and that get no storage node
+ * @param leftOut sentences about Kubernetes nodes that a perNode set selects and that get no storage node
  * @param cleaning sentences about directories of nodes that are removed
  * @param roll what is done now for an upgrade
  * @param transitions what is done now with pods

@@ -62,7 +62,7 @@ public final class RollViews {
                 || seen.reports().stream().anyMatch(PoolReport::holdsTheLease);
     }
 
-    /** Kept where it has its effect, in the masters' template: what a master that is made anew runs. */
+    /** Kept where it has its effect, in the masters' template: what a master that is recreated runs. */
     public static Optional<String> stableImage(PoolObservation seen) {
         return seen.children().stream()
                 .filter(child -> child instanceof StatefulSet

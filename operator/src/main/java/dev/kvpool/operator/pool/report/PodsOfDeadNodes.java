@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Pods that are to go and cannot, since their node does not answer. Kubernetes makes a pod of a StatefulSet anew only when it is sure that
+ * Pods that are to go and cannot, since their node does not answer. Kubernetes recreates a pod of a StatefulSet only when it is sure that
  * the old one has ended, and of a machine that is dead nobody but a person is. Pure.
  */
 final class PodsOfDeadNodes {

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 /**
  * The last step of an upgrade: when the whole pool runs one image and is well, it goes over to the highest versions that
  * everybody knows. That cannot be taken back, so it is never done beside anything else, not while upgrades are paused, and only
- * when everybody connected has known them for {@code spec.upgrade.finaliseAfter}: an engine that starts anew is away for a while.
+ * when everybody connected has known them for {@code spec.upgrade.finaliseAfter}: an engine that restarts is away for a while.
  */
 final class Finalising {
     private final RollView view;

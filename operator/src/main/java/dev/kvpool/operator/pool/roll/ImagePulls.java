@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Brings the new image to every node of the cluster that needs it before the first container is stopped: a kubelet ends a container
+ * Brings the new image to every Kubernetes node that needs it before the first container is stopped: a kubelet ends a container
  * whose image has changed before it pulls the other one, so that each step would last as long as a pull, and an image that a node
  * cannot get would be noticed when there is nothing left to go on with. Pure.
  */

@@ -49,7 +49,7 @@ final class Rescue {
         return leads ? roll : roll.withMastersFrom(null);
     }
 
-    /** Masters that were made anew, for which the masters' set has the image that does not run, take the one that does. */
+    /** Masters that were recreated, for which the masters' set has the image that does not run, take the one that does. */
     List<Action> again(RollStatus roll) {
         return roll.mastersFrom() == null
                 ? List.of()

@@ -321,7 +321,7 @@ public final class Roll {
     }
 
     /**
-     * Pods that are made anew get the new image from now on. When the sets say so the upgrade is history. The pool goes over to what
+     * Pods that are recreated get the new image from now on. When the sets say so the upgrade is history. The pool goes over to what
      * its new builds speak and write later, when everybody has known that for long enough. It ends with all members that run the image
      * ready at a time; where they never are in the time of a step, it has failed.
      */
@@ -397,7 +397,7 @@ public final class Roll {
         return still(Optional.of(roll), roll.from(), with(behind, RollWords.failed(roll)));
     }
 
-    /** The preflight Job stays, and brings the image to these nodes of the cluster. */
+    /** The preflight Job stays, and brings the image to these Kubernetes nodes. */
     private RollPlan asking(RollStatus roll, List<String> pulls, Finding finding) {
         return still(Optional.of(roll), roll.from(), finding)
                 .asking(new PreflightQuestion(roll.image(), new Asked(view).pods(), pulls));

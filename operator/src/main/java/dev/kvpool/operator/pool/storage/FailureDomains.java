@@ -11,7 +11,7 @@ import java.util.UUID;
 
 /**
  * Which storage nodes fail together, so that masters keep the copies of an object apart: those of one zone where the pool
- * is in several, else those on one node of the cluster.
+ * is in several, else those on one Kubernetes node.
  */
 public final class FailureDomains {
     /** As long as the value of a label, which is what masters take. */
@@ -24,7 +24,7 @@ public final class FailureDomains {
     /**
      * Names them. Pure.
      *
-     * @param hosts the node of the cluster that each storage node is on, by the storage node's id
+     * @param hosts the Kubernetes node that each storage node is on, by the storage node's id
      * @return the name of its failure domain, by the same id
      */
     public static Map<String, String> of(Map<String, ObservedNode> hosts) {

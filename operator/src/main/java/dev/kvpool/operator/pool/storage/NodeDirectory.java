@@ -15,10 +15,10 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * A directory of a node of the cluster in which one storage node keeps its segment, or its SSD.
+ * A directory of a Kubernetes node in which one storage node keeps its segment, or its SSD.
  *
  * @param set name of the storage set
- * @param node name of the node of the cluster
+ * @param node name of the Kubernetes node
  * @param path absolute
  */
 public record NodeDirectory(String set, String node, String path) {

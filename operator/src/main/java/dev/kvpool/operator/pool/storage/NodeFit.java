@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Whether a perNode set gets a storage node on a node of the cluster. It decides as Kubernetes does for the set's
+ * Whether a perNode set gets a storage node on a Kubernetes node. It decides as Kubernetes does for the set's
  * DaemonSet, so that the masters expect the nodes that will come. Pure.
  */
 final class NodeFit {

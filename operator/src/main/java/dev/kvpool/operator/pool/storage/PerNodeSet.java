@@ -21,7 +21,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * What is done now about a storage set with a storage node on every matching node of the cluster. Pure.
+ * What is done now about a storage set with a storage node on every matching Kubernetes node. Pure.
  *
  * <p>The masters expect a storage node on each matching node, and on each other one as long as a storage pod runs there, or what
  * one has left there in a directory of the node is not given up: an id leaves the list when its bytes are gone. Those nodes are
@@ -118,7 +118,7 @@ record PerNodeSet(
             return fit.selects(node) && (running.containsKey(node.name()) ? fit.keeps(node) : fit.admits(node));
         }
 
-        /** By the node of the cluster they are on. On nodes that are gone nothing is left to be emptied. */
+        /** By the Kubernetes node they are on. On nodes that are gone nothing is left to be emptied. */
         private Map<String, Unwanted> unselected() {
             Set<String> may = new TreeSet<>(running.keySet());
             written.of(set).forEach(directory -> may.add(directory.node()));

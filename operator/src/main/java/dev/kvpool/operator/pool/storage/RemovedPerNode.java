@@ -23,7 +23,7 @@ final class RemovedPerNode {
     private final PoolObservation seen;
     private final WrittenDirectories written;
 
-    /** Names of the nodes of the cluster. */
+    /** Names of the Kubernetes nodes. */
     private final Set<String> nodes;
 
     RemovedPerNode(PoolObservation seen, WrittenDirectories written) {

@@ -122,7 +122,7 @@ public final class StoragePlan {
         return List.copyOf(waiting);
     }
 
-    /** Sentences about nodes of the cluster that a perNode set selects and that get no storage node. */
+    /** Sentences about Kubernetes nodes that a perNode set selects and that get no storage node. */
     public List<String> leftOut() {
         return List.copyOf(leftOut);
     }

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** The new image is on the nodes of the cluster before anything is stopped for it. */
+/** The new image is on the Kubernetes nodes before anything is stopped for it. */
 class ImagePullsTest {
     private static final Duration OVERDUE = Duration.ofMinutes(11);
 

@@ -72,10 +72,10 @@ final class RollMember {
 
     Member.Where where = Member.Where.PLACED;
 
-    /** Whether what it holds is there again when its pod is made anew. */
+    /** Whether what it holds is there again when its pod is recreated. */
     boolean outlives;
 
-    /** Its pod gets another name each time it is made anew. */
+    /** Its pod gets another name each time it is recreated. */
     boolean ofDaemonSet;
 
     RollMember(String name, String image) {
@@ -128,7 +128,7 @@ final class RollMember {
         return !state.equals(READY);
     }
 
-    /** The pod is deleted and made anew, empty. */
+    /** The pod is deleted and recreated, empty. */
     void replace(String known, String other) {
         if (!known.equals(uidText())) {
             return;
@@ -165,7 +165,7 @@ final class RollMember {
         }
     }
 
-    /** Its machine has started anew: what was in memory is lost. */
+    /** Its machine has restarted: what was in memory is lost. */
     void reboots() {
         where = Member.Where.PLACED;
         running = image;
@@ -287,7 +287,7 @@ final class RollMember {
                         .findFirst());
     }
 
-    /** Its container, which is started anew before its kubelet knows of another image. */
+    /** Its container, which is restarted before its kubelet knows of another image. */
     void crashes() {
         restarts++;
         comeBack();

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class FailureDomainsTest {
-    /** Storage nodes a, b, c on nodes of the cluster NAME@ZONE. */
+    /** Storage nodes a, b, c on Kubernetes nodes NAME@ZONE. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', nullValues = "-", textBlock = """
             n1 n1 n2             | n1 n1 n2    | no zones: what is on one node fails together

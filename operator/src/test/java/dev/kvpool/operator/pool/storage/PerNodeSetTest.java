@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** One storage node on every matching node of the cluster, and none lost because a node or the spec changed. */
+/** One storage node on every matching Kubernetes node, and none lost because a node or the spec changed. */
 class PerNodeSetTest {
     private static final String FAST = "{storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {disk: fast}}}]}";
     private static final String FAST_REPLACE =

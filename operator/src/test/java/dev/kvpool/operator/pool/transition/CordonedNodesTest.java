@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Storage nodes whose nodes of the cluster are cordoned: evicted when nothing is lost with them, and not kept for ever. */
+/** Storage nodes whose Kubernetes nodes are cordoned: evicted when nothing is lost with them, and not kept for ever. */
 class CordonedNodesTest {
     private static final int ENOUGH = 40;
     private static final DrainSpec PATIENT = new DrainSpec("1m", LeftoverPolicy.WAIT, "1440m");
@@ -346,7 +346,7 @@ class CordonedNodesTest {
         return IntStream.range(0, 200);
     }
 
-    /** Nodes of the cluster are cordoned and uncordoned, leaders change, steps of upgrades come between: nothing is lost. */
+    /** Kubernetes nodes are cordoned and uncordoned, leaders change, steps of upgrades come between: nothing is lost. */
     @ParameterizedTest
     @MethodSource("seeds")
     void nothingIsEvictedWithSomethingInItAndEverybodyIsServedInTheEnd(int seed) {

@@ -45,7 +45,7 @@ final class DrainPool {
         /** Objects the leader saw there last. */
         long holds;
 
-        /** Node of the cluster its pod is on. */
+        /** Kubernetes node its pod is on. */
         String host;
 
         /** Whether what it holds outlives its pod. */
@@ -84,7 +84,7 @@ final class DrainPool {
     /** Nodes whose pods were evicted, with what they still held alone. */
     final List<String> evicted = new ArrayList<>();
 
-    /** Nodes that were made anew, with what they still held alone. */
+    /** Nodes that were recreated, with what they still held alone. */
     final List<String> madeAnew = new ArrayList<>();
 
     private final TreeMap<String, Node> members = new TreeMap<>();
@@ -137,7 +137,7 @@ final class DrainPool {
         return this;
     }
 
-    /** These nodes of the cluster are cordoned, and no others; storage node s-1 is on k-1, and so on. */
+    /** These Kubernetes nodes are cordoned, and no others; storage node s-1 is on k-1, and so on. */
     DrainPool cordoned(String... hosts) {
         cordoned.clear();
         cordoned.addAll(List.of(hosts));
@@ -196,7 +196,7 @@ final class DrainPool {
         return this;
     }
 
-    /** What nodes of the cluster have that are as good as cordoned. */
+    /** What Kubernetes nodes have that are as good as cordoned. */
     DrainPool tainted(String key) {
         taint = key;
         return this;
@@ -331,7 +331,7 @@ final class DrainPool {
         return other;
     }
 
-    /** It comes back empty, or with what outlived its pod, on a node of the cluster that is not cordoned. */
+    /** It comes back empty, or with what outlived its pod, on a Kubernetes node that is not cordoned. */
     private void evict(String id) {
         Node member = members.get(id);
         if (member == null || member.perNode || !cordoned.contains(member.host)) {

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Which nodes of the cluster the pods of a perNode set may be on, as terms of a node affinity, of which one must match:
+ * Which Kubernetes nodes the pods of a perNode set may be on, as terms of a node affinity, of which one must match:
  * the set's selector joined with each term of its own affinity, and the nodes that keep their storage node, by name.
  */
 public final class PerNodeTerms {
