@@ -18,6 +18,7 @@ import io.fabric8.kubernetes.api.model.apps.Deployment;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Reader;
+import java.io.StringReader;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -230,6 +231,50 @@ class PlanOfAFileTest {
                     .contains("Pool fresh in namespace plan-of-a-file would be", "create StatefulSet fresh-a")
                     .doesNotContain("TransferEngineMissing");
         }
+    }
+
+    /** It may be refused, or be of a pool of which this user knows nothing. */
+    @Test
+    void ofTheEnginesInTheFileOfAPoolThoseCountThatItNames() throws IOException {
+        Path file = file("KvCachePool", "fresh", "{storage: [{name: a, capacity: 1Gi}]}");
+        Files.writeString(file, Files.readString(file) + """
+                ---
+                {apiVersion: kvpool.dev/v1alpha1, kind: TransferEngine, metadata: {name: unused}, spec: {protocols: [smoke]}}
+                """);
+
+        assertThat(planOf("--pool", file)).as(err.toString()).isZero();
+    }
+
+    @Test
+    void allEnginesOfAFileArePlannedTogether() throws IOException {
+        Path file = engine("fast", "{protocols: [ucx, tcp]}");
+        Files.writeString(file, Files.readString(file) + """
+                ---
+                {apiVersion: kvpool.dev/v1alpha1, kind: TransferEngine, metadata: {name: slow}, spec: {protocols: [tcp]}}
+                """);
+
+        assertThat(planOf("--engine", file)).as(err.toString()).isZero();
+        assertThat(out.toString()).contains("Pool demo in namespace plan-of-a-file would be");
+    }
+
+    @Test
+    void aFileMayComeFromAnotherCommand() throws IOException {
+        String text =
+                Files.readString(file("KvCachePool", "demo", "{paused: true, storage: [{name: a, capacity: 1Gi}]}"));
+
+        int code = new KubectlKvpool(
+                        options -> new Cluster(ApiServer.shared().client(pods), NAMESPACE), new StringReader(text))
+                .run(
+                        new PrintWriter(out, true),
+                        new PrintWriter(err, true),
+                        "plan",
+                        "--operator-namespace",
+                        NAMESPACE,
+                        "--pool",
+                        "-");
+
+        assertThat(code).as(err.toString()).isZero();
+        assertThat(out.toString()).contains("Pool demo in namespace plan-of-a-file would be");
     }
 
     /** The role edit of one namespace says nothing of the operator's. */

@@ -71,10 +71,12 @@ final class KubectlApply {
                 .map(ObjectNode.class::cast);
     }
 
-    /** Who applied it on the server's side last, kubectl before others. */
+    /** Who applied its spec on the server's side last, kubectl before others. Tools that label what others apply do so too. */
     private static Optional<String> manager(GenericKubernetesResource actual) {
         return actual.getMetadata().getManagedFields().stream()
                 .filter(entry -> "Apply".equals(entry.getOperation()) && entry.getSubresource() == null)
+                .filter(entry -> entry.getFieldsV1() != null
+                        && entry.getFieldsV1().getAdditionalProperties().containsKey("f:spec"))
                 .max(Comparator.comparing((ManagedFieldsEntry entry) -> KUBECTL.equals(entry.getManager()))
                         .thenComparing(entry -> Objects.requireNonNullElse(entry.getTime(), "")))
                 .map(ManagedFieldsEntry::getManager);

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
@@ -24,7 +25,8 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
  * is stored. Objects of other kinds in the same file say nothing of pools.
  */
 public final class SpecFile {
-    private static final Pattern BETWEEN_DOCUMENTS = Pattern.compile("(?m)^---(?:[ \\t].*)?$");
+    /** An object may begin on the line of its separator. */
+    private static final Pattern BEFORE_A_DOCUMENT = Pattern.compile("(?m)^(?=---(?:[ \\t]|$))");
 
     private final Path file;
     private final Cluster on;
@@ -42,16 +44,21 @@ public final class SpecFile {
      * @throws PluginException when it cannot be read or holds no objects
      */
     public static SpecFile of(Path file, Cluster on) {
+        try {
+            return of(file, Files.readString(file), on);
+        } catch (IOException e) {
+            throw new PluginException("%s cannot be read: %s".formatted(file, e));
+        }
+    }
+
+    /** The same of what was read from somewhere else. */
+    public static SpecFile of(Path file, String content, Cluster on) {
         List<GenericKubernetesResource> objects = new ArrayList<>();
         KubernetesSerialization text = on.client().getKubernetesSerialization();
         try {
-            for (String document : BETWEEN_DOCUMENTS.split(Files.readString(file), -1)) {
-                if (document.lines().anyMatch(line -> !line.isBlank() && !line.startsWith("#"))) {
-                    objects.addAll(listed(text.unmarshal(document, GenericKubernetesResource.class), text));
-                }
+            for (String document : BEFORE_A_DOCUMENT.split(content, -1)) {
+                objects.addAll(listed(text.unmarshal(document, GenericKubernetesResource.class), text));
             }
-        } catch (IOException e) {
-            throw new PluginException("%s cannot be read: %s".formatted(file, e));
         } catch (IllegalArgumentException | KubernetesClientException | YamlEngineException e) {
             throw new PluginException("%s does not hold objects in YAML or JSON".formatted(file));
         }
@@ -81,6 +88,37 @@ public final class SpecFile {
      * @throws PluginException when there is none or are several, when it is for another namespace, or the API server refuses it
      */
     public <R extends HasMetadata> R one(Class<R> kind) {
+        List<GenericKubernetesResource> found = some(kind);
+        if (found.size() > 1) {
+            throw new PluginException("%s holds several objects of kind %s (%s): give each a file of its own"
+                    .formatted(
+                            file,
+                            HasMetadata.getKind(kind),
+                            found.stream().map(this::name).collect(Collectors.joining(", "))));
+        }
+        return stored(found.getFirst(), kind);
+    }
+
+    /** Those of a kind that are of the cluster's namespace and whose names are asked for: others are not asked of the API server. */
+    public <R extends HasMetadata> List<R> all(Class<R> kind, Predicate<String> asked) {
+        return of(kind).stream()
+                .filter(wanted -> asked.test(name(wanted)) && namespace(wanted).equals(on.namespace()))
+                .map(wanted -> stored(wanted, kind))
+                .toList();
+    }
+
+    /**
+     * All of a kind that are of the cluster's namespace.
+     *
+     * @throws PluginException when there is none
+     */
+    public <R extends HasMetadata> List<R> all(Class<R> kind) {
+        List<GenericKubernetesResource> found = some(kind);
+        List<R> here = all(kind, any -> true);
+        return here.isEmpty() ? List.of(stored(found.getFirst(), kind)) : here;
+    }
+
+    private List<GenericKubernetesResource> some(Class<? extends HasMetadata> kind) {
         List<GenericKubernetesResource> found = of(kind);
         if (found.isEmpty()) {
             throw new PluginException("%s holds %s, and no %s of %s"
@@ -93,19 +131,7 @@ public final class SpecFile {
                             HasMetadata.getKind(kind),
                             ApiGroup.API_VERSION));
         }
-        if (found.size() > 1) {
-            throw new PluginException("%s holds several objects of kind %s (%s): give each a file of its own"
-                    .formatted(
-                            file,
-                            HasMetadata.getKind(kind),
-                            found.stream().map(this::name).collect(Collectors.joining(", "))));
-        }
-        return stored(found.getFirst(), kind);
-    }
-
-    /** All of a kind. */
-    public <R extends HasMetadata> List<R> all(Class<R> kind) {
-        return of(kind).stream().map(wanted -> stored(wanted, kind)).toList();
+        return found;
     }
 
     private List<GenericKubernetesResource> of(Class<? extends HasMetadata> kind) {
@@ -122,9 +148,13 @@ public final class SpecFile {
         return wanted.getMetadata().getName();
     }
 
+    private String namespace(GenericKubernetesResource wanted) {
+        return Objects.requireNonNullElse(wanted.getMetadata().getNamespace(), on.namespace());
+    }
+
     private <R extends HasMetadata> R stored(GenericKubernetesResource wanted, Class<R> kind) {
         String name = name(wanted);
-        String namespace = Objects.requireNonNullElse(wanted.getMetadata().getNamespace(), on.namespace());
+        String namespace = namespace(wanted);
         if (!namespace.equals(on.namespace())) {
             throw new PluginException("%s of %s is for namespace %s, and this is about namespace %s; -n names another"
                     .formatted(name, file, namespace, on.namespace()));

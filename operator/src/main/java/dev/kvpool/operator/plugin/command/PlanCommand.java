@@ -10,6 +10,7 @@ import dev.kvpool.operator.plugin.cluster.SpecFile;
 import dev.kvpool.operator.plugin.failure.PluginException;
 import dev.kvpool.operator.plugin.plan.PlanText;
 import dev.kvpool.operator.plugin.plan.PlanView;
+import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.Foresight;
@@ -24,6 +25,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -50,13 +52,13 @@ public final class PlanCommand extends PoolCommand {
     @Option(
             names = "--engine",
             paramLabel = "FILE",
-            description = "A TransferEngine as it might be applied, in YAML or JSON.")
+            description = "TransferEngines as they might be applied, in YAML or JSON; - is standard input.")
     private Path engineFile;
 
     @Option(
             names = "--pool",
             paramLabel = "FILE",
-            description = "A KvCachePool as it might be applied, in YAML or JSON.")
+            description = "A KvCachePool as it might be applied, in YAML or JSON; - is standard input.")
     private Path poolFile;
 
     @Option(
@@ -79,9 +81,17 @@ public final class PlanCommand extends PoolCommand {
             List<PlanView> views = ofEngine(on, settings);
             output.write(out, views, views.stream().map(PlanText::ofChange).collect(Collectors.joining("\n")));
         } else if (poolFile != null) {
-            SpecFile file = SpecFile.of(poolFile, on);
+            SpecFile file = read(poolFile, on);
+            KvCachePool changed = file.one(KvCachePool.class);
             PlanView view = change(
-                    on, on.reader().changed(file.one(KvCachePool.class), file.all(TransferEngine.class)), settings);
+                    on,
+                    on.reader()
+                            .changed(
+                                    changed,
+                                    file.all(
+                                            TransferEngine.class,
+                                            changed.getSpec().transferEngines()::contains)),
+                    settings);
             output.write(out, view, PlanText.ofChange(view));
         } else {
             PlanView view = view(on, pool, settings);
@@ -100,19 +110,24 @@ public final class PlanCommand extends PoolCommand {
                 status(seen, problems, plan, settings));
     }
 
+    private SpecFile read(Path file, Cluster on) {
+        return file.toString().equals("-") ? SpecFile.of(Path.of("stdin"), allTyped(), on) : SpecFile.of(file, on);
+    }
+
     private List<PlanView> ofEngine(Cluster on, OperatorSettings settings) {
-        SpecFile file = SpecFile.of(engineFile, on);
-        TransferEngine engine = file.one(TransferEngine.class);
-        String name = engine.getMetadata().getName();
-        List<KvCachePool> users = users(on, file.all(KvCachePool.class));
+        SpecFile file = read(engineFile, on);
+        List<TransferEngine> engines = file.all(TransferEngine.class);
+        Set<String> names =
+                engines.stream().map(engine -> engine.getMetadata().getName()).collect(Collectors.toSet());
+        List<KvCachePool> users = users(on, file.all(KvCachePool.class, any -> true));
         List<KvCachePool> pools = users.stream()
-                .filter(user -> user.getSpec().transferEngines().contains(name))
+                .filter(user -> user.getSpec().transferEngines().stream().anyMatch(names::contains))
                 .toList();
         if (pools.isEmpty()) {
             throw new PluginException("%s is TransferEngine %s, which %s does not use; used there: %s"
                     .formatted(
                             engineFile,
-                            name,
+                            NameList.of(names.stream().sorted().toList()),
                             pool == null ? "any pool of namespace " + on.namespace() : "pool " + pool,
                             users.stream()
                                     .map(user -> user.getSpec().transferEngines())
@@ -121,7 +136,7 @@ public final class PlanCommand extends PoolCommand {
                                     .collect(Collectors.joining(", "))));
         }
         return pools.stream()
-                .map(user -> change(on, on.reader().changed(user, List.of(engine)), settings))
+                .map(user -> change(on, on.reader().changed(user, engines), settings))
                 .toList();
     }
 

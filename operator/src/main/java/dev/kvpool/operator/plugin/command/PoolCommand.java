@@ -7,6 +7,8 @@ import dev.kvpool.operator.plugin.cluster.Clusters;
 import java.io.PrintWriter;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -46,6 +48,13 @@ public abstract class PoolCommand implements Callable<Integer> {
         err.flush();
         return Objects.requireNonNullElse(((Clusters) spec.root().userObject()).typed(), "")
                 .strip();
+    }
+
+    /** What others write to this process, to its end. */
+    protected final String allTyped() {
+        return Stream.generate(((Clusters) spec.root().userObject())::typed)
+                .takeWhile(Objects::nonNull)
+                .collect(Collectors.joining("\n"));
     }
 
     /** Does it; what it answers goes to {@code out}. */

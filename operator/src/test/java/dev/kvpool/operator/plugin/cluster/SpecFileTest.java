@@ -10,6 +10,7 @@ import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.apiserver.ApiServer;
 import dev.kvpool.operator.plugin.failure.PluginException;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
@@ -110,6 +111,22 @@ class SpecFileTest {
         assertThat(applied(PLAIN).onDataLoss()).isEqualTo(DataLossPolicy.WAIT);
     }
 
+    /** It labels what others apply, and so has applied something itself. */
+    @Test
+    void aToolThatAppliedNoSpecIsNotTheOneThatAppliesTheFile() throws IOException {
+        client.resource(pool(PLAIN.replace("]", ", {name: b, capacity: 1Gi}]"), Map.of()))
+                .create();
+        client.resource(client.getKubernetesSerialization()
+                        .unmarshal(
+                                "--- {apiVersion: kvpool.dev/v1alpha1, kind: KvCachePool, metadata: {name: demo, labels: {team: caches}}}",
+                                GenericKubernetesResource.class))
+                .inNamespace(namespace)
+                .fieldManager("policies")
+                .serverSideApply();
+
+        assertThat(applied(PLAIN).storage()).hasSize(1);
+    }
+
     @Test
     void conflictsAreToldAsKubectlTellsThem() {
         client.resource(pool(PLAIN, Map.of())).fieldManager("kubectl").serverSideApply();
@@ -135,6 +152,11 @@ class SpecFileTest {
                 kind: List
                 items:
                 - {apiVersion: kvpool.dev/v1alpha1, kind: TransferEngine, metadata: {name: fast}, spec: {protocols: [tcp]}}
+                --- {apiVersion: kvpool.dev/v1alpha1, kind: TransferEngine, metadata: {name: slow}, spec: {protocols: [tcp]}}
+                ---
+                apiVersion: kvpool.dev/v1alpha1
+                kind: TransferEngine
+                metadata: {name: fast, namespace: elsewhere}
                 ---
                 apiVersion: kvpool.dev/v1alpha1
                 kind: KvCachePool
@@ -148,7 +170,7 @@ class SpecFileTest {
         assertThat(read.one(KvCachePool.class).getMetadata().getName()).isEqualTo("demo");
         assertThat(read.all(TransferEngine.class))
                 .extracting(engine -> engine.getMetadata().getName())
-                .containsExactly("fast");
+                .containsExactly("fast", "slow");
     }
 
     @Test
