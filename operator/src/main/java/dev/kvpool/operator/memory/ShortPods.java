@@ -91,6 +91,7 @@ public final class ShortPods extends BeanDeserializerModifier {
         private static PodStatus shortened(PodStatus whole) {
             PodStatus status = new PodStatus();
             status.setPodIP(whole.getPodIP());
+            status.setStartTime(whole.getStartTime());
             status.setConditions(each(whole.getConditions(), condition -> condition));
             status.setContainerStatuses(each(whole.getContainerStatuses(), Shortening::shortened));
             status.setInitContainerStatuses(each(whole.getInitContainerStatuses(), it -> it).stream()

@@ -51,8 +51,6 @@ public final class ApiServer {
 
     private static ApiServer shared;
 
-    private static final String EDITOR = "editor";
-
     /** Whose rights the chart describes. */
     public static final String OPERATOR_USER = "system:serviceaccount:kvpool-system:kvpool";
 
@@ -124,19 +122,28 @@ public final class ApiServer {
 
     /** A client of a user with what the chart adds to the roles view and edit; no controller of this server joins them. */
     public KubernetesClient editorClient() {
+        return clientOf("editor", "kvpool-view", "kvpool-edit");
+    }
+
+    /** A client of a user with what Kubernetes itself has in the role view. */
+    public KubernetesClient viewerClient() {
+        return clientOf("viewer", "system:aggregate-to-view");
+    }
+
+    private KubernetesClient clientOf(String user, String... roles) {
         try (KubernetesClient admin = client()) {
-            for (String role : List.of("view", "edit")) {
+            for (String role : roles) {
                 admin.resource(new ClusterRoleBindingBuilder()
                                 .withNewMetadata()
-                                .withName("test-" + role)
+                                .withName("test-%s-%s".formatted(user, role))
                                 .endMetadata()
-                                .withNewRoleRef("rbac.authorization.k8s.io", "ClusterRole", "kvpool-" + role)
-                                .addNewSubject("rbac.authorization.k8s.io", "User", EDITOR, null)
+                                .withNewRoleRef("rbac.authorization.k8s.io", "ClusterRole", role)
+                                .addNewSubject("rbac.authorization.k8s.io", "User", user, null)
                                 .build())
                         .serverSideApply();
             }
         }
-        return clientOf(EDITOR, url(), new KubernetesSerialization(), new RequestedRights());
+        return clientOf(user, url(), new KubernetesSerialization(), new RequestedRights());
     }
 
     private static KubernetesSerialization asTheOperatorReads() {

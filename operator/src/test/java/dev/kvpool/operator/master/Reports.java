@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.master;
 
+import dev.kvpool.operator.Altered;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -45,38 +46,20 @@ public final class Reports {
 
     /** The same report by a leader that says how it came to lead. */
     public static PoolReport after(PoolReport.Takeover takeover, PoolReport report) {
-        return with(
-                report,
-                report.unavailableObjects(),
-                report.underReplicatedObjects(),
-                takeover,
-                report.cacheRules(),
-                report.index(),
-                report.register());
+        return Altered.of(report).with("takeover", takeover).build();
     }
 
     /** The same report by a master that goes by these rules of the cache. */
     public static PoolReport goingBy(PoolReport.CacheRules rules, PoolReport report) {
-        return with(
-                report,
-                report.unavailableObjects(),
-                report.underReplicatedObjects(),
-                report.takeover(),
-                rules,
-                report.index(),
-                report.register());
+        return Altered.of(report).with("cacheRules", rules).build();
     }
 
     /** The same report, with so many objects that cannot be read, and that have too few copies. */
     public static PoolReport missing(long unavailable, long underReplicated, PoolReport report) {
-        return with(
-                report,
-                unavailable,
-                underReplicated,
-                report.takeover(),
-                report.cacheRules(),
-                report.index(),
-                report.register());
+        return Altered.of(report)
+                .with("unavailableObjects", unavailable)
+                .with("underReplicatedObjects", underReplicated)
+                .build();
     }
 
     /** The same report by a leader that has met none of those who know what was removed while others were away. */
@@ -92,83 +75,19 @@ public final class Reports {
     private static PoolReport behind(boolean awaits, List<String> witnesses, List<String> behind, PoolReport report) {
         Map<String, PoolReport.Behind> since = new TreeMap<>();
         behind.forEach(id -> since.put(id, new PoolReport.Behind("2026-01-01T11:00:00Z")));
-        PoolReport.Register register = new PoolReport.Register(awaits, since, witnesses);
-        return with(
-                report,
-                report.unavailableObjects(),
-                report.underReplicatedObjects(),
-                report.takeover(),
-                report.cacheRules(),
-                report.index(),
-                register);
+        return Altered.of(report)
+                .with("register", new PoolReport.Register(awaits, since, witnesses))
+                .build();
     }
 
     /** The same report by a master whose index is full. */
     public static PoolReport full(String problem, PoolReport report) {
-        return with(
-                report,
-                report.unavailableObjects(),
-                report.underReplicatedObjects(),
-                report.takeover(),
-                report.cacheRules(),
-                new PoolReport.Index(problem),
-                report.register());
+        return Altered.of(report).with("index", new PoolReport.Index(problem)).build();
     }
 
     /** The same report by a master that signs certificates and says what they hang on. */
     public static PoolReport trusting(PoolReport.Trust trust, PoolReport report) {
-        return with(
-                report,
-                report.unavailableObjects(),
-                report.underReplicatedObjects(),
-                report.takeover(),
-                report.cacheRules(),
-                report.index(),
-                report.register(),
-                trust);
-    }
-
-    private static PoolReport with(
-            PoolReport report,
-            long unavailable,
-            long underReplicated,
-            PoolReport.Takeover takeover,
-            PoolReport.CacheRules rules,
-            PoolReport.Index index,
-            PoolReport.Register register) {
-        return with(report, unavailable, underReplicated, takeover, rules, index, register, report.trust());
-    }
-
-    private static PoolReport with(
-            PoolReport report,
-            long unavailable,
-            long underReplicated,
-            PoolReport.Takeover takeover,
-            PoolReport.CacheRules rules,
-            PoolReport.Index index,
-            PoolReport.Register register,
-            PoolReport.Trust trust) {
-        return new PoolReport(
-                report.poolId(),
-                report.name(),
-                report.role(),
-                report.state(),
-                report.epoch(),
-                report.version(),
-                report.capacityBytes(),
-                report.sharedCapacityBytes(),
-                report.usedBytes(),
-                report.objects(),
-                unavailable,
-                underReplicated,
-                report.nodes(),
-                takeover,
-                report.active(),
-                report.clientVersions(),
-                rules,
-                index,
-                register,
-                trust);
+        return Altered.of(report).with("trust", trust).build();
     }
 
     public static PoolReport.Node node(
@@ -246,23 +165,6 @@ public final class Reports {
 
     /** The same node, whose disk is off. */
     public static PoolReport.Node withoutSsd(String problem, PoolReport.Node node) {
-        return new PoolReport.Node(
-                node.id(),
-                node.state(),
-                node.reason(),
-                node.isTransient(),
-                node.usedBytes(),
-                node.objects(),
-                node.product(),
-                node.protocols(),
-                node.incarnation(),
-                node.committed(),
-                node.restored(),
-                node.lostAtReturn(),
-                node.objectsLeft(),
-                node.leftovers(),
-                node.version(),
-                node.active(),
-                new PoolReport.Ssd(problem));
+        return Altered.of(node).with("ssd", new PoolReport.Ssd(problem)).build();
     }
 }

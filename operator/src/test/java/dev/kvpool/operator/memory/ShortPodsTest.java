@@ -38,7 +38,8 @@ class ShortPodsTest {
             {"containerStatuses": [{"name": "master", "restartCount": 0,
               "state": {"waiting": {"reason": "ErrImagePull", "message": "not found"}},
               "lastState": {"terminated": {"exitCode": 0, "reason": "Completed", "message": "told to end"}}}]}""", """
-            {"conditions": [{"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-01T12:00:00Z"}],
+            {"startTime": "2026-01-01T11:59:59Z",
+              "conditions": [{"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-01T12:00:00Z"}],
               "containerStatuses": [{"name": "master", "restartCount": 1, "ready": true, "image": "kvpool:1",
                 "state": {"running": {"startedAt": "2026-01-01T12:00:00Z"}},
                 "lastState": {"terminated": {"exitCode": 1, "message": "some line\\nit has no certificate"}}}]}""");

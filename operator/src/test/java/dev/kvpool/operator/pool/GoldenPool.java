@@ -88,7 +88,7 @@ record GoldenPool(Path directory) {
                 Optional.empty(),
                 Optional.empty(),
                 Map.of(),
-                Map.of(),
+                List.of(),
                 Instant.EPOCH,
                 Instant.EPOCH);
     }

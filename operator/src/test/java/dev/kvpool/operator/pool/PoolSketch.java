@@ -13,6 +13,7 @@ import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.status.VersionStatus;
 import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
+import dev.kvpool.operator.Altered;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
@@ -30,6 +31,7 @@ import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.observation.PortClaim;
+import dev.kvpool.operator.pool.observation.Refusal;
 import dev.kvpool.operator.pool.observation.SickNpus;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.plan.PoolPlanner;
@@ -87,7 +89,7 @@ public final class PoolSketch {
     private final List<ObservedNode> nodes = new ArrayList<>();
     private final List<PortClaim> portClaims = new ArrayList<>();
     private final Map<String, MasterAnswer> answers = new HashMap<>();
-    private final Map<String, String> refusals = new TreeMap<>();
+    private final List<Refusal> refusals = new ArrayList<>();
     private final List<TransferEngine> engines = new ArrayList<>();
     private Optional<Leadership> leadership = Optional.empty();
     private Optional<String> podSecurity = Optional.empty();
@@ -294,7 +296,7 @@ public final class PoolSketch {
 
     /** Kubernetes cannot create pods of a workload. */
     public PoolSketch refused(String workload, String why) {
-        refusals.put(workload, why);
+        refusals.add(new Refusal(workload, "", why));
         return this;
     }
 
@@ -419,133 +421,91 @@ public final class PoolSketch {
 
     private static ObservedPod pod(
             String name, String role, String set, boolean started, String node, boolean perNode, String settings) {
-        return pod(name, role, set, started, node, perNode, settings, Optional.empty());
+        return seen(name, "uid-" + name, role, set)
+                .with("ip", "10.0.0.1")
+                .with("started", started)
+                .with("ready", started)
+                .with("node", node)
+                .with("perNode", perNode)
+                .with("settings", settings)
+                .with("image", IMAGE)
+                .with("specImage", IMAGE)
+                .with("runningSince", Optional.of(NOON.minusSeconds(60)).filter(any -> started))
+                .with("running", started ? IMAGE : "")
+                .build();
     }
 
-    private static ObservedPod pod(
-            String name,
-            String role,
-            String set,
-            boolean started,
-            String node,
-            boolean perNode,
-            String settings,
-            Optional<DeviceCheck> devices) {
-        return new ObservedPod(
+    /** A running pod of which a test says what is otherwise. */
+    public static Altered<ObservedPod> seen(String name, String uid, String role, String set) {
+        return Altered.of(new ObservedPod(
                 name,
-                "uid-" + name,
+                uid,
                 role,
                 set,
-                "10.0.0.1",
-                started,
-                started,
+                "",
+                true,
+                true,
+                true,
                 false,
                 false,
                 Optional.empty(),
-                node,
-                perNode,
-                settings,
+                "",
+                false,
                 "",
                 "",
-                IMAGE,
-                IMAGE,
+                "",
+                "",
+                "",
                 0,
                 Optional.empty(),
-                started ? Optional.of(NOON.minusSeconds(60)) : Optional.empty(),
-                started ? IMAGE : "",
+                Optional.empty(),
+                "",
                 List.of(),
                 SecurityMode.OFF,
                 "",
-                devices,
+                Optional.empty(),
                 false,
                 "",
                 false,
-                "");
+                ""));
     }
 
     /** A running storage pod that found this of its NPUs. */
     public static ObservedPod checked(String name, String set, DeviceCheck found) {
-        return pod(name, PoolLabels.ROLE_STORAGE, set, true, "worker", false, "new", Optional.of(found));
+        return Altered.of(pod(name, PoolLabels.ROLE_STORAGE, set, true, "new"))
+                .with("devices", Optional.of(found))
+                .build();
     }
 
     /** The same pod, on its way up or broken. */
     public static ObservedPod notReady(ObservedPod pod) {
-        return notReady(pod, pod.image(), pod.restarts(), pod.ended());
+        return Altered.of(pod)
+                .with("ready", false)
+                .with("runningSince", Optional.empty())
+                .build();
     }
 
     /** The same pod with this image, after its container has ended. */
     public static ObservedPod ended(ObservedPod pod, String image, ObservedPod.Ended how) {
-        return notReady(pod, image, 0, Optional.of(how));
+        return Altered.of(withImage(image, notReady(pod)))
+                .with("restarts", 0)
+                .with("ended", Optional.of(how))
+                .build();
     }
 
     /** The same pod, whose container runs since then. */
     public static ObservedPod running(ObservedPod pod, Optional<Instant> since) {
-        return with(pod, pod.ready(), pod.image(), pod.restarts(), pod.ended(), since);
+        return Altered.of(pod).with("runningSince", since).build();
     }
 
     /** The same pod with another image, running. */
     public static ObservedPod withImage(String image, ObservedPod pod) {
-        return with(pod, pod.ready(), image, pod.restarts(), pod.ended(), pod.runningSince());
-    }
-
-    private static ObservedPod notReady(
-            ObservedPod pod, String image, int restarts, Optional<ObservedPod.Ended> ended) {
-        return with(pod, false, image, restarts, ended, Optional.empty());
+        return Altered.of(pod).with("image", image).with("specImage", image).build();
     }
 
     /** Another pod in the place of that one. */
     public static ObservedPod again(ObservedPod pod) {
-        return with(pod, "uid-of-next", pod.ready(), pod.image(), pod.restarts(), pod.ended(), pod.runningSince());
-    }
-
-    private static ObservedPod with(
-            ObservedPod pod,
-            boolean ready,
-            String image,
-            int restarts,
-            Optional<ObservedPod.Ended> ended,
-            Optional<Instant> runningSince) {
-        return with(pod, pod.uid(), ready, image, restarts, ended, runningSince);
-    }
-
-    private static ObservedPod with(
-            ObservedPod pod,
-            String uid,
-            boolean ready,
-            String image,
-            int restarts,
-            Optional<ObservedPod.Ended> ended,
-            Optional<Instant> runningSince) {
-        return new ObservedPod(
-                pod.name(),
-                uid,
-                pod.role(),
-                pod.set(),
-                pod.ip(),
-                pod.started(),
-                ready,
-                pod.leaderLabel(),
-                pod.evictable(),
-                pod.goneBy(),
-                pod.node(),
-                pod.perNode(),
-                pod.settings(),
-                pod.asked(),
-                pod.trouble(),
-                image,
-                image,
-                restarts,
-                ended,
-                runningSince,
-                pod.running(),
-                pod.pullSecrets(),
-                pod.security(),
-                pod.authority(),
-                pod.devices(),
-                pod.ofDirectory(),
-                pod.trustDomain(),
-                pod.notBegun(),
-                pod.serviceAccount());
+        return Altered.of(pod).with("uid", "uid-of-next").build();
     }
 
     public static PoolReport leader(List<PoolReport.Node> nodes) {

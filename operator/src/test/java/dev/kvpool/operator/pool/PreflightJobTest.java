@@ -7,6 +7,7 @@ import dev.kvpool.api.v1alpha1.pod.PodTemplate;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.ConfigMapProjection;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.VolumeProjection;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.List;
@@ -57,7 +58,7 @@ class PreflightJobTest {
         String template = """
                 {nodeSelector: {pool: infra}, tolerations: [{key: infra, operator: Exists}], priorityClassName: cache,
                  schedulerName: volcano, runtimeClassName: kata, securityContext: {runAsUser: 1234},
-                 containerSecurityContext: {runAsGroup: 1235},
+                 containerSecurityContext: {runAsGroup: 1235}, labels: {team: caches}, annotations: {sidecar.istio.io/inject: 'false'},
                  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
                    {matchExpressions: [{key: zone, operator: Exists}]}]}},
                   podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname}]}}}""";
@@ -69,12 +70,18 @@ class PreflightJobTest {
                 .masters(1, 1, PoolSketch.leader(List.of()));
         PodTemplate masters = sketch.observation().spec().masters().podTemplate();
 
-        PodSpec pod = sketch.plan().apply().stream()
+        PodTemplateSpec made = sketch.plan().apply().stream()
                 .filter(Job.class::isInstance)
-                .map(job -> ((Job) job).getSpec().getTemplate().getSpec())
+                .map(job -> ((Job) job).getSpec().getTemplate())
                 .findFirst()
                 .orElseThrow();
+        PodSpec pod = made.getSpec();
 
+        assertThat(made.getMetadata().getLabels())
+                .containsEntry("team", "caches")
+                .containsEntry(PoolLabels.POOL, "demo");
+        assertThat(made.getMetadata().getAnnotations()).containsEntry("sidecar.istio.io/inject", "false");
+        assertThat(pod.getServiceAccountName()).isEqualTo("demo-master");
         assertThat(pod.getNodeSelector()).isEqualTo(masters.nodeSelector());
         assertThat(pod.getTolerations()).isEqualTo(masters.tolerations());
         assertThat(pod.getPriorityClassName()).isEqualTo("cache");

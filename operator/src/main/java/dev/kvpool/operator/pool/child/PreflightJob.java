@@ -12,7 +12,6 @@ import dev.kvpool.operator.pool.child.part.TemplatedPod;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
-import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.VolumeMount;
@@ -37,16 +36,18 @@ public final class PreflightJob {
     public static Job of(PoolBlueprint pool, PreflightQuestion question) {
         JobTerms terms = JobTerms.of(pool, pool.names().preflight(), PoolLabels.ROLE_PREFLIGHT, question.image());
         // It asks the masters, so that it can be where they can.
-        PodSpec pod = TemplatedPod.beside(
-                pool.spec().masters().podTemplate(), pod(pool, question, terms).build());
-        return OneTimeJob.of(terms, TRIES_MORE, KEPT_S, pod);
+        return TemplatedPod.beside(
+                pool.spec().masters().podTemplate(),
+                OneTimeJob.of(
+                        terms, TRIES_MORE, KEPT_S, pod(pool, question, terms).build()));
     }
 
     private static PodSpecBuilder pod(PoolBlueprint pool, PreflightQuestion question, JobTerms terms) {
         PodSpecBuilder pod =
                 OneTimeJob.pod(terms, pool.platformUser(), container(pool, question, terms), ScratchVolume.volume());
         if (!isSecure(pool)) {
-            return pod;
+            // What is admitted with the masters' account may not be with another.
+            return pod.withServiceAccountName(pool.names().masters());
         }
         pod.withServiceAccountName(pool.names().preflight());
         Enrolment enrolment = new Enrolment(pool);

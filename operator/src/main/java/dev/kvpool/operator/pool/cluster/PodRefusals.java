@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.cluster;
 
-import dev.kvpool.identity.text.Quoted;
-import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedJob;
 import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.Refusal;
+import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
-import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
@@ -21,40 +20,46 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.regex.Pattern;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Why Kubernetes cannot create pods of a pool, such as a quota, an admission webhook or a claim. Its controllers say so in events of the workload
- * and nowhere else, so these are asked for while a workload lacks pods.
+ * Why Kubernetes cannot create pods of a pool. Its controllers say so in events of the workload and nowhere else, so these are asked for while a
+ * workload lacks pods: for an API server that is to read all events of a namespace, so that it is asked once in a while for all pools there.
  */
 final class PodRefusals {
-    /** Controllers try again after 16 minutes at the latest. */
-    private static final Duration FRESH = Duration.ofMinutes(20);
+    private static final Duration FRESH = Duration.ofSeconds(10);
+
+    /** Of namespaces whose pools lack nothing, nothing is kept. */
+    private static final Duration KEPT = Duration.ofMinutes(10);
 
     /** Pods of a workload that was made a moment ago are on their way: nothing is asked while many pools are made. */
     private static final Duration FIRST_PODS = Duration.ofSeconds(10);
 
-    private static final Pattern PREFIX = Pattern.compile("^(?:create .{1,600}? failed error|Error creating): ");
+    private static final String FAILED = "FailedCreate";
+    private static final String CREATED = "SuccessfulCreate";
 
-    private PodRefusals() {}
+    private final Map<String, Read> read = new ConcurrentHashMap<>();
 
-    /** What was said last, by title of the workload. */
-    static Map<String, String> of(
-            List<HasMetadata> children, List<ObservedPod> pods, KubernetesClient client, Instant now) {
-        Map<String, String> refusals = new TreeMap<>();
-        children.stream()
-                .filter(child -> lacksPods(child, pods) && isOlderThan(FIRST_PODS, child, now))
-                .forEach(child ->
-                        ofWorkload(child, client, now).ifPresent(why -> refusals.put(ObjectTitle.of(child), why)));
-        return refusals;
+    private record Read(List<Refusal.Told> told, Instant at) {
+        boolean isYoungerThan(Duration age, Instant now) {
+            return Duration.between(at, now).compareTo(age) < 0;
+        }
     }
 
-    private static boolean lacksPods(HasMetadata child, List<ObservedPod> pods) {
+    List<Refusal> of(List<HasMetadata> children, List<ObservedPod> pods, KubernetesClient client, Instant now) {
         Set<String> there = pods.stream().map(ObservedPod::name).collect(Collectors.toSet());
+        return children.stream()
+                .filter(child -> lacksPods(child, there) && isOlderThan(FIRST_PODS, child, now))
+                .flatMap(
+                        child -> Refusal.of(child, told(child.getMetadata().getNamespace(), client, now), now).stream())
+                .filter(refusal -> !there.contains(refusal.pod()))
+                .toList();
+    }
+
+    private static boolean lacksPods(HasMetadata child, Set<String> there) {
         String name = child.getMetadata().getName();
         return switch (child) {
             case StatefulSet set ->
@@ -82,32 +87,43 @@ final class PodRefusals {
         return Objects.requireNonNullElse(number, 0);
     }
 
-    private static Optional<String> ofWorkload(HasMetadata child, KubernetesClient client, Instant now) {
+    private List<Refusal.Told> told(String namespace, KubernetesClient client, Instant now) {
+        Read before = read.get(namespace);
+        if (before != null && before.isYoungerThan(FRESH, now)) {
+            return before.told();
+        }
+        read.values().removeIf(old -> !old.isYoungerThan(KEPT, now));
+        // Others take what was said before while this one asks.
+        read.put(namespace, new Read(before == null ? List.of() : before.told(), now));
+        List<Refusal.Told> told = ask(namespace, client);
+        read.put(namespace, new Read(told, now));
+        return told;
+    }
+
+    /** What was created concerns none where nothing was refused. */
+    private static List<Refusal.Told> ask(String namespace, KubernetesClient client) {
         try {
-            List<Event> events = client.events()
-                    .v1()
-                    .events()
-                    .inNamespace(child.getMetadata().getNamespace())
-                    .withField("regarding.uid", child.getMetadata().getUid())
-                    .list()
-                    .getItems();
-            // What kept one away keeps others away no more once one has been created.
-            Instant created = events.stream()
-                    .filter(event -> "SuccessfulCreate".equals(event.getReason()))
-                    .map(PodRefusals::lastSeen)
-                    .max(Comparator.naturalOrder())
-                    .orElse(Instant.EPOCH);
-            return events.stream()
-                    .filter(event -> "FailedCreate".equals(event.getReason()) && event.getNote() != null)
-                    .filter(event -> lastSeen(event).isAfter(created))
-                    .filter(event -> Duration.between(lastSeen(event), now).compareTo(FRESH) < 0)
-                    .max(Comparator.comparing(PodRefusals::lastSeen))
-                    .map(event -> Quoted.cut(
-                            PREFIX.matcher(event.getNote()).replaceFirst("").strip()));
+            List<Refusal.Told> refused = ask(namespace, FAILED, client);
+            return refused.isEmpty()
+                    ? refused
+                    : Stream.concat(refused.stream(), ask(namespace, CREATED, client).stream())
+                            .toList();
         } catch (KubernetesClientException e) {
             // A cause that cannot be had, as for a user who may see no events, keeps nothing from being decided.
-            return Optional.empty();
+            return List.of();
         }
+    }
+
+    private static List<Refusal.Told> ask(String namespace, String reason, KubernetesClient client) {
+        return client.v1().events().inNamespace(namespace).withField("reason", reason).list().getItems().stream()
+                .filter(event -> event.getMessage() != null)
+                .map(event -> new Refusal.Told(
+                        event.getInvolvedObject().getUid(),
+                        reason.equals(CREATED),
+                        event.getMessage(),
+                        lastSeen(event)))
+                .filter(told -> told.of() != null)
+                .toList();
     }
 
     private static Instant lastSeen(Event event) {
@@ -115,7 +131,7 @@ final class PodRefusals {
                         Optional.ofNullable(event.getSeries())
                                 .map(series -> series.getLastObservedTime())
                                 .map(time -> time.getTime()),
-                        Optional.ofNullable(event.getDeprecatedLastTimestamp()),
+                        Optional.ofNullable(event.getLastTimestamp()),
                         Optional.ofNullable(event.getEventTime()).map(time -> time.getTime()),
                         Optional.ofNullable(event.getMetadata().getCreationTimestamp()))
                 .flatMap(Optional::stream)

@@ -44,6 +44,7 @@ public final class PoolObserver {
     private final ApiContact contact;
     private final boolean deviceHealth;
     private final NodeNpus npus = new NodeNpus();
+    private final PodRefusals refusals = new PodRefusals();
 
     /**
      * Makes one.
@@ -81,7 +82,7 @@ public final class PoolObserver {
                 Leadership.among(children, pool),
                 podSecurity(pool, engines, context.getClient()),
                 Map.of(),
-                PodRefusals.of(children, pods, context.getClient(), now),
+                refusals.of(children, pods, context.getClient(), now),
                 watchedSince,
                 now);
         return unasked.answered(ask(unasked));

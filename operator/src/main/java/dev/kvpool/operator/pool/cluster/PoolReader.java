@@ -91,7 +91,7 @@ public final class PoolReader {
                 Leadership.among(children, pool),
                 Optional.empty(),
                 Map.of(),
-                Map.of(),
+                List.of(),
                 now,
                 now);
         return unasked.answered(ask(unasked));
@@ -114,7 +114,7 @@ public final class PoolReader {
                 Leadership.among(children, pool),
                 PoolObserver.podSecurity(pool, engines, client),
                 Map.of(),
-                PodRefusals.of(children, pods, client, now),
+                new PodRefusals().of(children, pods, client, now),
                 now,
                 now);
         return unasked.answered(ask(unasked));

@@ -84,9 +84,14 @@ public record Member(
         return ready() && !leaving() && node.filter(PoolReport.Node::serves).isPresent();
     }
 
-    /** Memory is empty before the first process; else the leader must have met the one that is, or was, there. */
+    /**
+     * Memory is empty before the first process; else the leader must have met the one that is, or was, there, or know of none, and none of
+     * this pod was ready.
+     */
     public boolean holdsNothing() {
-        return (!started() && !outlives)
+        boolean unmet = !observed.everReady()
+                && node.filter(seen -> seen.incarnation().isEmpty()).isPresent();
+        return ((!started() || unmet) && !outlives)
                 || node.filter(seen -> !seen.incarnation().isEmpty())
                         .filter(seen -> seen.objects() == 0 && seen.usedBytes() == 0)
                         .isPresent();

@@ -8,6 +8,7 @@ import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.observation.Refusal;
 import dev.kvpool.operator.pool.storage.StoragePlan;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
@@ -118,9 +119,13 @@ public record Members(
                 .collect(Collectors.toSet());
         Map<String, String> refused = new HashMap<>();
         seen.children().forEach(child -> {
-            String why = seen.refusals().get(ObjectTitle.of(child));
-            if (why != null) {
-                shallBe(child, seen).filter(id -> !there.contains(id)).forEach(id -> refused.put(id, why));
+            Map<String, String> why = seen.refusals().stream()
+                    .filter(refusal -> refusal.workload().equals(ObjectTitle.of(child)))
+                    .collect(Collectors.toMap(Refusal::pod, Refusal::why));
+            if (!why.isEmpty()) {
+                shallBe(child, seen)
+                        .filter(id -> !there.contains(id) && (why.containsKey(id) || why.containsKey("")))
+                        .forEach(id -> refused.put(id, why.getOrDefault(id, why.get(""))));
             }
         });
         return refused;

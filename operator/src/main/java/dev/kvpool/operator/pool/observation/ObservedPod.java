@@ -15,6 +15,7 @@ import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodStatus;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +34,7 @@ import java.util.stream.Stream;
  * @param ip its address; empty while it has none
  * @param started false while its container has never run, so that its memory is empty
  * @param ready as the kubelet says
+ * @param everReady false when it has never been ready, so that nothing was put there
  * @param leaderLabel true when it is labelled as the leader
  * @param evictable true when it is labelled as one that may be evicted
  * @param goneBy when Kubernetes has promised that it is gone, its grace included; empty while nobody has deleted it
@@ -64,6 +66,7 @@ public record ObservedPod(
         String ip,
         boolean started,
         boolean ready,
+        boolean everReady,
         boolean leaderLabel,
         boolean evictable,
         Optional<Instant> goneBy,
@@ -92,6 +95,9 @@ public record ObservedPod(
 
     /** What kubelets say of a container that ended and is to be started again, in turns with saying that it runs and that it ended. */
     private static final String BETWEEN_STARTS = "CrashLoopBackOff";
+
+    /** No process gets ready sooner. */
+    private static final Duration BEGINNING = Duration.ofSeconds(1);
 
     /** What kubelets say of containers while volumes are not mounted: the second where there are init containers. */
     private static final Set<String> BEFORE_THE_FIRST = Set.of("ContainerCreating", "PodInitializing");
@@ -124,15 +130,14 @@ public record ObservedPod(
                 Objects.requireNonNullElse(status.getPodIP(), ""),
                 own.filter(ObservedPod::hasRun).isPresent(),
                 pod.getMetadata().getDeletionTimestamp() == null && conditionIs(status, "Ready", "True"),
+                hasBeenReady(status),
                 "true".equals(labels.get(PoolLabels.LEADER)),
                 "true".equals(labels.get(PoolLabels.EVICTABLE)),
                 Optional.ofNullable(pod.getMetadata().getDeletionTimestamp()).map(Instant::parse),
                 nodeName(pod),
                 isOfDaemonSet(pod),
-                Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
-                        .getOrDefault(PoolLabels.SETTINGS, ""),
-                Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
-                        .getOrDefault(PoolLabels.ASKED, ""),
+                annotation(pod, PoolLabels.SETTINGS),
+                annotation(pod, PoolLabels.ASKED),
                 trouble(pod, status),
                 OwnContainer.wishedImage(pod.getMetadata(), pod.getSpec()),
                 OwnContainer.specImage(pod.getMetadata(), pod.getSpec()),
@@ -142,14 +147,10 @@ public record ObservedPod(
                 own.map(ContainerStatus::getImageID).orElse(""),
                 pullSecrets(pod),
                 security(pod),
-                Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
-                        .getOrDefault(PoolLabels.AUTHORITY, ""),
+                annotation(pod, PoolLabels.AUTHORITY),
                 DeviceCheck.of(status),
-                PoolLabels.OF_DIRECTORY.equals(
-                        Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
-                                .get(PoolLabels.CERTIFICATES)),
-                Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
-                        .getOrDefault(PoolLabels.TRUST_DOMAIN, ""),
+                PoolLabels.OF_DIRECTORY.equals(annotation(pod, PoolLabels.CERTIFICATES)),
+                annotation(pod, PoolLabels.TRUST_DOMAIN),
                 notBegun(pod, status),
                 pod.getSpec() == null
                         ? ""
@@ -176,6 +177,11 @@ public record ObservedPod(
         return Integer.parseInt(name.substring(name.lastIndexOf('-') + 1));
     }
 
+    private static String annotation(Pod pod, String name) {
+        return Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
+                .getOrDefault(name, "");
+    }
+
     private static String nodeName(Pod pod) {
         return pod.getSpec() == null
                 ? ""
@@ -191,8 +197,7 @@ public record ObservedPod(
     }
 
     private static SecurityMode security(Pod pod) {
-        String word = Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
-                .get(PoolLabels.TLS);
+        String word = annotation(pod, PoolLabels.TLS);
         return Stream.of(SecurityMode.values())
                 .filter(mode -> PoolSecurity.word(mode).equals(word))
                 .findFirst()
@@ -259,6 +264,17 @@ public record ObservedPod(
         return status.getConditions().stream()
                 .filter(c -> type.equals(c.getType()))
                 .findFirst();
+    }
+
+    /** The kubelet writes when it changed last: first when it begins with the pod. */
+    private static boolean hasBeenReady(PodStatus status) {
+        Optional<Instant> changed = condition(status, "Ready")
+                .filter(ready -> "False".equals(ready.getStatus()))
+                .map(PodCondition::getLastTransitionTime)
+                .map(Instant::parse);
+        return changed.isEmpty()
+                || status.getStartTime() == null
+                || changed.get().isAfter(Instant.parse(status.getStartTime()).plus(BEGINNING));
     }
 
     /**

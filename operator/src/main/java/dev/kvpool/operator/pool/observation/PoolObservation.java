@@ -32,7 +32,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -51,7 +50,7 @@ import java.util.stream.Stream;
  * @param podSecurity which pod security level its namespace enforces; empty when none is said, and when nothing of the pool
  *     depends on it
  * @param answers what each master that has an address said, by pod name
- * @param refusals why Kubernetes cannot create pods of it, by title of their workload
+ * @param refusals why Kubernetes cannot create pods of it
  * @param watchedSince since when this operator sees what happens, without a break; before, maybe nobody did
  * @param now when it was seen
  */
@@ -65,7 +64,7 @@ public record PoolObservation(
         Optional<Leadership> leadership,
         Optional<String> podSecurity,
         Map<String, MasterAnswer> answers,
-        Map<String, String> refusals,
+        List<Refusal> refusals,
         Instant watchedSince,
         Instant now) {
 
@@ -76,7 +75,7 @@ public record PoolObservation(
         nodes = List.copyOf(nodes);
         portClaims = List.copyOf(portClaims);
         answers = Map.copyOf(answers);
-        refusals = new TreeMap<>(refusals);
+        refusals = List.copyOf(refusals);
     }
 
     /** The same with other objects. */

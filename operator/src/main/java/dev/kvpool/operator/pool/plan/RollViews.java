@@ -15,6 +15,7 @@ import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.observation.PreflightAnswer;
 import dev.kvpool.operator.pool.observation.PreflightSeen;
+import dev.kvpool.operator.pool.observation.Refusal;
 import dev.kvpool.operator.pool.roll.RollView;
 import dev.kvpool.operator.pool.transition.StepJudge;
 import dev.kvpool.operator.pool.transition.TransitionView;
@@ -94,6 +95,9 @@ public final class RollViews {
                 .map(job -> PreflightAnswer.of(
                         job,
                         seen.pods(PoolLabels.ROLE_PREFLIGHT),
-                        Optional.ofNullable(seen.refusals().get(ObjectTitle.of(job)))));
+                        seen.refusals().stream()
+                                .filter(refusal -> refusal.workload().equals(ObjectTitle.of(job)))
+                                .map(Refusal::why)
+                                .findFirst()));
     }
 }

@@ -75,7 +75,7 @@ public final class Roll {
         RollMode mode = mastersOnly ? RollMode.WARM : null;
         RollStatus begun = new RollStatus(view.wanted(), view.stable(), first, mode, now, null, null)
                 .asked(view.retry().orElse(null));
-        return still(Optional.of(begun), view.stable(), RollWords.upgrading(begun, "is about to begin"));
+        return stays(begun, RollWords.upgrading(begun, "is about to begin"));
     }
 
     /** Whoever is left out, or is on its way, goes over later. */
@@ -141,7 +141,7 @@ public final class Roll {
                         // Whoever asks for it wants the masters to try it again.
                         .withMastersFrom(null)
                 : beginningAgain(roll);
-        return still(Optional.of(next), roll.from(), RollWords.upgrading(next, "follows the changed spec"));
+        return stays(next, RollWords.upgrading(next, "follows the changed spec"));
     }
 
     private RollPlan preflight(RollStatus roll) {
@@ -151,16 +151,14 @@ public final class Roll {
         }
         Optional<String> unseen = rescue.unseen(roll.image());
         if (unseen.isPresent()) {
-            return still(
-                    Optional.of(view.isOverdue(roll.since()) ? fromNow(roll) : roll),
-                    roll.from(),
+            return stays(
+                    view.isOverdue(roll.since()) ? fromNow(roll) : roll,
                     RollWords.upgrading(roll, "waits until the leader sees storage node " + unseen.get()));
         }
         List<String> takenBack = view.steps().takenBack();
         if (!takenBack.isEmpty()) {
-            return still(
-                    Optional.of(fromNow(roll)),
-                    roll.from(),
+            return stays(
+                    fromNow(roll),
                     RollWords.upgrading(
                             roll,
                             "begins when what was under way is over: %s takes part again"
@@ -194,10 +192,7 @@ public final class Roll {
                         .formatted(view.options().stepTimeout())
                 : "";
         RollStatus next = view.isOverdue(roll.since()) && !rescue.isNeeded() ? fromNow(roll) : roll;
-        return still(
-                Optional.of(next),
-                roll.from(),
-                RollWords.upgrading(roll, "waits for a leader that can be asked" + way));
+        return stays(next, RollWords.upgrading(roll, "waits for a leader that can be asked" + way));
     }
 
     /** The time of the Job does not begin before somebody can be asked. */
@@ -207,9 +202,8 @@ public final class Roll {
 
     private RollPlan rescued(RollStatus roll, Rescue rescue) {
         boolean written = roll.image().equals(roll.mastersFrom());
-        return still(
-                        Optional.of(written ? fromNow(roll) : roll.withMastersFrom(roll.image())),
-                        roll.from(),
+        return stays(
+                        written ? fromNow(roll) : roll.withMastersFrom(roll.image()),
                         RollWords.upgrading(
                                 roll,
                                 "begins with masters that take the new image, as none of them runs that could be asked"))
@@ -240,15 +234,12 @@ public final class Roll {
             return asking(roll, pulls.nodes(), RollWords.upgrading(roll, "begins when " + pulls.sentence()));
         }
         RollStatus next = begun(roll, mode);
-        return still(
-                Optional.of(next),
-                next.from(),
-                RollWords.upgrading(next, "begins: " + job.reason() + new Asked(view).without()));
+        return stays(next, RollWords.upgrading(next, "begins: " + job.reason() + new Asked(view).without()));
     }
 
     private RollPlan refused(RollStatus roll, String why) {
         RollStatus next = roll.in(RollPhase.BLOCKED, now, why);
-        return still(Optional.of(next), next.from(), words.blocked(next));
+        return stays(next, words.blocked(next));
     }
 
     private RollStatus begun(RollStatus roll, RollMode mode) {
@@ -274,7 +265,7 @@ public final class Roll {
         if (view.steps().failure().isPresent()) {
             RollStatus next =
                     roll.in(RollPhase.GOING_BACK, now, view.steps().failure().get());
-            return still(Optional.of(next), roll.from(), RollWords.goingBack(next));
+            return stays(next, RollWords.goingBack(next));
         }
         ImageGoal goal = view.goal();
         Behind behind = view.behind(goal);
@@ -290,7 +281,7 @@ public final class Roll {
         }
         Reason reason = goal.paused() && !view.steps().upgrades() ? Reason.UPGRADE_PAUSED : Reason.UPGRADING;
         Finding finding = with(behind, new Finding(reason, RollWords.rolls(roll) + sentence));
-        return still(Optional.of(next), roll.from(), finding).towards(goal, storageImage);
+        return stays(next, finding).towards(goal, storageImage);
     }
 
     /** The images to which the steps of an upgrade bring the pool; empty in phases that take none. */
@@ -330,7 +321,7 @@ public final class Roll {
                 .fallen();
         if (!fallen.isEmpty() && view.isOverdue(roll.since())) {
             RollStatus back = roll.in(RollPhase.GOING_BACK, now, RollWords.fallen(fallen.getFirst()));
-            return still(Optional.of(back), roll.from(), RollWords.goingBack(back));
+            return stays(back, RollWords.goingBack(back));
         }
         boolean kept = view.stable().equals(roll.image());
         boolean done = kept && fallen.isEmpty() && new Finalising(view).action().isEmpty();
@@ -365,12 +356,12 @@ public final class Roll {
     /** One that has failed, or was refused, and is tried again. */
     private RollPlan triedAgain(RollStatus roll) {
         if (view.options().paused()) {
-            return still(Optional.of(roll), roll.from(), RollWords.triedAgain(roll));
+            return stays(roll, RollWords.triedAgain(roll));
         }
         // What the Job answered before is no answer now.
         return view.preflight().isPresent()
-                ? still(Optional.of(roll), roll.from(), RollWords.upgrading(roll, "is about to be tried again"))
-                : still(Optional.of(beginningAgain(roll)), roll.from(), RollWords.upgrading(roll, "is tried again"));
+                ? stays(roll, RollWords.upgrading(roll, "is about to be tried again"))
+                : stays(beginningAgain(roll), RollWords.upgrading(roll, "is tried again"));
     }
 
     private RollPlan blocked(RollStatus roll) {
@@ -380,7 +371,7 @@ public final class Roll {
         boolean again = !view.options().paused()
                 && Duration.between(Instant.parse(roll.since()), view.now()).compareTo(ASK_AGAIN) >= 0;
         RollStatus next = again ? roll.in(RollPhase.PREFLIGHT, now, roll.reason()) : roll;
-        return still(Optional.of(next), roll.from(), words.blocked(roll));
+        return stays(next, words.blocked(roll));
     }
 
     private RollPlan failed(RollStatus roll) {
@@ -389,18 +380,22 @@ public final class Roll {
         boolean isBack = behind.steppable().stream().anyMatch(member -> roll.mastersFrom() == null || !member.master());
         if (isBack) {
             RollStatus next = roll.in(RollPhase.GOING_BACK, now, roll.reason());
-            return still(Optional.of(next), roll.from(), RollWords.goingBack(next));
+            return stays(next, RollWords.goingBack(next));
         }
         if (isAskedAgain(roll)) {
             return triedAgain(roll);
         }
-        return still(Optional.of(roll), roll.from(), with(behind, RollWords.failed(roll)));
+        return stays(roll, with(behind, RollWords.failed(roll)));
     }
 
     /** The preflight Job stays, and brings the image to these Kubernetes nodes. */
     private RollPlan asking(RollStatus roll, List<String> pulls, Finding finding) {
-        return still(Optional.of(roll), roll.from(), finding)
-                .asking(new PreflightQuestion(roll.image(), new Asked(view).pods(), pulls));
+        return stays(roll, finding).asking(new PreflightQuestion(roll.image(), new Asked(view).pods(), pulls));
+    }
+
+    /** The pool stays at the image that it had before. */
+    private RollPlan stays(RollStatus next, Finding finding) {
+        return still(Optional.of(next), next.from(), finding);
     }
 
     private RollPlan still(Optional<RollStatus> next, String image, Finding finding) {

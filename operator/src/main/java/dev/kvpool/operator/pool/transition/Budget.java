@@ -78,7 +78,6 @@ final class Budget {
      * missed; on the way back to an earlier image neither is one whose machine is dead.
      */
     List<Member> notServing() {
-        boolean back = view.goals().image().filter(ImageGoal::back).isPresent();
         return view.members().storage().stream()
                 .filter(node -> view.goals().wanted().contains(node.id()))
                 .filter(node ->
@@ -86,24 +85,36 @@ final class Budget {
                 .filter(node -> !(view.members().leader().isEmpty() ? node.ready() : node.serves()))
                 .filter(node -> !isStopped(node.id()))
                 .filter(node -> node.started() || node.where() != Member.Where.WITHOUT_NODE)
-                .filter(node -> !back || !node.isGone())
+                .filter(node -> !view.goesBack() || !node.isGone())
                 .sorted(Comparator.comparing(Member::id))
                 .toList();
     }
 
-    /**
-     * Ids of those that a leader has met and that have no pod; on the way back to an earlier image not those for which none can be created, which
-     * are as good as on a dead machine.
-     */
+    /** On the way back to an earlier image one for which no pod can be created is as good as on a dead machine. */
+    boolean isPassed(String id) {
+        return view.goesBack() && view.members().whyMissing(id).isPresent();
+    }
+
+    /** Ids of those that a leader has met and that have no pod. */
     List<String> missing() {
-        boolean back = view.goals().image().filter(ImageGoal::back).isPresent();
         return view.goals().wanted().stream()
-                .filter(id -> view.members().get(id).isEmpty())
-                .filter(id -> !back || view.members().whyMissing(id).isEmpty())
+                .filter(id -> view.members().get(id).isEmpty() && !isPassed(id))
                 .filter(id -> view.members()
                         .node(id)
                         .filter(node -> !node.incarnation().isEmpty() && !node.serves())
                         .isPresent())
+                .toList();
+    }
+
+    /**
+     * Masters and storage nodes for which no pod can be created, so that nothing else of a pool can be stopped: none beside a master, and only so
+     * many storage nodes.
+     */
+    List<String> inTheWay() {
+        boolean full = missing().size() + notServing().size() >= view.terms().maxUnavailable();
+        return Stream.concat(view.members().missing().stream(), full ? missing().stream() : Stream.empty())
+                .filter(id -> view.members().whyMissing(id).isPresent())
+                .sorted()
                 .toList();
     }
 

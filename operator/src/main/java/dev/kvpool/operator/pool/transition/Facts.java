@@ -62,12 +62,7 @@ final class Facts {
 
     /** A step of an upgrade as one of the way back, with what was noted when it began: what must differ from that differs still. */
     static StepStatus onTheWayBack(StepStatus step, TransitionView view) {
-        return new StepStatus(
-                        step.of(),
-                        step.kind(),
-                        StepCause.ROLLBACK,
-                        StepState.UNDER_WAY,
-                        view.now().toString())
+        return view.step(step.of(), step.kind(), StepCause.ROLLBACK)
                 .with(step.before().as(StepCause.ROLLBACK));
     }
 

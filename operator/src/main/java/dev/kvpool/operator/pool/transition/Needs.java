@@ -54,6 +54,7 @@ final class Needs {
                         (Member it) -> view.members().leads(it.pod()))
                 .thenComparing(Member::id, Comparator.reverseOrder());
         view.members().all().sorted(turn).forEach(needs::member);
+        behind.filter(those -> !those.steppable().isEmpty()).ifPresent(any -> needs.uncreatable());
         return needs.needs.stream().sorted(Transition.ORDER).toList();
     }
 
@@ -147,6 +148,22 @@ final class Needs {
         ImageGoal goal = view.goals().image().orElseThrow();
         if (!goal.paused()) {
             add(member.id(), StepKind.RESTART, goal.because(), member.master(), true);
+        }
+    }
+
+    /** The same of one for which no pod can be created, where the upgrade would wait for it. */
+    private void uncreatable() {
+        ImageGoal goal = view.goals().image().orElseThrow();
+        if (!goal.back() && !goal.paused()) {
+            new Budget(view, steps)
+                    .inTheWay().stream()
+                            .filter(id -> step(id).isEmpty())
+                            .forEach(id -> add(
+                                    id,
+                                    StepKind.REPLACE,
+                                    goal.because(),
+                                    view.members().isMaster(id),
+                                    true));
         }
     }
 

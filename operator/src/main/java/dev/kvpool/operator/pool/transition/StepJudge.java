@@ -127,12 +127,8 @@ public final class StepJudge {
         return view.cordon(step.of())
                 .map(Cordon::because)
                 .filter(cause -> step.because().isOfPlace() && step.because() != cause)
-                .map(cause -> new StepStatus(
-                                step.of(),
-                                step.kind(),
-                                cause,
-                                step.state(),
-                                view.now().toString())
+                .map(cause -> view.step(step.of(), step.kind(), cause)
+                        .in(step.state(), null)
                         .on(step.machine()))
                 .orElse(step);
     }
@@ -277,13 +273,8 @@ public final class StepJudge {
         boolean stays =
                 member.filter(it -> it.observed().node().equals(step.machine())).isPresent();
         return emptied || replaced
-                ? new Verdict.Under(new StepStatus(
-                                step.of(),
-                                StepKind.TAKE_BACK,
-                                step.because(),
-                                StepState.UNDER_WAY,
-                                view.now().toString())
-                        .on(stays ? step.machine() : null))
+                ? new Verdict.Under(
+                        view.step(step.of(), StepKind.TAKE_BACK, step.because()).on(stays ? step.machine() : null))
                 : new Verdict.Done();
     }
 

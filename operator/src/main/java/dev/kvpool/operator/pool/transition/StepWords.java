@@ -49,7 +49,12 @@ final class StepWords {
     }
 
     private String upgrading(StepStatus step) {
-        String pod = view.members().get(step.of()).map(Member::pod).orElse(step.of());
+        Optional<Member> member = view.members().get(step.of());
+        String pod = member.map(Member::pod).orElse(step.of());
+        Optional<String> refused = view.members().whyMissing(step.of()).filter(why -> member.isEmpty());
+        if (refused.isPresent()) {
+            return "%s has no pod (%s)".formatted(pod, refused.get());
+        }
         return switch (step.kind()) {
             case RESTART -> pod + " restarts";
             case HAND_OVER -> pod + " hands its leadership over";
@@ -238,18 +243,13 @@ final class StepWords {
 
     /** That a storage node is under way which others wait for, and how to fix it where that cannot end by itself; a part of a sentence. */
     static String comesFirst(StepStatus step) {
-        String why = step.waitsFor() == null ? "" : ": " + step.waitsFor();
         String how = switch (step.state()) {
-            case FAILED -> "was to be recreated%s; correct the spec, or delete its pod".formatted(why);
+            case FAILED -> " was to be recreated%s; correct the spec, or delete its pod".formatted(why(step));
             case LEFTOVERS ->
-                "is to be recreated and could not be emptied in time%s%s; make room, set spec.drain.onLeftovers to Drop, or take the change back"
-                        .formatted(left(step), why);
-            default ->
-                step.kind() == StepKind.EMPTY
-                        ? "is being emptied to be recreated%s%s".formatted(left(step), why)
-                        : "is being restarted or recreated";
+                comingBack(step) + "; make room, set spec.drain.onLeftovers to Drop, or take the change back";
+            default -> step.kind() == StepKind.EMPTY ? comingBack(step) : " is being restarted or recreated";
         };
-        return "storage node %s comes first, which %s".formatted(step.of(), how);
+        return "storage node %s comes first, which%s".formatted(step.of(), how);
     }
 
     private String list(List<StepStatus> drains) {
@@ -260,11 +260,10 @@ final class StepWords {
         if (step.kind() == StepKind.TAKE_BACK) {
             return takenBack(step);
         }
-        String why = step.waitsFor() == null ? "" : ": " + step.waitsFor();
         if (step.machine() != null) {
-            return step.of() + (step.because() == StepCause.REQUEST ? requested(step, why) : onCordoned(step, why));
+            return step.of() + (step.because() == StepCause.REQUEST ? requested(step) : onCordoned(step));
         }
-        return step.of() + (step.because() == StepCause.SETTINGS ? comingBack(step, why) : going(step, why));
+        return step.of() + (step.because() == StepCause.SETTINGS ? comingBack(step) : going(step));
     }
 
     private static String takenBack(StepStatus step) {
@@ -276,34 +275,36 @@ final class StepWords {
                 : "%s stays on %s and takes part again".formatted(step.of(), step.machine());
     }
 
-    private static String going(StepStatus step, String why) {
+    private static String going(StepStatus step) {
         return switch (step.state()) {
-            case LEFTOVERS -> " could not be emptied in time%s%s".formatted(left(step), why);
+            case LEFTOVERS -> " could not be emptied in time" + left(step) + why(step);
             case EMPTY -> " is empty and goes";
-            case DROPPED -> " goes as it is%s".formatted(left(step));
-            default -> " is being emptied%s%s".formatted(left(step), why);
+            case DROPPED -> " goes as it is" + left(step);
+            default -> " is being emptied" + left(step) + why(step);
         };
     }
 
-    private static String comingBack(StepStatus step, String why) {
-        return step.state() == StepState.LEFTOVERS
-                ? " is to be recreated and could not be emptied in time%s%s".formatted(left(step), why)
-                : " is being emptied to be recreated%s%s".formatted(left(step), why);
+    private static String comingBack(StepStatus step) {
+        String how = step.state() == StepState.LEFTOVERS
+                ? " is to be recreated and could not be emptied in time"
+                : " is being emptied to be recreated";
+        return how + left(step) + why(step);
     }
 
-    private static String requested(StepStatus step, String why) {
+    private static String requested(StepStatus step) {
         return switch (step.state()) {
-            case WAITING, FAILED -> " is to be empty, as a user asked, and waits%s".formatted(why);
-            case UNDER_WAY -> " is being emptied, as a user asked%s%s".formatted(left(step), why);
+            case WAITING, FAILED -> " is to be empty, as a user asked, and waits" + why(step);
+            case UNDER_WAY -> " is being emptied, as a user asked" + left(step) + why(step);
             case LEFTOVERS ->
-                " is to be empty, as a user asked, and could not be emptied in time%s%s".formatted(left(step), why);
+                " is to be empty, as a user asked, and could not be emptied in time" + left(step) + why(step);
             case EMPTY, KEPT ->
                 " is empty, as a user asked, and takes no objects until kubectl kvpool drain with --cancel";
             case DROPPED -> " may be evicted from %s as it is%s".formatted(step.machine(), left(step));
         };
     }
 
-    private String onCordoned(StepStatus step, String why) {
+    private String onCordoned(StepStatus step) {
+        String why = why(step);
         String host = step.machine();
         String how = view.cordon(step.of()).map(Cordon::how).orElse("is cordoned");
         return switch (step.state()) {
@@ -315,6 +316,10 @@ final class StepWords {
             case DROPPED -> " may be evicted from %s as it is%s".formatted(host, left(step));
             case KEPT -> " may be evicted from %s, as what it holds is on a volume that stays".formatted(host);
         };
+    }
+
+    private static String why(StepStatus step) {
+        return step.waitsFor() == null ? "" : ": " + step.waitsFor();
     }
 
     private static String left(StepStatus step) {

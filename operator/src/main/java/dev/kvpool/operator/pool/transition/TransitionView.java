@@ -129,8 +129,18 @@ public record TransitionView(
 
     /** A step as it begins, with what must differ when it is done. */
     StepStatus begin(String of, StepKind kind, StepCause because) {
-        StepStatus step = new StepStatus(of, kind, because, StepState.UNDER_WAY, now.toString());
+        StepStatus step = step(of, kind, because);
         return members.get(of).map(member -> Facts.noted(step, member, this)).orElse(step);
+    }
+
+    /** The same, with nothing noted. */
+    StepStatus step(String of, StepKind kind, StepCause because) {
+        return new StepStatus(of, kind, because, StepState.UNDER_WAY, now.toString());
+    }
+
+    /** Whether the pool goes back to an earlier image. */
+    boolean goesBack() {
+        return goals.image().filter(ImageGoal::back).isPresent();
     }
 
     /** For other settings it is emptied first. */

@@ -88,8 +88,7 @@ final class Waits {
         boolean creates = it.kind() == StepKind.EMPTY || it.kind() == StepKind.REPLACE;
         return it.because() == StepCause.ROLLBACK && creates && !it.master()
                 ? view.goals().wanted().stream()
-                        .filter(id -> members.get(id).isEmpty()
-                                && members.whyMissing(id).isPresent())
+                        .filter(id -> members.get(id).isEmpty() && budget.isPassed(id))
                         .sorted()
                         .findFirst()
                         .map(id -> hasNoPod("storage node " + id, id))
@@ -287,7 +286,7 @@ final class Waits {
                 .filter(master -> new WarmMasters(members).lack(master.pod()).isEmpty())
                 .findFirst();
         Stream<String> missing = members.missing().stream()
-                .filter(pod -> !budget.isStopped(pod))
+                .filter(pod -> !budget.isStopped(pod) && !budget.isPassed(pod))
                 .sorted()
                 .map(pod -> hasNoPod("master " + pod, pod));
         return Stream.concat(

@@ -97,7 +97,7 @@ class PoolObservationTest {
                 Optional.empty(),
                 Optional.empty(),
                 Map.of(),
-                Map.of(),
+                List.of(),
                 Instant.EPOCH,
                 Instant.EPOCH);
     }

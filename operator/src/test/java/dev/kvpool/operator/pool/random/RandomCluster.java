@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.random;
 
-import dev.kvpool.api.v1alpha1.security.SecurityMode;
+import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
+import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.ObservedNode;
 import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.Refusal;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
@@ -22,6 +24,8 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** Kubernetes nodes and the pods on them: what controllers, scheduler and kubelets do, a little at each tick. */
 final class RandomCluster {
@@ -63,6 +67,7 @@ final class RandomCluster {
         String running = "";
         boolean up;
         boolean ready;
+        boolean everReady;
         boolean evictable;
         boolean leaving;
         int restarts;
@@ -112,6 +117,9 @@ final class RandomCluster {
     /** Images whose containers never get ready. */
     final Set<String> bad = new HashSet<>();
 
+    /** No pod can be created, for a quota say. */
+    boolean refuses;
+
     private final Random random;
     private final RandomData data;
     private final Rules rules;
@@ -157,6 +165,9 @@ final class RandomCluster {
         for (int i = 0; i < set.getSpec().getReplicas(); i++) {
             String name = set.getMetadata().getName() + "-" + i;
             wanted.add(name);
+            if (refuses && !pods.containsKey(name)) {
+                continue;
+            }
             Pod pod = pods.computeIfAbsent(
                     name, it -> new Pod(it, "uid-" + ++uids, set, set.getSpec().getTemplate()));
             if (pod.host.isEmpty()) {
@@ -175,7 +186,7 @@ final class RandomCluster {
                             && pod.host.equals(host.name)
                             && pod.name.startsWith(set.getMetadata().getName() + "-"))
                     .findFirst();
-            if (there.isEmpty() && host.ready) {
+            if (there.isEmpty() && host.ready && !refuses) {
                 long uid = ++uids;
                 Pod pod = new Pod(
                         set.getMetadata().getName() + "-" + uid,
@@ -188,6 +199,29 @@ final class RandomCluster {
             }
             there.ifPresent(pod -> wanted.add(pod.name));
         }
+    }
+
+    boolean isRefused(String id) {
+        return refuses && pods.values().stream().noneMatch(pod -> pod.id().equals(id));
+    }
+
+    /** What controllers say of pods that they cannot create. */
+    List<Refusal> refusals(Collection<HasMetadata> children) {
+        return children.stream()
+                .filter(child -> refuses)
+                .flatMap(child -> lacking(child).map(pod -> new Refusal(ObjectTitle.of(child), pod, "exceeded quota")))
+                .toList();
+    }
+
+    private Stream<String> lacking(HasMetadata workload) {
+        return switch (workload) {
+            case StatefulSet set ->
+                IntStream.range(0, set.getSpec().getReplicas())
+                        .mapToObj(ordinal -> set.getMetadata().getName() + "-" + ordinal)
+                        .filter(this::isRefused);
+            case DaemonSet set when !AgentDaemonSet.is(set) -> Stream.of("");
+            default -> Stream.empty();
+        };
     }
 
     /** Has a pod end, as its kubelet sees to it. */
@@ -225,6 +259,7 @@ final class RandomCluster {
             }
         } else {
             pod.ready = works(pod);
+            pod.everReady |= pod.ready;
         }
     }
 
@@ -296,36 +331,23 @@ final class RandomCluster {
     }
 
     ObservedPod observed(Pod pod, Instant now) {
-        return new ObservedPod(
-                pod.name,
-                pod.uid,
-                pod.role,
-                pod.set,
-                pod.up ? "10.0.0.1" : "",
-                pod.started(),
-                pod.ready && !pod.leaving,
-                false,
-                pod.evictable,
-                pod.leaving ? Optional.of(now) : Optional.empty(),
-                pod.host,
-                pod.perNode,
-                pod.settings,
-                "",
-                trouble(pod),
-                pod.wished,
-                pod.wished,
-                pod.restarts,
-                Optional.empty(),
-                pod.up ? Optional.of(pod.since) : Optional.empty(),
-                pod.running.isEmpty() ? "" : "id of " + pod.running,
-                List.of(),
-                SecurityMode.OFF,
-                "",
-                Optional.empty(),
-                false,
-                "",
-                false,
-                "");
+        return PoolSketch.seen(pod.name, pod.uid, pod.role, pod.set)
+                .with("ip", pod.up ? "10.0.0.1" : "")
+                .with("started", pod.started())
+                .with("ready", pod.ready && !pod.leaving)
+                .with("everReady", pod.everReady)
+                .with("evictable", pod.evictable)
+                .with("goneBy", Optional.of(now).filter(any -> pod.leaving))
+                .with("node", pod.host)
+                .with("perNode", pod.perNode)
+                .with("settings", pod.settings)
+                .with("trouble", trouble(pod))
+                .with("image", pod.wished)
+                .with("specImage", pod.wished)
+                .with("restarts", pod.restarts)
+                .with("runningSince", Optional.of(pod.since).filter(any -> pod.up))
+                .with("running", pod.running.isEmpty() ? "" : "id of " + pod.running)
+                .build();
     }
 
     private static String trouble(Pod pod) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.random;
 
+import dev.kvpool.operator.Altered;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.random.RandomCluster.Pod;
 import java.time.Instant;
@@ -259,7 +261,7 @@ final class RandomData {
         List<PoolReport.Node> nodes = new ArrayList<>();
         // A master that is not ready has not met anybody yet.
         ids.stream().filter(id -> leads || master.ready).forEach(id -> nodes.add(node(id)));
-        return new PoolReport(
+        PoolReport plain = Reports.of(
                 "id",
                 master.name,
                 leads ? "leader" : "standby",
@@ -267,19 +269,10 @@ final class RandomData {
                 epoch,
                 new PoolReport.Version(master.running, ONE, ONE),
                 1L << 40,
-                1L << 40,
                 0,
                 lastObject,
-                0,
-                0,
-                nodes,
-                null,
-                new PoolReport.Active(1, 1),
-                List.of(),
-                null,
-                null,
-                null,
-                null);
+                nodes);
+        return Altered.of(plain).with("active", new PoolReport.Active(1, 1)).build();
     }
 
     private PoolReport.Node node(String id) {

@@ -5,10 +5,10 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
-import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.pool.PlainSpec;
+import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.Leadership;
@@ -170,7 +170,7 @@ final class RandomPool {
                 data.leadership(),
                 Optional.empty(),
                 data.answers(),
-                Map.of(),
+                cluster.refusals(children.values()),
                 operatorSince,
                 now);
         List<Finding> problems = PoolValidator.validate(seen, SETTINGS);
@@ -268,36 +268,15 @@ final class RandomPool {
 
     private ObservedPod ended(Job job, String role, String node, String message) {
         String of = PreflightAnswer.image(job);
-        return new ObservedPod(
-                job.getMetadata().getName() + "-x",
-                "uid of " + job.getMetadata().getName(),
-                role,
-                "",
-                "",
-                true,
-                false,
-                false,
-                false,
-                Optional.empty(),
-                node,
-                false,
-                "",
-                "",
-                "",
-                of,
-                of,
-                0,
-                Optional.of(new ObservedPod.Ended(0, message)),
-                Optional.empty(),
-                of,
-                List.of(),
-                SecurityMode.OFF,
-                "",
-                Optional.empty(),
-                false,
-                "",
-                false,
-                "");
+        String name = job.getMetadata().getName();
+        return PoolSketch.seen(name + "-x", "uid of " + name, role, "")
+                .with("ready", false)
+                .with("node", node)
+                .with("image", of)
+                .with("specImage", of)
+                .with("ended", Optional.of(new ObservedPod.Ended(0, message)))
+                .with("running", of)
+                .build();
     }
 
     /** Whether everything is as the spec says, and nothing goes on. */

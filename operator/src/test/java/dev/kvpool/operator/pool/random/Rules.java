@@ -91,13 +91,11 @@ final class Rules {
         if (!leads && !pool.data.serves(step.of())) {
             return;
         }
-        boolean back = Optional.ofNullable(status.roll())
-                .filter(roll -> roll.phase() == RollPhase.GOING_BACK)
-                .isPresent();
+        boolean back = goesBack();
         List<String> away = pool.cluster.pods().stream()
                 .filter(pod ->
                         !pod.master() && wanted.contains(pod.id()) && !pod.id().equals(step.of()))
-                .filter(pod -> !pool.data.serves(pod.id()))
+                .filter(pod -> !pool.data.serves(pod.id()) && !goes(pod.id()))
                 .filter(pod -> pod.started() || !pod.host.isEmpty())
                 .filter(pod -> !back || isReachable(pod))
                 .map(Pod::id)
@@ -105,6 +103,17 @@ final class Rules {
         if (away.size() >= pool.maxUnavailable) {
             throw new Broken("%s begins while %s are away".formatted(step, away));
         }
+    }
+
+    /** Its set has other claims now, so that it is made again once it has gone; where it is away for good nothing waits for that. */
+    private boolean goes(String id) {
+        return step(id).filter(step -> step.because() == StepCause.SCALE_DOWN).isPresent();
+    }
+
+    private boolean goesBack() {
+        return Optional.ofNullable(status.roll())
+                .filter(roll -> roll.phase() == RollPhase.GOING_BACK)
+                .isPresent();
     }
 
     private boolean isReachable(Pod pod) {
@@ -224,14 +233,17 @@ final class Rules {
     }
 
     private long stoppedStorage(String but) {
-        return stopped.stream()
-                .filter(id -> !id.equals(but) && wanted.contains(id))
-                .count();
+        return stopped.stream().filter(id -> isWaitedFor(id, but)).count();
+    }
+
+    /** The way back goes on beside those for which no pod can be created. */
+    private boolean isWaitedFor(String id, String but) {
+        return !id.equals(but) && wanted.contains(id) && !(goesBack() && pool.cluster.isRefused(id));
     }
 
     private void master(Pod pod) {
         // One that does not come back, as the spec does not want it any more, is not waited for.
-        boolean others = stopped.stream().anyMatch(id -> !id.equals(pod.id()) && wanted.contains(id));
+        boolean others = stopped.stream().anyMatch(id -> isWaitedFor(id, pod.id()));
         boolean couldLead = pool.cluster.pods().stream()
                 .anyMatch(it -> it.master() && it != pod && it.ready && pool.cluster.works(it));
         if (others || (couldLead && pool.data.leads(pod))) {

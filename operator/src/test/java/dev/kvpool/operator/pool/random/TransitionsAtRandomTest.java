@@ -21,7 +21,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Upgrades, changed settings, also such that never get ready, other numbers of storage nodes, restarts, maintenance of machines, and drains and failovers that users ask for,
- * all at once and at random moments, while machines are lost, containers crash, operators die and the API server takes no writes.
+ * all at once and at random moments, while machines are lost, containers crash, pods cannot be created, operators die and the API server takes
+ * no writes.
  * {@link Rules} hold all the time, and when nothing goes wrong any more each pool is soon as its spec says.
  * {@code -Dtransitions.seed=N} plays one story, {@code -Dtransitions.seeds=COUNT} as many.
  */
@@ -45,12 +46,16 @@ class TransitionsAtRandomTest {
         Random random = new Random(seed);
         RandomPool pool = pool(random);
         Random ofSettings = new Random(~seed);
+        Random ofPods = new Random(-seed);
         try {
             rounds(pool, 20);
             for (int i = 0; i < EVENTS; i++) {
                 event(pool, random);
                 if (seed % 2 == 1) {
                     settings(pool, ofSettings);
+                }
+                if (seed % 3 == 2) {
+                    refusals(pool, ofPods);
                 }
                 rounds(pool, random.nextInt(ROUNDS_BETWEEN_MAX));
             }
@@ -62,9 +67,8 @@ class TransitionsAtRandomTest {
                 }
                 if (look == LOOKS_TO_THE_END / 2) {
                     // What a person does about objects that were lost with a machine, and about pods of which no master
-                    // knows whether
-                    // they hold anything. What was tried again before settings were good again may have failed for
-                    // them.
+                    // knows whether they hold anything. What was tried again before settings were good again may have
+                    // failed for them.
                     pool.data.fail(pool.now());
                     pool.annotations.put(PoolLabels.RETRY, "and once more");
                     pool.cluster.pods().stream()
@@ -218,6 +222,14 @@ class TransitionsAtRandomTest {
         }
     }
 
+    /** Of one in three pools. */
+    private void refusals(RandomPool pool, Random random) {
+        if (random.nextInt(10) == 0) {
+            pool.cluster.refuses = !pool.cluster.refuses;
+            story.add(pool.cluster.refuses ? "no pod can be created" : "pods can be created");
+        }
+    }
+
     /** A user asks for some storage nodes to be empty, and no longer for others. */
     private void drain(RandomPool pool, Random random) {
         Map<String, String> drains = new TreeMap<>();
@@ -258,6 +270,7 @@ class TransitionsAtRandomTest {
     private static void calm(RandomPool pool, Random random) {
         pool.cluster.bad.clear();
         pool.broken.clear();
+        pool.cluster.refuses = false;
         pool.cluster.hosts.values().forEach(host -> {
             if (!host.ready) {
                 pool.cluster.isBack(host, random.nextBoolean());

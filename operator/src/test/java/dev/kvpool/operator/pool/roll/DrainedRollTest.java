@@ -14,9 +14,11 @@ import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Upgrades to what cannot read the segments there are. */
 class DrainedRollTest {
@@ -402,15 +404,75 @@ class DrainedRollTest {
         assertThat(pool.images()).containsExactly(OLD);
     }
 
+    /** A leader that was cold since its pod was made knows nothing of it, and was waited for in vain. */
     @Test
-    void othersWaitForOneWithoutAPodAndSayWhyThereIsNone() {
+    void oneThatWasNeverReadyWithTheNewImageIsGivenTheEarlierOne() {
+        RollPool pool = upgrading();
+        while (!pool.done.contains("delete s-1")) {
+            pool.round();
+        }
+        pool.node("s-1").neverReady = true;
+        pool.node("s-1").ready = false;
+        pool.node("s-1").everReady = false;
+        pool.node("s-1").unmet = true;
+        pool.rounds(2).later(Duration.ofMinutes(11)).rounds(ENOUGH);
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.GOING_BACK);
+        assertThat(pool.node("s-1").image).isEqualTo(OLD);
+
+        pool.node("s-1").neverReady = false;
+        pool.node("s-1").unmet = false;
+        pool.rounds(ENOUGH);
+
+        assertFailed(pool, "s-1 did not get ready within 10m");
+    }
+
+    /** A master before whose turn others would come, and a storage node that takes all of the budget. */
+    @ParameterizedTest
+    @ValueSource(strings = {"s-0", "m-1"})
+    void othersWaitForOneWithoutAPodForTheTimeOfAStep(String refused) {
         RollPool pool = new RollPool(2, 3)
+                .want(NEW)
+                .preflight("rolling-drained")
+                .refused(refused, "exceeded quota")
+                .rounds(ENOUGH);
+
+        assertThat(pool.plan().finding().message()).contains(refused + " has no pod (exceeded quota)");
+        assertThat(pool.images()).containsExactly(OLD);
+
+        pool.later(Duration.ofMinutes(11)).rounds(ENOUGH);
+
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
+        assertThat(pool.status().orElseThrow().reason())
+                .isEqualTo(refused + " did not get ready within 10m (exceeded quota)");
+        assertThat(pool.images()).containsExactly(OLD);
+    }
+
+    @Test
+    void oneWithoutAPodThatLeavesRoomForOthersFailsNothing() {
+        RollPool pool = new RollPool(2, 3)
+                .options(new UpgradeSpec(2, 0, false, null, false, null))
                 .want(NEW)
                 .preflight("rolling-drained")
                 .refused("s-0", "exceeded quota")
                 .rounds(ENOUGH);
 
-        assertThat(pool.plan().finding().message()).contains("storage node s-0 has no pod (exceeded quota)");
+        assertThat(pool.status()).isEmpty();
+        assertThat(pool.stable()).isEqualTo(NEW);
+        assertThat(List.of(pool.node("s-1").running, pool.node("s-2").running)).containsOnly(NEW);
+    }
+
+    /** One that is not created meanwhile comes with the earlier image, when it comes. */
+    @Test
+    void theWayBackDoesNotWaitForAMasterForWhichNoPodCanBeCreated() {
+        RollPool pool = new RollPool(2, 3).want(NEW).preflight("rolling-warm");
+        while (!pool.node("s-2").running.equals(NEW)) {
+            pool.round();
+        }
+        pool.refused("m-1", "exceeded quota").want(OLD).rounds(ENOUGH);
+
+        assertThat(pool.status()).isEmpty();
+        assertThat(pool.imagesOfStorage()).containsExactly(OLD);
+        assertThat(pool.node("m-0").running).isEqualTo(OLD);
     }
 
     private static void assertFailed(RollPool pool, String why) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
-import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.status.RollPhase;
 import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.api.v1alpha1.storage.RollMode;
+import dev.kvpool.operator.Altered;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
+import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import java.time.Duration;
@@ -57,6 +59,13 @@ final class RollMember {
     private int incarnation = 1;
     int roundsToNotice = 1;
     boolean neverReady;
+
+    /** The leader has met none of its processes. */
+    boolean unmet;
+
+    /** Whether its pod was ready at any time. */
+    boolean everReady = true;
+
     private boolean stopping;
     private boolean leaving;
     private String template;
@@ -140,6 +149,7 @@ final class RollMember {
             return;
         }
         leaving = false;
+        everReady = false;
         uid++;
         restarts = 0;
         objects = 0;
@@ -218,6 +228,7 @@ final class RollMember {
             }
         }
         ready = started && !stopping && !neverReady && !badImages.contains(running);
+        everReady |= ready;
     }
 
     private void comeBack() {
@@ -246,36 +257,19 @@ final class RollMember {
     }
 
     Member member(boolean master, Optional<PoolReport> leader, Instant now) {
-        ObservedPod observed = new ObservedPod(
-                pod(),
-                uidText(),
-                master ? "master" : "storage",
-                ofDaemonSet ? "s" : "",
-                "",
-                started,
-                ready && !leaving,
-                false,
-                false,
-                leaving ? Optional.of(now) : Optional.empty(),
-                ofDaemonSet ? name.substring(2) : "k-" + name,
-                ofDaemonSet,
-                "",
-                "",
-                trouble(),
-                image,
-                admitted == null ? image : admitted,
-                restarts,
-                Optional.empty(),
-                Optional.empty(),
-                started ? imageId() : "",
-                List.of(),
-                SecurityMode.OFF,
-                "",
-                Optional.empty(),
-                false,
-                "",
-                false,
-                "");
+        ObservedPod observed = PoolSketch.seen(pod(), uidText(), master ? "master" : "storage", ofDaemonSet ? "s" : "")
+                .with("started", started)
+                .with("ready", ready && !leaving)
+                .with("everReady", everReady)
+                .with("goneBy", Optional.of(now).filter(any -> leaving))
+                .with("node", ofDaemonSet ? name.substring(2) : "k-" + name)
+                .with("perNode", ofDaemonSet)
+                .with("trouble", trouble())
+                .with("image", image)
+                .with("specImage", admitted == null ? image : admitted)
+                .with("restarts", restarts)
+                .with("running", started ? imageId() : "")
+                .build();
         return new Member(
                 observed,
                 master,
@@ -321,7 +315,7 @@ final class RollMember {
 
     /** What a master says. */
     PoolReport report(boolean leads, long epoch, List<RollMember> storage, List<PoolReport.ClientVersion> clients) {
-        return new PoolReport(
+        PoolReport plain = Reports.of(
                 "id",
                 name,
                 leads ? "leader" : "standby",
@@ -331,23 +325,19 @@ final class RollMember {
                 0,
                 0,
                 0,
-                0,
-                0,
-                0,
                 storage.stream()
                         .filter(node -> !knowsNot.contains(node.name))
                         .map(RollMember::asNode)
-                        .toList(),
-                null,
-                storage.stream()
-                        .map(node -> node.active)
-                        .reduce((one, other) -> one.wire() > other.wire() ? one : other)
-                        .orElseThrow(),
-                leads ? clients : List.of(),
-                null,
-                null,
-                null,
-                null);
+                        .toList());
+        return Altered.of(plain)
+                .with(
+                        "active",
+                        storage.stream()
+                                .map(node -> node.active)
+                                .reduce((one, other) -> one.wire() > other.wire() ? one : other)
+                                .orElseThrow())
+                .with("clientVersions", leads ? clients : List.of())
+                .build();
     }
 
     PoolReport.Node asNode() {
@@ -360,7 +350,7 @@ final class RollMember {
                 objects,
                 running,
                 List.of(),
-                String.valueOf(incarnation),
+                unmet ? "" : String.valueOf(incarnation),
                 new PoolReport.Objects(objects, "h" + objects),
                 new PoolReport.Restored(restored, "h" + restored, dropped),
                 lostAtReturn,

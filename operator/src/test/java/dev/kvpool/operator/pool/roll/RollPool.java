@@ -143,7 +143,7 @@ public final class RollPool {
         return this;
     }
 
-    /** The pod of a storage node has ended, and Kubernetes can create no other. */
+    /** Its pod has ended, and Kubernetes can create no other. */
     RollPool refused(String id, String why) {
         node(id).neverReady = true;
         node(id).ready = false;
@@ -325,13 +325,17 @@ public final class RollPool {
                 led && leader.ready ? Optional.of(leader.report(true, epoch, storage, clients)) : Optional.empty();
         return new Members(
                 masters.stream()
+                        .filter(master -> !refused.containsKey(master.id()))
                         .map(master -> master.member(true, Optional.empty(), now))
                         .toList(),
                 storage.stream()
                         .filter(node -> !refused.containsKey(node.id()))
                         .map(node -> node.member(false, leads, now))
                         .toList(),
-                Set.of(),
+                masters.stream()
+                        .map(RollMember::id)
+                        .filter(refused::containsKey)
+                        .collect(Collectors.toSet()),
                 refused,
                 masters.stream()
                         .filter(master -> master.ready)

@@ -3,7 +3,6 @@ package dev.kvpool.operator.pool.transition;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
@@ -13,6 +12,7 @@ import dev.kvpool.api.v1alpha1.storage.DrainSpec;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
+import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.member.Members;
@@ -425,37 +425,14 @@ final class DrainPool {
     }
 
     private ObservedPod pod(String id, Node member) {
-        boolean runs = !member.starting && !member.ending;
-        return new ObservedPod(
-                id,
-                uid(id, member),
-                "storage",
-                "s",
-                "",
-                member.holdsBytes,
-                runs,
-                false,
-                false,
-                member.ending ? Optional.of(now) : Optional.empty(),
-                member.host,
-                false,
-                "",
-                "",
-                "",
-                IMAGE,
-                IMAGE,
-                0,
-                Optional.empty(),
-                Optional.empty(),
-                "",
-                List.of(),
-                SecurityMode.OFF,
-                "",
-                Optional.empty(),
-                false,
-                "",
-                false,
-                "");
+        return PoolSketch.seen(id, uid(id, member), "storage", "s")
+                .with("started", member.holdsBytes)
+                .with("ready", !member.starting && !member.ending)
+                .with("goneBy", Optional.of(now).filter(any -> member.ending))
+                .with("node", member.host)
+                .with("image", IMAGE)
+                .with("specImage", IMAGE)
+                .build();
     }
 
     private PoolReport report() {

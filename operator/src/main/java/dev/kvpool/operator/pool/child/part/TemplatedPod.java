@@ -26,6 +26,7 @@ import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -126,10 +127,27 @@ public final class TemplatedPod {
     }
 
     /**
-     * The pod of a Job that does one thing beside the pods of a podTemplate: it may be where they may be, and is admitted as they are. Which
-     * other pods these keep away from does not concern it, nor do their volumes and environment.
+     * A Job that does one thing beside the pods of a podTemplate: its pod may be where they may be, and is admitted as they are. Which other
+     * pods these keep away from does not concern it, nor do their volumes and environment.
      */
-    public static PodSpec beside(PodTemplate wish, PodSpec own) {
+    public static Job beside(PodTemplate wish, Job job) {
+        PodTemplateSpec own = job.getSpec().getTemplate();
+        return job.edit()
+                .editSpec()
+                .editTemplate()
+                .editMetadata()
+                .withLabels(wish.labels())
+                .addToLabels(own.getMetadata().getLabels())
+                .withAnnotations(wish.annotations())
+                .addToAnnotations(own.getMetadata().getAnnotations())
+                .endMetadata()
+                .withSpec(beside(wish, own.getSpec()))
+                .endTemplate()
+                .endSpec()
+                .build();
+    }
+
+    private static PodSpec beside(PodTemplate wish, PodSpec own) {
         return own.toBuilder()
                 .withNodeSelector(wish.nodeSelector().isEmpty() ? null : wish.nodeSelector())
                 .withTolerations(wish.tolerations())

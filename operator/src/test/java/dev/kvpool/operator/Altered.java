@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator;
+
+import java.lang.reflect.RecordComponent;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** A record of many components of which a test names some: the others are as in another one. */
+public final class Altered<R extends Record> {
+    private final Class<R> type;
+    private final Map<String, Object> values = new LinkedHashMap<>();
+
+    @SuppressWarnings("unchecked")
+    private Altered(R record) {
+        this.type = (Class<R>) record.getClass();
+        for (RecordComponent component : type.getRecordComponents()) {
+            try {
+                values.put(component.getName(), component.getAccessor().invoke(record));
+            } catch (ReflectiveOperationException e) {
+                throw new LinkageError(e.getMessage(), e);
+            }
+        }
+    }
+
+    public static <R extends Record> Altered<R> of(R record) {
+        return new Altered<>(record);
+    }
+
+    public Altered<R> with(String component, Object value) {
+        if (!values.containsKey(component)) {
+            throw new AssertionError("%s has no %s".formatted(type, component));
+        }
+        values.put(component, value);
+        return this;
+    }
+
+    public R build() {
+        Class<?>[] types = Stream.of(type.getRecordComponents())
+                .map(RecordComponent::getType)
+                .toArray(Class<?>[]::new);
+        try {
+            return type.getConstructor(types).newInstance(values.values().toArray());
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError(e.getMessage(), e);
+        }
+    }
+}
