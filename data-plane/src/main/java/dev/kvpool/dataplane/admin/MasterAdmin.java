@@ -44,6 +44,18 @@ public interface MasterAdmin {
     /** The rules of the cache it goes by. */
     RulesInEffect rules();
 
+    /** Whether {@link #changeQuota} may be called: what it changes the next leader knows. */
+    boolean changesQuotas();
+
+    /**
+     * Gives a tenant another ceiling of bytes, for all masters.
+     *
+     * @param ceilingBytes empty: its quota is taken away
+     * @throws IllegalArgumentException when it may not have that
+     * @throws IllegalStateException when it cannot be kept; the message says why
+     */
+    CompletableFuture<Void> changeQuota(Tenant tenant, OptionalLong ceilingBytes);
+
     /** What certificates hang on; empty where this master signs none. */
     Optional<TrustInEffect> trust();
 

@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * The files of a local pool: pool-id, lease.json, logs/NAME.log and a directory for each node. One {@code kvpool local}
+ * The files of a local pool: pool-id, lease.json, cache-rules, logs/NAME.log and a directory for each node. One {@code kvpool local}
  * at a time uses it.
  */
 final class LocalDirectory implements AutoCloseable {
@@ -69,6 +69,11 @@ final class LocalDirectory implements AutoCloseable {
 
     Path lease() {
         return path.resolve("lease.json");
+    }
+
+    /** Rules of the cache that were changed while the pool ran. */
+    Path rules() {
+        return path.resolve("cache-rules");
     }
 
     /** Certificates and the keys that belong to them. */

@@ -118,7 +118,7 @@ final class LocalPlan {
     List<ChildSpec> children(LocalDirectory directory, UUID poolId, Optional<LocalCertificates> certificates) {
         List<ChildSpec> children = new ArrayList<>();
         for (int k = 0; k < settings.get(LocalSettings.MASTERS); k++) {
-            children.add(master(k, directory.lease(), poolId, certificates));
+            children.add(master(k, directory, poolId, certificates));
         }
         for (int k = 0; k < settings.get(LocalSettings.STORAGE_NODES); k++) {
             children.add(node(k, directory.node("node-" + k), poolId, certificates));
@@ -126,13 +126,15 @@ final class LocalPlan {
         return children;
     }
 
-    private ChildSpec master(int k, Path lease, UUID poolId, Optional<LocalCertificates> certificates) {
+    private ChildSpec master(int k, LocalDirectory directory, UUID poolId, Optional<LocalCertificates> certificates) {
         String name = "master-" + k;
         List<String> arguments = new ArrayList<>(List.of("master", "--pool-id", poolId.toString(), "--name", name));
         add(arguments, "--host", settings.get(LocalSettings.HOST));
         add(arguments, "--port", port(LocalSettings.MASTER_PORT, k));
         add(arguments, "--admin-port", port(LocalSettings.ADMIN_PORT, k));
-        add(arguments, "--lease", lease.toUri());
+        add(arguments, "--lease", directory.lease().toUri());
+        add(arguments, "--cache-rules-file", directory.rules());
+        add(arguments, "--change-cache-rules", true);
         add(arguments, "--expected-nodes", String.join(",", nodeIds()));
         for (Setting<?> setting : CacheSettings.ALL) {
             add(arguments, setting, settings.get(setting));

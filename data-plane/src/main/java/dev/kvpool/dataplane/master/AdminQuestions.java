@@ -27,6 +27,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.Hint;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -51,7 +52,7 @@ final class AdminQuestions implements MasterAdmin {
     private final Supplier<List<ConnectedPeer>> peers;
     private final EarlyTakeover early;
     private final HandingOver handingOver;
-    private final Supplier<RulesInEffect> rules;
+    private final RulesFollower rules;
     private final EventStreams events;
     private final Supplier<Optional<TrustInEffect>> trust;
 
@@ -66,7 +67,7 @@ final class AdminQuestions implements MasterAdmin {
             Supplier<List<ConnectedPeer>> peers,
             EarlyTakeover early,
             HandingOver handingOver,
-            Supplier<RulesInEffect> rules,
+            RulesFollower rules,
             EventStreams events,
             Supplier<Optional<TrustInEffect>> trust) {
         this.config = config;
@@ -121,7 +122,21 @@ final class AdminQuestions implements MasterAdmin {
 
     @Override
     public RulesInEffect rules() {
-        return rules.get();
+        return rules.now();
+    }
+
+    @Override
+    public boolean changesQuotas() {
+        return rules.changes();
+    }
+
+    @Override
+    public CompletableFuture<Void> changeQuota(Tenant tenant, OptionalLong ceilingBytes) {
+        try {
+            return rules.changeQuota(tenant.name(), ceilingBytes, loop);
+        } catch (IOException e) {
+            throw new IllegalStateException("the file of cache rules cannot be changed: " + e.getMessage(), e);
+        }
     }
 
     @Override

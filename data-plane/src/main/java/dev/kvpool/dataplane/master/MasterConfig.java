@@ -28,6 +28,7 @@ import java.util.UUID;
  * @param expectedNodesFile a file with one id per line, read again when it changes
  * @param cache the rules of the cache, as far as no file says others
  * @param cacheRulesFile a file with some of them, which need not be there, read again when it changes
+ * @param changesCacheRules whether admins may have the leader write to that file, which all masters read
  * @param evictionLog where evictions are written down, if they are
  * @param warmUp the longest time to practise at the start; nothing = not at all
  * @param tls whether connections are encrypted, and by which certificates
@@ -46,6 +47,7 @@ public record MasterConfig(
         Optional<Path> expectedNodesFile,
         CacheRules cache,
         Optional<Path> cacheRulesFile,
+        boolean changesCacheRules,
         Optional<EvictionLog.Place> evictionLog,
         ElectionTimes times,
         Duration warmUp,
@@ -69,6 +71,9 @@ public record MasterConfig(
         }
         if (port != 0 && port == adminPort) {
             problems.add("port and admin port must differ, both are " + port);
+        }
+        if (changesCacheRules && cacheRulesFile.isEmpty()) {
+            problems.add("there is no file of cache rules that could be changed; name one with --cache-rules-file");
         }
         if (tls.mode() != TlsMode.OFF && tls.directory().isEmpty() && enrolment.isEmpty()) {
             problems.add("TLS needs a directory of certificates, or a CA");

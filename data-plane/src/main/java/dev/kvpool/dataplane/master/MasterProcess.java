@@ -380,7 +380,7 @@ public final class MasterProcess implements AutoCloseable {
                 peers::all,
                 early,
                 handingOver,
-                follower::now,
+                follower,
                 events,
                 this::trust);
     }

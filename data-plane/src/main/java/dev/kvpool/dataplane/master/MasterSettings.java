@@ -70,6 +70,13 @@ final class MasterSettings {
                     + " --consistency and --tenant-quotas: overrides the flags and is reread when it changes. Default: the file "
                     + CACHE_RULES + " beside --expected-nodes-file, if there is one.");
 
+    static final Setting<Boolean> CHANGE_CACHE_RULES = Setting.withDefault(
+            "change-cache-rules",
+            Formats.SWITCH,
+            "false",
+            "Whether PUT and DELETE /api/v1/tenant_quotas write to --cache-rules-file: true where all masters of the pool"
+                    + " read that same file, so that the next leader goes by it too, and nothing else writes to it.");
+
     static final Setting<Duration> WARM_UP = Setting.withDefault(
             "warm-up",
             Durations.between(Duration.ZERO, Duration.ofMinutes(1)),
@@ -97,6 +104,7 @@ final class MasterSettings {
                 cacheRules(settings),
                 settings.find(CACHE_RULES_FILE)
                         .or(() -> settings.find(EXPECTED_NODES_FILE).map(nodes -> nodes.resolveSibling(CACHE_RULES))),
+                settings.get(CHANGE_CACHE_RULES),
                 settings.find(EvictionLogSettings.FILE)
                         .map(file -> new EvictionLog.Place(file, settings.get(EvictionLogSettings.SIZE))),
                 new ElectionTimes(
@@ -137,6 +145,7 @@ final class MasterSettings {
                 EXPECTED_NODES,
                 EXPECTED_NODES_FILE,
                 CACHE_RULES_FILE,
+                CHANGE_CACHE_RULES,
                 WARM_UP));
         all.addAll(TlsSettings.ALL);
         all.addAll(EnrolmentSettings.ALL);

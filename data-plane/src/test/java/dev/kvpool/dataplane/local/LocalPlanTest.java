@@ -52,6 +52,8 @@ class LocalPlanTest {
                 .containsEntry("--admin-port", "9003")
                 .containsEntry("--lease", "file://" + dir.resolve("lease.json"))
                 .containsEntry("--expected-nodes", "node-0,node-1")
+                .containsEntry("--cache-rules-file", dir.resolve("cache-rules").toString())
+                .containsEntry("--change-cache-rules", "true")
                 .containsEntry("--object-lease", "500ms")
                 .containsEntry("--eviction-high-watermark", "0.98")
                 .containsEntry("--eviction-low-watermark", "0.97")

@@ -78,6 +78,7 @@ public record LoopbackMaster(
                 nodesFile,
                 RULES,
                 nodesFile.map(file -> file.resolveSibling("cache-rules")),
+                nodesFile.isPresent(),
                 Optional.empty(),
                 times,
                 Duration.ZERO,

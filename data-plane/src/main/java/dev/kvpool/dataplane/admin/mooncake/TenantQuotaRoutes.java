@@ -10,13 +10,17 @@ import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
 import dev.kvpool.dataplane.master.core.report.QuotaStatus;
 import dev.kvpool.dataplane.master.core.tenant.Quota;
+import dev.kvpool.dataplane.master.core.tenant.QuotaOutcomes.Costs;
+import dev.kvpool.dataplane.master.core.tenant.TenantAccounts.Balance;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * How tenants stand to their quotas, by the path and the names that Mooncake's master has for it. The leader alone knows. A tenant sees
- * its own only. Nothing can be changed here: what all masters start with, or read, would bring it back at the next change of leaders.
+ * its own only. They can be changed here where all masters read them from one file that they may write, as in a local pool; elsewhere
+ * what masters start with, or read, would bring them back at the next change of leaders.
  */
 final class TenantQuotaRoutes {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -33,8 +37,43 @@ final class TenantQuotaRoutes {
         TenantQuotaRoutes routes = new TenantQuotaRoutes(master);
         return List.of(
                 Route.get(PATH, routes::show),
-                Route.put(PATH, request -> routes.refuse()),
-                Route.delete(PATH, request -> routes.refuse()));
+                Route.put(PATH, ErrorCode.inJson(request -> routes.change(request, true))),
+                Route.delete(PATH, ErrorCode.inJson(request -> routes.change(request, false))));
+    }
+
+    private Response change(Request request, boolean gives) {
+        Tenant tenant = Answers.named(request, TENANT)
+                .orElseThrow(() -> new IllegalArgumentException("name the tenant with ?" + TENANT + "=NAME"));
+        if (!master.changesQuotas()) {
+            return refuse();
+        }
+        if (!master.isLeader()) {
+            return ErrorCode.notServing(master);
+        }
+        OptionalLong ceiling = gives
+                ? OptionalLong.of(QuotaRequest.parse(request.body().read(QuotaRequest.BODY_BYTES_MAX)))
+                : OptionalLong.empty();
+        if (!gives && !master.rules().rules().quotas().byTenant().containsKey(tenant.name())) {
+            return Response.text(404, "tenant " + tenant.name() + " has no quota\n");
+        }
+        try {
+            Answers.await(master.changeQuota(tenant, ceiling));
+        } catch (IllegalStateException e) {
+            return ErrorCode.UNAVAILABLE_IN_CURRENT_STATUS.answer(e.getMessage());
+        }
+        ObjectNode root = JSON.createObjectNode().put("success", true);
+        put(root.putObject("data"), now(tenant.name()));
+        return Response.json(200, root.toString());
+    }
+
+    /** What the tenant has, which may be of a moment ago, and what it may have now. */
+    private QuotaStatus now(String tenant) {
+        Quota quota = master.rules().rules().quotas().of(tenant);
+        return master.status().quotas().stream()
+                .filter(status -> status.tenant().equals(tenant))
+                .findFirst()
+                .map(known -> new QuotaStatus(tenant, quota, known.used(), known.costs()))
+                .orElse(new QuotaStatus(tenant, quota, new Balance(0, 0, 0, 0), Costs.NONE));
     }
 
     private Response show(Request request) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.file;
 
+import dev.kvpool.dataplane.config.TenantAmounts;
 import dev.kvpool.dataplane.config.UsageException;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import java.io.IOException;
@@ -11,9 +12,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -62,6 +65,26 @@ public final class CacheRulesFile {
         } catch (UsageException e) {
             throw new IOException("the file of cache rules " + file + ": " + told(e), e);
         }
+    }
+
+    /**
+     * Replaces what the file says of quotas; all else in it stays, and it is made when it is not there.
+     *
+     * @throws IllegalArgumentException when the quotas are none
+     * @throws IOException when it cannot be read or written
+     */
+    public void write(Map<String, TenantAmounts> quotas) throws IOException {
+        String line = CacheRulesText.quotas(quotas);
+        Optional<byte[]> before = bytes();
+        String changed = CacheRulesText.with(before.isEmpty() ? "" : text(before.get()), line);
+        try {
+            CacheRulesText.parse(changed, start);
+        } catch (UsageException e) {
+            throw new IllegalArgumentException(told(e), e);
+        }
+        Path next = file.resolveSibling(file.getFileName() + ".next");
+        Files.writeString(next, changed);
+        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
     /** The first of the problems: they end up in a log and in a status. */

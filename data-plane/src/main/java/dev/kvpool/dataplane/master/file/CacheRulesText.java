@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.config.CacheSettings;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.SettingsReader;
+import dev.kvpool.dataplane.config.TenantAmounts;
 import dev.kvpool.dataplane.config.UsageException;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Consistency;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * The text of a file of cache rules: lines {@code NAME=VALUE}, named and written as the flags without dashes, and a last line
@@ -42,6 +44,29 @@ final class CacheRulesText {
         } catch (IllegalArgumentException e) {
             throw new UsageException(List.of(e.getMessage()));
         }
+    }
+
+    /** The line that says so. */
+    static String quotas(Map<String, TenantAmounts> quotas) {
+        return CacheSettings.TENANT_QUOTAS.name() + "="
+                + quotas.entrySet().stream()
+                        .map(entry -> entry.getKey() + entry.getValue())
+                        .collect(Collectors.joining(","));
+    }
+
+    /** A text with this line in the place of the one for the same rule; all else in it stays. */
+    static String with(String text, String line) {
+        String name = line.substring(0, line.indexOf('='));
+        List<String> lines = text.lines()
+                .filter(each -> !each.strip().equals(LAST) && !isOf(each, name))
+                .collect(Collectors.toCollection(ArrayList::new));
+        lines.addAll(List.of(line, LAST, ""));
+        return String.join("\n", lines);
+    }
+
+    private static boolean isOf(String line, String name) {
+        int equals = line.indexOf('=');
+        return equals >= 0 && line.substring(0, equals).strip().equals(name);
     }
 
     private static Map<String, String> lines(String text, List<String> problems) {

@@ -117,6 +117,16 @@ final class AskedCore implements MasterAdmin {
     }
 
     @Override
+    public boolean changesQuotas() {
+        return false;
+    }
+
+    @Override
+    public CompletableFuture<Void> changeQuota(Tenant tenant, OptionalLong ceilingBytes) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public Optional<TrustInEffect> trust() {
         throw new UnsupportedOperationException();
     }
