@@ -15,7 +15,7 @@ _WITHOUT_EFFECT = {
     "dfs_replica_num": "no copies are made in shared file systems; SSDs belong to storage nodes",
     "preferred_nof_segments": "no copies are made on NVMe over Fabrics; SSDs belong to storage nodes",
     "prefer_alloc_in_same_node": "all buffers of a value lie on one node anyway; preferred_segment says on which",
-    "data_type": "no statistics are kept by it",
+    "data_type": "nothing here is decided, counted or told by it",
 }
 
 
