@@ -526,6 +526,11 @@ KV_API int32_t kv_client_explain(kv_client* client, char* out, uint32_t out_size
 
 KV_API int32_t kv_client_get_stats(kv_client* client, kv_client_stats* out) {
   (void)client;
-  *out = (kv_client_stats){.struct_size = sizeof(*out), .leader_known = !fake.leaderless};
+  *out = (kv_client_stats){.struct_size = sizeof(*out),
+                           .leader_known = !fake.leaderless,
+                           .put_batch_us = 1200,
+                           .put_batches_in_100us = 2,
+                           .put_batches_in_1ms = 1,
+                           .put_batches_longer = 4};
   return KV_OK;
 }

@@ -65,6 +65,21 @@ def test_counters_are_served_by_our_names_and_the_references(store: MooncakeDist
     assert ask(port_of(store), "/nothing")[0] == 404
 
 
+def test_durations_are_served_as_the_reference_names_them(store: MooncakeDistributedStore) -> None:
+    lines = ask(port_of(store), "/metrics")[1].splitlines()
+    put = "mooncake_transfer_batch_put_latency"
+    for line in (
+        f'{put}_bucket{{le="100"}} 2',
+        f'{put}_bucket{{le="1000"}} 3',
+        f'{put}_bucket{{le="1000000"}} 3',
+        f'{put}_bucket{{le="+Inf"}} 7',
+        f"{put}_sum 1200",
+        f"{put}_count 7",
+        "mooncake_transfer_batch_get_latency_count 0",
+    ):
+        assert line in lines
+
+
 def test_it_ends_with_the_store(store: MooncakeDistributedStore) -> None:
     port = port_of(store)
     store.close()

@@ -23,6 +23,16 @@ _GAUGES = frozenset(("leader_known", "epoch"))
 # As dashboards of the reference know them.
 _REFERENCE_NAMES = {"get_bytes": "mooncake_transfer_read_bytes", "put_bytes": "mooncake_transfer_write_bytes"}
 
+# Bounds of durations in microseconds, and the counters of stats() that have what took so long.
+_STEPS = {
+    "100": "in_100us",
+    "1000": "in_1ms",
+    "10000": "in_10ms",
+    "100000": "in_100ms",
+    "1000000": "in_1s",
+    "+Inf": "longer",
+}
+
 
 class ClientHttp:
     """GET /health (200, or 503 without a leader), /metrics and /metrics/summary, until close().
@@ -76,7 +86,7 @@ def answer(path: str, stats: Callable[[], Mapping[str, int]]) -> tuple[int, str,
             return 200, "text/plain", "OK\n"
         return 503, "text/plain", "no leader is connected: see whether the pool's masters can be reached from here\n"
     if path == "/metrics":
-        return 200, _METRICS_TYPE, "".join(_series(numbers))
+        return 200, _METRICS_TYPE, "".join((*_series(numbers), *_latencies(numbers)))
     if path == "/metrics/summary":
         return 200, "text/plain", " | ".join(f"{name} {number}" for name, number in numbers.items()) + "\n"
     return 404, "text/plain", "GET /health, /metrics and /metrics/summary are served here\n"
@@ -90,6 +100,18 @@ def _series(numbers: Mapping[str, int]) -> Iterator[str]:
             yield f"# TYPE kvpool_client_{name}_total counter\nkvpool_client_{name}_total {number}\n"
         if name in _REFERENCE_NAMES:
             yield f"# TYPE {_REFERENCE_NAMES[name]} counter\n{_REFERENCE_NAMES[name]} {number}\n"
+
+
+def _latencies(numbers: Mapping[str, int]) -> Iterator[str]:
+    """Histograms of counts by step, which become those up to each bound."""
+    for op in ("put", "get"):
+        name = f"mooncake_transfer_batch_{op}_latency"
+        yield f"# TYPE {name} histogram\n"
+        so_far = 0
+        for bound, step in _STEPS.items():
+            so_far += numbers[f"{op}_batches_{step}"]
+            yield f'{name}_bucket{{le="{bound}"}} {so_far}\n'
+        yield f"{name}_sum {numbers[f'{op}_batch_us']}\n{name}_count {so_far}\n"
 
 
 class _Server(ThreadingHTTPServer):

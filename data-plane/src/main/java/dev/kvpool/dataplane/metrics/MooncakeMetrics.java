@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.metrics;
 
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.CLIENTS_SILENT;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.CLIENT_HEARTBEATS;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.EVICTED;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.EVICTED_BYTES;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.EVICTION_RUNS;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.EVICTION_RUNS_ENOUGH;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.EXISTS_EVICTED;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.EXISTS_HITS;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.EXISTS_INVALID;
@@ -17,6 +21,7 @@ import static dev.kvpool.dataplane.master.core.base.Counters.Count.GRANTS_BUSY;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.GRANTS_EXPIRED;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.GRANTS_INDEX_FULL;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.GRANTS_NO_SPACE;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.GRANTS_PARTIAL;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.LOOKUP_EVICTED;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.LOOKUP_HITS;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.LOOKUP_INVALID;
@@ -25,19 +30,35 @@ import static dev.kvpool.dataplane.master.core.base.Counters.Count.LOOKUP_NEVER_
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.LOOKUP_REMOVED;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.LOOKUP_UNAVAILABLE;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.LOOKUP_VERSION;
-import static dev.kvpool.dataplane.master.core.base.Counters.Count.PUTS;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.NODES_JOINED;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.NODES_LEFT;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.NODES_REFUSED;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.NODES_REFUSED_AGAIN;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.NODES_REJOINED;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.PROMOTED_BYTES;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.PROMOTIONS_ADMITTED;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.PROMOTIONS_CANCELLED;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.PROMOTIONS_DONE;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.PROMOTIONS_FAILED;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.PROMOTIONS_FULL;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.PROMOTIONS_NO_ROOM;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.PROMOTIONS_SELDOM;
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.PUTS_EXISTING;
-import static dev.kvpool.dataplane.master.core.base.Counters.Count.PUTS_FAILED;
-import static dev.kvpool.dataplane.master.core.base.Counters.Count.PUTS_NO_SPACE;
+import static dev.kvpool.dataplane.master.core.base.Counters.Count.ROLE_CHANGES;
 
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.count.RequestCounts;
+import dev.kvpool.dataplane.master.core.count.RequestCounts.Kind;
+import dev.kvpool.dataplane.master.core.count.SizeHistogram;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.QuotaStatus;
 import dev.kvpool.dataplane.master.core.tenant.Quota;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -48,13 +69,17 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Mooncake's names of metrics, for dashboards and scripts that ask for them, and what each reads here: nothing is counted twice. A name whose
- * meaning nothing here has is not served, and stands here with what to use instead. docs/reference/mooncake-http.md is made of this table.
+ * Mooncake's names of metrics, for dashboards and scripts that ask for them, and what each reads here: nothing is counted twice.
+ * docs/reference/mooncake-http.md is made of this table.
  */
 public final class MooncakeMetrics {
     private static final String KEYS = "of keys";
     private static final String GAUGE = "gauge";
     private static final String COUNTER = "counter";
+    private static final String HISTOGRAM = "histogram";
+    private static final String OF_CLIENTS = "of clients, at `client_http_port`";
+    private static final String NO_LOG =
+            "there is no log of operations: standbys follow the storage nodes, and `kvpool_master_ready` says whether one has caught up";
 
     /** How a name stands to Mooncake's. */
     public enum Standing {
@@ -64,25 +89,26 @@ public final class MooncakeMetrics {
     }
 
     /**
-     * One name, or several that are missing for one reason.
+     * One name, or several that are alike.
      *
-     * @param type gauge or counter; empty when it is missing
-     * @param help for Prometheus
+     * @param name several with commas between them, or in braces
+     * @param type gauge, counter or histogram
      * @param reads what it is here
-     * @param note how it differs, or why it is missing and what to use instead
-     * @param values the labels of each sample, in braces or empty, and its value
+     * @param note how it differs
+     * @param series what is served; none where clients and storage nodes serve it, or nothing does
      */
-    public record Row(
-            String name,
-            String type,
-            String help,
-            Standing standing,
-            String reads,
-            String note,
-            Function<PoolStatus, Map<String, Long>> values) {
+    public record Row(String name, String type, Standing standing, String reads, String note, List<Series> series) {}
+
+    /**
+     * What is served under one name.
+     *
+     * @param help for Prometheus
+     * @param values of each sample what follows the name, such as labels in braces, and its value
+     */
+    public record Series(String name, String type, String help, Function<PoolStatus, Map<String, Long>> values) {
         private String text(PoolStatus status) {
             StringBuilder text = new StringBuilder("# HELP %s %s\n# TYPE %s %s\n".formatted(name, help, name, type));
-            values.apply(status).forEach((labels, value) -> text.append("%s%s %d\n".formatted(name, labels, value)));
+            values.apply(status).forEach((rest, value) -> text.append("%s%s %d\n".formatted(name, rest, value)));
             return text.toString();
         }
     }
@@ -120,11 +146,27 @@ public final class MooncakeMetrics {
                     "Bytes that objects can use on a storage node",
                     PoolStatus.Node::capacityBytes),
             of("master_key_count", "Objects that can be read", PoolStatus::objects),
-            missing("master_soft_pin_key_count", "pinned objects are not counted"),
+            one(
+                    GAUGE,
+                    "master_soft_pin_key_count",
+                    "Objects that were put with a soft pin",
+                    "the objects of this master",
+                    "also those of which the pin has ended",
+                    PoolStatus::softPinnedObjects),
             of("master_active_clients", "Clients connected", PoolStatus::clients),
-            missing(
+            row(
                     "master_value_size_bytes",
-                    "no histogram of sizes is kept; `master_allocated_bytes` / `master_key_count` is the mean"),
+                    HISTOGRAM,
+                    "puts that ended with a readable object",
+                    "",
+                    new Series(
+                            "master_value_size_bytes",
+                            HISTOGRAM,
+                            "Sizes of values that were put",
+                            status -> buckets(
+                                    SizeHistogram.bounds(),
+                                    status.counters().sizes().counts(),
+                                    status.counters().sizes().sum()))),
             counts(
                     "master_put_start_requests_total",
                     "Keys for which clients asked for a put",
@@ -136,21 +178,19 @@ public final class MooncakeMetrics {
                     KEYS,
                     REFUSED_GRANTS),
             counts("master_put_start_alloc_failures_total", "Puts that found no room", KEYS, GRANTS_NO_SPACE),
-            missing(
+            counts(
                     "master_put_start_partial_allocations_total",
-                    "`kvpool_master_objects_under_replicated` says how many objects have too few copies now; they are repaired"),
-            counts(
-                    "master_put_end_requests_total",
-                    "Puts that ended with a readable object",
-                    KEYS + "; one that fails at its end counts as `master_put_revoke_requests_total`",
-                    PUTS),
-            counts(
-                    "master_put_revoke_requests_total",
-                    "Puts that ended without an object",
-                    KEYS + "; those that their client gave up and those of which no node showed the object",
-                    PUTS_FAILED,
-                    PUTS_NO_SPACE),
-            missing("master_put_end_failures_total, master_put_revoke_failures_total", "see the two before"),
+                    "Puts granted to fewer nodes than the copies they asked for",
+                    KEYS + "; the copies are made once there is room",
+                    GRANTS_PARTIAL),
+            ofItems(
+                    Kind.PUT_END,
+                    "Puts that their client has written",
+                    KEYS + "; it fails when its grant has ended, or no node shows the object"),
+            ofItems(
+                    Kind.PUT_REVOKE,
+                    "Puts that their client gave up",
+                    KEYS + "; it fails when the grant has ended already"),
             counts(
                     "master_get_replica_list_requests_total",
                     "Keys that were looked up",
@@ -167,22 +207,84 @@ public final class MooncakeMetrics {
                     KEYS,
                     with(EXISTS_HITS, EXISTS_MISSES)),
             counts("master_exist_key_failures_total", "Existence checks of keys that are none", KEYS, EXISTS_INVALID),
-            missing(
-                    "master_remove_requests_total, master_remove_failures_total, master_remove_all_requests_total, master_remove_all_failures_total",
-                    "removals are counted by object: `kvpool_master_removed_total`"),
-            missing(
-                    "master_batch_{exist_key,get_replica_list,put_start,put_end,put_revoke}_{requests,failures,partial_successes,items,failed_items}_total",
-                    "every request is a batch, and each key of it counts in the names without `batch_`"),
-            missing(
-                    "master_{mount,unmount,remount}_segment_{requests,failures}_total",
-                    "storage nodes join by themselves: `kvpool_master_nodes_ready`, `kvpool_master_nodes_expected`"),
-            missing(
-                    "master_ping_requests_total, master_ping_failures_total",
-                    "clients do not ping; `master_active_clients` counts connections"),
-            missing(
-                    "master_attempted_evictions_total, master_successful_evictions_total",
-                    "runs of the eviction are not counted, as each frees what is asked for; `kvpool_master_evictions_short_total` counts those that"
-                            + " could not"),
+            ofItems(Kind.REMOVE, "Removals of keys", KEYS),
+            ofItems(Kind.REMOVE_BY_REGEX, "Removals by a pattern of keys", ""),
+            ofItems(Kind.REMOVE_ALL, "Removals of everything", ""),
+            ofBatches(
+                    "every request is a batch, also of one key, so that these count all of them. A publish that ends some puts and gives up others is one"
+                            + " request of each",
+                    Kind.EXIST_KEY,
+                    Kind.GET_REPLICA_LIST,
+                    Kind.PUT_START,
+                    Kind.PUT_END,
+                    Kind.PUT_REVOKE),
+            row(
+                    "master_mount_segment_{requests,failures}_total",
+                    COUNTER,
+                    "`kvpool_master_nodes_joined_total{reason=\"first\"}`, `kvpool_master_nodes_refused_total{reason=\"first\"}`",
+                    "storage nodes and engines that lend memory join by themselves: those that took part for the first time in the life of this master,"
+                            + " and connections that were refused",
+                    single(
+                            COUNTER,
+                            "master_mount_segment_requests_total",
+                            "Nodes that came",
+                            status -> count(status, NODES_JOINED, NODES_REFUSED)),
+                    single(
+                            COUNTER,
+                            "master_mount_segment_failures_total",
+                            "Nodes that were refused",
+                            status -> count(status, NODES_REFUSED))),
+            row(
+                    "master_unmount_segment_{requests,failures}_total",
+                    COUNTER,
+                    "`kvpool_master_nodes_left_total`",
+                    "engines that ended in order; none of them fails",
+                    single(
+                            COUNTER,
+                            "master_unmount_segment_requests_total",
+                            "Nodes that left",
+                            status -> count(status, NODES_LEFT)),
+                    single(COUNTER, "master_unmount_segment_failures_total", "None of them fails", status -> 0)),
+            row(
+                    "master_remount_segment_{requests,failures}_total",
+                    COUNTER,
+                    "`kvpool_master_nodes_joined_total{reason=\"again\"}`, `kvpool_master_nodes_refused_total{reason=\"again\"}`",
+                    "nodes that came back, with what they hold",
+                    single(
+                            COUNTER,
+                            "master_remount_segment_requests_total",
+                            "Nodes that came back",
+                            status -> count(status, NODES_REJOINED, NODES_REFUSED_AGAIN)),
+                    single(
+                            COUNTER,
+                            "master_remount_segment_failures_total",
+                            "Nodes that came back and were refused",
+                            status -> count(status, NODES_REFUSED_AGAIN))),
+            row(
+                    "master_ping_{requests,failures}_total",
+                    COUNTER,
+                    "`kvpool_master_client_heartbeats_total`, `kvpool_master_clients_silent_total`",
+                    "clients are heard on their connections; a failure is a connection that was closed as nothing came",
+                    single(
+                            COUNTER,
+                            "master_ping_requests_total",
+                            "Heartbeats of clients",
+                            status -> count(status, CLIENT_HEARTBEATS)),
+                    single(
+                            COUNTER,
+                            "master_ping_failures_total",
+                            "Connections of clients closed because nothing came from them",
+                            status -> count(status, CLIENTS_SILENT))),
+            counts(
+                    "master_attempted_evictions_total",
+                    "Evictions begun because a node or the index was full",
+                    "one lasts until what has to be freed is freed, or nothing more may go",
+                    EVICTION_RUNS),
+            counts(
+                    "master_successful_evictions_total",
+                    "Evictions that freed what had to be freed",
+                    "`kvpool_master_evictions_short_total` counts the others",
+                    EVICTION_RUNS_ENOUGH),
             counts("master_evicted_key_count", "Objects evicted", "", EVICTED),
             counts("master_evicted_size_bytes", "Bytes of extents evicted", "", EVICTED_BYTES),
             counts(
@@ -190,18 +292,71 @@ public final class MooncakeMetrics {
                     "Puts that were granted and not ended in time",
                     "when the deadline that their client gave is over; their room is free again with it",
                     GRANTS_EXPIRED),
-            missing(
-                    "master_put_start_release_cnt, master_put_start_discarded_staging_size",
-                    "there is no second wait before the room of a discarded put is free"),
-            missing(
-                    "master_snapshot_{success,fail,duration_ms}",
-                    "masters keep nothing that could be lost: storage nodes do"),
-            missing(
-                    "master_promotion_*",
-                    "`kvpool_master_promotions_total` by outcome, `kvpool_master_demotions_total`, `kvpool_master_prefetched_total`"),
-            missing(
-                    "master_create_copy_task_*, master_create_move_task_*",
-                    "`kvpool_master_copies_started_total`, `kvpool_master_copies_total` by outcome; repairs and drains count there too"),
+            counts(
+                    "master_put_start_release_cnt",
+                    "Puts whose room was given back as they did not end in time",
+                    "with the discard: there is no second wait",
+                    GRANTS_EXPIRED),
+            zeros(
+                    GAUGE,
+                    "master_put_start_discarded_",
+                    "0",
+                    "the room of a discarded put is free at once",
+                    "staging_size"),
+            zeros(
+                    COUNTER,
+                    "master_snapshot_",
+                    "0, as of a Mooncake master without snapshots",
+                    "masters keep nothing that could be lost, and make none: storage nodes have the index",
+                    "success",
+                    "fail"),
+            zeros(HISTOGRAM, "master_snapshot_", "empty", "as the two before", "duration_ms"),
+            one(
+                    GAUGE,
+                    "master_promotion_in_flight",
+                    "Moves from an SSD to memory that wait or are being made",
+                    "the moves of this master",
+                    "",
+                    PoolStatus::promotionsUnderWay),
+            counts(
+                    "master_promotion_admitted_total",
+                    "Moves from an SSD to memory that were to be made",
+                    "with those that a client asked for (`prefetch`)",
+                    PROMOTIONS_ADMITTED),
+            counts("master_promotion_completed_total", "Moves from an SSD to memory", "", PROMOTIONS_DONE),
+            counts("master_promotion_completed_bytes_total", "Bytes moved from an SSD to memory", "", PROMOTED_BYTES),
+            counts(
+                    "master_promotion_failed_total",
+                    "Moves from an SSD to memory that failed",
+                    "with those that ran out of time, which is `master_promotion_expired_total` there",
+                    PROMOTIONS_FAILED),
+            zeros(COUNTER, "master_promotion_", "0", "see the one before", "expired_total"),
+            counts(
+                    "master_promotion_cancelled_total",
+                    "Moves from an SSD to memory that were not begun, as the object had gone or the leader changed",
+                    "",
+                    PROMOTIONS_CANCELLED),
+            counts(
+                    "master_promotion_rejected_frequency_total",
+                    "Reads from an SSD of what is not read often enough to be moved to memory",
+                    "",
+                    PROMOTIONS_SELDOM),
+            counts(
+                    "master_promotion_rejected_watermark_total",
+                    "Moves from an SSD to memory that were not begun for want of room",
+                    "when its turn comes, after it was admitted",
+                    PROMOTIONS_NO_ROOM),
+            counts(
+                    "master_promotion_rejected_cap_total",
+                    "Reads from an SSD that led to no move since too many wait",
+                    "",
+                    PROMOTIONS_FULL),
+            ofItems(
+                    Kind.CREATE_COPY_TASK,
+                    "Copies that clients asked for",
+                    "a task that is created and fails later counts in `kvpool_master_copies_total`"),
+            ofItems(Kind.CREATE_MOVE_TASK, "Moves that clients asked for", "as the one before"),
+            ofItems(Kind.QUERY_TASK, "Questions for the state of a copy or move", ""),
             ofQuotas(
                     "mooncake_tenant_quota_requested_bytes",
                     GAUGE,
@@ -266,54 +421,240 @@ public final class MooncakeMetrics {
                     "without the label `reason`, as there is one reason",
                     status -> true,
                     status -> status.costs().refusals()),
-            missing("mooncake_tenant_evict_bytes_total", "`kvpool_master_tenant_evicted_objects_total` counts objects"),
-            missing(
-                    "mooncake_tenant_quota_{allocatable_capacity_bytes,requested_bytes_sum,effective_bytes_sum}",
-                    "`master_total_capacity_bytes`, and `sum` of the series of tenants"),
-            missing(
-                    "ha_oplog_*",
-                    "there is no log of operations: standbys follow the storage nodes, and `kvpool_master_ready` says whether one has caught up"),
-            missing(
-                    "ha_standby_state, ha_state_transitions_total",
-                    "`/ha_status` says the state; `kvpool_master_leader`, `kvpool_master_takeovers_total`"),
-            missing(
-                    "mooncake_transfer_{read,write}_bytes, mooncake_transfer_{put,get,batch_put,batch_get}_latency,"
-                            + " mooncake_client_rpc_{count,latency}, mooncake_ssd_*",
-                    "numbers of clients, not of a master: `client_http_port` of `mooncake.store` serves the bytes, `stats()` has more; also the metrics of"
-                            + " [agents](metrics-agent.md) and [storage nodes](metrics-node.md)"));
+            ofQuotas(
+                    "mooncake_tenant_evict_bytes_total",
+                    COUNTER,
+                    "Bytes of a tenant's objects that were evicted",
+                    "beside `kvpool_master_tenant_evicted_objects_total`",
+                    "for whatever cause, and with all copies; Mooncake counts those for the tenant's own quota",
+                    status -> true,
+                    status -> status.costs().evictedBytes()),
+            one(
+                    GAUGE,
+                    "mooncake_tenant_quota_allocatable_capacity_bytes",
+                    "Bytes that objects of any tenant can use on ready nodes",
+                    "`sharedCapacityBytes` of `/api/v1/pool`",
+                    "",
+                    PoolStatus::sharedCapacityBytes),
+            row(
+                    "mooncake_tenant_quota_{requested,effective}_bytes_sum",
+                    GAUGE,
+                    "sum of `kvpool_master_tenant_ceiling_bytes`",
+                    "a ceiling is never scaled down to the capacity, so that both are the same",
+                    single(
+                            GAUGE,
+                            "mooncake_tenant_quota_requested_bytes_sum",
+                            "Most bytes that all tenants with a ceiling may have",
+                            MooncakeMetrics::ceilings),
+                    single(
+                            GAUGE,
+                            "mooncake_tenant_quota_effective_bytes_sum",
+                            "Most bytes that all tenants with a ceiling may have",
+                            MooncakeMetrics::ceilings)),
+            one(
+                    GAUGE,
+                    "ha_oplog_standby_lag",
+                    "Expected storage nodes with which this master has not caught up",
+                    "`kvpool_master_nodes_expected` - `kvpool_master_nodes_ready`",
+                    "in storage nodes, as masters follow these: 0 where a takeover would find everything",
+                    status -> (long) status.expectedNodes() - status.readyNodes()),
+            zeros(
+                    GAUGE,
+                    "ha_oplog_",
+                    "0, as of a Mooncake master without `enable_oplog`",
+                    NO_LOG,
+                    "last_sequence_id",
+                    "applied_sequence_id",
+                    "pending_entries"),
+            zeros(
+                    COUNTER,
+                    "ha_oplog_",
+                    "0, likewise",
+                    NO_LOG,
+                    "skipped_entries_total",
+                    "checksum_failures_total",
+                    "gap_resolve_attempts_total",
+                    "gap_resolve_success_total",
+                    "etcd_write_failures_total",
+                    "etcd_write_retries_total",
+                    "watch_disconnections_total",
+                    "applied_entries_total",
+                    "dropped_put_end_total",
+                    "batch_commits_total",
+                    "sync_batch_commits_total"),
+            zeros(HISTOGRAM, "ha_oplog_", "empty, likewise", NO_LOG, "etcd_write_latency_us", "apply_latency_us"),
+            one(
+                    GAUGE,
+                    "ha_standby_state",
+                    "1 connects, 2 reads the directories of storage nodes, 3 follows them, 6 takes over, 7 serves",
+                    "`/role`, `kvpool_master_ready`",
+                    "with the numbers of Mooncake's states; the others do not occur",
+                    MooncakeMetrics::standbyState),
+            counts(
+                    "ha_state_transitions_total",
+                    "Times this master began to lead, to serve or to stand by",
+                    "only these changes",
+                    ROLE_CHANGES),
+            elsewhere(
+                    "mooncake_transfer_{read,write}_bytes",
+                    COUNTER,
+                    "`get_bytes`, `put_bytes` of `stats()`",
+                    OF_CLIENTS),
+            elsewhere(
+                    "mooncake_transfer_{batch_put,batch_get}_latency",
+                    HISTOGRAM,
+                    "`put_batch_us` and its like of `stats()`, in microseconds",
+                    OF_CLIENTS
+                            + "; of all puts and gets, as each is a batch; buckets of 100 us to 1 s in steps of ten"),
+            elsewhere(
+                    "mooncake_ssd_{read_ops,write_ops,total_ops,write_bytes}_total",
+                    COUNTER,
+                    "`kvpool_node_ssd_reads_total` and its like",
+                    "of storage nodes, which have the SSDs, at their admin port"),
+            new Row(
+                    "mooncake_transfer_{put,get}_latency, mooncake_client_rpc_{count,latency}, mooncake_ssd_{read,total}_bytes_total,"
+                            + " mooncake_ssd_*_latency_us",
+                    "",
+                    Standing.MISSING,
+                    "",
+                    "a client counts batches of one key with the others, and no requests to the leader; a storage node counts no bytes and times of reads of"
+                            + " its SSD",
+                    List.of()));
 
     private MooncakeMetrics() {}
 
     /** The text for Prometheus. */
     static String of(PoolStatus status) {
         return ROWS.stream()
-                .filter(row -> row.standing() != Standing.MISSING)
-                .map(row -> row.text(status))
+                .flatMap(row -> row.series().stream())
+                .map(series -> series.text(status))
                 .collect(Collectors.joining());
     }
 
     private static Row of(String name, String help, ToLongFunction<PoolStatus> value) {
-        return new Row(
-                name,
-                GAUGE,
-                help,
-                Standing.SAME,
-                "the same of `/api/v1/pool`",
-                "",
-                status -> Map.of("", value.applyAsLong(status)));
+        return one(GAUGE, name, help, "the same of `/api/v1/pool`", "", value);
     }
 
     private static Row counts(String name, String help, String note, Count... counted) {
-        return new Row(
-                name,
+        return one(COUNTER, name, help, sources(List.of(counted)), note, status -> count(status, counted));
+    }
+
+    private static Row one(
+            String type, String name, String help, String reads, String note, ToLongFunction<PoolStatus> value) {
+        return row(name, type, reads, note, single(type, name, help, value));
+    }
+
+    private static Row row(String name, String type, String reads, String note, Series... series) {
+        return new Row(name, type, note.isEmpty() ? Standing.SAME : Standing.DIFFERS, reads, note, List.of(series));
+    }
+
+    private static Series single(String type, String name, String help, ToLongFunction<PoolStatus> value) {
+        return new Series(name, type, help, status -> Map.of("", value.applyAsLong(status)));
+    }
+
+    /** Requests and failures of one kind that Mooncake has as single requests: each item is one. */
+    private static Row ofItems(Kind kind, String what, String note) {
+        String name = "master_" + kind.name().toLowerCase(Locale.ROOT);
+        return row(
+                name + "_{requests,failures}_total",
                 COUNTER,
-                help,
-                note.isEmpty() ? Standing.SAME : Standing.DIFFERS,
-                sources(List.of(counted)),
+                "answers to clients",
                 note,
-                status -> Map.of(
-                        "",
-                        Arrays.stream(counted).mapToLong(status.counters()::get).sum()));
+                single(COUNTER, name + "_requests_total", what, status -> items(status, kind)),
+                single(
+                        COUNTER,
+                        name + "_failures_total",
+                        what + ", and failed",
+                        status -> status.counters().requests().of(kind).failedItems()));
+    }
+
+    private static long items(PoolStatus status, Kind kind) {
+        return status.counters().requests().of(kind).items();
+    }
+
+    private static Series ofBatch(Kind kind, String count, String help, ToLongFunction<RequestCounts.Sum> value) {
+        String name = "master_batch_%s_%s_total".formatted(kind.name().toLowerCase(Locale.ROOT), count);
+        return single(
+                COUNTER,
+                name,
+                help,
+                status -> value.applyAsLong(status.counters().requests().of(kind)));
+    }
+
+    private static Row ofBatches(String note, Kind... kinds) {
+        List<Series> series = new ArrayList<>();
+        for (Kind kind : kinds) {
+            series.add(ofBatch(kind, "requests", "Requests answered", RequestCounts.Sum::requests));
+            series.add(ofBatch(kind, "failures", "Requests of which all items failed", RequestCounts.Sum::failures));
+            series.add(ofBatch(
+                    kind,
+                    "partial_successes",
+                    "Requests of which some items failed",
+                    RequestCounts.Sum::partialSuccesses));
+            series.add(ofBatch(kind, "items", "Items of requests", RequestCounts.Sum::items));
+            series.add(ofBatch(kind, "failed_items", "Items that failed", RequestCounts.Sum::failedItems));
+        }
+        String names = Arrays.stream(kinds)
+                .map(kind -> kind.name().toLowerCase(Locale.ROOT))
+                .collect(Collectors.joining(","));
+        return row(
+                "master_batch_{%s}_{requests,failures,partial_successes,items,failed_items}_total".formatted(names),
+                COUNTER,
+                "answers to clients",
+                note,
+                series.toArray(Series[]::new));
+    }
+
+    private static Row elsewhere(String name, String type, String reads, String note) {
+        return row(name, type, reads, note);
+    }
+
+    /** Of something that there is none of. */
+    private static Row zeros(String type, String prefix, String reads, String note, String... rests) {
+        String pattern = rests.length == 1 ? rests[0] : "{" + String.join(",", rests) + "}";
+        return row(
+                prefix + pattern,
+                type,
+                reads,
+                note,
+                Arrays.stream(rests)
+                        .map(rest -> new Series(
+                                prefix + rest,
+                                type,
+                                "There is none of that here",
+                                status ->
+                                        type.equals(HISTOGRAM) ? buckets(new long[0], new long[1], 0) : Map.of("", 0L)))
+                        .toArray(Series[]::new));
+    }
+
+    private static Map<String, Long> buckets(long[] bounds, long[] counts, long sum) {
+        Map<String, Long> samples = new LinkedHashMap<>();
+        long all = 0;
+        for (int bucket = 0; bucket < counts.length; bucket++) {
+            all += counts[bucket];
+            String bound = bucket == bounds.length ? "+Inf" : Long.toString(bounds[bucket]);
+            samples.put("_bucket{le=\"%s\"}".formatted(bound), all);
+        }
+        samples.put("_sum", sum);
+        samples.put("_count", all);
+        return samples;
+    }
+
+    /** How Mooncake numbers what a standby does. */
+    private static long standbyState(PoolStatus status) {
+        return switch (status.state()) {
+            case STARTING -> 1;
+            case STANDBY -> status.notReady().isEmpty() ? 3 : status.connectedNodes() == 0 ? 1 : 2;
+            case RECOVERING -> 6;
+            case SERVING -> 7;
+        };
+    }
+
+    private static long ceilings(PoolStatus status) {
+        return status.quotas().stream()
+                .filter(MooncakeMetrics::hasCeiling)
+                .mapToLong(each -> each.quota().ceilingBytes())
+                .sum();
     }
 
     /** Series whose sum it is; one of which every reason counts is named without. */
@@ -329,23 +670,30 @@ public final class MooncakeMetrics {
         return String.join(" + ", sources);
     }
 
+    private static long count(PoolStatus status, Count... counted) {
+        return Arrays.stream(counted).mapToLong(status.counters()::get).sum();
+    }
+
     private static Count[] with(Count first, Count... others) {
         return Stream.concat(Stream.of(first), Arrays.stream(others)).toArray(Count[]::new);
     }
 
     private static Row ofSegments(String name, String help, ToLongFunction<PoolStatus.Node> value) {
-        return new Row(
+        return row(
                 name,
                 GAUGE,
-                help,
-                Standing.SAME,
                 "the same of `/get_segments_detail`",
                 "",
-                status -> samples(
-                        "segment",
-                        PoolStatus.Node::id,
-                        value,
-                        status.nodes().stream().filter(node -> node.state().servesReaders())));
+                new Series(
+                        name,
+                        GAUGE,
+                        help,
+                        status -> samples(
+                                "segment",
+                                PoolStatus.Node::id,
+                                value,
+                                status.nodes().stream()
+                                        .filter(node -> node.state().servesReaders()))));
     }
 
     private static <T> Map<String, Long> samples(
@@ -368,21 +716,19 @@ public final class MooncakeMetrics {
             String note,
             Predicate<QuotaStatus> which,
             ToLongFunction<QuotaStatus> value) {
-        return new Row(
+        return row(
                 name,
                 type,
-                help,
-                note.isEmpty() ? Standing.SAME : Standing.DIFFERS,
                 reads,
                 note,
-                status -> samples(
-                        "tenant_id",
-                        QuotaStatus::tenant,
-                        value,
-                        status.quotas().stream().filter(which)));
-    }
-
-    private static Row missing(String names, String why) {
-        return new Row(names, "", "", Standing.MISSING, "", why, status -> Collections.emptyMap());
+                new Series(
+                        name,
+                        type,
+                        help,
+                        status -> samples(
+                                "tenant_id",
+                                QuotaStatus::tenant,
+                                value,
+                                status.quotas().stream().filter(which))));
     }
 }

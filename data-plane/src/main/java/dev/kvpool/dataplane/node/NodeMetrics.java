@@ -136,5 +136,18 @@ final class NodeMetrics extends SampledMetrics<NativeStats> {
         counter("kvpool.node.ssd.writes", "Objects written to the SSD tier.", node("ssd_writes"));
         counter("kvpool.node.ssd.write.bytes", "Payload bytes written to the SSD tier.", node("ssd_write_bytes"));
         counter("kvpool.node.ssd.reads", "Objects read from the SSD tier.", node("ssd_reads"));
+        mooncake();
+    }
+
+    /** As dashboards of Mooncake's know them. */
+    private void mooncake() {
+        counter("mooncake.ssd.read.ops", "Objects read from the SSD tier.", node("ssd_reads"));
+        counter("mooncake.ssd.write.ops", "Objects written to the SSD tier.", node("ssd_writes"));
+        counter("mooncake.ssd.write.bytes", "Payload bytes written to the SSD tier.", node("ssd_write_bytes"));
+        counter(
+                "mooncake.ssd.total.ops",
+                "Objects read from the SSD tier and written to it.",
+                stats -> node("ssd_reads").applyAsDouble(stats)
+                        + node("ssd_writes").applyAsDouble(stats));
     }
 }

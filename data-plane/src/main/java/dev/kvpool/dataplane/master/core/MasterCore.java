@@ -195,6 +195,7 @@ public final class MasterCore {
                 requests.publishes(),
                 upkeep,
                 departures,
+                counters,
                 outbox,
                 this::left);
         report = new StatusReport(
@@ -222,6 +223,8 @@ public final class MasterCore {
         counters.add(Count.LENDING_REFUSED, objection.isPresent() ? 1 : 0);
         objection = objection.or(() -> view.membership().objection(peer, nowMs)).or(() -> forgetting(peer.id()));
         if (objection.isPresent()) {
+            NodeView refused = view.membership().node(peer.id());
+            counters.add(refused != null && refused.known() ? Count.NODES_REFUSED_AGAIN : Count.NODES_REFUSED);
             nodeRefused(peer.id(), objection.get());
             return objection;
         }
@@ -385,7 +388,7 @@ public final class MasterCore {
     private void fromClient(long session, Message message) throws ProtocolViolation {
         switch (message) {
             case ClientRequest request -> requests.receive(asker(session), request, nowMs);
-            case Heartbeat heartbeat -> {}
+            case Heartbeat heartbeat -> counters.add(Count.CLIENT_HEARTBEATS);
             default ->
                 throw new ProtocolViolation(
                         "a client sent " + message.getClass().getSimpleName());
@@ -605,6 +608,8 @@ public final class MasterCore {
     public void tick(long now) {
         at(now);
         for (Heartbeats.Silent silent : heartbeats.tick(nowMs)) {
+            boolean isNode = view.membership().bySession(silent.session()) != null;
+            counters.add(Count.CLIENTS_SILENT, isNode ? 0 : 1);
             outbox.close(silent.session(), silent.reason());
             closed(silent.session(), silent.reason(), nowMs);
         }
@@ -767,6 +772,7 @@ public final class MasterCore {
     }
 
     private void left(NodeView node) {
+        counters.add(Count.NODES_LEFT);
         outbox.close(node.session(), "the node left");
         lose(node, "it ended in order");
         view.membership().ended(node);

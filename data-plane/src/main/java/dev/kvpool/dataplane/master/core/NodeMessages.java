@@ -2,6 +2,8 @@
 package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.base.ProtocolViolation;
@@ -47,6 +49,7 @@ final class NodeMessages {
     private final FailedSsds failedSsds;
     private final Upkeep upkeep;
     private final Departures departures;
+    private final Counters counters;
     private final Outbox outbox;
     private final Consumer<NodeView> whenLeft;
     private final NodeStream stream;
@@ -63,6 +66,7 @@ final class NodeMessages {
             PublishRequests publishes,
             Upkeep upkeep,
             Departures departures,
+            Counters counters,
             Outbox outbox,
             Consumer<NodeView> whenLeft) {
         this.leadership = leadership;
@@ -75,6 +79,7 @@ final class NodeMessages {
         this.failedSsds = orders.failedSsds();
         this.upkeep = upkeep;
         this.departures = departures;
+        this.counters = counters;
         this.outbox = outbox;
         this.whenLeft = whenLeft;
         stream = new NodeStream(
@@ -144,6 +149,7 @@ final class NodeMessages {
     }
 
     private void joined(NodeView node) {
+        counters.add(node.joins() ? Count.NODES_REJOINED : Count.NODES_JOINED);
         outbox.report("node %s joined: incarnation %016x, %d objects, %d of %d bytes used, directory read in %d ms"
                 .formatted(
                         node.id,

@@ -120,10 +120,11 @@ class MooncakePageTest {
         }
         text.append("""
 
-                ## Metrics of a master
+                ## Metrics
 
-                Served beside [kvpool's own names](metrics-master.md), which have more reasons and which alerts and the dashboard of the chart use. *Of keys*
-                means: every request of a client is a batch, and each key of it counts here, where Mooncake counts requests and has names with `batch_`.
+                Served by masters beside [kvpool's own names](metrics-master.md), which have more reasons and which alerts and the dashboard of the chart use;
+                the last ones by clients and [storage nodes](metrics-node.md). *Of keys* means: every request of a client is a batch, and each key of it counts
+                here, where Mooncake counts requests and has names with `batch_`.
 
                 | name | type | here | reads | |
                 |---|---|---|---|---|

@@ -27,7 +27,7 @@ class TenantQuotaRoutesTest {
     private static final UUID POOL = new UUID(1, 1);
     private static final List<QuotaStatus> QUOTAS = List.of(
             new QuotaStatus("chat", new Quota(100, 200, 3), new Balance(1, 64, 2, 128), Costs.NONE),
-            new QuotaStatus("default", Quota.NONE, new Balance(5, 640, 0, 0), new Costs(0, 7)),
+            new QuotaStatus("default", Quota.NONE, new Balance(5, 640, 0, 0), new Costs(0, 7, 448)),
             new QuotaStatus("search", new Quota(0, 100, Quota.UNLIMITED), new Balance(1, 101, 0, 0), Costs.NONE));
     private static final String CHAT =
             "{\"tenant_id\":\"chat\",\"requested_quota_bytes\":200,\"effective_quota_bytes\":200,"

@@ -87,7 +87,7 @@ class QuotaTest {
         assertThat(kept(pool, B)).hasSize(8);
         assertThat(kept(pool, Tenant.DEFAULT)).hasSize(8);
         assertThat(of(pool, "a").used()).isEqualTo(new Balance(5, 5 * EXTENT, 0, 0));
-        assertThat(of(pool, "a").costs()).isEqualTo(new Costs(0, 2));
+        assertThat(of(pool, "a").costs()).isEqualTo(new Costs(0, 2, 2 * EXTENT));
     }
 
     @Test
@@ -116,7 +116,7 @@ class QuotaTest {
         pool.fill("a", 5);
         assertThat(pool.put("large", 6_000)).isEqualTo(Status.QUOTA_EXCEEDED);
         assertThat(kept(pool, A)).hasSize(5);
-        assertThat(of(pool, "a").costs()).isEqualTo(new Costs(1, 0));
+        assertThat(of(pool, "a").costs()).isEqualTo(new Costs(1, 0, 0));
         assertThat(pool.as(B).put("large", 6_000)).as("of another tenant").isEqualTo(Status.OK);
     }
 

@@ -31,6 +31,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
@@ -303,6 +304,11 @@ final class Scenario {
 
     long nextRequest() {
         return ++lastRequest;
+    }
+
+    void beat() {
+        client.toMaster(new Heartbeat());
+        world.run(0);
     }
 
     void send(ClientRequest request) {

@@ -60,8 +60,13 @@ class SsdTierTest {
         pool.find("k0");
         pool.world.run(100);
         assertThat(segmentsOf(pool.find("k0"))).containsExactly(ExtentRef.SSD);
+        assertThat(count(pool, Count.PROMOTIONS_SELDOM)).isEqualTo(1);
+        assertThat(count(pool, Count.PROMOTIONS_ADMITTED)).isEqualTo(1);
+        assertThat(pool.talkedTo().status().promotionsUnderWay()).isEqualTo(1);
         pool.world.run(100);
         assertThat(count(pool, Count.PROMOTIONS_DONE)).isEqualTo(1);
+        assertThat(count(pool, Count.PROMOTED_BYTES)).isEqualTo(BLOCK);
+        assertThat(pool.talkedTo().status().promotionsUnderWay()).isZero();
         assertThat(segmentsOf(pool.find("k0"))).containsExactly(ExtentRef.MEMORY, ExtentRef.SSD);
 
         pool.world.run(2 * Scenario.OBJECT_LEASE_MS);

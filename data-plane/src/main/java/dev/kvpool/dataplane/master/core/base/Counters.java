@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.base;
 
+import dev.kvpool.dataplane.master.core.count.RequestCounts;
+import dev.kvpool.dataplane.master.core.count.SizeHistogram;
+
 /** Counts what happened in this life of the master. */
 @SuppressWarnings("EnumOrdinal") // an array indexed by the enum is what an EnumMap would be, without boxing
 public final class Counters {
@@ -10,6 +13,7 @@ public final class Counters {
         GRANTS_NO_SPACE("grants_refused", "no_space", "Puts that were refused"),
         GRANTS_INDEX_FULL("grants_refused", "index_full", "Puts that were refused"),
         GRANTS_BUSY("grants_refused", "busy", "Puts that were refused"),
+        GRANTS_PARTIAL("grants_partial", "", "Puts granted to fewer nodes than the copies they asked for"),
         FULL_GRANTS("queue_full", "grants", "Requests refused because a limit was reached"),
         FULL_REPLIES("queue_full", "waiting_requests", "Requests refused because a limit was reached"),
         FULL_TOMBSTONE_WRITES("queue_full", "tombstones", "Requests refused because a limit was reached"),
@@ -39,6 +43,8 @@ public final class Counters {
         REMOVED("removed", "", "Objects removed on request"),
         EVICTED("evicted", "", "Objects evicted"),
         EVICTED_BYTES("evicted_bytes", "", "Bytes of extents evicted"),
+        EVICTION_RUNS("eviction_runs", "", "Evictions begun because a node or the index was full"),
+        EVICTION_RUNS_ENOUGH("eviction_runs_enough", "", "Evictions that freed what had to be freed"),
         EVICTIONS_SHORT("evictions_short", "", "Evictions that could not free enough because the rest is leased"),
         EVICTED_UNMARKED(
                 "evicted_unmarked",
@@ -50,6 +56,12 @@ public final class Counters {
         DEMOTIONS_FAILED("demotions", "failed", "Objects moved from memory to the SSD of their node"),
         PROMOTIONS_DONE("promotions", "done", "Objects moved back from an SSD to memory"),
         PROMOTIONS_FAILED("promotions", "failed", "Objects moved back from an SSD to memory"),
+        PROMOTIONS_NO_ROOM("promotions", "no_room", "Objects moved back from an SSD to memory"),
+        PROMOTIONS_CANCELLED("promotions", "cancelled", "Objects moved back from an SSD to memory"),
+        PROMOTIONS_ADMITTED("promotions_admitted", "", "Objects that were to be moved back from an SSD to memory"),
+        PROMOTIONS_SELDOM("promotions_refused", "seldom", "Reads from an SSD that led to no move to memory"),
+        PROMOTIONS_FULL("promotions_refused", "queue_full", "Reads from an SSD that led to no move to memory"),
+        PROMOTED_BYTES("promoted_bytes", "", "Bytes of extents moved back from an SSD to memory"),
         SSD_EVICTED_BYTES("ssd_evicted_bytes", "", "Bytes freed on SSDs to make room there"),
         FULL_RETAINED("queue_full", "retained", "Requests refused because a limit was reached"),
         FULL_TASKS("queue_full", "tasks", "Requests refused because a limit was reached"),
@@ -71,6 +83,14 @@ public final class Counters {
         NODES_DISTRUSTED("nodes_distrusted", "", "Times a node was avoided for a while after a failed transfer"),
         REPLACED("replaced", "", "Objects that an upsert of their key replaced"),
         LEFT_OVERS("left_overs", "", "Objects freed because their put was not finished"),
+        NODES_JOINED("nodes_joined", "first", "Nodes that took part after their directory was read"),
+        NODES_REJOINED("nodes_joined", "again", "Nodes that took part after their directory was read"),
+        NODES_REFUSED("nodes_refused", "first", "Connections of nodes refused"),
+        NODES_REFUSED_AGAIN("nodes_refused", "again", "Connections of nodes refused"),
+        NODES_LEFT("nodes_left", "", "Nodes that ended in order, and their memory with them"),
+        CLIENT_HEARTBEATS("client_heartbeats", "", "Heartbeats of clients"),
+        CLIENTS_SILENT("clients_silent", "", "Connections of clients closed because nothing came from them"),
+        ROLE_CHANGES("role_changes", "", "Times this master began to lead, to serve or to stand by"),
         TAKEOVERS("takeovers", "", "Times this master started to serve as leader"),
         EPOCH_RAISES("epoch_raises", "", "Times a node reported a higher epoch than this leader's"),
         HANDOVERS_BLIND(
@@ -115,14 +135,18 @@ public final class Counters {
 
     private final long[] counts;
     private final AgeHistogram ages;
+    private final SizeHistogram sizes;
+    private final RequestCounts requests;
 
     public Counters() {
-        this(new long[Count.values().length], new AgeHistogram());
+        this(new long[Count.values().length], new AgeHistogram(), new SizeHistogram(), new RequestCounts());
     }
 
-    private Counters(long[] counts, AgeHistogram ages) {
+    private Counters(long[] counts, AgeHistogram ages, SizeHistogram sizes, RequestCounts requests) {
         this.counts = counts;
         this.ages = ages;
+        this.sizes = sizes;
+        this.requests = requests;
     }
 
     public void add(Count what) {
@@ -142,8 +166,18 @@ public final class Counters {
         return ages;
     }
 
+    /** How large the values are that were put. */
+    public SizeHistogram sizes() {
+        return sizes;
+    }
+
+    /** How requests of clients were answered. */
+    public RequestCounts requests() {
+        return requests;
+    }
+
     /** A copy that no longer changes. */
     public Counters copy() {
-        return new Counters(counts.clone(), ages.copy());
+        return new Counters(counts.clone(), ages.copy(), sizes.copy(), requests.copy());
     }
 }

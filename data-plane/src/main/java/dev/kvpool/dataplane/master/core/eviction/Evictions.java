@@ -64,7 +64,11 @@ public final class Evictions {
         removals.evicted(key);
         Tenant tenant = victim.tenant();
         if (!tenant.isDefault() || rules.quotas().areAny()) {
-            outcomes.evicted(tenant);
+            long bytes = 0;
+            for (Replica replica : victim.replicas()) {
+                bytes += replica.extentBytes();
+            }
+            outcomes.evicted(tenant, bytes);
         }
         if (!logged) {
             return;

@@ -130,6 +130,7 @@ public final class Evictor {
         left = visits;
         Eviction eviction = leadership.serves(nowMs) ? eviction() : null;
         if (eviction == null || !eviction.isNeeded()) {
+            counters.add(Count.EVICTION_RUNS_ENOUGH, eviction != null && walk != null ? 1 : 0);
             endWalk();
             predecessors.enough();
         } else if (walk != null || nowMs >= restsUntilMs) {
@@ -149,6 +150,7 @@ public final class Evictor {
         // Who is furthest is judged by the bytes that have to go. Records have to go one for one, wherever they are.
         boolean byBytes = guaranteed.isAny() && eviction.bytesToLose() > 0 && !eviction.isForIndex();
         if (walk == null) {
+            counters.add(Count.EVICTION_RUNS);
             furthestOnly = true;
             begin(Round.UNPINNED);
         }
@@ -174,6 +176,7 @@ public final class Evictor {
             }
         }
         if (!eviction.isNeeded()) {
+            counters.add(Count.EVICTION_RUNS_ENOUGH);
             endWalk();
         }
     }

@@ -277,6 +277,11 @@ public final class Index {
         return published.shortOfCopies();
     }
 
+    /** Published objects that were put with a soft pin, whether it has ended or not. */
+    public long softPinned() {
+        return published.softPinned();
+    }
+
     /** Published objects with more replicas that count than they should have. */
     public long overReplicated() {
         return published.overReplicated();

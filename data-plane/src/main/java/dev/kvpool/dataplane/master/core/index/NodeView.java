@@ -94,6 +94,8 @@ public final class NodeView implements Placement.Candidate {
      */
     OptionalLong lostAtReturn = OptionalLong.empty();
 
+    private boolean joined;
+
     long snapshotLines;
 
     /** What records of its objects would take of the index if no other node had these; kept by {@link Directories}. */
@@ -263,6 +265,13 @@ public final class NodeView implements Placement.Candidate {
 
     public boolean joining() {
         return joining;
+    }
+
+    /** It takes part from now on; whether it did before. */
+    public boolean joins() {
+        boolean before = joined;
+        joined = true;
+        return before;
     }
 
     public boolean known() {

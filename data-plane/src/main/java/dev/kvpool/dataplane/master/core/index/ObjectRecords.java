@@ -251,6 +251,10 @@ final class ObjectRecords implements Links {
         return (state(object) & HARD) != 0;
     }
 
+    boolean isSoftPinned(int object) {
+        return (state(object) & SOFT) != 0;
+    }
+
     Retention retention(int object) {
         long state = state(object);
         if ((state & HAS_RETENTION) == 0) {

@@ -36,6 +36,7 @@ final class Published {
     private long unavailable;
     private long shortOfCopies;
     private long overReplicated;
+    private long softPinned;
 
     /** Objects below it are out of sight; they are forgotten little by little. */
     private ObjectId purgeId = ObjectId.NONE;
@@ -136,9 +137,15 @@ final class Published {
         return overReplicated;
     }
 
+    /** Those that were put with a soft pin, whether it has ended or not. */
+    long softPinned() {
+        return softPinned;
+    }
+
     /** @param isPut a client puts it; else it was there, if out of sight, and this is no use of it */
     void add(int object, boolean isPut) {
         byKey.add(object);
+        softPinned += objects.isSoftPinned(object) ? 1 : 0;
         int uses = !serving ? 0 : isPut ? policy.put(objects.keyHash(object)) : objects.uses(object);
         objects.setUsed(object, uses, policy.now());
         if (hasPurged()) {
@@ -191,6 +198,7 @@ final class Published {
             policy.evicted(objects.keyHash(object), objects.uses(object));
         }
         byKey.remove(object);
+        softPinned -= objects.isSoftPinned(object) ? 1 : 0;
         recency.remove(object);
         purged -= isPurged(object) ? 1 : 0;
         count(object, -1);

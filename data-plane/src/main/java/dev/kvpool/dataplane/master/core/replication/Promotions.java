@@ -39,6 +39,7 @@ public final class Promotions {
         }
     };
     private final Set<StoredObject.Name> waiting = new LinkedHashSet<>();
+    private int begun;
 
     public Promotions(View view, Copies copies, Counters counters) {
         this.index = view.index();
@@ -55,10 +56,23 @@ public final class Promotions {
             known.sinceMs = nowMs;
         }
         known.count++;
-        if (known.count >= Bounds.PROMOTION_HITS && waiting.size() < Bounds.PROMOTIONS_WAITING_MAX) {
-            hits.remove(object);
-            waiting.add(object);
+        if (known.count < Bounds.PROMOTION_HITS) {
+            counters.add(Count.PROMOTIONS_SELDOM);
+        } else if (waiting.size() >= Bounds.PROMOTIONS_WAITING_MAX) {
+            counters.add(Count.PROMOTIONS_FULL);
+        } else {
+            admit(object);
         }
+    }
+
+    private void admit(StoredObject.Name object) {
+        hits.remove(object);
+        counters.add(Count.PROMOTIONS_ADMITTED, waiting.add(object) ? 1 : 0);
+    }
+
+    /** Those that wait, and those that are being made. */
+    public int underWay() {
+        return waiting.size() + begun;
     }
 
     /** Where an object is that was asked for ahead of its reads. */
@@ -91,13 +105,13 @@ public final class Promotions {
         if (waiting.size() >= Bounds.PROMOTIONS_WAITING_MAX) {
             return Place.QUEUE_FULL;
         }
-        hits.remove(name);
-        waiting.add(name);
+        admit(name);
         return Place.ON_ITS_WAY;
     }
 
     public void endTerm() {
         hits.clear();
+        counters.add(Count.PROMOTIONS_CANCELLED, waiting.size());
         waiting.clear();
     }
 
@@ -111,13 +125,20 @@ public final class Promotions {
                 return;
             }
             first.remove();
-            if (source != null && hasRoom(source, object)) {
-                copies.start(source, source.node(), authority, (from, to, bytes, done) -> ended(done));
+            if (source == null) {
+                counters.add(Count.PROMOTIONS_CANCELLED);
+            } else if (!hasRoom(source, object)) {
+                counters.add(Count.PROMOTIONS_NO_ROOM);
+            } else {
+                begun++;
+                copies.start(source, source.node(), authority, (from, to, bytes, done) -> ended(bytes, done));
             }
         }
     }
 
-    private void ended(boolean done) {
+    private void ended(long bytes, boolean done) {
+        begun--;
+        counters.add(Count.PROMOTED_BYTES, done ? bytes : 0);
         counters.add(done ? Count.PROMOTIONS_DONE : Count.PROMOTIONS_FAILED);
     }
 

@@ -21,6 +21,8 @@ import java.util.OptionalLong;
  * @param sharedCapacityBytes the same without memory that engines lend, which holds their tenants' objects only
  * @param tombstones keys whose removal is kept for nodes that have missed it
  * @param underReplicatedObjects with fewer copies on ready nodes than they should have, unavailable ones included
+ * @param softPinnedObjects that were put with a soft pin, whether it has ended or not
+ * @param promotionsUnderWay moves from an SSD to memory that wait or are being made
  * @param recoveredUntilMs on the core's clock; before it nothing that the last takeover found is evicted
  * @param active the versions the pool speaks and writes, as far as its nodes have told
  * @param register what the pool keeps beside its leadership
@@ -47,6 +49,8 @@ public record PoolStatus(
         long tombstones,
         long underReplicatedObjects,
         long overReplicatedObjects,
+        long softPinnedObjects,
+        int promotionsUnderWay,
         int copiesUnderWay,
         long copyBytesUnderWay,
         int clients,

@@ -122,6 +122,8 @@ public final class StatusReport {
                 tombstones.size(),
                 leads ? index.shortOfCopies() : 0,
                 leads ? index.overReplicated() : 0,
+                index.softPinned(),
+                upkeep.promotions().underWay(),
                 upkeep.copies().countUnderWay(),
                 upkeep.copies().bytesUnderWay(),
                 clients,

@@ -12,6 +12,8 @@ import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.base.PendingReplies;
 import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.count.RequestCounts;
+import dev.kvpool.dataplane.master.core.count.RequestCounts.Kind;
 import dev.kvpool.dataplane.master.core.eviction.WantedRoom;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.plan.NodeName;
@@ -23,13 +25,17 @@ import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.master.core.tenant.TenantReads;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.wire.message.ClientReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.Existence;
 import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.Found;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.HintReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.TaskReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.CopyRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
@@ -41,6 +47,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.TaskQuery;
 import dev.kvpool.nativelib.Status;
+import java.util.Collections;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -56,6 +63,7 @@ public final class ClientRequests {
     private final Upkeep upkeep;
     private final PendingReplies replies;
     private final Counters counters;
+    private final RequestCounts counts;
     private final Outbox outbox;
     private final LeaderQuestions leaderQuestions;
     private final TenantReads tenantReads = new TenantReads();
@@ -77,6 +85,7 @@ public final class ClientRequests {
         this.upkeep = upkeep;
         this.replies = replies;
         this.counters = counters;
+        this.counts = counters.requests();
         this.outbox = outbox;
         leaderQuestions = new LeaderQuestions(leadership, outbox);
         WantedRoom wantedRoom = new WantedRoom(rules, view);
@@ -147,23 +156,40 @@ public final class ClientRequests {
             return;
         }
         switch (request) {
-            case GrantRequest it -> outbox.send(session, granting.grant(asker, it, nowMs));
+            case GrantRequest it -> {
+                GrantReply reply = granting.grant(asker, it, nowMs);
+                counts.answered(Kind.PUT_START, reply.grants(), GrantLine::status);
+                outbox.send(session, reply);
+            }
             case PublishRequest it -> {
                 publishes.publish(session, it, nowMs);
                 upkeep.put(it.puts().size(), nowMs);
             }
             case LookupRequest it -> lookup(asker, it, nowMs);
-            case ExistsRequest it -> outbox.send(session, reads.exists(it, nowMs));
+            case ExistsRequest it -> {
+                ExistsReply reply = reads.exists(it, nowMs);
+                counts.answered(Kind.EXIST_KEY, reply.results(), Existence::status);
+                outbox.send(session, reply);
+            }
             case RemoveRequest it -> removes.remove(session, it, nowMs);
             case RemoveAllRequest it -> removeAll(asker, it, nowMs);
             case HintRequest it -> outbox.send(session, hints.hint(it, nowMs));
-            case CopyRequest it -> outbox.send(session, tasks.copy(it, leadership.authority(), nowMs));
-            case TaskQuery it -> outbox.send(session, tasks.query(asker.tenant(), it, nowMs));
+            case CopyRequest it -> {
+                TaskReply reply = tasks.copy(it, leadership.authority(), nowMs);
+                counts.answered(kindOf(it), 1, reply.status());
+                outbox.send(session, reply);
+            }
+            case TaskQuery it -> {
+                TaskReply reply = tasks.query(asker.tenant(), it, nowMs);
+                counts.answered(Kind.QUERY_TASK, 1, reply.status());
+                outbox.send(session, reply);
+            }
         }
     }
 
     private void lookup(Asker asker, LookupRequest request, long nowMs) {
         LookupReply reply = reads.lookup(request, leadership.authority(), nowMs);
+        counts.answered(Kind.GET_REPLICA_LIST, reply.objects(), Found::status);
         if (!asker.tenant().isDefault()) {
             long hits = reply.objects().stream()
                     .filter(found -> found.status() == Status.OK)
@@ -251,7 +277,29 @@ public final class ClientRequests {
         return otherwise;
     }
 
+    private static Kind kindOf(CopyRequest request) {
+        return request.source().isEmpty() ? Kind.CREATE_COPY_TASK : Kind.CREATE_MOVE_TASK;
+    }
+
+    private void countRefused(ClientRequest request, Status why) {
+        switch (request) {
+            case GrantRequest it -> counts.answered(Kind.PUT_START, it.keys().size(), why);
+            case PublishRequest it ->
+                PublishRequests.answered(
+                        counts, it, Collections.nCopies(it.puts().size(), why));
+            case LookupRequest it ->
+                counts.answered(Kind.GET_REPLICA_LIST, it.keys().size(), why);
+            case ExistsRequest it -> counts.answered(Kind.EXIST_KEY, it.keys().size(), why);
+            case RemoveRequest it -> counts.answered(Kind.REMOVE, it.keys().size(), why);
+            case RemoveAllRequest it -> counts.answered(RemoveRequests.kindOf(it), 1, why);
+            case HintRequest it -> {}
+            case CopyRequest it -> counts.answered(kindOf(it), 1, why);
+            case TaskQuery it -> counts.answered(Kind.QUERY_TASK, 1, why);
+        }
+    }
+
     private ClientReply refusal(ClientRequest request, Status why) {
+        countRefused(request, why);
         long id = request.requestId();
         return switch (request) {
             case GrantRequest it -> new GrantReply(id, why, leadership.authority(), 0, List.of(), List.of());

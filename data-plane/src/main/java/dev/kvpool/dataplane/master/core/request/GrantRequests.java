@@ -201,6 +201,7 @@ final class GrantRequests {
                 asked.retention().hard() ? index.published(asked.key()) : null);
         grants.add(grant);
         counters.add(Count.GRANTS);
+        counters.add(Count.GRANTS_PARTIAL, targets.size() < wish.replicas ? 1 : 0);
         Retention retention = retention(asked, wish);
         List<GrantTarget> granted = new ArrayList<>(targets.size());
         for (NodeView target : targets) {

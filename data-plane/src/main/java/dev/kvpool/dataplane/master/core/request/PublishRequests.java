@@ -9,6 +9,8 @@ import dev.kvpool.dataplane.master.core.base.PendingReply;
 import dev.kvpool.dataplane.master.core.command.Grant;
 import dev.kvpool.dataplane.master.core.command.Grant.PublishWait;
 import dev.kvpool.dataplane.master.core.command.Grants;
+import dev.kvpool.dataplane.master.core.count.RequestCounts;
+import dev.kvpool.dataplane.master.core.count.RequestCounts.Kind;
 import dev.kvpool.dataplane.master.core.eviction.WantedRoom;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.NodeView;
@@ -28,6 +30,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * Makes written objects readable. A client is told so only when the record of each node it named has arrived in that node's
@@ -64,17 +67,29 @@ public final class PublishRequests {
     }
 
     void publish(long session, PublishRequest request, long nowMs) {
-        PendingReply reply = replies.open(
-                session,
-                request.puts().size(),
-                nowMs + 2 * Bounds.PUBLISH_WAIT_MS,
-                results -> new PublishReply(request.requestId(), Status.OK, results));
+        PendingReply reply =
+                replies.open(session, request.puts().size(), nowMs + 2 * Bounds.PUBLISH_WAIT_MS, results -> {
+                    answered(counters.requests(), request, results);
+                    return new PublishReply(request.requestId(), Status.OK, results);
+                });
         // In the order of a prompt, as reads are: the first comes last, and what stands late goes first.
         for (int line = request.puts().size() - 1; line >= 0; line--) {
             publish(reply, line, request.puts().get(line), nowMs);
         }
         index.endPrompt();
         reply.sendWhenComplete();
+    }
+
+    /** One request is two here: of what was written, and of what was not. */
+    static void answered(RequestCounts counts, PublishRequest request, List<Status> results) {
+        List<Status> ended = new ArrayList<>(results.size());
+        List<Status> revoked = new ArrayList<>();
+        for (int line = 0; line < results.size(); line++) {
+            boolean written = request.puts().get(line).outcome() == PutOutcome.WRITTEN;
+            (written ? ended : revoked).add(results.get(line));
+        }
+        counts.answered(Kind.PUT_END, ended, Function.identity());
+        counts.answered(Kind.PUT_REVOKE, revoked, Function.identity());
     }
 
     private void publish(PendingReply reply, int line, Put put, long nowMs) {
@@ -218,6 +233,7 @@ public final class PublishRequests {
     private void publish(StoredObject object, Grant grant, long nowMs) {
         settlement.publishGranted(object, grant, nowMs);
         counters.add(Count.PUTS);
+        counters.sizes().add(object.payloadLength());
         List<PublishWait> waits = List.copyOf(grant.waits);
         grant.waits.clear();
         // Before the grant ends: a copy of this object that is still to come is not one that it replaced.

@@ -12,6 +12,7 @@ import dev.kvpool.dataplane.master.core.base.PendingReply;
 import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.command.Purges;
+import dev.kvpool.dataplane.master.core.count.RequestCounts.Kind;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
@@ -33,6 +34,7 @@ import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /** Answers requests to remove one object, or all of them. */
 final class RemoveRequests {
@@ -80,11 +82,10 @@ final class RemoveRequests {
     }
 
     void remove(long session, RemoveRequest request, long nowMs) {
-        PendingReply reply = replies.open(
-                session,
-                request.keys().size(),
-                nowMs + Bounds.REMOVE_WAIT_MS,
-                results -> new RemoveReply(request.requestId(), Status.OK, results));
+        PendingReply reply = replies.open(session, request.keys().size(), nowMs + Bounds.REMOVE_WAIT_MS, results -> {
+            counters.requests().answered(Kind.REMOVE, results, Function.identity());
+            return new RemoveReply(request.requestId(), Status.OK, results);
+        });
         for (int i = 0; i < request.keys().size(); i++) {
             int line = i;
             Key key = request.keys().get(line);
@@ -222,8 +223,7 @@ final class RemoveRequests {
                 session,
                 1,
                 nowMs + Bounds.REMOVE_WAIT_MS,
-                results -> new RemoveAllReply(
-                        request.requestId(), results.getFirst(), results.getFirst() == Status.OK ? removed : 0));
+                results -> answer(request, results.getFirst(), results.getFirst() == Status.OK ? removed : 0));
         publishes.endAll(Status.STALE_EPOCH);
         purges.purge(leadership.nextObjectId(), result -> {
             counters.add(Count.REMOVED, removed);
@@ -244,8 +244,8 @@ final class RemoveRequests {
                 session,
                 1,
                 nowMs + Bounds.REMOVE_WAIT_MS,
-                results -> new RemoveAllReply(
-                        request.requestId(),
+                results -> answer(
+                        request,
                         results.getFirst() == Status.OK && !allHeard ? Status.UNAVAILABLE : results.getFirst(),
                         sweep.removed()));
         if (sweeps.isFull()) {
@@ -254,6 +254,15 @@ final class RemoveRequests {
             return;
         }
         sweeps.begin(sweep, reply);
+    }
+
+    private RemoveAllReply answer(RemoveAllRequest request, Status status, long removed) {
+        counters.requests().answered(kindOf(request), 1, status);
+        return new RemoveAllReply(request.requestId(), status, removed);
+    }
+
+    static Kind kindOf(RemoveAllRequest request) {
+        return request.pattern().isEmpty() ? Kind.REMOVE_ALL : Kind.REMOVE_BY_REGEX;
     }
 
     private final class SweepVisitor implements Sweeps.Visitor {

@@ -173,6 +173,7 @@ public final class Fencing {
         counters.add(Count.EPOCH_RAISES);
         outbox.report("%s, this leader is %s: raising the epoch".formatted(why, leadership.authority()));
         leadership.recoverAgain();
+        counters.add(Count.ROLE_CHANGES);
         replies.decideAll(Status.RECOVERING);
         outbox.raiseEpoch(Math.max(epoch, leadership.authority().epoch()));
     }

@@ -120,6 +120,7 @@ public final class Takeover {
             Authority authority, long validUntilMs, long predecessorLeadsUntilMs, Register taken, long nowMs) {
         dropOldTerm(Status.RECOVERING);
         leadership.recover(authority, validUntilMs);
+        counters.add(Count.ROLE_CHANGES);
         fencing.beginTerm();
         boolean more = taken.purgeId().isNewerThan(register.wanted().purgeId());
         register.begin(taken);
@@ -169,6 +170,7 @@ public final class Takeover {
         dropOldTerm(Status.NOT_LEADER);
         members.endTerm();
         leadership.standBy();
+        counters.add(Count.ROLE_CHANGES);
     }
 
     private void dropOldTerm(Status toWhoeverWaits) {
@@ -392,6 +394,7 @@ public final class Takeover {
 
     private void serve(List<String> missing, long nowMs) {
         leadership.serve();
+        counters.add(Count.ROLE_CHANGES);
         index.serve(true, membership.all());
         rounds.serving();
         upkeep.serving(nowMs);

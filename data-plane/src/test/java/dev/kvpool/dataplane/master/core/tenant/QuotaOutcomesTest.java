@@ -15,15 +15,15 @@ class QuotaOutcomesTest {
         for (int i = 0; i < Quotas.TENANTS_MAX; i++) {
             outcomes.refused(Tenant.of("t" + i));
         }
-        outcomes.evicted(Tenant.of("t0"));
+        outcomes.evicted(Tenant.of("t0"), 64);
 
         outcomes.refused(Tenant.of("late"));
         outcomes.refused(Tenant.of("late"));
 
         assertThat(outcomes.now())
                 .hasSize(Quotas.TENANTS_MAX)
-                .containsEntry("late", new Costs(2, 0))
-                .containsEntry("t0", new Costs(1, 1))
+                .containsEntry("late", new Costs(2, 0, 0))
+                .containsEntry("t0", new Costs(1, 1, 64))
                 .doesNotContainKey("t1")
                 .containsKey("t2");
     }
