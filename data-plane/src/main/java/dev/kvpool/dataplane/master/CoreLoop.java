@@ -128,10 +128,11 @@ public final class CoreLoop {
      * A number for a welcomed connection.
      *
      * @param isMember whether the peer is a storage node or master of the pool
+     * @param principal what the connections of one peer have in common
      */
-    public long open(Channel channel, boolean isMember) {
+    public long open(Channel channel, boolean isMember, String principal) {
         lastSession++;
-        peers.put(lastSession, unsent.open(channel, isMember));
+        peers.put(lastSession, unsent.open(channel, isMember, principal));
         return lastSession;
     }
 
@@ -258,7 +259,7 @@ public final class CoreLoop {
             UnsentMessages.Peer peer = worst.get();
             counts.countOverflow();
             LOG.info(
-                    "closing the connection of {}: it lets more answers wait than any other, and together they fill the memory for them",
+                    "closing the connection of {}: it lets answers wait, and with others of the same peer more than any other peer does; together they fill the memory for them",
                     peer.channel().remoteAddress());
             unflushed.remove(peer.channel());
             closeAtOnce(peer.channel()); // its session hears of that

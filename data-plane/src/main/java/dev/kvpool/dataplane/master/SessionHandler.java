@@ -187,7 +187,8 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
     }
 
     private void admit(ChannelHandlerContext context, Hello hello, Welcome welcome) {
-        long opened = loop.open(context.channel(), admission.isMember(hello));
+        String principal = admission.isPlain() ? host(context) : admission.name();
+        long opened = loop.open(context.channel(), admission.isMember(hello), principal);
         loop.apply(core -> {
             boolean isNode = hello.role() == Role.NODE;
             Optional<Objection> objection = isNode

@@ -5,8 +5,11 @@ import dev.kvpool.dataplane.wire.message.Message;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOutboundBuffer;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -30,12 +33,12 @@ final class UnsentMessages {
     /** One connection. */
     static final class Peer {
         private final Channel channel;
-        private final Share share;
+        private final Principal principal;
         private long bytes;
 
-        private Peer(Channel channel, Share share) {
+        private Peer(Channel channel, Principal principal) {
             this.channel = channel;
-            this.share = share;
+            this.principal = principal;
         }
 
         Channel channel() {
@@ -53,14 +56,41 @@ final class UnsentMessages {
 
         private void add(long more) {
             bytes += more;
-            share.bytes += more;
+            principal.bytes += more;
+            principal.share.bytes += more;
         }
     }
 
-    /** Of some connections together. */
-    private static final class Share {
-        private final long bytesMax;
+    /** The connections of one peer, as far as can be told. */
+    private static final class Principal {
+        private final String name;
+        private final Share share;
         private final Set<Peer> peers = new HashSet<>();
+        private long bytes;
+
+        private Principal(String name, Share share) {
+            this.name = name;
+            this.share = share;
+        }
+
+        private boolean counts(Peer peer) {
+            return peers.contains(peer);
+        }
+
+        private void remove(Peer peer) {
+            if (peers.remove(peer)) {
+                peer.add(-peer.bytes);
+            }
+            if (peers.isEmpty()) {
+                share.principals.remove(name, this);
+            }
+        }
+    }
+
+    /** Of some peers together. */
+    private static final class Share {
+        private final Map<String, Principal> principals = new HashMap<>();
+        private final long bytesMax;
         private long bytes;
 
         private Share(long bytesMax) {
@@ -71,18 +101,26 @@ final class UnsentMessages {
             return bytes > bytesMax;
         }
 
-        private void remove(Peer peer) {
-            if (peers.remove(peer)) {
-                peer.add(-peer.bytes);
-            }
+        /** To whose connections together most waits. */
+        private Principal worst() {
+            return principals.values().stream()
+                    .max(Comparator.comparingLong(principal -> principal.bytes))
+                    .orElseThrow();
         }
     }
 
-    /** A connection counts until it is closed, not only until its session has ended: TLS closes it some time later. */
-    Peer open(Channel channel, boolean isMember) {
-        Peer peer = new Peer(channel, isMember ? members : others);
-        peer.share.peers.add(peer);
-        channel.closeFuture().addListener(_ -> peer.share.remove(peer));
+    /**
+     * A connection counts until it is closed, not only until its session has ended: TLS closes it some time later.
+     *
+     * @param isMember whether it is of a storage node or master of the pool
+     * @param principal what the connections of one peer have in common: the name in its certificate, or its address
+     */
+    Peer open(Channel channel, boolean isMember, String principal) {
+        Share share = isMember ? members : others;
+        Principal whose = share.principals.computeIfAbsent(principal, name -> new Principal(name, share));
+        Peer peer = new Peer(channel, whose);
+        whose.peers.add(peer);
+        channel.closeFuture().addListener(_ -> whose.remove(peer));
         return peer;
     }
 
@@ -93,11 +131,11 @@ final class UnsentMessages {
         long bytes = Math.max(0, waiting(peer.channel) - before);
         peer.add(bytes);
         written.addListener(_ -> {
-            if (peer.share.peers.contains(peer)) {
+            if (peer.principal.counts(peer)) {
                 peer.add(-bytes);
             }
         });
-        if (peer.share == others && !peer.channel.isWritable()) {
+        if (peer.principal.share == others && !peer.channel.isWritable()) {
             peer.channel.config().setAutoRead(false);
         }
         return written;
@@ -112,14 +150,18 @@ final class UnsentMessages {
         return members.isExceeded() || others.isExceeded();
     }
 
-    /** The connection to which most waits of those that together let too much wait. It counts no more: it is to be closed. */
+    /**
+     * Of those that together let too much wait: the connection to which most waits of the one to whose connections most waits. It counts
+     * no more: it is to be closed.
+     */
     Optional<Peer> takeWorst() {
         Share share = others.isExceeded() ? others : members;
         if (!share.isExceeded()) {
             return Optional.empty();
         }
-        Optional<Peer> worst = share.peers.stream().max(Comparator.comparingLong(peer -> peer.bytes));
-        worst.ifPresent(share::remove);
-        return worst;
+        Principal principal = share.worst();
+        Peer worst = Collections.max(principal.peers, Comparator.comparingLong(peer -> peer.bytes));
+        principal.remove(worst);
+        return Optional.of(worst);
     }
 }

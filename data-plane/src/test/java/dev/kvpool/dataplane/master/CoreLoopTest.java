@@ -141,8 +141,8 @@ class CoreLoopTest {
         EmbeddedChannel node = new EmbeddedChannel();
         EmbeddedChannel client = new EmbeddedChannel();
         Authority ours = new Authority(3, 3);
-        long session = events.submit(() -> loop.open(node, true)).get();
-        long other = events.submit(() -> loop.open(client, false)).get();
+        long session = events.submit(() -> loop.open(node, true, "n")).get();
+        long other = events.submit(() -> loop.open(client, false, "c")).get();
         loop.submit(core -> {
             core.lead(ours, clockMs() + 60_000, clockMs() + 5_000, Register.NONE, clockMs());
             core.clientConnected(other, clockMs());
