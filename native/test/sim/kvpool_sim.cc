@@ -14,6 +14,7 @@
 #include "disk_pages.h"
 #include "node/core/node_core.h"
 #include "secure/names.h"
+#include "sim/sim_cann.h"
 #include "sim/sim_tier.h"
 #include "store/directory.h"
 #include "store/segment_header.h"
@@ -78,8 +79,25 @@ node::CoreConfig configOf(const kv_sim_params& params) {
   if (params.tcp_only == 0) config.shm = std::string("simulated-boot:") + params.tcp;  // the path is the address
   config.separatesTenants = true;
   config.randomSeed = params.random_seed;
+  if (params.cann != nullptr) config.remote = RemoteProtocol::Ascend;
+  config.tierStagingBytes = params.tier == nullptr ? 0 : params.tier_staging_bytes;
   if (params.client_connections_max != 0) config.clientConnectionsMax = params.client_connections_max;
   return config;
+}
+
+sim::SimCann::Terms termsOf(const kv_sim_params& params) {
+  const kv_sim_cann& cann = *params.cann;
+  sim::SimCann::Terms terms;
+  terms.routes.connectTimeoutMs = static_cast<int32_t>(cann.connect_timeout_ms);
+  terms.routes.transferTimeoutMs = static_cast<int32_t>(cann.transfer_timeout_ms);
+  terms.routes.connectsByItself = cann.connects_by_itself != 0;
+  terms.routes.channelsMax = cann.channels_max;
+  terms.routes.cardRepeatsMs = cann.card_repeats_ms;
+  terms.callsMax = cann.calls_max;
+  const std::span staging(static_cast<uint8_t*>(params.staging), params.staging_bytes);
+  terms.staging = staging.first(params.staging_bytes - params.tier_staging_bytes);
+  terms.ofTier = staging.last(params.tier_staging_bytes);
+  return terms;
 }
 
 }  // namespace
@@ -91,17 +109,29 @@ struct kv_sim_node {
   std::optional<store::Directory> directory;
   std::optional<sim::SimTier> tier;
   std::optional<node::NodeCore> core;
+  std::optional<sim::SimCann> cann;
   store::Recovery recovery;
   std::deque<node::Action> actions;
   node::Action current;
+  ascend::Action call;
   std::string problem;
   bool cut = false;
   std::map<uint64_t, std::span<uint8_t>> storing;  // the payload that comes on a connection
+  std::deque<uint64_t> moved;                      // by CANN, of which the caller is to know
 
   void take() {
     for (node::Action& action : core->takeActions()) {
       actions.push_back(std::move(action));
     }
+    if (!cann) return;
+    for (const uint64_t transfer : cann->takeMoved())
+      moved.push_back(transfer);
+    for (node::Close& lost : cann->takeLost())
+      actions.emplace_back(std::move(lost));
+  }
+  /// The time of what CANN is called for.
+  void at(uint64_t nowMs) {
+    if (cann) cann->at(nowMs);
   }
 };
 
@@ -167,12 +197,20 @@ struct Flatten {
     out->crc = a.crc;
   }
   void operator()(const node::MapStaging& a) const { range(KV_SIM_MAP_STAGING, a.connection, 0, a.bytes); }
-  void operator()(const node::ConnectRemote&) const { throw std::logic_error("remote memory is not simulated"); }
-  void operator()(const node::PullPayload&) const { throw std::logic_error("remote memory is not simulated"); }
-  void operator()(const node::PushPayload&) const { throw std::logic_error("remote memory is not simulated"); }
-  void operator()(const node::TakeStaging&) const { throw std::logic_error("remote memory is not simulated"); }
-  void operator()(const node::PushStaged&) const { throw std::logic_error("remote memory is not simulated"); }
-  void operator()(const node::DropStaging&) const { throw std::logic_error("remote memory is not simulated"); }
+  void operator()(const node::ConnectRemote& a) const { node->cann->links().connect(a, 0); }
+  void operator()(const node::PullPayload& a) const {
+    range(KV_SIM_PULL, a.transfer, a.offset, a.length);
+    node->cann->links().pull(a);
+  }
+  void operator()(const node::PushPayload& a) const {
+    range(KV_SIM_PUSH, a.transfer, a.offset, a.length);
+    node->cann->links().push(a);
+  }
+  void operator()(const node::TakeStaging& a) const { node->cann->tierStaging().ask(a); }
+  void operator()(const node::PushStaged& a) const {
+    node->cann->links().pushStaged(a, node->cann->tierStaging().of(a.transfer).first(a.length));
+  }
+  void operator()(const node::DropStaging& a) const { node->cann->tierStaging().release(a.transfer); }
   void operator()(const node::Close& a) const {
     text(KV_SIM_CLOSE, a.reason);
     out->connection = a.connection;
@@ -190,7 +228,10 @@ struct Flatten {
     range(KV_SIM_TIER_WRITE, node->tier->submit(a), a.offset, a.length);
   }
   void operator()(const node::TierStore& a) const { range(KV_SIM_TIER_STORE, node->tier->submit(a), 0, 0); }
-  void operator()(const node::TierRead& a) const { range(KV_SIM_TIER_READ, node->tier->submit(a), 0, 0); }
+  void operator()(const node::TierRead& a) const {
+    const auto into = a.transfer ? node->cann->tierStaging().of(*a.transfer) : std::span<uint8_t>();
+    range(KV_SIM_TIER_READ, node->tier->submit(a, into), 0, 0);
+  }
   void operator()(const node::SendTierPayload& a) const {
     const auto address = reinterpret_cast<uintptr_t>(node->tier->send(a).data());
     range(KV_SIM_SEND_TIER_PAYLOAD, a.connection, address, a.length);
@@ -199,7 +240,53 @@ struct Flatten {
   /// Nothing for the caller to do: as if every read had begun.
   void operator()(const node::CancelTierRead& /*a*/) const {}
   void operator()(const node::DropTierPayload& a) const { node->tier->drop(a); }
+
+  void operator()(const ascend::Connect& a) const {
+    text(KV_SIM_CANN_CONNECT, a.endpoint);
+    out->length = static_cast<uint64_t>(a.timeoutMs);
+  }
+  void operator()(const ascend::Disconnect& a) const { text(KV_SIM_CANN_DISCONNECT, a.endpoint); }
+  void operator()(const ascend::Transfer& a) const {
+    text(a.direction == ascend::Direction::Read ? KV_SIM_CANN_READ : KV_SIM_CANN_WRITE, a.endpoint);
+    const ascend::Piece& piece = a.pieces.at(0);  // links move what lies in one piece
+    out->offset = piece.local;
+    out->staging_offset = piece.remote;
+    out->length = piece.length;
+    out->crc = static_cast<uint32_t>(a.timeoutMs);
+  }
+  void operator()(const ascend::Finish&) const { throw std::logic_error("the end of a transfer is no call"); }
 };
+
+/// What there is to do without another turn of the core. Whether that was handed out.
+bool handOut(kv_sim_node* node, kv_sim_action* out) {
+  while (true) {
+    if (node->actions.empty()) node->take();
+    if (!node->moved.empty()) {
+      out->kind = KV_SIM_MOVED;
+      out->connection = node->moved.front();
+      node->moved.pop_front();
+      return true;
+    }
+    if (!node->actions.empty()) {
+      node->current = std::move(node->actions.front());
+      node->actions.pop_front();
+      std::visit(Flatten{node, out}, node->current);
+      if (out->kind != KV_SIM_NONE) return true;
+      continue;
+    }
+    if (!node->cann) return false;
+    node->cann->work();
+    node->take();
+    if (!node->actions.empty() || !node->moved.empty()) continue;
+    if (auto call = node->cann->mover().next()) {
+      node->call = std::move(call->action);
+      std::visit(Flatten{node, out}, node->call);
+      out->connection = call->number;
+      return true;
+    }
+    if (node->cann->settled()) return false;
+  }
+}
 
 }  // namespace
 
@@ -239,6 +326,7 @@ int32_t kv_sim_node_create(const kv_sim_params* params, void* memory, uint64_t b
       if (table == nullptr) throw std::logic_error("the SSD cannot be opened");
     }
     node->core.emplace(configOf(*params), *node->directory, *node->state, table);
+    if (params->cann != nullptr) node->cann.emplace(termsOf(*params), node->memory, *node->core);
   });
   if (status == KV_OK) *out = node.release();
   return status;
@@ -302,7 +390,10 @@ int32_t kv_sim_node_source_dial_failed(kv_sim_node* node, uint64_t source) {
 }
 
 int32_t kv_sim_node_frame(kv_sim_node* node, uint64_t now_ms, uint64_t connection, const void* body, uint32_t length) {
-  return live(node, [&] { node->core->frame(now_ms, connection, {static_cast<const uint8_t*>(body), length}); });
+  return live(node, [&] {
+    node->at(now_ms);
+    node->core->frame(now_ms, connection, {static_cast<const uint8_t*>(body), length});
+  });
 }
 
 int32_t kv_sim_node_malformed(kv_sim_node* node, uint64_t connection) {
@@ -340,7 +431,16 @@ int32_t kv_sim_node_closed(kv_sim_node* node, uint64_t now_ms, uint64_t connecti
   return live(node, [&] {
     if (node->tier) node->tier->closed(connection);
     node->storing.erase(connection);
+    node->at(now_ms);
+    if (node->cann) node->cann->disconnect(connection);
     node->core->closed(now_ms, connection);
+  });
+}
+
+int32_t kv_sim_node_cann_answered(kv_sim_node* node, uint64_t now_ms, uint64_t call, uint32_t status) {
+  return live(node, [&] {
+    node->at(now_ms);
+    node->cann->mover().answered(call, status);
   });
 }
 
@@ -359,7 +459,11 @@ int32_t kv_sim_node_tier_work(kv_sim_node* node, uint64_t job, uint32_t fails) {
 }
 
 int32_t kv_sim_node_tick(kv_sim_node* node, uint64_t now_ms) {
-  return live(node, [&] { node->core->tick(now_ms); });
+  return live(node, [&] {
+    node->at(now_ms);
+    if (node->cann) node->cann->mover().tick();
+    node->core->tick(now_ms);
+  });
 }
 
 int32_t kv_sim_node_leave(kv_sim_node* node) {
@@ -387,18 +491,12 @@ int32_t kv_sim_may_set_back(const void* memory, uint64_t bytes, uint64_t boot) {
 int32_t kv_sim_node_next(kv_sim_node* node, kv_sim_action* out) {
   *out = kv_sim_action{};
   return live(node, [&] {
-    while (out->kind == KV_SIM_NONE) {
-      if (node->actions.empty()) node->take();
-      if (node->actions.empty()) {
-        do {
-          node->core->endTurn();
-          node->take();
-        } while (node->actions.empty() && node->core->busy());
-      }
+    while (!handOut(node, out)) {
+      do {
+        node->core->endTurn();
+        node->take();
+      } while (node->actions.empty() && node->core->busy());
       if (node->actions.empty()) return;
-      node->current = std::move(node->actions.front());
-      node->actions.pop_front();
-      std::visit(Flatten{node, out}, node->current);
     }
   });
 }

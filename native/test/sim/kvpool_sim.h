@@ -25,6 +25,16 @@ extern "C" {
 
 typedef struct kv_sim_node kv_sim_node;
 
+/* Of the Ascend transport. */
+typedef struct kv_sim_cann {
+  uint32_t connects_by_itself;
+  uint32_t connect_timeout_ms;
+  uint32_t transfer_timeout_ms;
+  uint32_t card_repeats_ms;
+  uint32_t channels_max;
+  uint32_t calls_max; /* open at a time */
+} kv_sim_cann;
+
 typedef struct kv_sim_params {
   uint32_t struct_size;
   uint32_t transient;
@@ -42,6 +52,10 @@ typedef struct kv_sim_params {
   uint32_t tcp_only;    /* not by shared memory too */
   void* disk;    /* as large as the segment: what of it has been written to its disk for certain; NULL in memory */
   uint64_t boot; /* of the machine; not 0 */
+  void* staging; /* of the node, for what CANN moves; NULL: clients offer no memory */
+  uint64_t staging_bytes;
+  uint64_t tier_staging_bytes; /* of it, at its end, in whole blocks: into which the SSD reads */
+  const kv_sim_cann* cann;     /* NULL where there is no staging */
 } kv_sim_params;
 
 /* Makes `bytes` (16 MiB at least) of zeros a segment of this pool and node. */
@@ -92,6 +106,9 @@ KV_SIM_API int32_t kv_sim_node_payload_received(kv_sim_node* node, uint64_t conn
 KV_SIM_API int32_t kv_sim_node_payload_sent(kv_sim_node* node, uint64_t connection);
 KV_SIM_API int32_t kv_sim_node_staging_mapped(kv_sim_node* node, uint64_t connection, int32_t status);
 KV_SIM_API int32_t kv_sim_node_sent(kv_sim_node* node, uint64_t connection, uint64_t bytes);
+/* What CANN answers to a call, as in ascend/core/abi.h. It touches nothing for it afterwards, unless it says timeout.
+ */
+KV_SIM_API int32_t kv_sim_node_cann_answered(kv_sim_node* node, uint64_t now_ms, uint64_t call, uint32_t status);
 KV_SIM_API int32_t kv_sim_node_closed(kv_sim_node* node, uint64_t now_ms, uint64_t connection);
 KV_SIM_API int32_t kv_sim_node_tick(kv_sim_node* node, uint64_t now_ms);
 /* The memory ends with this node: it tells the masters and closes their connections; none is dialled any more. */
@@ -110,23 +127,32 @@ KV_SIM_API int32_t kv_sim_node_tier_work(kv_sim_node* node, uint64_t job, uint32
 
 enum kv_sim_action_kind {
   KV_SIM_NONE = 0,
-  KV_SIM_SEND_FRAMES = 1,       /* data: whole frames; answer with sent */
-  KV_SIM_SEND_SEGMENTS = 2,     /* the same, with a read-only view of the segment */
-  KV_SIM_SEND_PAYLOAD = 3,      /* offset, length in the segment, crc; answer with payload_sent */
-  KV_SIM_RECEIVE_PAYLOAD = 4,   /* the bytes behind the frame go to offset, length; answer with payload_received */
-  KV_SIM_DISCARD_PAYLOAD = 5,   /* the next length bytes behind the frame (checksum included) are dropped */
-  KV_SIM_COPY_STAGING = 6,      /* staging_offset to offset, length, crc; answer with payload_received */
-  KV_SIM_MAP_STAGING = 7,       /* length; answer with staging_mapped */
-  KV_SIM_CLOSE = 8,             /* data: the reason; answer with closed */
-  KV_SIM_DIAL = 9,              /* master; answer with dialled or dial_failed */
-  KV_SIM_NOTE = 10,             /* data: a sentence for people */
-  KV_SIM_DIAL_SOURCE = 11,      /* connection: number of the source; data: HOST:PORT; answer with source_dialled or
-                                   source_dial_failed */
-  KV_SIM_TIER_WRITE = 12,       /* connection: number of a job, to be done by tier_work; it reads offset, length of the
-                                   segment until then */
-  KV_SIM_TIER_STORE = 13,       /* connection: number of a job */
-  KV_SIM_TIER_READ = 14,        /* connection: number of a job */
-  KV_SIM_SEND_TIER_PAYLOAD = 15 /* like SEND_PAYLOAD; offset is an address, good until payload_sent or closed */
+  KV_SIM_SEND_FRAMES = 1,        /* data: whole frames; answer with sent */
+  KV_SIM_SEND_SEGMENTS = 2,      /* the same, with a read-only view of the segment */
+  KV_SIM_SEND_PAYLOAD = 3,       /* offset, length in the segment, crc; answer with payload_sent */
+  KV_SIM_RECEIVE_PAYLOAD = 4,    /* the bytes behind the frame go to offset, length; answer with payload_received */
+  KV_SIM_DISCARD_PAYLOAD = 5,    /* the next length bytes behind the frame (checksum included) are dropped */
+  KV_SIM_COPY_STAGING = 6,       /* staging_offset to offset, length, crc; answer with payload_received */
+  KV_SIM_MAP_STAGING = 7,        /* length; answer with staging_mapped */
+  KV_SIM_CLOSE = 8,              /* data: the reason; answer with closed */
+  KV_SIM_DIAL = 9,               /* master; answer with dialled or dial_failed */
+  KV_SIM_NOTE = 10,              /* data: a sentence for people */
+  KV_SIM_DIAL_SOURCE = 11,       /* connection: number of the source; data: HOST:PORT; answer with source_dialled or
+                                    source_dial_failed */
+  KV_SIM_TIER_WRITE = 12,        /* connection: number of a job, to be done by tier_work; it reads offset, length of the
+                                    segment until then */
+  KV_SIM_TIER_STORE = 13,        /* connection: number of a job */
+  KV_SIM_TIER_READ = 14,         /* connection: number of a job */
+  KV_SIM_SEND_TIER_PAYLOAD = 15, /* like SEND_PAYLOAD; offset is an address, good until payload_sent or closed */
+  KV_SIM_PULL = 16,  /* for the caller to know: offset, length of the segment are written from now on; connection: a
+                        number of the core's */
+  KV_SIM_PUSH = 17,  /* the same, read */
+  KV_SIM_MOVED = 18, /* that has ended */
+  /* Calls of CANN, to be answered by cann_answered, in any order; connection: number of the call, data: IP:PORT. */
+  KV_SIM_CANN_CONNECT = 19, /* length: its timeout */
+  KV_SIM_CANN_DISCONNECT = 20,
+  KV_SIM_CANN_READ = 21, /* offset: address here, staging_offset: address there, length; crc: its timeout */
+  KV_SIM_CANN_WRITE = 22 /* the same */
 };
 
 typedef struct kv_sim_action {

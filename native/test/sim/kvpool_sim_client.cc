@@ -8,6 +8,8 @@
 #include <string>
 
 #include "client/core/client_core.h"
+#include "client/core/limits.h"
+#include "client/core/resting_blocks.h"
 
 namespace {
 
@@ -27,7 +29,10 @@ Config configOf(const kv_sim_client_params& params) {
   config.me.name = params.name;
   config.me.product = KVPOOL_PRODUCT_VERSION;
   config.me.wire = {1, 2};  // so that a pool can be raised
-  config.tcp = (params.protocols & KV_PROTOCOL_TCP) != 0;
+  const bool ascend = (params.protocols & KV_PROTOCOL_ASCEND) != 0;
+  if (ascend) config.remote = RemoteProtocol::Ascend;
+  config.remoteOnly = ascend && (params.protocols & KV_PROTOCOL_TCP) == 0;
+  config.tcp = ascend || (params.protocols & KV_PROTOCOL_TCP) != 0;
   config.shm = (params.protocols & KV_PROTOCOL_SHM) != 0;
   config.bootId = params.boot_id;
   config.seed = params.random_seed;
@@ -56,16 +61,21 @@ std::optional<OpCode> opCodeOf(int32_t code) {
 }  // namespace
 
 struct kv_sim_client {
-  explicit kv_sim_client(const kv_sim_client_params& params) : core(configOf(params)) {}
+  explicit kv_sim_client(const kv_sim_client_params& params)
+      : core(configOf(params)), resting(params.cann_patience_ms, params.cann_card_repeats_ms) {}
 
   ClientCore core;
+  RestingBlocks resting;
+  std::map<uint64_t, RestingBlocks::Block> offered;  // by connection
+  Time now = 0;
   std::map<uint64_t, kv_op*> tables;
   std::deque<Action> actions;
   Action current;  // keeps what the last action handed out points to
 
   /// Runs an input and takes what follows from it.
   template <typename Input>
-  int32_t feed(Input input) {
+  int32_t feed(Time nowMs, Input input) {
+    now = nowMs;
     try {
       input(core);
       for (Action& action : core.takeActions())
@@ -74,6 +84,11 @@ struct kv_sim_client {
     } catch (const std::exception&) {
       return KV_INTERNAL;
     }
+  }
+
+  /// The connection has ended.
+  void takeBack(uint64_t connection) {
+    if (const auto block = offered.extract(connection)) resting.rest(block.mapped(), now);
   }
 
   void describe(const Dial& dial, kv_sim_client_action& out) {
@@ -135,14 +150,22 @@ struct kv_sim_client {
     out.object_epoch = copy.object.epoch;
     out.object_counter = copy.object.counter;
   }
-  void describe(const OfferStaging&, kv_sim_client_action&) {
-    throw std::logic_error("remote memory is not simulated");
+  void describe(const OfferStaging& offer, kv_sim_client_action& out) {
+    out.kind = KV_SIM_CLIENT_OFFER_STAGING;
+    out.connection = offer.connection;
+    out.length = offer.bytes;
+    if (const auto rested = resting.take(offer.bytes, now)) out.memory = rested->at;
   }
   void describe(const GivePayloadUp&, kv_sim_client_action&) {
     throw std::logic_error("values in parts, for which alone it happens, are not simulated");
   }
-  void describe(const CopyFromStaging&, kv_sim_client_action&) {
-    throw std::logic_error("remote memory is not simulated");
+  void describe(const CopyFromStaging& copy, kv_sim_client_action& out) {
+    out.kind = KV_SIM_CLIENT_COPY_FROM_STAGING;
+    out.connection = copy.connection;
+    out.transfer = copy.transfer;
+    out.memory = copy.destination.address();
+    out.length = copy.length;
+    out.offset = copy.stagingOffset;
   }
   /// Nothing for the caller to do.
   void describe(const Note&, kv_sim_client_action&) {}
@@ -154,6 +177,7 @@ struct kv_sim_client {
   void describe(const Close& close, kv_sim_client_action& out) {
     out.kind = KV_SIM_CLIENT_CLOSE;
     out.connection = close.connection;
+    takeBack(close.connection);
   }
   void describe(const FinishBatch& finished, kv_sim_client_action& out) {
     out.kind = KV_SIM_CLIENT_FINISH_BATCH;
@@ -195,55 +219,71 @@ int32_t kv_sim_client_submit(kv_sim_client* client, int64_t now_ms, const kv_sim
         {{static_cast<const char*>(line.key), line.key_length}, Pieces(line.data, line.length), line.length, KV_OK});
   }
   client->tables[batch->batch] = batch->table;
-  return client->feed([&](ClientCore& core) { core.submit(now_ms, std::move(submission)); });
+  return client->feed(now_ms, [&](ClientCore& core) { core.submit(now_ms, std::move(submission)); });
 }
 
 int32_t kv_sim_client_opened(kv_sim_client* client, int64_t now_ms, uint64_t connection) {
-  return client->feed([&](ClientCore& core) { core.opened(now_ms, connection); });
+  return client->feed(now_ms, [&](ClientCore& core) { core.opened(now_ms, connection); });
 }
 
 int32_t kv_sim_client_closed(kv_sim_client* client, int64_t now_ms, uint64_t connection, const char* reason) {
-  return client->feed([&](ClientCore& core) { core.closed(now_ms, connection, reason); });
+  return client->feed(now_ms, [&](ClientCore& core) {
+    client->takeBack(connection);
+    core.closed(now_ms, connection, reason);
+  });
 }
 
 int32_t kv_sim_client_frame(kv_sim_client* client, int64_t now_ms, uint64_t connection, const void* body,
                             uint32_t length) {
-  return client->feed(
-      [&](ClientCore& core) { core.frame(now_ms, connection, wire::Body(static_cast<const uint8_t*>(body), length)); });
+  return client->feed(now_ms, [&](ClientCore& core) {
+    core.frame(now_ms, connection, wire::Body(static_cast<const uint8_t*>(body), length));
+  });
 }
 
 int32_t kv_sim_client_payload_sent(kv_sim_client* client, int64_t now_ms, uint64_t connection, uint64_t transfer) {
-  return client->feed([&](ClientCore& core) { core.payloadSent(now_ms, connection, transfer); });
+  return client->feed(now_ms, [&](ClientCore& core) { core.payloadSent(now_ms, connection, transfer); });
 }
 
 int32_t kv_sim_client_payload_received(kv_sim_client* client, int64_t now_ms, uint64_t connection, uint64_t transfer,
                                        uint32_t computed_crc, uint32_t sent_crc) {
   return client->feed(
-      [&](ClientCore& core) { core.payloadReceived(now_ms, connection, transfer, computed_crc, sent_crc); });
+      now_ms, [&](ClientCore& core) { core.payloadReceived(now_ms, connection, transfer, computed_crc, sent_crc); });
 }
 
 int32_t kv_sim_client_segments_mapped(kv_sim_client* client, int64_t now_ms, uint64_t connection, int32_t status) {
-  return client->feed([&](ClientCore& core) {
+  return client->feed(now_ms, [&](ClientCore& core) {
     core.segmentsMapped(now_ms, connection, status == KV_OK ? Status() : Status(status, statusText(status)));
   });
 }
 
 int32_t kv_sim_client_copied_to_staging(kv_sim_client* client, int64_t now_ms, uint64_t connection, uint64_t transfer,
                                         uint32_t crc) {
-  return client->feed([&](ClientCore& core) { core.copiedToStaging(now_ms, connection, transfer, crc); });
+  return client->feed(now_ms, [&](ClientCore& core) { core.copiedToStaging(now_ms, connection, transfer, crc); });
 }
 
 int32_t kv_sim_client_copied_from_segment(kv_sim_client* client, int64_t now_ms, uint64_t connection, uint64_t transfer,
                                           int32_t status, uint32_t crc) {
-  return client->feed([&](ClientCore& core) { core.copiedFromSegment(now_ms, connection, transfer, status, crc); });
+  return client->feed(now_ms,
+                      [&](ClientCore& core) { core.copiedFromSegment(now_ms, connection, transfer, status, crc); });
+}
+
+int32_t kv_sim_client_staging_offered(kv_sim_client* client, int64_t now_ms, uint64_t connection, void* address,
+                                      const char* worker, uint64_t registrations) {
+  return client->feed(now_ms, [&](ClientCore& core) {
+    client->offered[connection] = {static_cast<uint8_t*>(address), kStagingBytes};
+    core.stagingOffered(
+        now_ms, connection,
+        StagingOffer{
+            kStagingBytes, reinterpret_cast<uintptr_t>(address), worker, {}, RemoteProtocol::Ascend, registrations});
+  });
 }
 
 int32_t kv_sim_client_tick(kv_sim_client* client, int64_t now_ms) {
-  return client->feed([&](ClientCore& core) { core.tick(now_ms); });
+  return client->feed(now_ms, [&](ClientCore& core) { core.tick(now_ms); });
 }
 
 int32_t kv_sim_client_shut_down(kv_sim_client* client, int64_t now_ms) {
-  return client->feed([&](ClientCore& core) { core.shutDown(now_ms); });
+  return client->feed(now_ms, [&](ClientCore& core) { core.shutDown(now_ms); });
 }
 
 int32_t kv_sim_client_next(kv_sim_client* client, kv_sim_client_action* out) {

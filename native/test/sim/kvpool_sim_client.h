@@ -34,6 +34,8 @@ typedef struct kv_sim_client_params {
   uint64_t random_seed;
   uint32_t connect_timeout_ms;  /* 0: the default */
   uint32_t transfer_timeout_ms; /* 0: the default */
+  uint32_t cann_patience_ms;    /* both timeouts of CANN together, for the rest of memory that was offered */
+  uint32_t cann_card_repeats_ms;
 } kv_sim_client_params;
 
 KV_SIM_CLIENT_API int32_t kv_sim_client_create(const kv_sim_client_params* params, kv_sim_client** out);
@@ -76,6 +78,9 @@ KV_SIM_CLIENT_API int32_t kv_sim_client_copied_to_staging(kv_sim_client* client,
 /* KV_OK: the directory named the object before and after the copy; KV_NOT_FOUND: it did not. */
 KV_SIM_CLIENT_API int32_t kv_sim_client_copied_from_segment(kv_sim_client* client, int64_t now_ms, uint64_t connection,
                                                             uint64_t transfer, int32_t status, uint32_t crc);
+/* `address`: the memory, which is the connection's until that ends; `worker`: IP:PORT of the engine of CANN. */
+KV_SIM_CLIENT_API int32_t kv_sim_client_staging_offered(kv_sim_client* client, int64_t now_ms, uint64_t connection,
+                                                        void* address, const char* worker, uint64_t registrations);
 /* Due every 5 ms while batches run. */
 KV_SIM_CLIENT_API int32_t kv_sim_client_tick(kv_sim_client* client, int64_t now_ms);
 /* Ends every batch with KV_CLOSED; take the actions, then destroy. */
@@ -95,7 +100,10 @@ enum kv_sim_client_action_kind {
   KV_SIM_CLIENT_COPY_FROM_SEGMENT = 8, /* memory, length, offset in the segment, extent, object; copied_from_segment */
   KV_SIM_CLIENT_CANCEL_COPY = 9,
   KV_SIM_CLIENT_CLOSE = 10,
-  KV_SIM_CLIENT_FINISH_BATCH = 11 /* transfer: the batch; its table is filled */
+  KV_SIM_CLIENT_FINISH_BATCH = 11,      /* transfer: the batch; its table is filled */
+  KV_SIM_CLIENT_OFFER_STAGING = 12,     /* length; memory: of an earlier connection, NULL: new memory of the caller's;
+                                           answer staging_offered; COPY_TO_STAGING goes there too */
+  KV_SIM_CLIENT_COPY_FROM_STAGING = 13, /* memory, length, offset in the staging memory; copied_from_segment */
 };
 
 typedef struct kv_sim_client_action {

@@ -89,8 +89,8 @@ uint64_t SimTier::submit(const node::TierStore& store) {
   return submit(ssd::StoreBlocks{store.batch}, std::move(touched));
 }
 
-uint64_t SimTier::submit(const node::TierRead& read) {
-  return submit(ssd::ReadPayload{read.op, read.from, read.length, read.crc},
+uint64_t SimTier::submit(const node::TierRead& read, std::span<uint8_t> into) {
+  return submit(ssd::ReadPayload{read.op, read.from, read.length, read.crc, into},
                 {{read.from, ssd::tierExtentBytes(read.length), false}});
 }
 
@@ -101,7 +101,7 @@ std::optional<SimTier::Worked> SimTier::work(uint64_t job, bool fails) {
   pending_.erase(found);
   if (!fails) done = ssd::perform(device_, done.job);
   const auto* read = std::get_if<ssd::ReadPayload>(&done.job);
-  if (read != nullptr && done.status.ok()) payloads_[read->op] = std::move(done.payload);
+  if (read != nullptr && read->into.empty() && done.status.ok()) payloads_[read->op] = std::move(done.payload);
   return Worked{std::move(done.job), std::move(done.status)};
 }
 

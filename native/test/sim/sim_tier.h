@@ -47,7 +47,8 @@ class SimTier {
   /// Numbers of jobs are given here, never reused.
   uint64_t submit(const node::TierWrite& write);
   uint64_t submit(const node::TierStore& store);
-  uint64_t submit(const node::TierRead& read);
+  /// `into`: where the payload is to be; nowhere: it is kept here.
+  uint64_t submit(const node::TierRead& read, std::span<uint8_t> into);
   /// Does a job, or fails it; nothing when there is no such job. What was read stays until it is sent or dropped.
   struct Worked {
     ssd::Job job;

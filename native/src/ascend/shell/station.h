@@ -6,16 +6,19 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ascend/cann/npu.h"
 #include "ascend/core/settings.h"
+#include "ascend/shell/mover.h"
 #include "ascend/shell/staging_memory.h"
 #include "ascend/shell/transport.h"
 
 namespace kvpool::ascend {
 
 /// Any thread may call it.
-class Station {
+class Station final : public Mover {
  public:
   struct Terms {
     std::string host;  ///< IP at which peers reach it
@@ -26,9 +29,7 @@ class Station {
   /// KV_IO says why CANN cannot be used, KV_INVALID_ARGUMENT which variable is wrong.
   static Result<std::unique_ptr<Station>> open(const Terms& terms);
   /// Ends all transfers, then gives back the memory that it made.
-  ~Station();
-  Station(const Station&) = delete;
-  Station& operator=(const Station&) = delete;
+  ~Station() override;
 
   /// HOST:PORT for peers.
   [[nodiscard]] const std::string& endpoint() const { return engine_->endpoint(); }
@@ -38,6 +39,14 @@ class Station {
   [[nodiscard]] const std::shared_ptr<Npu>& npu() const { return npu_; }
   /// For how long CANN may still touch memory of a transfer that ended with its time, where it cannot end the channel.
   [[nodiscard]] Time cardRepeatsMs() const { return settings_.cardRepeatsMs; }
+
+  void move(const Place& place, Direction direction, std::vector<Piece> pieces, Ended ended) override {
+    transport_->submit(place, direction, std::move(pieces), patienceMs(), std::move(ended));
+  }
+  void forget(const std::string& endpoint) override { transport_->forget(endpoint); }
+  void shutDown() override { transport_->shutDown(); }
+  [[nodiscard]] RouteCounters counters() const override { return transport_->counters(); }
+
   /// Within which a transfer ends, with the channel that it may need first.
   [[nodiscard]] Time patienceMs() const { return Time{settings_.connectTimeoutMs} + settings_.transferTimeoutMs; }
 

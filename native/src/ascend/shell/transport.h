@@ -17,11 +17,9 @@
 #include "ascend/cann/engine.h"
 #include "ascend/core/action_queue.h"
 #include "ascend/core/routes.h"
+#include "ascend/shell/mover.h"
 
 namespace kvpool::ascend {
-
-/// The end of a transfer. Called by a thread of the transport; it must not wait for another end.
-using Ended = std::function<void(const Status&)>;
 
 class Transport {
  public:
@@ -38,7 +36,8 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  /// Moves all pieces between memory registered here and memory registered at the peer, or fails.
+  /// Moves all pieces between memory registered here and memory registered at the peer, or fails. `ended` is called by
+  /// a thread of the transport.
   void submit(const Place& place, Direction direction, std::vector<Piece> pieces, Time timeoutMs, Ended ended);
   /// Memory was registered with the engine.
   void registered();

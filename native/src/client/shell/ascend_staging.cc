@@ -32,9 +32,9 @@ Result<std::string> ownHost(const std::vector<std::string>& masters) {
 
 class AscendStaging::Lent final : public OfferedMemory {
  public:
-  Lent(AscendStaging& owner, const Block& block, uint64_t registrations)
+  Lent(AscendStaging& owner, const RestingBlocks::Block& block, uint64_t registrations)
       : owner_(owner), block_(block), registrations_(registrations) {}
-  ~Lent() override { owner_.free_.push_back({block_.at, block_.bytes, net::steadyMs() + owner_.restMs()}); }
+  ~Lent() override { owner_.resting_.rest(block_, net::steadyMs()); }
 
   [[nodiscard]] uint8_t* at(uint64_t offset) const override { return block_.at + offset; }
   [[nodiscard]] StagingOffer offer() const override {
@@ -45,7 +45,7 @@ class AscendStaging::Lent final : public OfferedMemory {
 
  private:
   AscendStaging& owner_;
-  Block block_;
+  RestingBlocks::Block block_;
   uint64_t registrations_;
 };
 
@@ -55,7 +55,8 @@ AscendStaging::AscendStaging(std::unique_ptr<ascend::Station> station)
     : station_(std::move(station)),
       registrations_(static_cast<uint64_t>(
           std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
-              .count())) {}
+              .count())),
+      resting_(station_->patienceMs(), station_->cardRepeatsMs()) {}
 
 Result<std::unique_ptr<AscendStaging>> AscendStaging::open(const std::vector<std::string>& masters,
                                                            const std::string& name) {
@@ -68,10 +69,8 @@ Result<std::unique_ptr<AscendStaging>> AscendStaging::open(const std::vector<std
 }
 
 Result<std::unique_ptr<OfferedMemory>> AscendStaging::lend(uint64_t bytes, Time now) {
-  if (!free_.empty() && free_.front().rests <= now && free_.front().bytes == bytes) {
-    const Block block = free_.front();
-    free_.pop_front();
-    return std::unique_ptr<OfferedMemory>(std::make_unique<Lent>(*this, block, registrations_ + station_->regions()));
+  if (const auto block = resting_.take(bytes, now)) {
+    return std::unique_ptr<OfferedMemory>(std::make_unique<Lent>(*this, *block, registrations_ + station_->regions()));
   }
   if (blocks_ == kBlocksMax) {
     return {KV_NO_SPACE, "the memory that is registered with CANN, for " + std::to_string(kBlocksMax) +
@@ -85,8 +84,8 @@ Result<std::unique_ptr<OfferedMemory>> AscendStaging::lend(uint64_t bytes, Time 
     return refusal_;
   }
   ++blocks_;
-  return std::unique_ptr<OfferedMemory>(
-      std::make_unique<Lent>(*this, Block{made.value().data(), bytes, 0}, registrations_ + station_->regions()));
+  return std::unique_ptr<OfferedMemory>(std::make_unique<Lent>(*this, RestingBlocks::Block{made.value().data(), bytes},
+                                                               registrations_ + station_->regions()));
 }
 
 }  // namespace kvpool::client

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "ascend/shell/station.h"
 #include "base/status.h"
 #include "client/core/actions.h"
+#include "client/core/resting_blocks.h"
 #include "wire/staging_offer.h"
 
 namespace kvpool::client {
@@ -22,8 +22,6 @@ class AscendStaging {
   static constexpr size_t kBlocksMax = 64;
   /// What CANN refused takes as long to be refused again: after that time.
   static constexpr Time kRefusedMs = 60000;
-  /// How long a node may take to learn that a connection has ended, and then for the end of a channel.
-  static constexpr Time kLearnMs = 10000;
 
   /// On the device of this thread's context, or on the first device where it has none. With link Fabric the memory of
   /// the first connections is made, as that takes long and says whether there is any. `masters` (HOST:PORT) tell which
@@ -34,20 +32,11 @@ class AscendStaging {
   /// it ends, before this does.
   Result<std::unique_ptr<OfferedMemory>> lend(uint64_t bytes, Time now);
 
-  /// A connection may have ended before its node learns of it, or while CANN moves bytes for it: its memory is lent
-  /// again after more time than a node, whose timeouts are taken to be ours, gives a transfer, the end of its channel
-  /// and its card, which may repeat what was not answered.
-  [[nodiscard]] Time restMs() const { return station_->patienceMs() + station_->cardRepeatsMs() + kLearnMs; }
+  [[nodiscard]] Time restMs() const { return resting_.restMs(); }
   [[nodiscard]] ascend::Station& station() { return *station_; }
 
  private:
   class Lent;
-  struct Block {
-    uint8_t* at = nullptr;
-    uint64_t bytes = 0;
-    Time rests = 0;  // until then
-  };
-
   explicit AscendStaging(std::unique_ptr<ascend::Station> station);
 
   std::unique_ptr<ascend::Station> station_;
@@ -55,7 +44,7 @@ class AscendStaging {
   uint64_t registrations_;  // before all of this station
   Status refusal_;
   Time refusedUntil_ = 0;
-  std::deque<Block> free_;  // the one that rests longest last
+  RestingBlocks resting_;
 };
 
 }  // namespace kvpool::client

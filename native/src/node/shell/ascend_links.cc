@@ -31,17 +31,17 @@ void divide(std::span<uint8_t> memory, uint64_t tierBytes, AscendSource& source)
 Result<AscendSource> openAscend(const ascend::Station::Terms& terms, uint64_t tierBytes) {
   auto station = ascend::Station::open(terms);
   if (!station.ok()) return station.status();
-  AscendSource source{std::move(station.value()), {}, {}};
   const uint64_t ofTier = tierBytes == 0 ? 0 : tierBytes + ssd::kBlockBytes;
-  const uint64_t wanted = source.station->wholeHostMemory(source.station->stagingBytes() + ofTier);
+  const uint64_t wanted = station.value()->wholeHostMemory(station.value()->stagingBytes() + ofTier);
   const uint64_t least = AscendLinks::kConnectionsLeast * AscendLinks::kConnectionBytesMax + ofTier;
-  const auto memory = source.station->hostMemory(wanted, least);
+  const auto memory = station.value()->hostMemory(wanted, least);
   if (!memory.ok()) return memory.status();
   const uint64_t had = memory.value().size();
   if (had < wanted) {
     log(LogLevel::Warning, "ascend: the host has no " + std::to_string(wanted) + " bytes for staging memory; it is " +
                                std::to_string(had) + " bytes, so fewer transfers are under way at a time");
   }
+  AscendSource source{std::move(station.value()), {}, {}};
   divide(memory.value(), tierBytes, source);
   return source;
 }
@@ -55,7 +55,7 @@ AscendLinks::AscendLinks(AscendSource source, std::span<uint8_t> segment, Remote
       room_(0, source_.staging.size()) {}
 
 AscendLinks::~AscendLinks() {
-  source_.station->transport().shutDown();
+  source_.mover->shutDown();
   for (const auto& [number, operation] : std::exchange(operations_, {})) {
     if (operation.kind == Kind::Pull) events_.onPulled(operation.transfer, false, 0);
     if (pushes(operation)) events_.onPushed(operation.transfer, false);
@@ -120,7 +120,7 @@ void AscendLinks::disconnect(ConnectionId connection) {
   const std::string& endpoint = link.mapped().place.endpoint;
   const bool isUsed =
       std::ranges::any_of(links_, [&](const auto& other) { return other.second.place.endpoint == endpoint; });
-  if (!isUsed) source_.station->transport().forget(endpoint);
+  if (!isUsed) source_.mover->forget(endpoint);
 }
 
 bool AscendLinks::settled() const {
@@ -181,14 +181,13 @@ void AscendLinks::move(Number number, Operation& operation) {
       reinterpret_cast<uintptr_t>(isStaged ? operation.payload.data() : source_.staging.data() + operation.room.offset);
   const auto direction = pushes(operation) ? ascend::Direction::Write : ascend::Direction::Read;
   operation.began = std::chrono::steady_clock::now();
-  source_.station->transport().submit(link.place, direction, {{local, operation.remote, length}},
-                                      source_.station->patienceMs(), [this, number](const Status& status) {
-                                        {
-                                          const std::lock_guard lock(mutex_);
-                                          ends_.push_back({number, status});
-                                        }
-                                        wake_();
-                                      });
+  source_.mover->move(link.place, direction, {{local, operation.remote, length}}, [this, number](const Status& status) {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_.push_back({number, status});
+    }
+    wake_();
+  });
 }
 
 void AscendLinks::work(uint64_t) {

@@ -21,9 +21,9 @@
 
 namespace kvpool::node {
 
-/// An engine of CANN, and memory that is registered with it.
+/// What moves by CANN, and memory that CANN knows.
 struct AscendSource {
-  std::unique_ptr<ascend::Station> station;
+  std::unique_ptr<ascend::Mover> mover;
   std::span<uint8_t> staging;
   std::span<uint8_t> ofTier;  // behind it, in whole blocks
 
@@ -55,7 +55,7 @@ class AscendLinks final : public RemoteLinks {
   void work(uint64_t nowMs) override;
   [[nodiscard]] bool settled() const override;
   [[nodiscard]] RemoteTimes times() const override { return times_; }
-  [[nodiscard]] ascend::RouteCounters routes() const override { return source_.station->transport().counters(); }
+  [[nodiscard]] ascend::RouteCounters routes() const override { return source_.mover->counters(); }
   [[nodiscard]] bool idle() const override { return links_.empty() && operations_.empty() && refused_.empty(); }
 
  private:

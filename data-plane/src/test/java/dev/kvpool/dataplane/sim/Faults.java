@@ -21,6 +21,10 @@ final class Faults {
     private final Plan plan;
     private final World world;
     private final Network network;
+
+    /** Null where there is none. */
+    private final SimCann cann;
+
     private final MemoryLeaseStore leases;
     private final Truth truth;
     private final Tally tally;
@@ -34,6 +38,7 @@ final class Faults {
     Faults(
             Plan plan,
             Network network,
+            SimCann cann,
             MemoryLeaseStore leases,
             Truth truth,
             Tally tally,
@@ -43,6 +48,7 @@ final class Faults {
         this.plan = plan;
         this.world = network.world;
         this.network = network;
+        this.cann = cann;
         this.leases = leases;
         this.truth = truth;
         this.tally = tally;
@@ -432,6 +438,9 @@ final class Faults {
         network.garbling(false);
         network.healAll();
         network.quickenPeers();
+        if (cann != null) {
+            cann.calm();
+        }
         masters.forEach(master -> {
             master.election.access().cut(false);
             master.election.access().loseAnswers(false);

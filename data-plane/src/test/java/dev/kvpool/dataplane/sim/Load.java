@@ -113,7 +113,7 @@ final class Load {
         Manner manner = putManner(keys);
         List<byte[]> memory = new ArrayList<>();
         for (String key : keys) {
-            boolean large = plan.tight() || world.oneIn(10);
+            boolean large = plan.tight() || world.oneIn(plan.valuesALargeOne());
             memory.add(values.make(key, world.random.nextInt(large ? plan.valueBytesMax() : 300)));
             history.putBegins(client.name, key, values.latest(), manner.upsert(), manner.pins() == Manner.PIN_HARD);
         }

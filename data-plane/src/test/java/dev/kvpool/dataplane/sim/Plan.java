@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.sim;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.sim.nativecore.ClientCore.Way;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
@@ -33,6 +34,7 @@ import java.util.SplittableRandom;
  * @param changing masters are told other rules of the cache, each at its own time
  * @param blinding now and then no node reaches the leader, which reaches all others
  * @param tenants of each client; empty where none has a certificate
+ * @param cann empty where no client offers memory to nodes
  * @param reusing so many clients read what they were told of before without asking again, while its lease holds
  */
 record Plan(
@@ -67,7 +69,8 @@ record Plan(
         boolean raising,
         int driftPpm,
         boolean blinding,
-        List<Tenant> tenants) {
+        List<Tenant> tenants,
+        Optional<CannPlan> cann) {
     /** Those that clients may be of. */
     static final List<Tenant> TENANTS = List.of(Tenant.DEFAULT, Tenant.of("a"), Tenant.of("ab"));
 
@@ -91,6 +94,15 @@ record Plan(
     private static final ElectionTimes QUICK = new ElectionTimes(1_500, 900, 300);
 
     static Plan of(long seed) {
+        return of(seed, Optional.empty());
+    }
+
+    /** The pool of a seed, with clients that offer memory to nodes, and larger values. */
+    static Plan ofAscend(long seed) {
+        return of(seed, Optional.of(CannPlan.of(seed)));
+    }
+
+    private static Plan of(long seed, Optional<CannPlan> cann) {
         SplittableRandom dice = new SplittableRandom(seed ^ 0x5EED);
         boolean removing = dice.nextInt(2) == 0;
         boolean tight = dice.nextInt(4) == 0;
@@ -109,13 +121,15 @@ record Plan(
         boolean absences = new SplittableRandom(seed ^ 0xAB5E).nextInt(spareNodes > 0 ? 2 : 8) == 0;
         boolean blinding = new SplittableRandom(seed ^ 0xB1D).nextInt(5) == 0;
         int engines = dice.nextInt(3) != 0 ? 0 : twoEngines ? 2 : 1;
+        int clients = 3;
+        int sharing = Math.max(0, new SplittableRandom(seed ^ 0x5A4E).nextInt(-1, 3));
         return new Plan(
                 times,
                 masters,
                 engines == 2 && oneStorageNode ? 1 : nodes,
                 engines,
                 1 + dice.nextInt(2),
-                3,
+                clients,
                 cramped ? 45 : tight ? 30 : 3 + dice.nextInt(8),
                 removing,
                 removing && dice.nextInt(2) == 0,
@@ -140,11 +154,12 @@ record Plan(
                 absences ? ABSENCE_MS_MAX : 0,
                 new SplittableRandom(seed ^ 0xC0440).nextInt(4) == 0,
                 spareNodes,
-                Math.max(0, new SplittableRandom(seed ^ 0x5A4E).nextInt(-1, 3)),
+                cann.map(it -> Math.min(sharing, clients - it.clients())).orElse(sharing),
                 new SplittableRandom(seed ^ 0x4A15E).nextInt(6) == 0,
                 new SplittableRandom(seed ^ 0xD21F).nextBoolean() ? DRIFT_PPM_MAX : 0,
                 blinding,
-                List.of());
+                List.of(),
+                cann);
     }
 
     /**
@@ -190,7 +205,27 @@ record Plan(
                 plain.raising,
                 plain.driftPpm,
                 plain.blinding,
-                List.copyOf(tenants));
+                List.copyOf(tenants),
+                Optional.empty());
+    }
+
+    /** What moves the payloads of a client, by its number. */
+    Way way(int client) {
+        if (cann.isPresent() && client < cann.get().clients()) {
+            return cann.get().way();
+        }
+        return client >= clients - sharing ? Way.SHARED_MEMORY : Way.TCP;
+    }
+
+    /** Whether a client writes to what it has staged while a node copies that. */
+    boolean scribbles(int client) {
+        return (sharing > 0 && client == clients - 1)
+                || cann.filter(it -> it.scribbles(client)).isPresent();
+    }
+
+    /** Whether a value of a put, once in so many, is large: a few are where they are not wanted for themselves. */
+    int valuesALargeOne() {
+        return cann.isPresent() ? 2 : 10;
     }
 
     /** Of a client, or of the engine behind a transient node, by its number. */
@@ -241,6 +276,9 @@ record Plan(
         if (cramped) {
             return 1_500_000;
         }
-        return tight ? 40_000 : 3_000;
+        if (tight) {
+            return 40_000;
+        }
+        return cann.isPresent() ? 20_000 : 3_000;
     }
 }

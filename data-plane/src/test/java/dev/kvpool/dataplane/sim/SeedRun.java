@@ -9,19 +9,27 @@ final class SeedRun {
 
     private SeedRun() {}
 
-    /** {@code SeedRun FIRST SEEDS [MINUTES [tenants]]}: exits with 1 at the first seed that fails; begins none after that time. */
+    /** {@code SeedRun FIRST SEEDS [MINUTES [tenants|ascend]]}: exits with 1 at the first seed that fails; begins none after that time. */
     public static void main(String[] args) {
         long first = Long.parseLong(args[0]);
         long seeds = Long.parseLong(args[1]);
         try {
             double minutes = args.length > 2 ? Double.parseDouble(args[2]) : Double.MAX_VALUE;
-            boolean tenants = args.length > 3 && args[3].equals("tenants");
-            System.out.println(run(tenants ? Plan::ofTenants : Plan::of, first, seeds, minutes));
+            System.out.println(run(plans(args.length > 3 ? args[3] : ""), first, seeds, minutes));
         } catch (SeedFailed e) {
             System.out.println("FAILED after " + (e.seed - first + 1) + " seeds: " + e.getMessage());
             e.getCause().printStackTrace(System.out);
             System.exit(1);
         }
+    }
+
+    private static LongFunction<Plan> plans(String name) {
+        return switch (name) {
+            case "" -> Plan::of;
+            case "tenants" -> Plan::ofTenants;
+            case "ascend" -> Plan::ofAscend;
+            default -> throw new IllegalArgumentException("there are no plans named " + name);
+        };
     }
 
     /** A seed in which something that must always hold did not. */
@@ -72,7 +80,7 @@ final class SeedRun {
         return one(Plan::of, seed);
     }
 
-    private static Simulation one(LongFunction<Plan> plans, long seed) {
+    static Simulation one(LongFunction<Plan> plans, long seed) {
         try (Simulation simulation = new Simulation(seed, plans.apply(seed))) {
             try {
                 simulation.run();

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.sim.SegmentImage.Slot;
 import dev.kvpool.dataplane.sim.nativecore.ClientCore;
 import dev.kvpool.dataplane.sim.nativecore.ClientCore.Action;
 import dev.kvpool.dataplane.sim.nativecore.ClientCore.Manner;
+import dev.kvpool.dataplane.sim.nativecore.ClientCore.Way;
 import dev.kvpool.dataplane.sim.nativecore.NativeMemory;
 import dev.kvpool.dataplane.sim.nativecore.OpTable;
 import dev.kvpool.dataplane.sim.nativecore.SegmentMemory;
@@ -22,6 +23,7 @@ import java.util.function.Consumer;
 final class SimClient extends SimProcess {
     private static final long BUSY_TICK_MS = 5;
     private static final long IDLE_TICK_MS = 100;
+    private static final int FIRST_PORT = 20_000;
 
     /** How long after its end a batch's memory is still looked at. */
     private static final long SPOILED_MS = 15_000;
@@ -36,8 +38,12 @@ final class SimClient extends SimProcess {
     /** By its certificate; empty without one. */
     final Optional<Tenant> tenant;
 
-    private final boolean shares;
+    private final Way way;
     private final boolean scribbles;
+
+    /** Null where this client does not use it. */
+    private final SimCann cann;
+
     private final String masters;
     private final Map<Long, End> ends = new TreeMap<>();
     private final Map<Long, Receiving> receiving = new TreeMap<>();
@@ -49,12 +55,14 @@ final class SimClient extends SimProcess {
     private final List<SegmentMemory> staged = new ArrayList<>();
 
     private ClientCore core;
+    private SimEngine engine;
+    private int port = FIRST_PORT;
     private long lastBatch;
 
     /**
      * Starts later.
      *
-     * @param shares it has memory in common with the nodes
+     * @param way what moves its payloads; it has memory in common with the nodes, or offers some
      * @param scribbles it writes to what it has staged while a node copies that
      */
     SimClient(
@@ -63,12 +71,14 @@ final class SimClient extends SimProcess {
             List<String> masters,
             Optional<Tenant> tenant,
             boolean reuses,
-            boolean shares,
+            Way way,
+            SimCann cann,
             boolean scribbles) {
         super(network, name);
         this.tenant = tenant;
         this.reuses = reuses;
-        this.shares = shares;
+        this.way = way;
+        this.cann = way.isAscend() ? cann : null;
         this.scribbles = scribbles;
         this.masters = String.join(",", masters);
     }
@@ -93,7 +103,20 @@ final class SimClient extends SimProcess {
 
     @Override
     void begin() {
-        core = new ClientCore(name, masters, shares, world.random.nextLong(1, Long.MAX_VALUE), world.random.nextLong());
+        core = new ClientCore(
+                name,
+                masters,
+                way,
+                cann == null ? null : cann.plan.settings(),
+                world.random.nextLong(1, Long.MAX_VALUE),
+                world.random.nextLong());
+        if (cann != null) {
+            if (world.oneIn(2)) {
+                port++; // the one of before is another's
+            }
+            engine = new SimEngine(this, "10.0.0." + place + ":" + port);
+            cann.listen(engine);
+        }
         tick();
     }
 
@@ -101,6 +124,10 @@ final class SimClient extends SimProcess {
     void end() {
         core.close();
         core = null;
+        if (engine != null) {
+            engine.goes();
+            engine = null;
+        }
         ends.clear();
         receiving.clear();
         copies.clear();
@@ -147,7 +174,7 @@ final class SimClient extends SimProcess {
     @Override
     void closed(End end, String reason) {
         if (ends.remove(end.id) != null) {
-            forget(end.id);
+            forget(end);
             feed(() -> core.closed(clockMs(), end.id));
         }
     }
@@ -211,8 +238,8 @@ final class SimClient extends SimProcess {
                 receiving.put(action.connection(), new Receiving(action.transfer(), action.memory(), action.length()));
             case CLOSE -> {
                 End end = ends.remove(action.connection());
-                forget(action.connection());
                 if (end != null) {
+                    forget(end);
                     end.close();
                 }
             }
@@ -243,6 +270,18 @@ final class SimClient extends SimProcess {
                     });
                 });
             }
+            case OFFER_STAGING -> offer(action);
+            case COPY_FROM_STAGING -> {
+                copies.put(action.transfer(), action.connection());
+                int half = (int) (action.length() / 2);
+                copyOn(action, () -> {
+                    copyFromStaging(action, 0, half);
+                    copyOn(action, () -> {
+                        copyFromStaging(action, half, (int) action.length());
+                        answer(action, Status.OK);
+                    });
+                });
+            }
             case CANCEL_COPY -> copies.remove(action.transfer());
             case FINISH_BATCH -> finish(action.transfer());
             case NONE -> throw new AssertionError("nothing is to be done");
@@ -260,12 +299,32 @@ final class SimClient extends SimProcess {
         }
     }
 
-    private void forget(long connection) {
-        receiving.remove(connection);
-        copies.values().removeIf(it -> it == connection);
+    private void forget(End end) {
+        receiving.remove(end.id);
+        copies.values().removeIf(it -> it == end.id);
+        if (engine != null) {
+            engine.takeBack(end);
+        }
     }
 
     // ---- memory that is shared ------------------------------------------------------------------------------------
+
+    private void offer(Action offer) {
+        long address = offer.memory();
+        if (address == 0) {
+            SegmentMemory memory = new SegmentMemory(offer.length());
+            staged.add(memory);
+            address = engine.register(memory);
+        }
+        ends.get(offer.connection()).staging = engine.memoryAt(address);
+        engine.lend(offer.connection(), address);
+        core.stagingOffered(clockMs(), offer.connection(), address, engine.endpoint, engine.registrations());
+    }
+
+    private void copyFromStaging(Action copy, int from, int to) {
+        long staging = ends.get(copy.connection()).staging.address() + copy.offset();
+        NativeMemory.write(copy.memory() + from, NativeMemory.read(staging + from, to - from));
+    }
 
     private void copyOn(Action copy, Runnable step) {
         in(world.between(0, 2), () -> {

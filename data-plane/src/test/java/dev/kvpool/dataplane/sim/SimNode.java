@@ -35,6 +35,11 @@ final class SimNode extends SimProcess {
     private static final long SSD_MS_MAX = 5;
 
     private static final long SSD_SLOW_MS_MAX = 1_500;
+    private static final long STAGING_BYTES = 8 << 20;
+    private static final long TIER_STAGING_BYTES = 4 << 20;
+
+    /** Beside the numbers of connections and of jobs of the SSD, for transfers by CANN. */
+    private static final long MOVES = -(1L << 40);
 
     /** A payload on its way into the segment, or to nowhere. */
     private record Receiving(boolean keeps, long offset, long length) {}
@@ -54,6 +59,12 @@ final class SimNode extends SimProcess {
 
     /** Null where the segment lies in memory. */
     private final SegmentMemory disk;
+
+    /** Null where clients offer no memory. */
+    private final SimCann cann;
+
+    private final SegmentMemory staging;
+    private SimCard card;
 
     private long boot = 1;
 
@@ -98,12 +109,15 @@ final class SimNode extends SimProcess {
             boolean onDisk,
             List<String> masters,
             Optional<Tenant> tenant,
+            SimCann cann,
             NodeWatch watch) {
         super(network, nodeId);
         this.tenant = tenant;
         this.ssd = hasSsd ? new SegmentMemory(SSD_BYTES) : null;
         this.disk = onDisk ? new SegmentMemory(SEGMENT_BYTES) : null;
         this.ssdImage = hasSsd ? new SsdImage(ssd) : null;
+        this.cann = cann;
+        this.staging = cann == null ? null : new SegmentMemory(STAGING_BYTES);
         this.pool = pool;
         this.nodeId = nodeId;
         this.address = nodeId + ":1";
@@ -171,7 +185,10 @@ final class SimNode extends SimProcess {
                 ssd,
                 disk,
                 boot,
-                tenant.isPresent());
+                tenant.isPresent(),
+                staging,
+                TIER_STAGING_BYTES,
+                cann == null ? null : cann.plan.settings());
     }
 
     /** The next life is cut during its recovery, after so many stores. */
@@ -302,6 +319,9 @@ final class SimNode extends SimProcess {
         if (disk != null) {
             disk.close();
         }
+        if (staging != null) {
+            staging.close();
+        }
     }
 
     @Override
@@ -323,6 +343,7 @@ final class SimNode extends SimProcess {
             watch.died(this);
             return;
         }
+        card = cann == null ? null : new SimCard(this, cann);
         setBack = false;
         livedSinceEnd = true;
         core.cut(NodeCore.NEVER_CUT, 0);
@@ -339,6 +360,9 @@ final class SimNode extends SimProcess {
             }
             core.close();
             core = null;
+        }
+        if (card != null) {
+            card.goes();
         }
         ends.clear();
         receiving.clear();
@@ -425,6 +449,15 @@ final class SimNode extends SimProcess {
             watch.transferEnds(this, end.id);
             feed(() -> core.closed(clockMs(), end.id));
         }
+    }
+
+    /** Whether the connection has not ended here. */
+    boolean knows(End end) {
+        return ends.containsKey(end.id);
+    }
+
+    void cannAnswered(long call, int status) {
+        feed(() -> core.cannAnswered(clockMs(), call, status));
     }
 
     /** Whether something came from this life of a master within that time. */
@@ -522,6 +555,29 @@ final class SimNode extends SimProcess {
                 long half = action.length() / 2;
                 copyStaging(action, 0, half, () -> copyStaging(action, half, action.length(), () -> staged(action)));
             }
+            case PULL ->
+                watch.transferBegins(this, MOVES - action.connection(), action.offset(), action.length(), true);
+            case PUSH ->
+                watch.transferBegins(this, MOVES - action.connection(), action.offset(), action.length(), false);
+            case MOVED -> watch.transferEnds(this, MOVES - action.connection());
+            case CANN_CONNECT -> card.connect(action.connection(), endpoint(action), action.length());
+            case CANN_DISCONNECT -> card.disconnect(action.connection(), endpoint(action));
+            case CANN_READ ->
+                card.read(
+                        action.connection(),
+                        endpoint(action),
+                        action.offset(),
+                        action.stagingOffset(),
+                        action.length(),
+                        action.crc());
+            case CANN_WRITE ->
+                card.write(
+                        action.connection(),
+                        endpoint(action),
+                        action.offset(),
+                        action.stagingOffset(),
+                        action.length(),
+                        action.crc());
             case CLOSE -> close(action);
             case DIAL -> dial(masters.get(action.master()), new Dialled(true, action.master()));
             case DIAL_SOURCE ->
@@ -529,6 +585,10 @@ final class SimNode extends SimProcess {
             case NOTE -> world.trace(() -> name + ": " + new String(action.data(), StandardCharsets.UTF_8));
             default -> throw new AssertionError("a node is asked for " + action.kind());
         }
+    }
+
+    private static String endpoint(Action action) {
+        return new String(action.data(), StandardCharsets.UTF_8);
     }
 
     /** The core counts the checksum behind the bytes, the network carries it beside them. */

@@ -55,6 +55,7 @@ final class Simulation implements AutoCloseable {
         for (int i = 0; i < plan.nodes(); i++) {
             expected.add("node-" + i);
         }
+        SimCann cann = plan.cann().map(it -> new SimCann(it, network, tally)).orElse(null);
         List<String> addresses = new ArrayList<>();
         for (int i = 0; i < plan.masters(); i++) {
             SimMaster master =
@@ -75,6 +76,7 @@ final class Simulation implements AutoCloseable {
                     plan.disks() && !isTransient,
                     addresses,
                     plan.tenant(i),
+                    cann,
                     segmentChecks);
             nodes.add(node);
             truth.add(node);
@@ -89,6 +91,7 @@ final class Simulation implements AutoCloseable {
                     plan.disks(),
                     addresses,
                     plan.tenant(i),
+                    cann,
                     segmentChecks);
             node.out(true);
             nodes.add(node);
@@ -108,15 +111,16 @@ final class Simulation implements AutoCloseable {
                     addresses,
                     plan.tenant(i),
                     i < plan.reusing(),
-                    i >= plan.clients() - plan.sharing(),
-                    plan.sharing() > 0 && i == plan.clients() - 1);
+                    plan.way(i),
+                    cann,
+                    plan.scribbles(i));
             clients.add(client);
             loads.add(new Load(plan, client, history, truth, values, tally, arena));
         }
         if (!plan.tenants().isEmpty()) {
             thieves.add(new SimThief(network, POOL, tally, nodes));
         }
-        faults = new Faults(plan, network, leases, truth, tally, masters, nodes, clients);
+        faults = new Faults(plan, network, cann, leases, truth, tally, masters, nodes, clients);
         rest = new Rest(plan, world, masters, nodes, loads, history, tally, scaling);
     }
 

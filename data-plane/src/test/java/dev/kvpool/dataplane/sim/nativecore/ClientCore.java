@@ -14,7 +14,8 @@ public final class ClientCore implements AutoCloseable {
     private static final int OK = 0;
     private static final int PROTOCOL_TCP = 1;
     private static final int PROTOCOL_SHM = 2;
-    private static final long PARAMS_BYTES = 56;
+    private static final int PROTOCOL_ASCEND = 8;
+    private static final long PARAMS_BYTES = 64;
     private static final long BATCH_BYTES = 56;
     private static final long ACTION_BYTES = 96;
 
@@ -31,7 +32,27 @@ public final class ClientCore implements AutoCloseable {
         COPY_FROM_SEGMENT,
         CANCEL_COPY,
         CLOSE,
-        FINISH_BATCH
+        FINISH_BATCH,
+        OFFER_STAGING,
+        COPY_FROM_STAGING
+    }
+
+    /** What moves payloads, beside the connections with nodes. */
+    public enum Way {
+        TCP(PROTOCOL_TCP),
+        SHARED_MEMORY(PROTOCOL_TCP | PROTOCOL_SHM),
+        ASCEND_OR_TCP(PROTOCOL_ASCEND | PROTOCOL_TCP),
+        ASCEND(PROTOCOL_ASCEND);
+
+        private final int protocols;
+
+        Way(int protocols) {
+            this.protocols = protocols;
+        }
+
+        public boolean isAscend() {
+            return (protocols & PROTOCOL_ASCEND) != 0;
+        }
     }
 
     /**
@@ -83,20 +104,25 @@ public final class ClientCore implements AutoCloseable {
     /**
      * Begins a life.
      *
-     * @param shares it has memory in common with the nodes
+     * @param cann null where CANN is not used
      */
-    public ClientCore(String name, String masters, boolean shares, long incarnation, long seed) {
+    public ClientCore(String name, String masters, Way way, Cann cann, long incarnation, long seed) {
         MemorySegment params = arena.allocate(PARAMS_BYTES, Long.BYTES);
         params.set(INT, 0, (int) PARAMS_BYTES);
-        params.set(INT, 4, shares ? PROTOCOL_TCP | PROTOCOL_SHM : PROTOCOL_TCP);
+        params.set(INT, 4, way.protocols);
         params.set(LONG, 8, NativeMemory.text(arena, masters).address());
         params.set(LONG, 16, NativeMemory.text(arena, name).address());
         params.set(
                 LONG,
                 24,
-                NativeMemory.text(arena, shares ? "simulated-boot" : "").address());
+                NativeMemory.text(arena, way == Way.SHARED_MEMORY ? "simulated-boot" : "")
+                        .address());
         params.set(LONG, 32, incarnation);
         params.set(LONG, 40, seed);
+        if (cann != null) {
+            params.set(INT, 56, cann.patienceMs());
+            params.set(INT, 60, cann.cardRepeatsMs());
+        }
         MemorySegment out = arena.allocate(Long.BYTES, Long.BYTES);
         call(() -> SimFunctions.kv_sim_client_create(params.address(), out.address()));
         handle = out.get(LONG, 0);
@@ -155,6 +181,19 @@ public final class ClientCore implements AutoCloseable {
      */
     public void copiedFromSegment(long nowMs, long connection, long transfer, int status, int crc) {
         call(() -> SimFunctions.kv_sim_client_copied_from_segment(handle, nowMs, connection, transfer, status, crc));
+    }
+
+    /**
+     * Memory is there for what nodes move by CANN.
+     *
+     * @param address as nodes are told
+     */
+    public void stagingOffered(long nowMs, long connection, long address, String endpoint, long registrations) {
+        try (Arena names = Arena.ofConfined()) {
+            long worker = NativeMemory.text(names, endpoint).address();
+            call(() -> SimFunctions.kv_sim_client_staging_offered(
+                    handle, nowMs, connection, address, worker, registrations));
+        }
     }
 
     public void tick(long nowMs) {

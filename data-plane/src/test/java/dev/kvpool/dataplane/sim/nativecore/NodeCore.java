@@ -14,7 +14,7 @@ import java.util.function.IntSupplier;
 public final class NodeCore implements AutoCloseable {
     private static final int OK = 0;
     private static final int CLOSED = -204;
-    private static final long PARAMS_BYTES = 104;
+    private static final long PARAMS_BYTES = 136;
     private static final long ACTION_BYTES = 56;
     public static final long NEVER_CUT = -1;
 
@@ -24,6 +24,9 @@ public final class NodeCore implements AutoCloseable {
      * @param ssd bytes of its SSD, null when it has none
      * @param disk what of its segment is on a disk for certain, null when it lies in memory
      * @param boot of its machine
+     * @param staging memory for what CANN moves, null when clients offer no memory
+     * @param tierStagingBytes of it, for what its SSD reads
+     * @param cann null as well
      */
     public record Identity(
             UUID pool,
@@ -36,7 +39,10 @@ public final class NodeCore implements AutoCloseable {
             SegmentMemory ssd,
             SegmentMemory disk,
             long boot,
-            boolean tcpOnly) {}
+            boolean tcpOnly,
+            SegmentMemory staging,
+            long tierStagingBytes,
+            Cann cann) {}
 
     /** What the core wants done; the order of the constants is that of the header. */
     public enum Kind {
@@ -55,7 +61,14 @@ public final class NodeCore implements AutoCloseable {
         TIER_WRITE,
         TIER_STORE,
         TIER_READ,
-        SEND_TIER_PAYLOAD
+        SEND_TIER_PAYLOAD,
+        PULL,
+        PUSH,
+        MOVED,
+        CANN_CONNECT,
+        CANN_DISCONNECT,
+        CANN_READ,
+        CANN_WRITE
     }
 
     /** One action; {@code data} are frames or text. */
@@ -140,6 +153,12 @@ public final class NodeCore implements AutoCloseable {
         params.set(INT, 84, identity.tcpOnly() ? 1 : 0);
         params.set(LONG, 88, identity.disk() == null ? 0 : identity.disk().address());
         params.set(LONG, 96, identity.boot());
+        if (identity.staging() != null) {
+            params.set(LONG, 104, identity.staging().address());
+            params.set(LONG, 112, identity.staging().bytes());
+            params.set(LONG, 120, identity.tierStagingBytes());
+            params.set(LONG, 128, identity.cann().in(arena).address());
+        }
         return params;
     }
 
@@ -224,6 +243,11 @@ public final class NodeCore implements AutoCloseable {
 
     public void tick(long nowMs) {
         call(() -> SimFunctions.kv_sim_node_tick(handle, nowMs));
+    }
+
+    /** What CANN says to a call. */
+    public void cannAnswered(long nowMs, long call, int status) {
+        call(() -> SimFunctions.kv_sim_node_cann_answered(handle, nowMs, call, status));
     }
 
     /** It ends in order, and its memory with it. */

@@ -64,6 +64,8 @@ final class SimFunctions {
 
     static native void kv_sim_cut_power(long memory, long disk, long bytes, long random);
 
+    static native int kv_sim_node_cann_answered(long node, long nowMs, long call, int status);
+
     static native int kv_sim_node_closed(long node, long nowMs, long connection);
 
     static native int kv_sim_node_tick(long node, long nowMs);
@@ -95,6 +97,9 @@ final class SimFunctions {
 
     static native int kv_sim_client_copied_from_segment(
             long client, long nowMs, long connection, long transfer, int status, int crc);
+
+    static native int kv_sim_client_staging_offered(
+            long client, long nowMs, long connection, long address, long worker, long registrations);
 
     static native int kv_sim_client_tick(long client, long nowMs);
 
