@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/own_keys.h"
 
+#include "base/rights.h"
+
 namespace kvpool {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr std::string_view kDefault = "default";
 }  // namespace
 
 OwnKeys::OwnKeys(const std::optional<Principal>& who, bool separated)
-    : all_(who ? who->role == Principal::Role::Node : !separated) {
+    : all_(who ? may(*who, Verb::ReadAny) : !separated) {
   if (!who || who->role != Principal::Role::Tenant || who->tenant == kDefault) return;
   prefix_ = kMark + who->tenant + kMark;
 }

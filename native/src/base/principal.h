@@ -25,8 +25,6 @@ struct Principal {
   [[nodiscard]] bool isSame(const Principal& other) const {
     return role == other.role && name == other.name && tenant == other.tenant && readsOnly == other.readsOnly;
   }
-  /// What a client may be.
-  [[nodiscard]] bool isClient() const { return role == Role::Tenant || role == Role::Agent || role == Role::Admin; }
 };
 
 /// The path of its name: "node/a", "tenant/t/ro/b".

@@ -90,26 +90,25 @@ Result<PeerName> parseName(std::string_view uri) {
 }
 
 Expected Expected::storageNode(const std::string& id, bool isTransient) {
-  using Role = Principal::Role;
-  if (isTransient) return {{Role::Tenant, Role::Agent}, {}};
-  return {{Role::Node}, id};
+  if (isTransient) return {Verb::Contribute, {}};
+  return {Verb::Serve, id};
 }
 
 bool Expected::admits(const Principal& peer) const {
-  if (!roles.empty() && std::find(roles.begin(), roles.end(), peer.role) == roles.end()) return false;
-  if (!roles.empty() && peer.readsOnly) return false;  // who may not write holds nothing for others
-  return roles.empty() || peer.role != Principal::Role::Node || peer.mayBe(node);
+  if (!verb) return true;
+  return may(peer, *verb) && (*verb != Verb::Serve || peer.mayBe(node));
 }
 
 std::string toString(const Expected& expected) {
-  constexpr std::array<const char*, 7> kRoles = {"a master",    "a storage node", "an agent", "the operator",
-                                                 "the monitor", "an admin",       "a tenant"};
-  std::string text;
-  for (const Principal::Role role : expected.roles) {
-    if (!text.empty()) text += " or ";
-    text += role == Principal::Role::Node ? "node/" + expected.node : kRoles.at(static_cast<size_t>(role));
+  if (!expected.verb) return "any member";
+  switch (*expected.verb) {
+    case Verb::Lead:
+      return "a master";
+    case Verb::Serve:
+      return "node/" + expected.node;
+    default:
+      return "a tenant that writes or an agent";
   }
-  return text.empty() ? "any member" : text;
 }
 
 }  // namespace kvpool::secure

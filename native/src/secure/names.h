@@ -2,12 +2,13 @@
 // Names in certificates: spiffe://POOL-ID/ROLE[/...], of which a certificate has exactly one.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/ids.h"
 #include "base/principal.h"
+#include "base/rights.h"
 #include "base/status.h"
 
 namespace kvpool::secure {
@@ -26,12 +27,12 @@ Result<PeerName> parseName(std::string_view uri);
 
 /// Whom one end of a connection takes for its peer.
 struct Expected {
-  static Expected master() { return {{Principal::Role::Master}, {}}; }
+  static Expected master() { return {Verb::Lead, {}}; }
   /// One with this id shows it; engines and agents lend memory under their own names.
   static Expected storageNode(const std::string& id, bool isTransient);
 
-  std::vector<Principal::Role> roles = {};  // none: any
-  std::string node = {};                    // of a peer that is a storage node; empty: none
+  std::optional<Verb> verb = {};  // what it may do; empty: anything
+  std::string node = {};          // whom it serves as
 
   [[nodiscard]] bool admits(const Principal& peer) const;
 };

@@ -6,7 +6,7 @@
 set -euo pipefail
 src=$1
 declare -A may=(
-    [base]="kvpool"
+    [base]="kvpool schema"
     [wire]="base kvpool dev_kvpool_wire"
     [secure]="base kvpool"
     [net]="base wire secure kvpool"

@@ -619,7 +619,7 @@ TEST_F(SecuredStreamTest, AnotherPoolIsRefused) {
 }
 
 TEST_F(SecuredStreamTest, AnotherRoleIsRefused) {
-  pair(dialing("node/a", {{Principal::Role::Node}, "b"}), listening());
+  pair(dialing("node/a", secure::Expected::storageNode("b", false)), listening());
   ASSERT_TRUE(untilEnded());
   expectEnding(dialer_, How::Unauthenticated, "it is master/m by its certificate, where node/b is expected");
   expectEnding(listener_, How::Unauthenticated, "another role, name or pool is expected there");

@@ -19,7 +19,6 @@ namespace kvpool::secure {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-using Role = Principal::Role;
 using State = Session::State;
 using test::CertificateAuthority;
 using test::named;
@@ -257,14 +256,9 @@ TEST_F(SessionTest, WhoDoesNotDoIsRefusedInPlainWords) {
   const std::vector<Refusal> table = {
       {"other root", node, master, {}, true, "signed by none of the roots in ca.crt", "no root that signed it"},
       {"other pool", stranger, master, {}, false, "is the address right?", "another role, name or pool is expected"},
-      {"other role", node, node, {{Role::Master}}, false, "where a master is expected", "another role, name or pool"},
-      {"other node",
-       master,
-       node,
-       {{Role::Node}, "b"},
-       false,
-       "it is node/a by its certificate, where node/b",
-       "another role, name or pool"},
+      {"other role", node, node, Expected::master(), false, "where a master is expected", "another role, name or pool"},
+      {"other node", master, node, Expected::storageNode("b", false), false,
+       "it is node/a by its certificate, where node/b", "another role, name or pool"},
   };
   for (const Refusal& one : table) {
     SCOPED_TRACE(one.what);

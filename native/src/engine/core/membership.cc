@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/rights.h"
 #include "kvpool/kvpool.h"
 
 namespace kvpool::engine {
@@ -20,7 +21,7 @@ Status judgeMembers(const Principal* self, const Principal* peer) {
   if (self == nullptr) return {};
   if (peer == nullptr) return {KV_NOT_PERMITTED, "it shows no certificate"};
   for (const Principal* const one : {self, peer}) {
-    if (!one->isClient()) return notAClient(*one);
+    if (!may(*one, Verb::Transfer)) return notAClient(*one);
   }
   if (self->tenant == peer->tenant) return {};
   return {KV_NOT_PERMITTED, toString(*peer) + " is of tenant " + peer->tenant + " and " + toString(*self) +
@@ -30,16 +31,16 @@ Status judgeMembers(const Principal* self, const Principal* peer) {
 }
 
 Status judgeOwn(const Principal& self) {
-  return self.isClient() ? Status() : notAClient(self);
+  return may(self, Verb::Transfer) ? Status() : notAClient(self);
 }
 
 Status judgeWriter(const Principal* who) {
-  if (who == nullptr || !who->readsOnly) return {};
+  if (who == nullptr || may(*who, Verb::TransferWrite)) return {};
   return {KV_NOT_PERMITTED, toString(*who) + " may read and not write, by its certificate"};
 }
 
 bool isSameMember(const Principal& a, const Principal& b) {
-  return a.isClient() == b.isClient() && a.tenant == b.tenant && a.readsOnly == b.readsOnly;
+  return actorOf(a) == actorOf(b) && a.tenant == b.tenant;
 }
 
 }  // namespace kvpool::engine

@@ -108,7 +108,7 @@ void ClientSessions::malformed(ConnectionId id, const std::string& what) {
 void ClientSessions::hello(ConnectionId id, Session& session, wire::Body body) {
   const wire::Hello hello = wire::readHello(body);
   const wire::Identity& self = context_.config.self;
-  if (session.who && !session.who->isClient() && session.who->role != Principal::Role::Node) {
+  if (session.who && !may(*session.who, Verb::Read)) {
     ++context_.stats.authRefusals;
     const std::string why =
         toString(*session.who) +

@@ -10,6 +10,7 @@
 
 #include "base/own_keys.h"
 #include "base/principal.h"
+#include "base/rights.h"
 #include "node/core/core_context.h"
 #include "node/core/messages.h"
 #include "node/core/open_writes.h"
@@ -160,8 +161,7 @@ class ClientSessions {
     uint64_t tierBytes = 0;             // held by payloads from the tier: being read, being sent
     bool starved = false;               // the next one waits for room
 
-    /// Other nodes read what they are to copy.
-    [[nodiscard]] bool mayWrite() const { return !who || (who->isClient() && !who->readsOnly); }
+    [[nodiscard]] bool mayWrite() const { return !who || may(*who, Verb::Write); }
     /// The first of the reads is being looked at.
     [[nodiscard]] bool checks() const { return check || sum; }
     [[nodiscard]] bool busy() const {

@@ -8,6 +8,7 @@
 #include "base/boot.h"
 #include "base/entropy.h"
 #include "base/quiet_thread.h"
+#include "base/rights.h"
 #include "net/socket.h"
 #include "node/shell/socket_place.h"
 #include "node/shell/tier_start.h"
@@ -92,8 +93,8 @@ Node::~Node() {
 Status Node::judgeName(const NodeSettings& settings, const secure::Security& security) {
   if (!security.isOn() || settings.isTransient()) return {};
   const secure::PeerName& self = security.credentials()->self();
-  const bool isThis = self.principal.role == Principal::Role::Node && self.principal.mayBe(settings.nodeId) &&
-                      self.pool == settings.poolId;
+  const bool isThis =
+      may(self.principal, Verb::Serve) && self.principal.mayBe(settings.nodeId) && self.pool == settings.poolId;
   if (isThis) return {};
   return {KV_INVALID_ARGUMENT, settings.tls.directory + "/tls.crt is of " + toString(self.principal) + " of pool " +
                                    toString(self.pool) + ", and this is node/" + settings.nodeId + " of pool " +

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "actors.h"
+#include "base/rights.h"
 #include "core_harness.h"
 #include "dev_kvpool_wire/EngineRegions.h"
 #include "dev_kvpool_wire/EngineReply.h"
@@ -46,19 +48,19 @@ TEST(Membership, IsOneTenants) {
   EXPECT_NE(why.find("are both certificates those of one tenant?"), std::string::npos) << why;
 }
 
-TEST(Membership, IsOfClients) {
-  const Principal ofDefault = member("default");
-  for (const auto role : {Principal::Role::Agent, Principal::Role::Admin}) {
-    const Principal peer = of(role);
-    EXPECT_TRUE(judgeOwn(peer).ok()) << toString(peer);
-    EXPECT_TRUE(judgeMembers(&ofDefault, &peer).ok()) << toString(peer);
-  }
-  for (const auto role :
-       {Principal::Role::Master, Principal::Role::Node, Principal::Role::Operator, Principal::Role::Monitor}) {
-    const Principal peer = of(role);
-    EXPECT_EQ(judgeOwn(peer).code(), KV_NOT_PERMITTED) << toString(peer);
-    EXPECT_EQ(judgeMembers(&ofDefault, &peer).code(), KV_NOT_PERMITTED) << toString(peer);
-    EXPECT_EQ(judgeMembers(&peer, &ofDefault).code(), KV_NOT_PERMITTED) << toString(peer);
+/// The table of schema/rights.txt.
+TEST(Membership, IsOfWhoMayTransfer) {
+  const auto allows = [](const Principal& who, Verb verb) {
+    return kRights.at(static_cast<size_t>(verb)).at(static_cast<size_t>(actorOf(who)));
+  };
+  for (const Principal& who : test::certifiedActors()) {
+    SCOPED_TRACE(toString(who));
+    const Principal ofItsTenant = member(who.tenant);
+    const int32_t expected = allows(who, Verb::Transfer) ? KV_OK : KV_NOT_PERMITTED;
+    EXPECT_EQ(judgeOwn(who).code(), expected);
+    EXPECT_EQ(judgeMembers(&ofItsTenant, &who).code(), expected);
+    EXPECT_EQ(judgeMembers(&who, &ofItsTenant).code(), expected);
+    EXPECT_EQ(judgeWriter(&who).code(), allows(who, Verb::TransferWrite) ? KV_OK : KV_NOT_PERMITTED);
   }
 }
 

@@ -3,9 +3,8 @@ package dev.kvpool.dataplane.audit;
 
 import dev.kvpool.dataplane.http.Caller;
 import dev.kvpool.dataplane.http.RequestAudit;
-import dev.kvpool.dataplane.secure.Rights;
-import dev.kvpool.dataplane.secure.Verb;
 import dev.kvpool.identity.name.PeerName;
+import dev.kvpool.wire.Verb;
 import java.time.InstantSource;
 import java.util.EnumSet;
 import java.util.Optional;
@@ -93,7 +92,7 @@ public final class AuditLog implements RequestAudit {
 
     @Override
     public void answered(Asked request, int status, boolean refused) {
-        Optional<Verb> verb = Rights.ofRoute(request.method(), request.path());
+        Optional<Verb> verb = Verb.ofRoute(request.method(), request.path());
         if (!refused && verb.filter(CHANGES::contains).isEmpty()) {
             return;
         }

@@ -9,8 +9,8 @@ import dev.kvpool.dataplane.wire.Introduction;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Answer;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
-import dev.kvpool.identity.name.PeerRole;
 import dev.kvpool.wire.Role;
+import dev.kvpool.wire.Verb;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -42,13 +42,13 @@ final class PeerVisit {
     }
 
     PeerAnswer master(HostPort address) {
-        return visit(address, hello(HandshakeMessage.ANY_POOL, 0), PeerRole.MASTER);
+        return visit(address, hello(HandshakeMessage.ANY_POOL, 0), Verb.LEAD);
     }
 
     /** @param expected incarnation of the node that is to be there */
     PeerAnswer node(HostPort address, UUID poolId, long expected) {
         // Engines and agents contribute memory too.
-        return visit(address, hello(poolId, expected), PeerRole.NODE, PeerRole.TENANT, PeerRole.AGENT);
+        return visit(address, hello(poolId, expected), Verb.SERVE, Verb.CONTRIBUTE);
     }
 
     /**
@@ -69,7 +69,7 @@ final class PeerVisit {
         return new Hello(HandshakeMessage.MAGIC, Role.CLIENT, poolId, incarnation, expected, ours, NAME);
     }
 
-    private PeerAnswer visit(HostPort address, Hello hello, PeerRole... roles) {
+    private PeerAnswer visit(HostPort address, Hello hello, Verb... verbs) {
         long began = System.nanoTime();
         try (Socket socket = new Socket()) {
             InetSocketAddress place = new InetSocketAddress(address.host(), address.port());
@@ -78,7 +78,7 @@ final class PeerVisit {
             }
             socket.connect(place, CONNECT_MS_MAX);
             socket.setSoTimeout(ANSWER_MS_MAX);
-            Socket spoken = tls.isPresent() ? TlsDial.over(socket, tls.get(), roles) : socket;
+            Socket spoken = tls.isPresent() ? TlsDial.over(socket, tls.get(), verbs) : socket;
             Answer answer = Introduction.exchange(spoken.getInputStream(), spoken.getOutputStream(), hello);
             return new PeerAnswer(address, Optional.of(answer), "", since(began));
         } catch (EOFException e) {

@@ -12,20 +12,18 @@ import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsCounts;
 import dev.kvpool.dataplane.secure.TlsIdentity;
-import dev.kvpool.dataplane.secure.Verb;
 import dev.kvpool.identity.name.PeerName;
-import dev.kvpool.identity.name.PeerRole;
 import dev.kvpool.identity.name.Principal;
 import dev.kvpool.identity.peer.PeerCheck;
 import dev.kvpool.identity.peer.PoolTls;
 import dev.kvpool.identity.peer.Refusal;
 import dev.kvpool.identity.peer.RefusedPeerException;
 import dev.kvpool.nativelib.Uptime;
+import dev.kvpool.wire.Actor;
+import dev.kvpool.wire.Verb;
 import java.net.InetAddress;
 import java.time.Instant;
-import java.util.EnumSet;
 import java.util.Optional;
-import java.util.Set;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
@@ -37,9 +35,6 @@ public final class AdminAccess implements AdminGuard {
 
     private static final int UNAUTHENTICATED = 401;
     private static final int FORBIDDEN = 403;
-
-    /** People and controllers, who ask now and then. Others have connections of their own, and so need a certificate anyway. */
-    private static final Set<PeerRole> BY_TOKEN = EnumSet.of(PeerRole.OPERATOR, PeerRole.ADMIN, PeerRole.MONITOR);
 
     @Override
     public Optional<HttpsConfigurator> https() {
@@ -93,8 +88,8 @@ public final class AdminAccess implements AdminGuard {
     public Decision decide(HttpExchange exchange, String method, String path) {
         unknown.end();
         InetAddress address = exchange.getRemoteAddress().getAddress();
-        Optional<Verb> verb = Rights.ofRoute(method, path);
-        if (verb.isPresent() && verb.get().isOpen()) {
+        Optional<Verb> verb = Verb.ofRoute(method, path);
+        if (verb.isPresent() && verb.get().isOf(Actor.ANONYMOUS)) {
             return Decision.admit(Caller.unknown(address));
         }
         SSLSession session = ((HttpsExchange) exchange).getSSLSession();
@@ -165,8 +160,9 @@ public final class AdminAccess implements AdminGuard {
     private Decision decide(
             TokenNames.Bearer bearer, InetAddress address, Optional<Verb> verb, String method, String path) {
         return switch (bearer) {
+            // People and controllers, who ask now and then. Others have connections, and so need a certificate anyway.
             case TokenNames.Named(PeerName name, Instant until)
-            when BY_TOKEN.contains(name.role()) -> {
+            when Rights.allow(name, Verb.USE_TOKEN) -> {
                 unknown.authenticated(address);
                 yield unlessAllowed(new Caller(Optional.of(name), "", address, until), name, verb, method, path);
             }
@@ -187,7 +183,7 @@ public final class AdminAccess implements AdminGuard {
     }
 
     private Decision unlessAllowed(Caller caller, PeerName peer, Optional<Verb> verb, String method, String path) {
-        if (verb.isPresent() && verb.get().isAllowed(peer)) {
+        if (verb.isPresent() && Rights.allow(peer, verb.get())) {
             return Decision.admit(caller);
         }
         counts.count(Refusal.RIGHT);

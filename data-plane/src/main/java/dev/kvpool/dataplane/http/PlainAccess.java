@@ -3,11 +3,11 @@ package dev.kvpool.dataplane.http;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpsConfigurator;
-import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsCounts;
 import dev.kvpool.dataplane.secure.TlsMode;
-import dev.kvpool.dataplane.secure.Verb;
 import dev.kvpool.identity.peer.Refusal;
+import dev.kvpool.wire.Actor;
+import dev.kvpool.wire.Verb;
 import java.util.Optional;
 
 /**
@@ -29,7 +29,7 @@ record PlainAccess(TlsMode mode, int securePort, TlsCounts counts) implements Ad
     @Override
     public Decision decide(HttpExchange exchange, String method, String path) {
         Caller caller = Caller.unknown(exchange.getRemoteAddress().getAddress());
-        if (isAnswered(Rights.ofRoute(method, path))) {
+        if (isAnswered(Verb.ofRoute(method, path))) {
             return Decision.admit(caller);
         }
         counts.count(Refusal.PLAINTEXT);
@@ -43,7 +43,7 @@ record PlainAccess(TlsMode mode, int securePort, TlsCounts counts) implements Ad
 
     private boolean isAnswered(Optional<Verb> verb) {
         return mode == TlsMode.REQUIRED
-                ? verb.filter(it -> it == Verb.HEALTH || it == Verb.METRICS).isPresent()
+                ? verb.filter(it -> it.isOf(Actor.PLAIN)).isPresent()
                 : verb.filter(it -> it == Verb.ENROL).isEmpty();
     }
 }

@@ -10,9 +10,9 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
-import dev.kvpool.identity.name.PeerRole;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
+import dev.kvpool.wire.Verb;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -76,8 +76,7 @@ public final class LeaderProbe {
                 socket.connect(address, ANSWER_MS_MAX);
                 socket.setSoTimeout(ANSWER_MS_MAX);
                 Optional<TlsContext> secure = tls.get();
-                return ask(
-                        secure.isPresent() ? TlsDial.over(socket, secure.get(), PeerRole.MASTER) : socket, incarnation);
+                return ask(secure.isPresent() ? TlsDial.over(socket, secure.get(), Verb.LEAD) : socket, incarnation);
             } catch (ConnectException e) {
                 // Within this time only a refusal ends so: the system's own time-out takes longer.
                 return Finding.GONE;

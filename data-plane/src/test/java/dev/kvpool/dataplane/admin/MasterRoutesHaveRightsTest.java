@@ -4,7 +4,7 @@ package dev.kvpool.dataplane.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.admin.mooncake.MooncakeRoutes;
-import dev.kvpool.dataplane.secure.Rights;
+import dev.kvpool.wire.Verb;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -15,7 +15,7 @@ class MasterRoutesHaveRightsTest {
         // Routes are made without asking what they would ask later.
         assertThat(Stream.concat(MasterRoutes.of(null, null).stream(), MooncakeRoutes.of(null, null).stream()))
                 .isNotEmpty()
-                .allSatisfy(route -> assertThat(Rights.ofRoute(route.method(), route.path()))
+                .allSatisfy(route -> assertThat(Verb.ofRoute(route.method(), route.path()))
                         .as("%s %s", route.method(), route.path())
                         .isPresent());
     }

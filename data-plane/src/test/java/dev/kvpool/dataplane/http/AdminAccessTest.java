@@ -13,12 +13,13 @@ import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsCounts;
 import dev.kvpool.dataplane.secure.TlsIdentity;
-import dev.kvpool.dataplane.secure.Verb;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.peer.Refusal;
 import dev.kvpool.identity.peer.ServerTrust;
+import dev.kvpool.wire.Actor;
+import dev.kvpool.wire.Verb;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -73,7 +74,7 @@ class AdminAccessTest {
     void start() throws IOException {
         identity = TlsIdentity.open(directory("master/m"), name -> Optional.empty(), InstantSource.system());
         List<Route> routes = new ArrayList<>(List.of(Route.post("/unlisted", this::answer)));
-        for (String route : Rights.routes()) {
+        for (String route : Verb.routes()) {
             String[] words = route.split(" ", -1);
             routes.add(new Route(words[0], words[1], this::answer));
         }
@@ -104,12 +105,12 @@ class AdminAccessTest {
                 "admin/a", "operator", "monitor", "agent/a", "node/a", "master/a", "tenant/t/rw/a", "tenant/t/ro/a");
         for (String name : names) {
             TlsContext tls = context(authority, name);
-            for (String route : Rights.routes()) {
+            for (String route : Verb.routes()) {
                 String[] words = route.split(" ", -1);
-                Verb verb = Rights.ofRoute(words[0], words[1]).orElseThrow();
+                Verb verb = Verb.ofRoute(words[0], words[1]).orElseThrow();
                 int before = answered.get();
                 Said said = ask(tls.context(), words[0], words[1]);
-                if (verb.isAllowed(PeerName.ofPath(POOL, name))) {
+                if (Rights.allow(PeerName.ofPath(POOL, name), verb)) {
                     assertThat(said).as("%s of %s", route, name).isEqualTo(new Said(200, "done"));
                 } else {
                     assertThat(said.status()).as("%s of %s", route, name).isEqualTo(403);
@@ -125,9 +126,9 @@ class AdminAccessTest {
     void withoutACertificateOnlyHealthAndEnrolmentAnswer() throws IOException {
         SSLContext trusting = trustingOnly();
         int closed = 0;
-        for (String route : Rights.routes()) {
+        for (String route : Verb.routes()) {
             String[] words = route.split(" ", -1);
-            boolean open = Rights.ofRoute(words[0], words[1]).orElseThrow().isOpen();
+            boolean open = Verb.ofRoute(words[0], words[1]).orElseThrow().isOf(Actor.ANONYMOUS);
             Said said = ask(trusting, words[0], words[1]);
             assertThat(said.status()).as(route).isEqualTo(open ? 200 : 401);
             assertThat(said.body()).contains(open ? "done" : "kvpool cert issue");

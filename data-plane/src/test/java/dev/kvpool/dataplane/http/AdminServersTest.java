@@ -7,14 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.secure.PoolSecurity;
-import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsPlace;
-import dev.kvpool.dataplane.secure.Verb;
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.peer.Refusal;
+import dev.kvpool.wire.Verb;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -38,7 +37,7 @@ class AdminServersTest {
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final AdminPorts ANY = new AdminPorts("127.0.0.1", 0, 0);
 
-    private static final List<Route> ROUTES = Rights.routes().stream()
+    private static final List<Route> ROUTES = Verb.routes().stream()
             .map(route -> route.split(" ", -1))
             .map(words -> new Route(words[0], words[1], _ -> Response.text(200, "done")))
             .toList();
@@ -64,7 +63,7 @@ class AdminServersTest {
                 AdminServers servers = AdminServers.start(ANY, ROUTES, security, Optional.empty())) {
             for (Route route : ROUTES) {
                 HttpResponse<String> answer = plain(servers, route);
-                if (Rights.ofRoute(route.method(), route.path()).orElseThrow() == Verb.ENROL) {
+                if (Verb.ofRoute(route.method(), route.path()).orElseThrow() == Verb.ENROL) {
                     assertThat(answer.statusCode()).isEqualTo(403);
                     assertThat(answer.body())
                             .contains("HTTPS only: port " + servers.securePort().orElseThrow());
@@ -83,7 +82,7 @@ class AdminServersTest {
                 AdminServers servers = AdminServers.start(ANY, ROUTES, security, Optional.empty())) {
             for (Route route : ROUTES) {
                 HttpResponse<String> answer = plain(servers, route);
-                if (open.contains(Rights.ofRoute(route.method(), route.path()).orElseThrow())) {
+                if (open.contains(Verb.ofRoute(route.method(), route.path()).orElseThrow())) {
                     assertThat(answer.body()).as(name(route)).isEqualTo("done");
                 } else {
                     assertThat(answer.statusCode()).as(name(route)).isEqualTo(403);

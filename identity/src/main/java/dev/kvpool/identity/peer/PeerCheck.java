@@ -4,7 +4,6 @@ package dev.kvpool.identity.peer;
 import dev.kvpool.identity.name.ForeignNames;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.PeerNames;
-import dev.kvpool.identity.name.PeerRole;
 import dev.kvpool.identity.name.Principal;
 import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
@@ -76,15 +75,5 @@ public final class PeerCheck {
         } catch (SSLPeerUnverifiedException e) {
             return "";
         }
-    }
-
-    /** Requires a role of the other side. */
-    public static void requireRole(Principal peer, PeerRole... roles) throws RefusedPeerException {
-        for (PeerRole role : roles) {
-            if (peer.role() == role) {
-                return;
-            }
-        }
-        throw new RefusedPeerException(Refusal.ROLE, "the other side is " + peer + ", which is not who was meant");
     }
 }

@@ -6,7 +6,6 @@ import dev.kvpool.dataplane.master.core.base.Objection;
 import dev.kvpool.dataplane.secure.Credentials;
 import dev.kvpool.dataplane.secure.Rights;
 import dev.kvpool.dataplane.secure.TlsCounts;
-import dev.kvpool.dataplane.secure.Verb;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.CertificateProof;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
@@ -20,6 +19,7 @@ import dev.kvpool.identity.peer.RefusedPeerException;
 import dev.kvpool.identity.text.Quoted;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
+import dev.kvpool.wire.Verb;
 import java.net.InetAddress;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
@@ -156,7 +156,7 @@ public final class PeerAdmission {
     }
 
     private Optional<Objection> clientObjection(Principal peer) {
-        return Verb.GREET.isAllowed(peer.name())
+        return Rights.allow(peer.name(), Verb.GREET)
                 ? Optional.empty()
                 : Optional.of(refused(
                         Refusal.ROLE,
@@ -166,7 +166,7 @@ public final class PeerAdmission {
 
     private Optional<Objection> nodeObjection(Principal peer, String said, Predicate<String> expected) {
         String id = Quoted.cut(said); // it goes to logs, and was not looked at yet
-        if (Verb.SERVE.isAllowed(peer.name())) {
+        if (Rights.allow(peer.name(), Verb.SERVE)) {
             return peer.name().mayBe(said)
                     ? Optional.empty()
                     : Optional.of(refused(
@@ -175,7 +175,7 @@ public final class PeerAdmission {
                             "the certificate is of " + peer + ", but the node calls itself " + id
                                     + "; give each node its own certificate"));
         }
-        if (!Verb.CONTRIBUTE.isAllowed(peer.name())) {
+        if (!Rights.allow(peer.name(), Verb.CONTRIBUTE)) {
             return Optional.of(refused(
                     Refusal.ROLE,
                     RefusalCode.ROLE,
@@ -190,22 +190,25 @@ public final class PeerAdmission {
                 : Optional.empty();
     }
 
+    /** Of a peer that was greeted. */
+    private boolean mayGreeted(Verb verb) {
+        return isPlain()
+                || greeted.filter(peer -> Rights.allow(peer.name(), verb)).isPresent();
+    }
+
     /** Whether another master looks for the leader, as only masters name the process that they want to reach. */
     public boolean isMasters(Hello hello) {
-        return hello.expectedPeer() != 0
-                && (isPlain() || greeted.map(Principal::role).equals(Optional.of(PeerRole.MASTER)));
+        return hello.expectedPeer() != 0 && mayGreeted(Verb.LEAD);
     }
 
     /** Whether the peer is a storage node or master of the pool, and no engine that lends it memory. Plain peers are what they say. */
     public boolean isMember(Hello hello) {
-        return isMasters(hello)
-                || (hello.role() == Role.NODE
-                        && (isPlain() || greeted.map(Principal::role).equals(Optional.of(PeerRole.NODE))));
+        return isMasters(hello) || (hello.role() == Role.NODE && mayGreeted(Verb.SERVE));
     }
 
     /** Whether the peer may ask that; a refusal is counted. */
     public boolean mayAsk(ClientRequest request) {
-        if (greeted.isEmpty() || Rights.of(request).isAllowed(greeted.get().name())) {
+        if (greeted.isEmpty() || Rights.allow(greeted.get().name(), Rights.of(request))) {
             return true;
         }
         counts.count(Refusal.RIGHT);
@@ -217,7 +220,7 @@ public final class PeerAdmission {
         if (message instanceof NodeInfo info
                 && !info.isTransient()
                 && greeted.isPresent()
-                && greeted.get().role() != PeerRole.NODE) {
+                && !Rights.allow(greeted.get().name(), Verb.SERVE)) {
             counts.count(Refusal.ROLE);
             return Optional.of(greeted.get()
                     + " may only contribute memory for as long as it lives, but says it is a storage node");

@@ -7,8 +7,8 @@ import dev.kvpool.dataplane.GeneratedPage;
 import dev.kvpool.dataplane.admin.MasterRoutes;
 import dev.kvpool.dataplane.http.Route;
 import dev.kvpool.dataplane.metrics.MooncakeMetrics;
-import dev.kvpool.dataplane.secure.Rights;
-import dev.kvpool.dataplane.secure.Verb;
+import dev.kvpool.wire.Actor;
+import dev.kvpool.wire.Verb;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -73,7 +73,8 @@ class MooncakePageTest {
     void whatOnlyScriptsOfMooncakeAskForHasTheRightsOfItsLike() {
         Set<String> names = names(MooncakeRoutes.of(null, null));
         assertThat(names).allSatisfy(name -> assertThat(verb(name)).as(name).isNotNull());
-        assertThat(names.stream().filter(name -> verb(name).isOpen())).containsExactly("GET /health");
+        assertThat(names.stream().filter(name -> verb(name).isOf(Actor.ANONYMOUS)))
+                .containsExactly("GET /health");
         assertThat(names.stream().filter(name -> verb(name) == Verb.STEER))
                 .containsExactly("POST /api/v1/drain_jobs", "POST /api/v1/drain_jobs/cancel");
         assertThat(names.stream().filter(name -> verb(name) == Verb.SEE_OBJECTS))
@@ -83,7 +84,7 @@ class MooncakePageTest {
 
     private static Verb verb(String name) {
         String[] parts = name.split(" ", 2);
-        return Rights.ofRoute(parts[0], parts[1]).orElse(null);
+        return Verb.ofRoute(parts[0], parts[1]).orElse(null);
     }
 
     @Test
