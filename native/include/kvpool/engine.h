@@ -178,6 +178,21 @@ typedef struct kv_engine_stats {
   uint64_t same_machine_bytes;        /* of those */
   uint64_t same_machine_refusals;     /* pairs of processes of this machine whose bytes went by tcp for all that, once a connection and
                                        * direction; kv_engine_transports says why the latest did */
+  /* How many took at most this long; each is counted once, in the first that fits. Of transfers those that ended well and the
+   * others; of channels those that were wanted of CANN, whose durations are ascend_connect_us together. */
+  uint64_t ascend_transfers_in_100us;
+  uint64_t ascend_transfers_in_1ms;
+  uint64_t ascend_transfers_in_10ms;
+  uint64_t ascend_transfers_in_100ms;
+  uint64_t ascend_transfers_in_1s;
+  uint64_t ascend_transfers_longer;
+  uint64_t ascend_connect_us;
+  uint64_t ascend_connects_in_100us;
+  uint64_t ascend_connects_in_1ms;
+  uint64_t ascend_connects_in_10ms;
+  uint64_t ascend_connects_in_100ms;
+  uint64_t ascend_connects_in_1s;
+  uint64_t ascend_connects_longer;
 } kv_engine_stats;
 KV_API int32_t kv_engine_get_stats(kv_engine *engine, kv_engine_stats *out);
 

@@ -275,6 +275,21 @@ typedef struct kv_node_stats {
   uint64_t ascend_channels;           /* that there are, with ascend_channels_kept */
   uint64_t ascend_channels_kept;      /* that CANN keeps, as their peer is gone and could not be told */
   uint64_t ascend_channels_max;       /* that there may be; 0: CANN is not used */
+  /* How many took at most this long; each is counted once, in the first that fits. Of transfers those that ended well and the
+   * others; of channels those that were wanted of CANN, whose durations are ascend_connect_us together. */
+  uint64_t ascend_transfers_in_100us;
+  uint64_t ascend_transfers_in_1ms;
+  uint64_t ascend_transfers_in_10ms;
+  uint64_t ascend_transfers_in_100ms;
+  uint64_t ascend_transfers_in_1s;
+  uint64_t ascend_transfers_longer;
+  uint64_t ascend_connect_us;
+  uint64_t ascend_connects_in_100us;
+  uint64_t ascend_connects_in_1ms;
+  uint64_t ascend_connects_in_10ms;
+  uint64_t ascend_connects_in_100ms;
+  uint64_t ascend_connects_in_1s;
+  uint64_t ascend_connects_longer;
 } kv_node_stats;
 KV_API int32_t kv_node_get_stats(kv_node *node, kv_node_stats *out);
 

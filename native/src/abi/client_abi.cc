@@ -172,25 +172,25 @@ int32_t judgeSubmit(const kv_op* table, uint32_t count, const uint64_t* batchOut
 }
 
 /// Step by step as the header names them.
-static_assert(kvpool::client::Durations::kStepsUs == std::array<uint64_t, 5>{100, 1000, 10'000, 100'000, 1'000'000});
+static_assert(kvpool::Durations::kStepsUs == std::array<uint64_t, 5>{100, 1000, 10'000, 100'000, 1'000'000});
 
 void tellDurations(const kvpool::client::Statistics& seen, kv_client_stats& stats) {
   const auto& put = seen.putBatches;
   stats.put_batch_us = put.us;
-  stats.put_batches_in_100us = put.batches[0];
-  stats.put_batches_in_1ms = put.batches[1];
-  stats.put_batches_in_10ms = put.batches[2];
-  stats.put_batches_in_100ms = put.batches[3];
-  stats.put_batches_in_1s = put.batches[4];
-  stats.put_batches_longer = put.batches[5];
+  stats.put_batches_in_100us = put.counts[0];
+  stats.put_batches_in_1ms = put.counts[1];
+  stats.put_batches_in_10ms = put.counts[2];
+  stats.put_batches_in_100ms = put.counts[3];
+  stats.put_batches_in_1s = put.counts[4];
+  stats.put_batches_longer = put.counts[5];
   const auto& get = seen.getBatches;
   stats.get_batch_us = get.us;
-  stats.get_batches_in_100us = get.batches[0];
-  stats.get_batches_in_1ms = get.batches[1];
-  stats.get_batches_in_10ms = get.batches[2];
-  stats.get_batches_in_100ms = get.batches[3];
-  stats.get_batches_in_1s = get.batches[4];
-  stats.get_batches_longer = get.batches[5];
+  stats.get_batches_in_100us = get.counts[0];
+  stats.get_batches_in_1ms = get.counts[1];
+  stats.get_batches_in_10ms = get.counts[2];
+  stats.get_batches_in_100ms = get.counts[3];
+  stats.get_batches_in_1s = get.counts[4];
+  stats.get_batches_longer = get.counts[5];
 }
 
 int32_t failed(kv_client* client, const Status& status) {

@@ -188,6 +188,19 @@ static void dump_node_stats(void) {
   FIELD(kv_node_stats, ascend_channels);
   FIELD(kv_node_stats, ascend_channels_kept);
   FIELD(kv_node_stats, ascend_channels_max);
+  FIELD(kv_node_stats, ascend_transfers_in_100us);
+  FIELD(kv_node_stats, ascend_transfers_in_1ms);
+  FIELD(kv_node_stats, ascend_transfers_in_10ms);
+  FIELD(kv_node_stats, ascend_transfers_in_100ms);
+  FIELD(kv_node_stats, ascend_transfers_in_1s);
+  FIELD(kv_node_stats, ascend_transfers_longer);
+  FIELD(kv_node_stats, ascend_connect_us);
+  FIELD(kv_node_stats, ascend_connects_in_100us);
+  FIELD(kv_node_stats, ascend_connects_in_1ms);
+  FIELD(kv_node_stats, ascend_connects_in_10ms);
+  FIELD(kv_node_stats, ascend_connects_in_100ms);
+  FIELD(kv_node_stats, ascend_connects_in_1s);
+  FIELD(kv_node_stats, ascend_connects_longer);
 }
 
 static void dump_client_params(void) {

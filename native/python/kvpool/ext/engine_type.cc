@@ -190,19 +190,23 @@ PyObject* engineStats(PyObject* self, PyObject*) {
   }
   Ref dict(PyDict_New());
 #define STAT(name) put(dict.get(), #name, s.name)
-  const bool whole = dict && STAT(listen_port) && STAT(incarnation) && STAT(regions) && STAT(region_bytes) &&
-                     STAT(peers_connected) && STAT(clients_connected) && STAT(batches) && STAT(write_bytes) &&
-                     STAT(read_bytes) && STAT(failed_lines) && STAT(timed_out_lines) && STAT(retries) &&
-                     STAT(peer_restarts) && STAT(served_writes) && STAT(served_write_bytes) && STAT(served_reads) &&
-                     STAT(served_read_bytes) && STAT(refused_requests) && STAT(checksum_failures) &&
-                     STAT(protocol_errors) && STAT(peers_refused) && STAT(notifies_sent) && STAT(notifies_received) &&
-                     STAT(batch_us) && STAT(batches_in_100us) && STAT(batches_in_1ms) && STAT(batches_in_10ms) &&
-                     STAT(batches_in_100ms) && STAT(batches_in_1s) && STAT(batches_longer) && STAT(ascend_transfers) &&
-                     STAT(ascend_transfer_failures) && STAT(ascend_transfer_us) && STAT(ascend_transfer_timeouts) &&
-                     STAT(ascend_retries) && STAT(ascend_connects) && STAT(ascend_renewals) &&
-                     STAT(ascend_disconnects) && STAT(ascend_room_made) && STAT(ascend_channels) &&
-                     STAT(ascend_channels_kept) && STAT(ascend_channels_max) && STAT(same_machine_requests) &&
-                     STAT(same_machine_bytes) && STAT(same_machine_refusals);
+  const bool whole =
+      dict && STAT(listen_port) && STAT(incarnation) && STAT(regions) && STAT(region_bytes) && STAT(peers_connected) &&
+      STAT(clients_connected) && STAT(batches) && STAT(write_bytes) && STAT(read_bytes) && STAT(failed_lines) &&
+      STAT(timed_out_lines) && STAT(retries) && STAT(peer_restarts) && STAT(served_writes) &&
+      STAT(served_write_bytes) && STAT(served_reads) && STAT(served_read_bytes) && STAT(refused_requests) &&
+      STAT(checksum_failures) && STAT(protocol_errors) && STAT(peers_refused) && STAT(notifies_sent) &&
+      STAT(notifies_received) && STAT(batch_us) && STAT(batches_in_100us) && STAT(batches_in_1ms) &&
+      STAT(batches_in_10ms) && STAT(batches_in_100ms) && STAT(batches_in_1s) && STAT(batches_longer) &&
+      STAT(ascend_transfers) && STAT(ascend_transfer_failures) && STAT(ascend_transfer_us) &&
+      STAT(ascend_transfer_timeouts) && STAT(ascend_retries) && STAT(ascend_connects) && STAT(ascend_renewals) &&
+      STAT(ascend_disconnects) && STAT(ascend_room_made) && STAT(ascend_channels) && STAT(ascend_channels_kept) &&
+      STAT(ascend_channels_max) && STAT(same_machine_requests) && STAT(same_machine_bytes) &&
+      STAT(same_machine_refusals) && STAT(ascend_transfers_in_100us) && STAT(ascend_transfers_in_1ms) &&
+      STAT(ascend_transfers_in_10ms) && STAT(ascend_transfers_in_100ms) && STAT(ascend_transfers_in_1s) &&
+      STAT(ascend_transfers_longer) && STAT(ascend_connect_us) && STAT(ascend_connects_in_100us) &&
+      STAT(ascend_connects_in_1ms) && STAT(ascend_connects_in_10ms) && STAT(ascend_connects_in_100ms) &&
+      STAT(ascend_connects_in_1s) && STAT(ascend_connects_longer);
 #undef STAT
   return whole ? dict.release() : nullptr;
 }

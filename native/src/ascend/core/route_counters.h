@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/durations.h"
+
 namespace kvpool::ascend {
 
 /// What became of transfers and of the channels by which they go: numbers that grow, and at the end some of now.
@@ -19,6 +21,10 @@ struct RouteCounters {
   uint64_t channels = 0;      ///< that there are, with those that are kept
   uint64_t channelsKept = 0;  ///< by CANN, as their peer is gone and could not be told
   uint64_t channelsMax = 0;
+
+  // Measured by who has a clock for it.
+  Durations transferring;  ///< of any outcome, with the wait for a channel
+  Durations connecting;    ///< of channels that CANN was asked for, of any outcome
 };
 
 /// What kv_node_stats and kv_engine_stats both have of them; of transfers the two count other ones.
@@ -33,6 +39,20 @@ void tell(const RouteCounters& routes, Stats& out) {
   out.ascend_channels = routes.channels;
   out.ascend_channels_kept = routes.channelsKept;
   out.ascend_channels_max = routes.channelsMax;
+  out.ascend_transfer_us = routes.transferring.us;
+  out.ascend_transfers_in_100us = routes.transferring.counts[0];
+  out.ascend_transfers_in_1ms = routes.transferring.counts[1];
+  out.ascend_transfers_in_10ms = routes.transferring.counts[2];
+  out.ascend_transfers_in_100ms = routes.transferring.counts[3];
+  out.ascend_transfers_in_1s = routes.transferring.counts[4];
+  out.ascend_transfers_longer = routes.transferring.counts[5];
+  out.ascend_connect_us = routes.connecting.us;
+  out.ascend_connects_in_100us = routes.connecting.counts[0];
+  out.ascend_connects_in_1ms = routes.connecting.counts[1];
+  out.ascend_connects_in_10ms = routes.connecting.counts[2];
+  out.ascend_connects_in_100ms = routes.connecting.counts[3];
+  out.ascend_connects_in_1s = routes.connecting.counts[4];
+  out.ascend_connects_longer = routes.connecting.counts[5];
 }
 
 }  // namespace kvpool::ascend

@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <utility>
+
+#include "ascend/core/statuses.h"
+#include "base/log.h"
 
 namespace kvpool::ascend {
 namespace {
@@ -18,6 +22,15 @@ constexpr std::chrono::microseconds kLook{20};
 Time now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
+}
+
+uint64_t microsecondsOf(std::chrono::steady_clock::duration took) {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(took).count());
+}
+
+void logDuration(const std::string& what, std::chrono::steady_clock::duration took, const std::string& problem) {
+  log(LogLevel::Debug, "ascend: " + what + " took " + std::to_string(microsecondsOf(took)) + " us" +
+                           (problem.empty() ? "" : " and failed: " + problem));
 }
 
 }  // namespace
@@ -77,12 +90,10 @@ void Transport::shutDown() {
 
 RouteCounters Transport::counters() const {
   const std::lock_guard lock(mutex_);
-  return routes_.counters();
-}
-
-uint64_t Transport::transferUs() const {
-  const std::lock_guard lock(mutex_);
-  return transferUs_;
+  RouteCounters counters = routes_.counters();
+  counters.transferring = transferring_;
+  counters.connecting = connecting_;
+  return counters;
 }
 
 void Transport::work() {
@@ -104,9 +115,15 @@ void Transport::work() {
 void Transport::perform(std::unique_lock<std::mutex>& lock, const Action& action) {
   if (const auto* connect = std::get_if<Connect>(&action)) {
     lock.unlock();
+    const auto began = std::chrono::steady_clock::now();
     const TransportStatus status = engine_.connect(connect->endpoint, connect->timeoutMs);
+    const auto took = std::chrono::steady_clock::now() - began;
+    if (logs(LogLevel::Debug)) {
+      logDuration("a channel to " + connect->endpoint, took, status == kTransportOk ? "" : toString(status));
+    }
     lock.lock();
     --open_;
+    connecting_.add(microsecondsOf(took));
     routes_.connected(now(), connect->endpoint, status);
   } else if (const auto* disconnect = std::get_if<Disconnect>(&action)) {
     lock.unlock();
@@ -182,7 +199,8 @@ void Transport::settle(std::unique_lock<std::mutex>& lock) {
     if (auto* finish = std::get_if<Finish>(&action)) {
       Waiter waiter = std::move(waiters_.extract(finish->id).mapped());
       const auto took = std::chrono::steady_clock::now() - waiter.began;
-      transferUs_ += static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(took).count());
+      transferring_.add(microsecondsOf(took));
+      if (logs(LogLevel::Debug)) logDuration("a transfer", took, finish->status.text());
       ends.emplace_back(std::move(waiter.ended), std::move(finish->status));
     } else {
       todo_.push(std::move(action));

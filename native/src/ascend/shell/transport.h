@@ -48,9 +48,8 @@ class Transport {
   /// Ends all transfers; those under way when CANN has answered, within their timeouts.
   void shutDown();
 
+  /// With durations.
   [[nodiscard]] RouteCounters counters() const;
-  /// Sum of the durations of transfers, of any outcome, with the wait for a channel.
-  [[nodiscard]] uint64_t transferUs() const;
 
  private:
   struct Waiter {
@@ -80,7 +79,8 @@ class Transport {
   ActionQueue todo_;
   size_t open_ = 0;  // actions that are not answered yet
   std::map<TransferId, Waiter> waiters_;
-  uint64_t transferUs_ = 0;
+  Durations transferring_;
+  Durations connecting_;
   std::vector<UnderWay> underWay_;  // asynchronous ones
   TransferId lastId_ = 0;
   bool stopping_ = false;

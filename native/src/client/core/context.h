@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/durations.h"
 #include "client/core/actions.h"
-#include "client/core/durations.h"
 #include "client/core/limits.h"
 #include "wire/handshake.h"
 #include "wire/staging_offer.h"

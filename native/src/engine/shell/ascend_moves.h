@@ -48,8 +48,6 @@ class AscendMoves {
   void shutDown() { station_->transport().shutDown(); }
 
   [[nodiscard]] ascend::RouteCounters counters() const { return station_->transport().counters(); }
-  /// Sum of the durations of moves, of any outcome.
-  [[nodiscard]] uint64_t movedUs() const { return station_->transport().transferUs(); }
 
  private:
   explicit AscendMoves(std::unique_ptr<ascend::Station> station) : station_(std::move(station)) {}

@@ -382,7 +382,6 @@ kv_engine_stats Engine::stats() const {
     const ascend::RouteCounters routes = moves->counters();
     out.ascend_transfers = routes.transfers;
     out.ascend_transfer_failures = routes.failures;
-    out.ascend_transfer_us = moves->movedUs();
     ascend::tell(routes, out);
   }
   return out;

@@ -233,8 +233,7 @@ void AscendLinks::moved(const End& end) {
 void AscendLinks::measure(const Operation& operation, const Status& status) {
   const auto took = std::chrono::steady_clock::now() - operation.began;
   const auto us = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(took).count());
-  ++(status.ok() ? times_.transfers : times_.failures);
-  times_.us += us;
+  ++(status.ok() ? outcomes_.transfers : outcomes_.failures);
   const bool isSlow = us >= kSlowUs;
   if (status.ok() && !isSlow) return;
   log(LogLevel::Warning, "ascend: a transfer of " + std::to_string(operation.payload.size()) + " bytes took " +

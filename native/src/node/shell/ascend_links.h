@@ -54,7 +54,7 @@ class AscendLinks final : public RemoteLinks {
   void disconnect(ConnectionId connection) override;
   void work(uint64_t nowMs) override;
   [[nodiscard]] bool settled() const override;
-  [[nodiscard]] RemoteTimes times() const override { return times_; }
+  [[nodiscard]] RemoteOutcomes outcomes() const override { return outcomes_; }
   [[nodiscard]] ascend::RouteCounters routes() const override { return source_.mover->counters(); }
   [[nodiscard]] bool idle() const override { return links_.empty() && operations_.empty() && refused_.empty(); }
 
@@ -112,7 +112,7 @@ class AscendLinks final : public RemoteLinks {
   std::deque<Number> copying_;                        // in turns
   std::vector<std::pair<Number, bool>> finished_;     // without CANN; not told yet
   std::unordered_map<ConnectionId, Status> refused_;  // likewise
-  RemoteTimes times_;
+  RemoteOutcomes outcomes_;
   mutable std::mutex mutex_;
   std::vector<End> ends_;  // guarded
 };

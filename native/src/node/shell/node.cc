@@ -300,24 +300,24 @@ void Node::leave() {
 
 void Node::publishStats() {
   const CoreSnapshot now = core_->snapshot();
-  const RemoteTimes times = shell_->remoteTimes();
+  const RemoteOutcomes outcomes = shell_->remoteOutcomes();
   const Shell::TlsCounts tls = shell_->tls();
   const std::lock_guard lock(statsMutex_);
   stats_ = now;
-  times_ = times;
+  outcomes_ = outcomes;
   routes_ = shell_->routes();
   tls_ = tls;
 }
 
 kv_node_stats Node::stats() const {
   CoreSnapshot now;
-  RemoteTimes times;
+  RemoteOutcomes outcomes;
   ascend::RouteCounters routes;
   Shell::TlsCounts tls;
   {
     const std::lock_guard lock(statsMutex_);
     now = stats_;
-    times = times_;
+    outcomes = outcomes_;
     routes = routes_;
     tls = tls_;
   }
@@ -362,9 +362,8 @@ kv_node_stats Node::stats() const {
   out.ascend_refusals = now.counters.ascend.refusals;
   out.ascend_write_bytes = now.counters.ascend.writeBytes;
   out.ascend_read_bytes = now.counters.ascend.readBytes;
-  out.ascend_transfers = times.transfers;
-  out.ascend_transfer_failures = times.failures;
-  out.ascend_transfer_us = times.us;
+  out.ascend_transfers = outcomes.transfers;
+  out.ascend_transfer_failures = outcomes.failures;
   ascend::tell(routes, out);
   out.ucx_refusals = now.counters.ucx.refusals;
   out.ucx_write_bytes = now.counters.ucx.writeBytes;

@@ -80,7 +80,7 @@ class Node {
   std::atomic<bool> running_{true};
   mutable std::mutex statsMutex_;
   CoreSnapshot stats_;
-  RemoteTimes times_;
+  RemoteOutcomes outcomes_;
   ascend::RouteCounters routes_;
   Shell::TlsCounts tls_;
   std::thread thread_;

@@ -23,11 +23,10 @@ class RemoteEvents {
   virtual void onRemoteLost(ConnectionId connection, const std::string& why) = 0;
 };
 
-/// How long transfers took, the wait for a channel included.
-struct RemoteTimes {
+/// What became of transfers.
+struct RemoteOutcomes {
   uint64_t transfers = 0;  ///< that ended well
   uint64_t failures = 0;
-  uint64_t us = 0;  ///< of both
 };
 
 /// The memories of clients that are reached, one for each connection, and the payloads on their way. One thread.
@@ -59,8 +58,8 @@ class RemoteLinks {
   virtual void work(uint64_t nowMs) = 0;
   /// Whether work() has nothing to do before the descriptor is readable or the loop is woken.
   [[nodiscard]] virtual bool settled() const = 0;
-  /// Of protocols that measure it.
-  [[nodiscard]] virtual RemoteTimes times() const { return {}; }
+  /// Of protocols that count them.
+  [[nodiscard]] virtual RemoteOutcomes outcomes() const { return {}; }
   /// Of CANN's channels.
   [[nodiscard]] virtual ascend::RouteCounters routes() const { return {}; }
   /// No client is connected or about to be; work() is due only when not settled.

@@ -67,7 +67,7 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   /// before anything is sent that could follow from missing bytes.
   void turn();
   [[nodiscard]] TlsCounts tls() const;
-  [[nodiscard]] RemoteTimes remoteTimes() const { return remote_ ? remote_->times() : RemoteTimes{}; }
+  [[nodiscard]] RemoteOutcomes remoteOutcomes() const { return remote_ ? remote_->outcomes() : RemoteOutcomes{}; }
   /// As they were at the latest tick: to count channels takes a look at each.
   [[nodiscard]] const ascend::RouteCounters& routes() const { return routes_; }
 

@@ -74,6 +74,9 @@ TEST(AscendEngines, SayWhatCannDoesAndLetTheChannelOfAPeerThatEndsGo) {
   kv_engine_stats stats = here.stats();
   EXPECT_EQ(stats.ascend_transfers, 2U);
   EXPECT_GT(stats.ascend_transfer_us, 0U);
+  EXPECT_EQ(stats.ascend_transfers_in_100us + stats.ascend_transfers_in_1ms + stats.ascend_transfers_in_10ms +
+                stats.ascend_transfers_in_100ms + stats.ascend_transfers_in_1s + stats.ascend_transfers_longer,
+            2U);
   EXPECT_EQ(stats.ascend_connects, 1U);
   EXPECT_EQ(stats.ascend_channels, 1U);
   EXPECT_EQ(stats.ascend_channels_max, 128U);

@@ -13,6 +13,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -204,6 +205,10 @@ TEST_P(TransportTest, APeerThatIsNotThereIsAFailureThatNamesIt) {
   EXPECT_EQ(status.text().find(gone.endpoint + " cannot be connected: "), 0U) << status.text();
 }
 
+uint64_t total(const Durations& durations) {
+  return std::accumulate(durations.counts.begin(), durations.counts.end(), uint64_t{0});
+}
+
 TEST_P(TransportTest, ATransferThatHangsTimesOutAndTheNextHasAnotherChannel) {
   begin({.connectTimeoutMs = 1000, .transferTimeoutMs = 100});
   EXPECT_TRUE(move(Direction::Write, {piece(0, 64)}).ok());
@@ -218,7 +223,11 @@ TEST_P(TransportTest, ATransferThatHangsTimesOutAndTheNextHasAnotherChannel) {
   EXPECT_EQ(transport_->counters().timeouts, 1U);
   EXPECT_EQ(transport_->counters().failures, 1U);
   EXPECT_EQ(transport_->counters().transfers, 2U);
-  EXPECT_GE(transport_->transferUs(), 100000U) << "the one that hung";
+  const RouteCounters counters = transport_->counters();
+  EXPECT_GE(counters.transferring.us, 100000U) << "the one that hung";
+  EXPECT_EQ(total(counters.transferring), 3U);
+  EXPECT_GE(counters.transferring.counts[4] + counters.transferring.counts[5], 1U) << "more than 100 ms";
+  EXPECT_EQ(total(counters.connecting), 2U);
 }
 
 TEST_P(TransportTest, WhatWaitsBehindTransfersThatHangDoesNotHangToo) {

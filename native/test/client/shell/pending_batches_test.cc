@@ -16,21 +16,20 @@
 namespace kvpool::test {
 namespace {
 
-using client::Durations;
 using client::FinishBatch;
 using client::PendingBatches;
 using client::Statistics;
 using client::Submission;
 
 uint64_t counted(const Durations& durations) {
-  return std::accumulate(durations.batches.begin(), durations.batches.end(), uint64_t{0});
+  return std::accumulate(durations.counts.begin(), durations.counts.end(), uint64_t{0});
 }
 
 TEST(Durations, EachIsCountedInTheFirstStepThatFits) {
   Durations durations;
   for (const uint64_t us : {0u, 100u, 101u, 1000u, 10000u, 100000u, 1000000u, 1000001u, 60000000u})
     durations.add(us);
-  EXPECT_EQ(durations.batches, (std::array<uint64_t, 6>{2, 2, 1, 1, 1, 2}));
+  EXPECT_EQ(durations.counts, (std::array<uint64_t, 6>{2, 2, 1, 1, 1, 2}));
   EXPECT_EQ(durations.us, 62'111'202u);
 }
 
@@ -65,7 +64,7 @@ TEST_F(MeasuredBatches, PutsAndGetsAreToldApartWhateverBecameOfThem) {
   EXPECT_EQ(seen.retries, 7u);
   EXPECT_EQ(counted(seen.putBatches), 1u);
   EXPECT_GE(seen.putBatches.us, 2000u);
-  EXPECT_EQ(seen.putBatches.batches[0] + seen.putBatches.batches[1], 0u);
+  EXPECT_EQ(seen.putBatches.counts[0] + seen.putBatches.counts[1], 0u);
   EXPECT_EQ(counted(seen.getBatches), 3u);
 }
 

@@ -128,7 +128,20 @@ final class Layouts {
             u64("ascend_room_made"),
             u64("ascend_channels"),
             u64("ascend_channels_kept"),
-            u64("ascend_channels_max"));
+            u64("ascend_channels_max"),
+            u64("ascend_transfers_in_100us"),
+            u64("ascend_transfers_in_1ms"),
+            u64("ascend_transfers_in_10ms"),
+            u64("ascend_transfers_in_100ms"),
+            u64("ascend_transfers_in_1s"),
+            u64("ascend_transfers_longer"),
+            u64("ascend_connect_us"),
+            u64("ascend_connects_in_100us"),
+            u64("ascend_connects_in_1ms"),
+            u64("ascend_connects_in_10ms"),
+            u64("ascend_connects_in_100ms"),
+            u64("ascend_connects_in_1s"),
+            u64("ascend_connects_longer"));
 
     static final StructLayout CLIENT_PARAMS = struct(
             "kv_client_params",

@@ -10,6 +10,7 @@ import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -115,23 +116,16 @@ public final class MasterMetrics extends SampledMetrics<PoolStatus> {
                 + MooncakeMetrics.of(now);
     }
 
-    /** A histogram that the core keeps: the registry has none that only reads. */
     private static String evictionAges(AgeHistogram ages) {
-        String name = "kvpool_master_evicted_age_seconds";
-        StringBuilder text = new StringBuilder()
-                .append("# HELP ")
-                .append(name)
-                .append(" Time since the last use of objects that were evicted\n")
-                .append("# TYPE ")
-                .append(name)
-                .append(" histogram\n");
+        List<String> bounds = new ArrayList<>();
+        List<Long> atMost = new ArrayList<>();
         for (int bucket = 0; bucket < ages.boundedBuckets(); bucket++) {
-            text.append("%s_bucket{le=\"%d\"} %d\n".formatted(name, ages.boundSeconds(bucket), ages.atMost(bucket)));
+            bounds.add(Long.toString(ages.boundSeconds(bucket)));
+            atMost.add(ages.atMost(bucket));
         }
-        long all = ages.atMost(ages.boundedBuckets());
-        return text.append("%s_bucket{le=\"+Inf\"} %d\n%s_sum %s\n%s_count %d\n"
-                        .formatted(name, all, name, ages.sumSeconds(), name, all))
-                .toString();
+        atMost.add(ages.atMost(ages.boundedBuckets()));
+        return new Histogram(bounds, atMost, ages.sumSeconds())
+                .text("kvpool_master_evicted_age_seconds", "Time since the last use of objects that were evicted");
     }
 
     private void counter(Count count) {

@@ -8,7 +8,10 @@ import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -21,6 +24,8 @@ public abstract class SampledMetrics<S> {
     /** For what is not of the sample. */
     protected final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
+    private final List<Function<S, String>> histograms = new ArrayList<>();
+
     private volatile Optional<S> current = Optional.empty();
 
     /** With nothing but the numbers of the process and of its certificates. */
@@ -30,10 +35,12 @@ public abstract class SampledMetrics<S> {
         new UptimeMetrics().bindTo(registry);
     }
 
-    /** The text for Prometheus; all values of the sample are 0 when there is none. */
+    /** The text for Prometheus; all single values of the sample are 0 when there is none. */
     public final synchronized String scrape(Optional<S> sample) {
         current = sample;
-        return registry.scrape();
+        StringBuilder text = new StringBuilder(registry.scrape());
+        sample.ifPresent(numbers -> histograms.forEach(histogram -> text.append(histogram.apply(numbers))));
+        return text.toString();
     }
 
     /** A value that goes up and down; the name is dotted. */
@@ -64,6 +71,11 @@ public abstract class SampledMetrics<S> {
                 .description(help)
                 .tag(label, labelled)
                 .register(registry);
+    }
+
+    /** Values that the sample has in buckets; the name is as Prometheus has it. Without a sample it is not there. */
+    protected final void histogram(String name, String help, Function<S, Histogram> value) {
+        histograms.add(sample -> value.apply(sample).text(name, help));
     }
 
     private double read(ToDoubleFunction<S> value) {

@@ -3,10 +3,13 @@ package dev.kvpool.dataplane.node;
 
 import static dev.kvpool.nativelib.NativeStats.node;
 
+import dev.kvpool.dataplane.metrics.Histogram;
 import dev.kvpool.dataplane.metrics.SampledMetrics;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.nativelib.NativeStats;
 import dev.kvpool.nativelib.Protocol;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 
 /** The node's numbers for Prometheus. */
@@ -61,10 +64,15 @@ final class NodeMetrics extends SampledMetrics<NativeStats> {
                 "kvpool.node.ascend.transfer.failures",
                 "Transfers that CANN did not end well.",
                 node("ascend_transfer_failures"));
-        counter(
-                "kvpool.node.ascend.transfer.seconds",
-                "Time that transfers through CANN took, with the wait for a channel.",
-                stats -> stats.get("ascend_transfer_us") / 1e6);
+        histogram(
+                "kvpool_node_ascend_transfer_duration_seconds",
+                "Time that transfers through CANN took, well or not, with the wait for a channel.",
+                stats -> durations(stats, "ascend_transfer"));
+        histogram(
+                "kvpool_node_ascend_connect_duration_seconds",
+                "Time that channels took that CANN was asked for, well or not; those that it makes by itself take part of a"
+                        + " transfer's.",
+                stats -> durations(stats, "ascend_connect"));
         counter(
                 "kvpool.node.ascend.transfer.timeouts",
                 "Of the transfers that CANN did not end well, those that ran out of time.",
@@ -149,5 +157,15 @@ final class NodeMetrics extends SampledMetrics<NativeStats> {
                 "Objects read from the SSD tier and written to it.",
                 stats -> node("ssd_reads").applyAsDouble(stats)
                         + node("ssd_writes").applyAsDouble(stats));
+    }
+
+    private static Histogram durations(NativeStats stats, String what) {
+        List<Long> atMost = new ArrayList<>();
+        long sum = 0;
+        for (String bucket : List.of("in_100us", "in_1ms", "in_10ms", "in_100ms", "in_1s", "longer")) {
+            sum += stats.get(what + "s_" + bucket);
+            atMost.add(sum);
+        }
+        return new Histogram(List.of("0.0001", "0.001", "0.01", "0.1", "1"), atMost, stats.get(what + "_us") / 1e6);
     }
 }

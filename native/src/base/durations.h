@@ -5,22 +5,22 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace kvpool::client {
+namespace kvpool {
 
-/// How long batches took: each is counted once, in the first step that fits it.
+/// How long things of one kind took: each is counted once, in the first step that fits it.
 struct Durations {
   static constexpr std::array<uint64_t, 5> kStepsUs{100, 1000, 10'000, 100'000, 1'000'000};
 
-  uint64_t us = 0;                                         ///< all together
-  std::array<uint64_t, kStepsUs.size() + 1> batches = {};  ///< of each step, the longer ones last
+  uint64_t us = 0;                                        ///< all together
+  std::array<uint64_t, kStepsUs.size() + 1> counts = {};  ///< of each step, the longer ones last
 
   void add(uint64_t tookUs) {
     us += tookUs;
     size_t step = 0;
     while (step < kStepsUs.size() && tookUs > kStepsUs[step])
       ++step;
-    ++batches[step];
+    ++counts[step];
   }
 };
 
-}  // namespace kvpool::client
+}  // namespace kvpool
