@@ -20,46 +20,57 @@ LATENT = {"kv_lora_rank": 32}
 PROMPTS = [("transfer", {"prompt": prompt, "blocks": blocks}) for prompt, blocks in ((1, 6), (2, 1), (3, 20))]
 
 
-def with_ranks(engine: Engine, prefill_tp: int, decode_tp: int, model: dict[str, int]) -> Engine:
+def with_ranks(engine: Engine, prefill: dict[str, int], decode: dict[str, int], model: dict[str, int]) -> Engine:
     engine.process = dataclasses.replace(
         engine.process,
         arguments=[*engine.process.arguments, f"--hf-overrides={json.dumps(model)}"],
-        environment=engine.process.environment | {"PREFILL_TP": str(prefill_tp), "DECODE_TP": str(decode_tp)},
+        environment=engine.process.environment | {"PREFILL": json.dumps(prefill), "DECODE": json.dumps(decode)},
     )
     return engine
 
 
 @pytest.mark.parametrize(
-    ("prefill_tp", "decode_tp", "model"),
+    ("prefill", "decode", "model"),
     [
-        pytest.param(2, 2, TWO_HEADS, id="the same shape"),
-        pytest.param(4, 2, FOUR_HEADS, id="more ranks prefill than decode"),
-        pytest.param(1, 2, TWO_HEADS, id="fewer ranks prefill than decode"),
-        pytest.param(2, 1, LATENT, id="latents on each rank"),
+        pytest.param({"tp": 2}, {"tp": 2}, TWO_HEADS, id="the same shape"),
+        pytest.param({"tp": 4}, {"tp": 2}, FOUR_HEADS, id="more ranks prefill than decode"),
+        pytest.param({"tp": 1}, {"tp": 2}, TWO_HEADS, id="fewer ranks prefill than decode"),
+        pytest.param({"tp": 2}, {"tp": 1}, LATENT, id="latents on each rank"),
     ],
 )
 def test_vllm_writes_blocks_to_the_ranks_that_need_them(
-    prefill_tp: int, decode_tp: int, model: dict[str, int], start_engine: Callable[..., Engine], pool: LocalPool
+    prefill: dict[str, int],
+    decode: dict[str, int],
+    model: dict[str, int],
+    start_engine: Callable[..., Engine],
+    pool: LocalPool,
 ) -> None:
-    engine = with_ranks(start_engine("vllm", pool.masters, part="vllm_pd"), prefill_tp, decode_tp, model)
+    engine = with_ranks(start_engine("vllm", pool.masters, part="vllm_pd"), prefill, decode, model)
 
     assert engine.run(*PROMPTS) == [True] * len(PROMPTS)
 
 
 @pytest.mark.parametrize(
-    ("prefill_tp", "decode_tp", "model"),
-    [pytest.param(2, 2, TWO_HEADS, id="the same shape"), pytest.param(2, 1, LATENT, id="latents on each rank")],
+    ("prefill", "decode", "model"),
+    [
+        pytest.param({"tp": 2}, {"tp": 2}, TWO_HEADS, id="the same shape"),
+        pytest.param({"tp": 2}, {"tp": 1}, LATENT, id="latents on each rank"),
+        pytest.param({"tp": 2, "dcp": 2}, {"tp": 1}, LATENT, id="latents by DCP to one rank"),
+        pytest.param({"tp": 2, "dcp": 2}, {"tp": 2, "dcp": 2}, LATENT, id="DCP on both sides"),
+        pytest.param({"tp": 2, "pcp": 2}, {"tp": 2}, TWO_HEADS, id="PCP"),
+        pytest.param({"tp": 2, "pcp": 2, "dcp": 2}, {"tp": 2, "dcp": 2}, LATENT, id="PCP and DCP to DCP"),
+    ],
 )
 def test_vllm_ascend_reads_blocks_of_an_npu_by_cann(
-    prefill_tp: int,
-    decode_tp: int,
+    prefill: dict[str, int],
+    decode: dict[str, int],
     model: dict[str, int],
     start_engine: Callable[..., Engine],
     pool: LocalPool,
     tmp_path: Path,
 ) -> None:
     started = start_engine("vllm-ascend", pool.masters, part="vllm_ascend_pd", golden="ascend-a2")
-    engine = with_ranks(started, prefill_tp, decode_tp, model)
+    engine = with_ranks(started, prefill, decode, model)
     ledger = tmp_path / "ledger"
     engine.process.environment.update(cann_stand_in.variables(ledger))
 

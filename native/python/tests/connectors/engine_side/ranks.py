@@ -11,7 +11,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Shape:
     """How an engine spreads its KV cache. `latent`: MLA, one latent for all heads, which is on every rank of tensor parallelism.
-    `pcp_deals_out`: ranks of prefill context parallelism have tokens of their own, and not all of them."""
+    `pcp_deals_out`: ranks of prefill context parallelism have tokens of their own, and not all of them. `deals_blocks`: tokens
+    are dealt out to the ranks of context parallelism by whole blocks, and not one by one."""
 
     tp: int = 1
     pcp: int = 1
@@ -20,6 +21,7 @@ class Shape:
     latent: bool = False
     block_size: int = 16
     pcp_deals_out: bool = False
+    deals_blocks: bool = False
 
     def __post_init__(self) -> None:
         assert self.tp % (min(self.tp, self.heads) * self.dcp) == 0, f"no engine has the shape {self}"
@@ -63,11 +65,22 @@ class Rank:
         each = self.shape.heads // self.shape.tp
         return range(self.tp * each, (self.tp + 1) * each)
 
+    @property
+    def part(self) -> int:
+        """Which of the tokens of a block it has."""
+        return self.dcp + (self.pcp * self.shape.dcp if self.shape.pcp_deals_out else 0)
+
     def tokens(self, block: int) -> slice:
-        """Which tokens of the prompt are in its part of a block of the scheduler: they are dealt out one by one."""
-        part = self.dcp + (self.pcp * self.shape.dcp if self.shape.pcp_deals_out else 0)
+        """Which tokens of the prompt are in its part of a block of the scheduler."""
         first = block * self.shape.tokens_of_block
-        return slice(first + part, first + self.shape.tokens_of_block, self.shape.parts)
+        if self.shape.deals_blocks:
+            first += self.part * self.shape.block_size
+            return slice(first, first + self.shape.block_size)
+        return slice(first + self.part, first + self.shape.tokens_of_block, self.shape.parts)
+
+    def blocks_of(self, blocks: int) -> range:
+        """Those blocks of the scheduler of which it has its part, where a prompt has so many blocks of one rank's tokens."""
+        return range(len(range(self.part, blocks, self.shape.parts)))
 
 
 class Group:

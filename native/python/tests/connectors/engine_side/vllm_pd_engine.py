@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
+import json
+import math
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -14,7 +17,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from ranks import RANKS, Rank, Shape
+from ranks import RANKS, Rank
 from stand_in import stand_in, unused
 from tensors import install_torch
 from vllm_engine import BLOCKS, LOAD_SECONDS, KvCaches, TransferConfig, Worker, config_of, given_by, spec_of
@@ -24,6 +27,9 @@ LOCALHOST = "127.0.0.1"
 POLL_SECONDS = 0.01
 SENT, RECEIVED = 0, 1  # of what a step returns
 PRODUCER, CONSUMER = "kv_producer", "kv_consumer"
+
+# Of each role what Shape has: tp, pcp, dcp.
+Shapes = dict[str, dict[str, int]]
 
 
 def _backends(*_: object) -> list[Any]:
@@ -71,8 +77,8 @@ class Instance:
     # Where tensors lie: memory of so many bytes.
     memory: Callable[[int], Any] = staticmethod(bytearray)
 
-    def __init__(self, role: str, tps: dict[str, int], arguments: list[str], port: int) -> None:
-        """`tps`: the ranks of tensor parallelism of each role. The prefilling engine is asked at `port` where its blocks are."""
+    def __init__(self, role: str, shapes: Shapes, arguments: list[str], port: int) -> None:
+        """The prefilling engine is asked at `port` where its blocks are."""
         os.environ["VLLM_HOST_IP"] = LOCALHOST
         self.install(port)
         from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorRole
@@ -80,12 +86,17 @@ class Instance:
         from vllm.v1.kv_cache_interface import KVCacheConfig, KVCacheGroupSpec
 
         given, model, transfer = given_by(arguments, pcp_deals_out=False)
-        shape = Shape(tp=tps[role], heads=given.heads, latent=given.latent, block_size=given.block_size)
-        extra = {name: {"tp_size": tps[of], "dp_size": 1} for name, of in (("prefill", PRODUCER), ("decode", CONSUMER))}
+        shape = dataclasses.replace(given, **shapes[role], pcp_deals_out=True, deals_blocks=True)
+        extra = {
+            name: {"tp_size": shapes[of]["tp"], "dp_size": 1}
+            for name, of in (("prefill", PRODUCER), ("decode", CONSUMER))
+        }
         extra |= {"mooncake_protocol": "tcp", **transfer.kv_connector_extra_config}
         transfer = TransferConfig(engine_id=role, kv_role=role, kv_port=port, kv_connector_extra_config=extra)
-        self._shape = shape
-        self.latent = shape.latent
+        self.shape = shape
+        # Of latents, which each rank has whole without context parallelism, one rank is asked for its copy; the others would
+        # keep theirs until a time limit.
+        self.senders = 1 if shape.latent and shape.parts == 1 else shape.tp * shape.pcp
         self._pool = BlockPool(BLOCKS, enable_caching=False, hash_block_size=shape.block_size)
         self.workers: list[Worker] = []
         for rank in shape.ranks():
@@ -133,13 +144,13 @@ class Instance:
     def allocate(self, blocks: int) -> Any:
         from vllm.v1.core.kv_cache_manager import KVCacheBlocks
 
-        return KVCacheBlocks((self._pool.get_new_blocks(blocks),))
+        return KVCacheBlocks((self._pool.get_new_blocks(-(-blocks // self.shape.parts)),))
 
     def free(self, allocated: Any) -> None:
         self._pool.free_blocks(allocated.blocks[0])
 
     def request(self, prompt: int, blocks: int, parameters: dict[str, Any]) -> Any:
-        tokens = [prompt] * (blocks * self._shape.block_size)
+        tokens = [prompt] * (blocks * self.shape.block_size)
         return SimpleNamespace(
             request_id=f"{prompt}-{time.monotonic_ns()}",
             prompt_token_ids=tokens,
@@ -177,12 +188,12 @@ class Instance:
 def prefill(
     pipe: multiprocessing.connection.Connection,
     kind: type[Instance],
-    tps: dict[str, int],
+    shapes: Shapes,
     arguments: list[str],
     port: int,
 ) -> None:
     """The process of the prefilling engine: says that it is ready, and computes the prompts that it is told."""
-    instance = kind(PRODUCER, tps, arguments, port)
+    instance = kind(PRODUCER, shapes, arguments, port)
     pipe.send("ready")
     while command := pipe.recv():
         prompt, blocks, transfer_id = command
@@ -193,14 +204,13 @@ def prefill(
         instance.scheduler.update_state_after_alloc(request, allocated, 0)
         instance.step()
         for worker in instance.workers:
-            for block, block_id in enumerate(block_ids):
-                worker.caches.fill(prompt, block, block_id)
+            for block in worker.rank.blocks_of(blocks):
+                worker.caches.fill(prompt, block, block_ids[block])
         keeps, parameters = instance.scheduler.request_finished_all_groups(request, (block_ids,))
         assert keeps, "blocks that are to be sent are freed later"
         instance.step()
         pipe.send(parameters)
-        # Of latents, which each rank has, one rank is asked for its copy; the others would keep theirs until a time limit.
-        instance.until(request.request_id, SENT, of=1 if instance.latent else len(instance.workers))
+        instance.until(request.request_id, SENT, of=instance.senders)
         instance.free(allocated)
         pipe.send("sent")
 
@@ -209,16 +219,16 @@ class PrefillAndDecode:
     """The decoding engine, in this process, and the prefilling one beside it."""
 
     def __init__(self, kind: type[Instance], arguments: list[str]) -> None:
-        tps = {PRODUCER: int(os.environ["PREFILL_TP"]), CONSUMER: int(os.environ["DECODE_TP"])}
-        port = _free_ports(tps[PRODUCER])
+        shapes: Shapes = {PRODUCER: json.loads(os.environ["PREFILL"]), CONSUMER: json.loads(os.environ["DECODE"])}
+        port = _free_ports(max(math.prod(shape.get(name, 1) for name in ("tp", "pcp")) for shape in shapes.values()))
         self._bootstrap = f"http://{LOCALHOST}:{port}"
         self._pipe, theirs = multiprocessing.Pipe()
         spawn = multiprocessing.get_context("spawn")
-        self._prefill = spawn.Process(target=prefill, args=(theirs, kind, tps, arguments, port), daemon=True)
+        self._prefill = spawn.Process(target=prefill, args=(theirs, kind, shapes, arguments, port), daemon=True)
         self._prefill.start()
         theirs.close()
         assert self._said() == "ready"
-        self._decode = kind(CONSUMER, tps, arguments, port)
+        self._decode = kind(CONSUMER, shapes, arguments, port)
 
     def transfer(self, prompt: int, blocks: int) -> bool:
         """The prefilling engine computes a prompt, and the decoding one gets its blocks; whether all came. Memory is compared
@@ -243,9 +253,10 @@ class PrefillAndDecode:
         decode.until(request.request_id, RECEIVED, of=len(decode.workers))
         failed = set().union(*(worker.connector.get_block_ids_with_load_errors() for worker in decode.workers))
         if not failed:
-            block_ids = {block: it.block_id for block, it in enumerate(allocated.blocks[0])}
+            block_ids = [it.block_id for it in allocated.blocks[0]]
             for worker in decode.workers:
-                worker.caches.check(prompt, block_ids, set())
+                its = {block: block_ids[block] for block in worker.rank.blocks_of(blocks)}
+                worker.caches.check(prompt, its, set())
         assert self._said() == "sent"
         decode.free(allocated)
         return not failed
