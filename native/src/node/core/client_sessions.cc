@@ -34,22 +34,42 @@ void ClientSessions::accepted(uint64_t nowMs, ConnectionId id, bool local, const
   session.keys = OwnKeys(who, context_.config.separatesTenants);
   session.helloUntilMs = nowMs + wire::kHelloTimeoutMs;
   session.usedMs = nowMs;
-  if (sessions_.size() - closing_ <= context_.config.clientConnectionsMax || makeRoom(nowMs)) return;
-  const std::string bound = std::to_string(context_.config.clientConnectionsMax) +
-                            " connections of clients are open, the most this node takes; close some";
+  if (mayStay(session) || makeRoom(nowMs, id)) return;
+  const std::string bound = std::to_string(sessions_.size() - closing_ - 1) + " connections of clients are open, " +
+                            std::to_string(connectionsOf(session.party())) +
+                            " of them of this one's tenant, the most this node takes; close some";
   wire::Bytes out;
   wire::appendRefused(out, {wire::Refusal::Limit, context_.config.self.wire, bound});
   context_.outbox.frames(id, std::move(out));
   close(id, session, bound);
 }
 
-/// Closes the connection that has been idle longest. A client that has more to ask opens it again.
-bool ClientSessions::makeRoom(uint64_t nowMs) {
+size_t ClientSessions::connectionsOf(std::string_view party) const {
+  return static_cast<size_t>(std::ranges::count_if(
+      sessions_, [party](const auto& each) { return !each.second.closing && each.second.party() == party; }));
+}
+
+/// A tenant other than `default` leaves a quarter of the connections free; what it has left, members of the pool and
+/// other tenants may have.
+bool ClientSessions::mayStay(const Session& session) const {
+  const size_t most = context_.config.clientConnectionsMax;
+  if (sessions_.size() - closing_ > most) return false;
+  return session.keys.areOfDefault() || 4 * connectionsOf(session.party()) <= 3 * most;
+}
+
+/// Closes the connection that has been idle longest, of those of its own tenant or of one that has more; of the latter
+/// also one that was idle for a moment only. A client that has more to ask opens it again.
+bool ClientSessions::makeRoom(uint64_t nowMs, ConnectionId newcomer) {
+  std::unordered_map<std::string_view, size_t> open;
+  for (const auto& [id, session] : sessions_)
+    open[session.party()] += session.closing ? 0 : 1;
+  const std::string_view own = sessions_.at(newcomer).party();
   auto longest = sessions_.end();
   for (auto it = sessions_.begin(); it != sessions_.end(); ++it) {
     const Session& session = it->second;
-    if (session.closing || session.busy() || openWrites_.has(it->first) || nowMs - session.usedMs < kMakesWayMs)
-      continue;
+    const bool hasMore = open.at(session.party()) > open.at(own);
+    if (session.closing || session.busy() || openWrites_.has(it->first) || it->first == newcomer) continue;
+    if (!hasMore && (session.party() != own || nowMs - session.usedMs < kMakesWayMs)) continue;
     if (longest == sessions_.end() || session.usedMs < longest->second.usedMs) longest = it;
   }
   if (longest == sessions_.end()) return false;

@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -162,6 +163,11 @@ class ClientSessions {
     bool starved = false;               // the next one waits for room
 
     [[nodiscard]] bool mayWrite() const { return !who || may(*who, Verb::Write); }
+    /// Who shares the connections of clients: tenants, and the members of the pool, which copy for all of them.
+    [[nodiscard]] std::string_view party() const {
+      if (!who) return "default";
+      return may(*who, Verb::ReadAny) ? std::string_view() : std::string_view(who->tenant);
+    }
     /// The first of the reads is being looked at.
     [[nodiscard]] bool checks() const { return check || sum; }
     [[nodiscard]] bool busy() const {
@@ -170,7 +176,9 @@ class ClientSessions {
     }
   };
 
-  bool makeRoom(uint64_t nowMs);
+  [[nodiscard]] size_t connectionsOf(std::string_view party) const;
+  [[nodiscard]] bool mayStay(const Session& session) const;
+  bool makeRoom(uint64_t nowMs, ConnectionId newcomer);
   [[nodiscard]] bool knowsActive(const Session& session) const;
   void hello(ConnectionId id, Session& session, wire::Body body);
   void write(ConnectionId id, Session& session, const WriteRequest& request);

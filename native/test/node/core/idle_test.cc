@@ -2,6 +2,10 @@
 // Clients that ask for nothing: how long they may stay, and who makes way when connections run out.
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <string>
+
+#include "dev_kvpool_wire/Welcome.h"
 #include "node/core/core_in_memory.h"
 
 namespace kvpool::node {
@@ -102,6 +106,29 @@ TEST_F(IdleClientTest, TheLongestIdleOneMakesWayForANewOne) {
   node.act();
   EXPECT_TRUE(closes(kFirst + 2)) << "the bound is still the bound";
   EXPECT_EQ(node.closeReasons.size(), 3u);
+}
+
+/// Heartbeats keep those of a tenant from being idle.
+TEST_F(IdleClientTest, ATenantLeavesAQuarterAndItsConnectionsMakeWayForOthers) {
+  node.config.separatesTenants = true;
+  node.config.clientConnectionsMax = 4;
+  node.restart();
+  const auto connect = [this](ConnectionId id, const std::optional<Principal>& who) {
+    node.core->accepted(node.nowMs, id, false, "peer", who);
+    node.frame(id, [](wire::Bytes& out) { wire::appendHello(out, test::clientHello(CoreInMemory::kIncarnation)); });
+    return node.types(id).front() == wire::sbe::Welcome::sbeTemplateId();
+  };
+  const auto tenant = [](const std::string& name) {
+    return Principal{Principal::Role::Tenant, "engine", name, false, 0};
+  };
+  for (const ConnectionId id : {21UL, 22UL, 23UL})
+    EXPECT_TRUE(connect(id, tenant("b")));
+  EXPECT_FALSE(connect(24, tenant("b"))) << "a quarter is left";
+  EXPECT_TRUE(connect(25, tenant("a")));
+  EXPECT_TRUE(connect(26, Principal{Principal::Role::Node, "n", "default", false, 0}));
+  EXPECT_FALSE(connect(27, tenant("a"))) << "no tenant has more";
+  node.nowMs += ClientSessions::kMakesWayMs;
+  EXPECT_TRUE(connect(28, tenant("b"))) << "of its own";
 }
 
 TEST_F(IdleClientTest, NobodyMakesWayWhoIsBusyOrWasAMomentAgo) {

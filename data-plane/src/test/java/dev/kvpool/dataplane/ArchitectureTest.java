@@ -45,7 +45,7 @@ class ArchitectureTest {
             "liveness: base index membership register",
             "command: tenant base index membership register",
             "settlement: base index membership command",
-            "replication: base plan index membership register command settlement",
+            "replication: tenant base plan index membership register command settlement",
             "removal: base index membership register command settlement replication",
             "eviction: tenant base index membership command settlement replication removal",
             "upkeep: tenant base index membership register command settlement replication removal eviction",

@@ -81,7 +81,8 @@ public final class MasterCore {
 
     private final CurrentRules rules;
     private final Outbox outbox = new Outbox();
-    private final PendingReplies replies = new PendingReplies(outbox);
+    private final Clients clients = new Clients();
+    private final PendingReplies replies = new PendingReplies(outbox, clients);
     private final Counters counters;
     private final NodesSetApart setApart;
     private final CoreSettings settings;
@@ -95,7 +96,6 @@ public final class MasterCore {
     private final LateWrites lateWrites = new LateWrites();
 
     private final Grants grants;
-    private final Clients clients = new Clients();
     private final Upkeep upkeep;
     private final Takeover takeover;
     private final ClientRequests requests;
@@ -147,13 +147,14 @@ public final class MasterCore {
         rules = new CurrentRules(settings.cache());
         view = View.empty(rules.replicas(), settings.recordBytesMax(), expectedNodes, setApart, random);
         view.index().changes().to(outbox::changed);
-        grants = new Grants(lateWrites, view.index().accounts());
+        grants = new Grants(lateWrites, view.index().accounts(), clients);
         register = new RegisterKeeper(leadership, outbox);
         orders = new Orders(rules, leadership, view, register, lateWrites, outbox);
         view.index().whenDisplaced(() -> orders.frees().unlisted(nowMs));
         lentMemory = new LentMemory(view.membership(), register);
         Settlement settlement = new Settlement(rules, leadership, view, orders, grants, counters);
-        upkeep = new Upkeep(rules, settings.evictionsTold(), leadership, view, orders, settlement, counters, outbox);
+        upkeep = new Upkeep(
+                rules, settings.evictionsTold(), leadership, view, orders, settlement, clients, counters, outbox);
         takeover = new Takeover(
                 rules,
                 leadership,

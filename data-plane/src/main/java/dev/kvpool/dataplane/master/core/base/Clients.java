@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.base;
 
+import dev.kvpool.dataplane.master.core.tenant.TenantShares;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.RefusalCode;
 import java.util.HashMap;
@@ -16,6 +17,7 @@ public final class Clients {
     /** Of those that have a certificate. */
     private final Map<Long, Asker> certified = new HashMap<>();
 
+    private final TenantShares shares = new TenantShares(this::areAnyOfTenants);
     private int ofTenants;
 
     /**
@@ -24,11 +26,15 @@ public final class Clients {
      * @param tenant by its certificate; empty without one
      */
     public Optional<Objection> connect(long session, Optional<Tenant> tenant, long nowMs) {
-        if (heardMs.size() >= Bounds.CLIENTS_MAX) {
+        Tenant whose = tenant.orElse(Tenant.DEFAULT);
+        if (!shares.hasRoom(whose, 1, Bounds.CLIENTS_MAX)) {
             return Optional.of(new Objection(
-                    RefusalCode.LIMIT, "this master serves at most " + Bounds.CLIENTS_MAX + " clients at a time"));
+                    RefusalCode.LIMIT,
+                    "this master serves at most " + Bounds.CLIENTS_MAX + " clients at a time, and " + shares.of(whose)
+                            + " of tenant " + whose.name() + " are there; what is free is for other tenants"));
         }
         heardMs.put(session, nowMs);
+        shares.add(whose, 1);
         if (tenant.isPresent()) {
             certified.put(session, new Asker(session, tenant.get(), Asker.Reach.TENANT));
             ofTenants += tenant.get().isDefault() ? 0 : 1;
@@ -56,7 +62,11 @@ public final class Clients {
     public boolean disconnect(long session) {
         Asker gone = certified.remove(session);
         ofTenants -= gone == null || gone.tenant().isDefault() ? 0 : 1;
-        return heardMs.remove(session) != null;
+        boolean was = heardMs.remove(session) != null;
+        if (was) {
+            shares.add(gone == null ? Tenant.DEFAULT : gone.tenant(), -1);
+        }
+        return was;
     }
 
     public int count() {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.base;
 
+import dev.kvpool.dataplane.master.core.tenant.TenantShares;
 import dev.kvpool.dataplane.wire.message.ClientReply;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -13,16 +15,23 @@ import java.util.function.Function;
 public final class PendingReplies {
     private final Set<PendingReply> pending = new LinkedHashSet<>();
     private final Outbox outbox;
+    private final Clients clients;
 
-    public PendingReplies(Outbox outbox) {
+    /** Those that are not over. */
+    private final TenantShares shares;
+
+    public PendingReplies(Outbox outbox, Clients clients) {
         this.outbox = outbox;
+        this.clients = clients;
+        this.shares = new TenantShares(clients::areAnyOfTenants);
     }
 
-    public boolean isFull() {
+    /** Whether there is no room for one more of this tenant. */
+    public boolean isFull(Tenant tenant) {
         if (pending.size() >= Bounds.REPLIES_PENDING_MAX) {
             forgetFinished();
         }
-        return pending.size() >= Bounds.REPLIES_PENDING_MAX;
+        return !shares.hasRoom(tenant, 1, Bounds.REPLIES_PENDING_MAX);
     }
 
     /** Whether anybody waits for an answer. */
@@ -32,7 +41,9 @@ public final class PendingReplies {
     }
 
     public PendingReply open(long session, int lines, long untilMs, Function<List<Status>, ClientReply> shape) {
-        PendingReply reply = new PendingReply(session, lines, untilMs, outbox, shape);
+        Tenant tenant = clients.asker(session).tenant();
+        PendingReply reply = new PendingReply(session, lines, untilMs, outbox, shape, () -> shares.add(tenant, -1));
+        shares.add(tenant, 1);
         pending.add(reply);
         return reply;
     }

@@ -14,14 +14,22 @@ public final class PendingReply {
     private final Function<List<Status>, ClientReply> shape;
     private final Status[] results;
     private final Outbox outbox;
+    private final Runnable whenOver;
     private int open;
     private boolean over;
 
-    PendingReply(long session, int lines, long untilMs, Outbox outbox, Function<List<Status>, ClientReply> shape) {
+    PendingReply(
+            long session,
+            int lines,
+            long untilMs,
+            Outbox outbox,
+            Function<List<Status>, ClientReply> shape,
+            Runnable whenOver) {
         this.session = session;
         this.untilMs = untilMs;
         this.shape = shape;
         this.outbox = outbox;
+        this.whenOver = whenOver;
         this.results = new Status[lines];
         this.open = lines;
     }
@@ -43,7 +51,7 @@ public final class PendingReply {
     /** Sends the reply if nothing is open, which is so from the start when it has no lines. */
     public void sendWhenComplete() {
         if (open == 0 && !over) {
-            over = true;
+            end();
             outbox.send(session, shape.apply(Arrays.asList(results)));
         }
     }
@@ -57,6 +65,13 @@ public final class PendingReply {
 
     /** The asker is gone. */
     void drop() {
+        if (!over) {
+            end();
+        }
+    }
+
+    private void end() {
         over = true;
+        whenOver.run();
     }
 }

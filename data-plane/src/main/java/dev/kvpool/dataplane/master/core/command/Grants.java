@@ -2,9 +2,12 @@
 package dev.kvpool.dataplane.master.core.command;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Clients;
 import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
+import dev.kvpool.dataplane.master.core.tenant.TenantShares;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -29,19 +32,22 @@ public final class Grants {
     private final PriorityQueue<Grant> byDeadline = new PriorityQueue<>(Comparator.comparingLong(g -> g.deadlineMs));
 
     private final TenantAccounts accounts;
+    private final TenantShares shares;
 
     /** @param accounts what is granted counts there until it ends, by then as stored if it was published */
-    public Grants(LateWrites lateWrites, TenantAccounts accounts) {
+    public Grants(LateWrites lateWrites, TenantAccounts accounts, Clients clients) {
         this.lateWrites = lateWrites;
         this.accounts = accounts;
+        this.shares = new TenantShares(clients::areAnyOfTenants);
     }
 
     public int size() {
         return byId.size();
     }
 
-    public boolean isFull() {
-        return byId.size() >= Bounds.GRANTS_MAX;
+    /** Whether there is no room for one more of this tenant. */
+    public boolean isFull(Tenant tenant) {
+        return !shares.hasRoom(tenant, 1, Bounds.GRANTS_MAX);
     }
 
     public void add(Grant grant) {
@@ -53,11 +59,13 @@ public final class Grants {
         newest.put(grant.key, grant);
         byDeadline.add(grant);
         accounts.granted(grant.key, 1, grant.countedBytes());
+        shares.add(Tenant.of(grant.key), 1);
         grant.bookPin(accounts);
     }
 
     private void takeBack(Grant grant) {
         accounts.granted(grant.key, -1, -grant.countedBytes());
+        shares.add(Tenant.of(grant.key), -1);
         grant.takePinBack(accounts);
     }
 

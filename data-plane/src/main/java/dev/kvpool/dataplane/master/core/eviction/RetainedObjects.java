@@ -2,12 +2,15 @@
 package dev.kvpool.dataplane.master.core.eviction;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Clients;
 import dev.kvpool.dataplane.master.core.base.ExtentSize;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.tenant.TenantShares;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -40,14 +43,17 @@ public final class RetainedObjects {
     /** The same entries, in the order in which they are looked at. */
     private final Deque<Entry> rounds = new ArrayDeque<>();
 
-    private long bytes;
+    private final TenantShares places;
+    private final TenantShares bytes;
 
-    public RetainedObjects(View view) {
+    public RetainedObjects(View view, Clients clients) {
         this.index = view.index();
         this.membership = view.membership();
+        this.places = new TenantShares(clients::areAnyOfTenants);
+        this.bytes = new TenantShares(clients::areAnyOfTenants);
     }
 
-    /** Retains all of them at least until then, or none: NO_SPACE, or QUEUE_FULL when there are too many objects. */
+    /** Retains all of them, which are of one tenant, at least until then, or none: NO_SPACE, or QUEUE_FULL when there are too many objects. */
     public Status retain(List<StoredObject> objects, long untilMs) {
         long moreBytes = 0;
         int moreEntries = 0;
@@ -56,10 +62,11 @@ public final class RetainedObjects {
             moreEntries += known == null ? 1 : 0;
             moreBytes += known == null || known.bytes == 0 ? memoryBytes(object) : 0;
         }
-        if (entries.size() + moreEntries > Bounds.RETAINED_OBJECTS_MAX) {
+        Tenant tenant = objects.getFirst().tenant();
+        if (!places.hasRoom(tenant, moreEntries, Bounds.RETAINED_OBJECTS_MAX)) {
             return Status.QUEUE_FULL;
         }
-        if (bytes + moreBytes > bytesMax()) {
+        if (!bytes.hasRoom(tenant, moreBytes, bytesMax())) {
             return Status.NO_SPACE;
         }
         objects.forEach(object -> retain(object, untilMs));
@@ -72,10 +79,11 @@ public final class RetainedObjects {
             entry = new Entry(object.name());
             entries.put(entry.object, entry);
             rounds.add(entry);
+            places.add(entry.object.tenant(), 1);
         }
         if (entry.bytes == 0) {
             entry.bytes = memoryBytes(object);
-            bytes += entry.bytes;
+            bytes.add(entry.object.tenant(), entry.bytes);
         }
         entry.untilMs = Math.max(entry.untilMs, untilMs);
     }
@@ -91,7 +99,7 @@ public final class RetainedObjects {
 
     /** The entry itself goes with the next round. */
     private void end(Entry entry) {
-        bytes -= entry.bytes;
+        bytes.add(entry.object.tenant(), -entry.bytes);
         entry.bytes = 0;
         entry.untilMs = 0;
     }
@@ -139,6 +147,7 @@ public final class RetainedObjects {
             } else {
                 end(entry);
                 entries.remove(entry.object);
+                places.add(entry.object.tenant(), -1);
             }
         }
     }
@@ -146,6 +155,7 @@ public final class RetainedObjects {
     public void endTerm() {
         entries.clear();
         rounds.clear();
-        bytes = 0;
+        places.clear();
+        bytes.clear();
     }
 }

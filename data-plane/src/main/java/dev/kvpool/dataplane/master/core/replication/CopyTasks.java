@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core.replication;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Clients;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.ExtentSize;
@@ -15,6 +16,7 @@ import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Absences;
+import dev.kvpool.dataplane.master.core.tenant.TenantShares;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.TaskReport;
 import dev.kvpool.dataplane.wire.message.Tenant;
@@ -76,9 +78,10 @@ public final class CopyTasks {
     private final Deque<Task> turns = new ArrayDeque<>();
     private final Deque<Task> ended = new ArrayDeque<>();
     private int last;
+    private final TenantShares shares;
     private long nowMs;
 
-    public CopyTasks(View view, Orders orders, Copies copies, Counters counters) {
+    public CopyTasks(View view, Orders orders, Copies copies, Clients clients, Counters counters) {
         this.membership = view.membership();
         this.index = view.index();
         this.room = view.room();
@@ -86,6 +89,7 @@ public final class CopyTasks {
         this.absences = orders.absences();
         this.copies = copies;
         this.counters = counters;
+        this.shares = new TenantShares(clients::areAnyOfTenants);
     }
 
     /**
@@ -105,13 +109,14 @@ public final class CopyTasks {
         if (same != null) {
             return new Begun(Status.OK, same.number);
         }
-        if (open.size() >= Bounds.TASKS_MAX) {
+        if (!shares.hasRoom(object.tenant(), 1, Bounds.TASKS_MAX)) {
             counters.add(Count.FULL_TASKS);
             return new Begun(Status.QUEUE_FULL, 0);
         }
         Task task = new Task((authority.epoch() << Integer.SIZE) | ++last, object.tenant(), wish, now);
         tasks.put(task.number, task);
         open.put(wish, task);
+        shares.add(task.tenant, 1);
         openOf.merge(wish.object, 1, Integer::sum);
         turns.add(task);
         return new Begun(Status.OK, task.number);
@@ -171,6 +176,7 @@ public final class CopyTasks {
     public void endTerm() {
         tasks.clear();
         open.clear();
+        shares.clear();
         openOf.clear();
         turns.clear();
         ended.clear();
@@ -298,6 +304,7 @@ public final class CopyTasks {
     private void end(Task task, TaskState state, Status why) {
         become(task, state, why);
         open.remove(task.wish);
+        shares.add(task.tenant, -1);
         openOf.computeIfPresent(task.wish.object, (id, count) -> count == 1 ? null : count - 1);
         ended.add(task);
         if (ended.size() > Bounds.TASKS_MAX) {

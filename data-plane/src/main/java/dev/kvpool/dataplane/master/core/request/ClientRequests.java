@@ -46,6 +46,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.TaskQuery;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.Collections;
 import java.util.List;
@@ -146,7 +147,7 @@ public final class ClientRequests {
     public void receive(Asker asker, ClientRequest asked, long nowMs) {
         long session = asker.session();
         ClientRequest request = QualifiedRequest.of(asker.tenant(), asked);
-        Status objection = objection(request, nowMs);
+        Status objection = objection(asker.tenant(), request, nowMs);
         if (objection != Status.OK) {
             if (LeaderQuestions.isOne(request)) {
                 leaderQuestions.ask(session, request.requestId(), nowMs);
@@ -216,18 +217,18 @@ public final class ClientRequests {
                         () -> outbox.send(asker.session(), refusal(request, Status.INVALID_ARGUMENT)));
     }
 
-    private Status objection(ClientRequest request, long nowMs) {
+    private Status objection(Tenant tenant, ClientRequest request, long nowMs) {
         Status gate = leadership.gate(nowMs);
         if (gate != Status.OK) {
             return gate;
         }
         return switch (request) {
             case GrantRequest it -> grantObjection(it);
-            case PublishRequest it -> waitingObjection(sizeObjection(it.puts().size()));
+            case PublishRequest it -> waitingObjection(tenant, sizeObjection(it.puts().size()));
             case LookupRequest it -> sizeObjection(it.keys().size());
             case ExistsRequest it -> sizeObjection(it.keys().size());
-            case RemoveRequest it -> waitingObjection(removeObjection(it));
-            case RemoveAllRequest it -> waitingObjection(Status.OK);
+            case RemoveRequest it -> waitingObjection(tenant, removeObjection(it));
+            case RemoveAllRequest it -> waitingObjection(tenant, Status.OK);
             case HintRequest it -> hintObjection(it);
             case CopyRequest it -> it.targets().size() > Bounds.REPLICAS_MAX ? Status.INVALID_ARGUMENT : Status.OK;
             case TaskQuery it -> Status.OK;
@@ -269,8 +270,8 @@ public final class ClientRequests {
         return keys > ClientRequest.KEYS_MAX ? Status.INVALID_ARGUMENT : Status.OK;
     }
 
-    private Status waitingObjection(Status otherwise) {
-        if (replies.isFull()) {
+    private Status waitingObjection(Tenant tenant, Status otherwise) {
+        if (replies.isFull(tenant)) {
             counters.add(Count.FULL_REPLIES);
             return Status.QUEUE_FULL;
         }

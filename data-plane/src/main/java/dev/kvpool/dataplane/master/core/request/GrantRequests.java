@@ -271,7 +271,7 @@ final class GrantRequests {
             counters.add(Count.GRANTS_BUSY);
             return Status.BUSY;
         }
-        if (grants.isFull()) {
+        if (grants.isFull(wish.tenant)) {
             counters.add(Count.FULL_GRANTS);
             return Status.QUEUE_FULL;
         }

@@ -24,15 +24,19 @@ import dev.kvpool.dataplane.master.core.removal.CopyRemovals;
 import dev.kvpool.dataplane.master.core.removal.KeyPattern;
 import dev.kvpool.dataplane.master.core.removal.Removals;
 import dev.kvpool.dataplane.master.core.removal.Sweeps;
+import dev.kvpool.dataplane.master.core.tenant.TenantShares;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -52,6 +56,9 @@ final class RemoveRequests {
     private final RecentRemovals recent;
     private final Counters counters;
     private final Sweeps sweeps;
+
+    /** Whose the sweeps are that were begun, some of them over. */
+    private final Map<PendingReply, Tenant> sweeping = new HashMap<>();
 
     RemoveRequests(
             Leadership leadership,
@@ -200,7 +207,7 @@ final class RemoveRequests {
         if (reached.isEverything() && (request.force() || !index.isAnythingLeased(nowMs))) {
             purge(session, request, nowMs);
         } else {
-            sweep(session, request, reached, nowMs);
+            sweep(asker, request, reached, nowMs);
         }
     }
 
@@ -237,22 +244,26 @@ final class RemoveRequests {
      * reason why something stays that had to go. A node that has not told this leader what it holds may hold more of it: then what is
      * known goes, and the answer is UNAVAILABLE, as for a single key that is not found.
      */
-    private void sweep(long session, RemoveAllRequest request, KeyPattern meant, long nowMs) {
+    private void sweep(Asker asker, RemoveAllRequest request, KeyPattern meant, long nowMs) {
         boolean allHeard = members.unheard().isEmpty();
         Sweeps.Sweep sweep = new Sweeps.Sweep(leadership.nextObjectId(), meant, request.force());
         PendingReply reply = replies.open(
-                session,
+                asker.session(),
                 1,
                 nowMs + Bounds.REMOVE_WAIT_MS,
                 results -> answer(
                         request,
                         results.getFirst() == Status.OK && !allHeard ? Status.UNAVAILABLE : results.getFirst(),
                         sweep.removed()));
-        if (sweeps.isFull()) {
+        sweeping.keySet().removeIf(PendingReply::isOver);
+        TenantShares shares = new TenantShares(clients::areAnyOfTenants);
+        sweeping.values().forEach(each -> shares.add(each, 1));
+        if (sweeps.isFull() || !shares.hasRoom(asker.tenant(), 1, Bounds.SWEEPS_MAX)) {
             counters.add(Count.FULL_SWEEPS);
             reply.decide(0, Status.QUEUE_FULL);
             return;
         }
+        sweeping.put(reply, asker.tenant());
         sweeps.begin(sweep, reply);
     }
 
@@ -308,6 +319,7 @@ final class RemoveRequests {
 
     void endTerm() {
         sweeps.clear();
+        sweeping.clear();
         removals.endTerm();
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.upkeep;
 
+import dev.kvpool.dataplane.master.core.base.Clients;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.CurrentRules;
 import dev.kvpool.dataplane.master.core.base.Leadership;
@@ -71,6 +72,7 @@ public final class Upkeep {
             View view,
             Orders orders,
             Settlement settlement,
+            Clients clients,
             Counters counters,
             Outbox outbox) {
         this.leadership = leadership;
@@ -85,7 +87,7 @@ public final class Upkeep {
         standings = new Standings(counters);
         copies = new Copies(rules, view.index(), commands, standings, counters);
         tombstoneWriter = new TombstoneWriter(view, orders, copies);
-        tasks = new CopyTasks(view, orders, copies, counters);
+        tasks = new CopyTasks(view, orders, copies, clients, counters);
         drains = new Drains(objectLeases, membership, settlement, counters, outbox);
         drainEntries = new DrainEntries(orders.register(), drains);
         witnessing = new Witnessing(view, orders, tombstoneWriter);
@@ -95,7 +97,7 @@ public final class Upkeep {
         MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
         Evictions evictions =
                 new Evictions(rules, counters, view.removals(), orders.frees(), quotaOutcomes, outbox, evictionsTold);
-        retained = new RetainedObjects(view);
+        retained = new RetainedObjects(view, clients);
         evictor =
                 new Evictor(rules, leadership, view, settlement, predecessors, pressure, retained, evictions, counters);
         quotaEvictor = new QuotaEvictor(rules, leadership, view, predecessors, retained, evictions);

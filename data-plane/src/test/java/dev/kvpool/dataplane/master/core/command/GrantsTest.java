@@ -4,15 +4,17 @@ package dev.kvpool.dataplane.master.core.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Clients;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class GrantsTest {
-    private final Grants grants = new Grants(new LateWrites(), new TenantAccounts());
+    private final Grants grants = new Grants(new LateWrites(), new TenantAccounts(), new Clients());
     private final NodeView node = new NodeView("a");
 
     @Test
@@ -50,7 +52,7 @@ class GrantsTest {
             grants.end(quick);
         }
 
-        assertThat(grants.isFull()).isFalse();
+        assertThat(grants.isFull(Tenant.DEFAULT)).isFalse();
         assertThat(grants.endOverdue(Bounds.GRANT_GRACE_MS))
                 .extracting(it -> it.id.counter())
                 .containsExactly(1L);
@@ -74,7 +76,23 @@ class GrantsTest {
             grants.add(grant(i, "k" + i, 100));
         }
 
-        assertThat(grants.isFull()).isTrue();
+        assertThat(grants.isFull(Tenant.DEFAULT)).isTrue();
+    }
+
+    @Test
+    void oneTenantLeavesAQuarterToOthers() {
+        Tenant b = Tenant.of("b");
+        for (int i = 1; i <= Bounds.GRANTS_MAX / 4 * 3; i++) {
+            assertThat(grants.isFull(b)).isFalse();
+            grants.add(grant(i, "\0b\0k" + i, 100));
+        }
+
+        assertThat(grants.isFull(b)).isTrue();
+        assertThat(grants.isFull(Tenant.of("a"))).isFalse();
+        grants.end(grants.byId(new ObjectId(1, 1)));
+        assertThat(grants.isFull(b)).isFalse();
+        grants.clear();
+        assertThat(grants.isFull(b)).isFalse();
     }
 
     private Grant grant(long counter, String key, long deadlineMs) {

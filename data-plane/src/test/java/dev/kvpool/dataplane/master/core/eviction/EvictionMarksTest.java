@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core.eviction;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.base.Clients;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.NodeView;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 class EvictionMarksTest {
     private static final RetainedObjects NOTHING_RETAINED =
-            new RetainedObjects(View.empty(1, 1 << 28, Set.of(), new NodesSetApart(), new Random(1)));
+            new RetainedObjects(View.empty(1, 1 << 28, Set.of(), new NodesSetApart(), new Random(1)), new Clients());
 
     private static NodeView node(long bytes, int slots) {
         NodeView node = new NodeView("a");
