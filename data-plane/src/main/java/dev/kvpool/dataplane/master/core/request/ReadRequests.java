@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.Finding;
 import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.eviction.ReclaimedLeases;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.Replica;
@@ -28,6 +29,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +38,7 @@ import java.util.function.Function;
 /** Answers readers. Whoever is told about an object gets a lease on it. */
 final class ReadRequests {
     private final ObjectLeases leases;
+    private final ReclaimedLeases reclaimed;
     private final Index index;
     private final Membership membership;
     private final Groups groups;
@@ -45,8 +48,15 @@ final class ReadRequests {
     private final Promotions promotions;
     private final Counters counters;
 
-    ReadRequests(ObjectLeases leases, View view, Orders orders, Promotions promotions, Counters counters) {
+    ReadRequests(
+            ObjectLeases leases,
+            ReclaimedLeases reclaimed,
+            View view,
+            Orders orders,
+            Promotions promotions,
+            Counters counters) {
         this.leases = leases;
+        this.reclaimed = reclaimed;
         this.index = view.index();
         this.membership = view.membership();
         this.groups = view.groups();
@@ -57,10 +67,20 @@ final class ReadRequests {
         this.counters = counters;
     }
 
+    /** How long all that a reply names is leased at least. */
+    private static final class Promise {
+        private long ms;
+
+        private Promise(long ms) {
+            this.ms = ms;
+        }
+    }
+
     LookupReply lookup(LookupRequest request, Authority authority, long nowMs) {
         NodeTable nodes = new NodeTable();
-        List<Found> found = lastFirst(request.keys(), key -> find(key, nodes, nowMs));
-        return new LookupReply(request.requestId(), Status.OK, authority, leases.promisedMs(), nodes.nodes(), found);
+        Promise promise = new Promise(leases.promisedMs());
+        List<Found> found = lastFirst(request.keys(), key -> find(key, nodes, promise, nowMs));
+        return new LookupReply(request.requestId(), Status.OK, authority, promise.ms, nodes.nodes(), found);
     }
 
     /**
@@ -76,9 +96,9 @@ final class ReadRequests {
         return answers.reversed();
     }
 
-    private Found find(Key key, NodeTable nodes, long nowMs) {
+    private Found find(Key key, NodeTable nodes, Promise promise, long nowMs) {
         StoredObject object = index.published(key);
-        Finding finding = finding(key, object);
+        Finding finding = finding(key, object, nowMs);
         if (finding != Finding.FOUND) {
             return missed(finding);
         }
@@ -90,7 +110,7 @@ final class ReadRequests {
             return missed(Finding.UNAVAILABLE);
         }
         counters.add(Finding.FOUND.ofLookup);
-        lease(object, nowMs);
+        promise.ms = Math.min(promise.ms, lease(object, nowMs));
         if (!inMemory) {
             counters.add(Count.LOOKUP_HITS_SSD);
             promotions.hit(object.name(), nowMs);
@@ -117,14 +137,17 @@ final class ReadRequests {
     }
 
     /** What there is to say about a key and the object published under it, null when there is none. */
-    private Finding finding(Key key, StoredObject object) {
+    private Finding finding(Key key, StoredObject object, long nowMs) {
         if (!key.isValid()) {
             return Finding.INVALID;
         }
         if (object != null) {
-            return absences.mayRead(object) ? Finding.FOUND : unavailable(object);
+            if (!absences.mayRead(object)) {
+                return unavailable(object);
+            }
+            return isGoing(object, nowMs) ? Finding.UNAVAILABLE : Finding.FOUND;
         }
-        if (!members.transientsToCome().isEmpty()) {
+        if (members.isTransientToCome(Tenant.of(key))) {
             return Finding.UNAVAILABLE;
         }
         return switch (removals.fateOf(key)) {
@@ -133,6 +156,11 @@ final class ReadRequests {
             case REMOVED -> Finding.REMOVED;
             case LOST -> Finding.LOST;
         };
+    }
+
+    /** What gives way is read as long as a good part of its lease is left. */
+    private boolean isGoing(StoredObject object, long nowMs) {
+        return reclaimed.isOne(object, nowMs) && object.leaseUntilMs() - nowMs < leases.promisedMs() / 2;
     }
 
     private Finding unavailable(StoredObject object) {
@@ -173,7 +201,7 @@ final class ReadRequests {
 
     private Existence exists(Key key, long nowMs) {
         StoredObject object = index.published(key);
-        Finding finding = finding(key, object);
+        Finding finding = finding(key, object, nowMs);
         counters.add(finding.ofExists);
         if (finding != Finding.FOUND) {
             return new Existence(finding == Finding.INVALID ? Status.INVALID_KEY : Status.NOT_FOUND, 0);
@@ -182,9 +210,16 @@ final class ReadRequests {
         return new Existence(Status.OK, object.payloadLength());
     }
 
-    private void lease(StoredObject object, long nowMs) {
+    /** Answers how long it is leased now. */
+    private long lease(StoredObject object, long nowMs) {
+        if (reclaimed.isOne(object, nowMs)) {
+            return object.leaseUntilMs() - nowMs;
+        }
         index.used(object, nowMs, leases.promisedMs());
         index.lease(object, nowMs + leases.promisedMs());
-        groups.leased(object);
+        if (!reclaimed.isAny(nowMs)) { // else one member would lengthen the leases of all
+            groups.leased(object);
+        }
+        return leases.promisedMs();
     }
 }
