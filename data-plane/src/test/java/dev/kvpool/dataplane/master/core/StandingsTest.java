@@ -4,17 +4,22 @@ package dev.kvpool.dataplane.master.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Clients;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Standings;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** How long a node is passed by after a failed transfer. */
 class StandingsTest {
+    private final Clients clients = new Clients();
     private final Counters counters = new Counters();
-    private final Standings standings = new Standings(counters);
+    private final Standings standings = new Standings(clients, counters);
     private final NodeView node = new NodeView("a");
 
     /** The time for which the node is distrusted after a failure at this moment. */
@@ -56,6 +61,35 @@ class StandingsTest {
 
         assertThat(standings.isDistrusted(node, Bounds.DISTRUST_MS_MIN)).isFalse();
         assertThat(counters.get(Count.NODES_DISTRUSTED)).isEqualTo(1);
+    }
+
+    /** Of two tenants' clients one says of a node, again and again, that it cannot be written to. */
+    @Test
+    void whatWritersOfOneTenantSayCountsForThatTenant() {
+        Tenant a = Tenant.of("a");
+        Tenant b = Tenant.of("b");
+        clients.connect(1, Optional.of(a), 0);
+        clients.connect(2, Optional.of(b), 0);
+        standings.writeFailed(node, b, 0);
+        standings.tick(List.of(node), 1);
+        assertThat(node.willingness(b)).isZero();
+        assertThat(node.willingness(a)).isEqualTo(1);
+        assertThat(standings.isDistrusted(node, 1)).isFalse();
+
+        standings.writeFailed(node, a, 2);
+        standings.tick(List.of(node), 3);
+        assertThat(node.willingness(a)).as("two say so").isZero();
+        assertThat(node.willingness(Tenant.DEFAULT)).isZero();
+
+        standings.tick(List.of(node), Bounds.DISTRUST_MS_MIN + 2);
+        assertThat(node.willingness(a)).isEqualTo(1);
+        assertThat(node.willingness(b)).isEqualTo(1);
+    }
+
+    @Test
+    void withoutTenantsItCountsForAll() {
+        standings.writeFailed(node, Tenant.DEFAULT, 0);
+        assertThat(standings.isDistrusted(node, 1)).isTrue();
     }
 
     @Test

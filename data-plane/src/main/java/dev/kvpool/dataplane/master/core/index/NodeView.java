@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /** What a master knows of one storage node; it outlives the node's connections. */
 public final class NodeView implements Placement.Candidate {
@@ -138,6 +139,9 @@ public final class NodeView implements Placement.Candidate {
 
     /** The part of new objects, 0 to 1, it is considered for; kept by {@code Standings}. */
     private double willingness = 1;
+
+    /** Those whose writers lately failed to write to it; likewise. */
+    private Set<Tenant> distrusting = Set.of();
 
     /** Of its memory; {@link #ssd} has the other. */
     private long capacityBytes;
@@ -458,8 +462,10 @@ public final class NodeView implements Placement.Candidate {
         namedUntilMs = Math.max(namedUntilMs, untilMs);
     }
 
-    public void considered(double part) {
+    /** @param by tenants that it is not considered for at all */
+    public void considered(double part, Set<Tenant> by) {
         willingness = part;
+        distrusting = by;
     }
 
     /** The configuration says where it is, empty when it does not, and whether it says zones at all. */
@@ -671,6 +677,11 @@ public final class NodeView implements Placement.Candidate {
     @Override
     public double willingness() {
         return willingness;
+    }
+
+    /** The same for objects of a tenant. */
+    public double willingness(Tenant tenant) {
+        return distrusting.contains(tenant) ? 0 : willingness;
     }
 
     /** What a segment is made of, for people. */

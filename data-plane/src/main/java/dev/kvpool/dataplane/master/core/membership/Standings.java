@@ -2,13 +2,17 @@
 package dev.kvpool.dataplane.master.core.membership;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Clients;
 import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * How gladly new objects are put on a node. After a failed transfer it is not chosen for a while, longer each time, as long
@@ -16,31 +20,72 @@ import java.util.TreeMap;
  * others is filled slowly, or every new and soon hot object would lie on one node.
  */
 public final class Standings {
-    /** What is held against a node, and for how long. */
-    private static final class Standing {
-        private long distrustedUntilMs = Long.MIN_VALUE;
+    private static final class Distrust {
+        private long untilMs = Long.MIN_VALUE;
         private long backOffMs = Bounds.DISTRUST_MS_MIN;
-        private long rampSinceMs = Long.MIN_VALUE;
-        private long noPlaceUntilMs = Long.MIN_VALUE;
+
+        private boolean holds(long nowMs) {
+            return nowMs < untilMs;
+        }
+
+        /** Whether a failure at this moment is soon after it. */
+        private boolean isRemembered(long nowMs) {
+            return nowMs < untilMs + Bounds.DISTRUST_MS_MAX;
+        }
+
+        private void begin(long nowMs) {
+            backOffMs = isRemembered(nowMs) ? Math.min(2 * backOffMs, Bounds.DISTRUST_MS_MAX) : Bounds.DISTRUST_MS_MIN;
+            untilMs = nowMs + backOffMs;
+        }
     }
 
+    /** What is held against a node, and for how long. */
+    private static final class Standing {
+        private final Distrust byAll = new Distrust();
+        private final Map<Tenant, Distrust> byTenants = new HashMap<>();
+        private long rampSinceMs = Long.MIN_VALUE;
+        private long noPlaceUntilMs = Long.MIN_VALUE;
+
+        private Set<Tenant> distrustingTenants(long nowMs) {
+            return byTenants.isEmpty()
+                    ? Set.of()
+                    : byTenants.entrySet().stream()
+                            .filter(each -> each.getValue().holds(nowMs))
+                            .map(Map.Entry::getKey)
+                            .collect(Collectors.toSet());
+        }
+    }
+
+    private final Clients clients;
     private final Counters counters;
     private final Map<String, Standing> standings = new TreeMap<>();
 
-    public Standings(Counters counters) {
+    public Standings(Clients clients, Counters counters) {
+        this.clients = clients;
         this.counters = counters;
     }
 
-    /** A writer, or another node, could not reach the node or lost it in the middle. */
+    /** Another node could not reach the node or lost it in the middle. */
     public void transferFailed(NodeView node, long nowMs) {
+        begin(standing(node).byAll, nowMs);
+    }
+
+    /** A writer of this tenant says so: that counts for its own tenant, and for all where there are no others or those of another say so too. */
+    public void writeFailed(NodeView node, Tenant tenant, long nowMs) {
         Standing standing = standing(node);
-        if (nowMs < standing.distrustedUntilMs) {
-            return;
+        boolean othersSaySo = standing.byTenants.entrySet().stream()
+                .anyMatch(
+                        each -> !each.getKey().equals(tenant) && each.getValue().holds(nowMs));
+        boolean isConfirmed = othersSaySo || !clients.areAnyOfTenants();
+        begin(isConfirmed ? standing.byAll : standing.byTenants.computeIfAbsent(tenant, _ -> new Distrust()), nowMs);
+    }
+
+    /** What fails while it is distrusted was begun before. */
+    private void begin(Distrust distrust, long nowMs) {
+        if (!distrust.holds(nowMs)) {
+            distrust.begin(nowMs);
+            counters.add(Count.NODES_DISTRUSTED);
         }
-        boolean again = nowMs < standing.distrustedUntilMs + Bounds.DISTRUST_MS_MAX;
-        standing.backOffMs = again ? Math.min(2 * standing.backOffMs, Bounds.DISTRUST_MS_MAX) : Bounds.DISTRUST_MS_MIN;
-        standing.distrustedUntilMs = nowMs + standing.backOffMs;
-        counters.add(Count.NODES_DISTRUSTED);
     }
 
     /**
@@ -59,7 +104,7 @@ public final class Standings {
     }
 
     public boolean isDistrusted(NodeView node, long nowMs) {
-        return nowMs < standing(node).distrustedUntilMs;
+        return standing(node).byAll.holds(nowMs);
     }
 
     /** A node has become usable beside others. */
@@ -85,7 +130,7 @@ public final class Standings {
     /** The part of new objects, 0 to 1, that a node is considered for. */
     public double willingness(NodeView node, long nowMs) {
         Standing standing = standing(node);
-        if (nowMs < standing.distrustedUntilMs) {
+        if (standing.byAll.holds(nowMs)) {
             return 0;
         }
         if (standing.rampSinceMs == Long.MIN_VALUE) {
@@ -98,8 +143,10 @@ public final class Standings {
     /** Sets what placement looks at. */
     public void tick(Collection<NodeView> nodes, long nowMs) {
         for (NodeView node : nodes) {
-            node.considered(willingness(node, nowMs));
-            if (nowMs >= standing(node).noPlaceUntilMs) {
+            Standing standing = standing(node);
+            standing.byTenants.values().removeIf(distrust -> !distrust.isRemembered(nowMs));
+            node.considered(willingness(node, nowMs), standing.distrustingTenants(nowMs));
+            if (nowMs >= standing.noPlaceUntilMs) {
                 node.mayHavePlace();
             }
         }

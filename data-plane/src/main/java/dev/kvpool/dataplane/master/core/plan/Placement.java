@@ -34,10 +34,16 @@ public final class Placement<C extends Placement.Candidate> {
         double willingness();
     }
 
-    /** Whether a new object of this size, of whose request it is, has a place, and a directory slot. */
+    /** What candidates are for objects of whose request it is. */
     @FunctionalInterface
-    public interface Room<C> {
+    public interface Room<C extends Candidate> {
+        /** Whether a new object of this size has a place, and a directory slot. */
         boolean isOn(C candidate, long extentBytes);
+
+        /** The part of new objects, 0 to 1, that the candidate should be considered for. */
+        default double willingness(C candidate) {
+            return candidate.willingness();
+        }
     }
 
     private final List<C> candidates;
@@ -134,6 +140,7 @@ public final class Placement<C extends Placement.Candidate> {
 
     /** Among some of the candidates, for one object. */
     private static final class Choice<C extends Candidate> {
+        private final Room<C> room;
         private final List<C> willing = new ArrayList<>();
         private final List<C> others = new ArrayList<>();
         private final List<C> anywhere = new ArrayList<>();
@@ -141,10 +148,11 @@ public final class Placement<C extends Placement.Candidate> {
         private final RandomGenerator random;
 
         Choice(List<C> among, Room<C> room, long extentBytes, int replicas, List<C> preferred, RandomGenerator random) {
+            this.room = room;
             this.random = random;
             for (C candidate : preferred) {
                 boolean waits = replicas > 1 && candidate.awaitsZone();
-                boolean takes = room.isOn(candidate, extentBytes) && candidate.willingness() > 0;
+                boolean takes = room.isOn(candidate, extentBytes) && room.willingness(candidate) > 0;
                 if (takes && !waits && chosen.size() < replicas) {
                     chosen.add(candidate);
                 }
@@ -162,7 +170,7 @@ public final class Placement<C extends Placement.Candidate> {
         }
 
         private void consider(C candidate) {
-            double willingness = candidate.willingness();
+            double willingness = room.willingness(candidate);
             if (willingness >= 1 || random.nextDouble() < willingness) {
                 willing.add(candidate);
             } else {

@@ -111,6 +111,19 @@ final class GrantRequests {
             long nowMs,
             long deadlineMs) {}
 
+    /** For objects of one tenant. */
+    private record RoomOf(Tenant tenant) implements Placement.Room<NodeView> {
+        @Override
+        public boolean isOn(NodeView node, long extentBytes) {
+            return node.hasRoom(tenant, extentBytes);
+        }
+
+        @Override
+        public double willingness(NodeView node) {
+            return node.willingness(tenant);
+        }
+    }
+
     GrantReply grant(Asker asker, GrantRequest request, long nowMs) {
         long grantedMs = Math.min(request.deadlineMs(), Bounds.GRANT_MS_MAX);
         int replicas = request.replicas() == 0 ? rules.replicas() : request.replicas();
@@ -121,7 +134,7 @@ final class GrantRequests {
                 request.replace(),
                 new Placement<>(
                         members.takers(asker.tenant()),
-                        (node, bytes) -> node.hasRoom(asker.tenant(), bytes),
+                        new RoomOf(asker.tenant()),
                         NodeName.list(request.preferredNodes()),
                         random),
                 largestExtent(),

@@ -146,7 +146,7 @@ public final class PublishRequests {
                     && put.incarnations().contains(node.peer().incarnation());
             boolean hadRoom = node.stats() == null || node.stats().largestFreeBytes() >= grant.extentBytes;
             if (!committed && hadRoom) {
-                standings.transferFailed(node, nowMs);
+                standings.writeFailed(node, Tenant.of(grant.key), nowMs);
             }
         }
     }

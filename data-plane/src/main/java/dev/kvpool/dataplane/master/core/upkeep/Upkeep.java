@@ -84,7 +84,7 @@ public final class Upkeep {
         activation = new Activation(orders.register(), membership, commands, outbox);
         enrolling = new Enrolling(rules, leadership, view, orders, settlement);
         objectLeases = new ObjectLeases(rules, membership, orders.members(), orders.register());
-        standings = new Standings(counters);
+        standings = new Standings(clients, counters);
         copies = new Copies(rules, view.index(), commands, standings, counters);
         tombstoneWriter = new TombstoneWriter(view, orders, copies);
         tasks = new CopyTasks(view, orders, copies, clients, counters);
