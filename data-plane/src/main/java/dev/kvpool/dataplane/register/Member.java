@@ -2,11 +2,13 @@
 package dev.kvpool.dataplane.register;
 
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 
 /**
  * A node that may hold objects of the pool.
  *
  * @param isTransient it lives in the process of an engine, and nobody configured it
+ * @param tenant whose objects alone a transient one may hold; of others {@link Tenant#DEFAULT}
  * @param behindSince what the node holds with a lower id may have been removed, replaced or evicted while it was away; {@link
  *     ObjectId#NONE} when it has missed nothing
  * @param missesFrom what has this id, or a higher one, may have replaced something that the node holds. That is where {@code
@@ -19,6 +21,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
  */
 public record Member(
         boolean isTransient,
+        Tenant tenant,
         ObjectId behindSince,
         ObjectId missesFrom,
         boolean holdsNewer,
@@ -27,8 +30,12 @@ public record Member(
     static final long NO_WITNESS = 0;
     static final long NO_SSD = 0;
 
-    static Member inSync(boolean isTransient) {
-        return new Member(isTransient, ObjectId.NONE, ObjectId.NONE, false, NO_WITNESS, NO_SSD);
+    static Member storageNode() {
+        return new Member(false, Tenant.DEFAULT, ObjectId.NONE, ObjectId.NONE, false, NO_WITNESS, NO_SSD);
+    }
+
+    static Member engine(Tenant tenant) {
+        return new Member(true, tenant, ObjectId.NONE, ObjectId.NONE, false, NO_WITNESS, NO_SSD);
     }
 
     public boolean isBehind() {
@@ -40,13 +47,13 @@ public record Member(
     }
 
     Member witness(long memory) {
-        return new Member(isTransient, behindSince, missesFrom, holdsNewer, memory, failedSsd);
+        return new Member(isTransient, tenant, behindSince, missesFrom, holdsNewer, memory, failedSsd);
     }
 
     /** It misses something from now on. One that has missed something before, and was back meanwhile, may hold what came until now. */
     Member away(ObjectId since) {
         return since.isNewerThan(behindSince)
-                ? new Member(isTransient, since, isBehind() ? missesFrom : since, false, NO_WITNESS, failedSsd)
+                ? new Member(isTransient, tenant, since, isBehind() ? missesFrom : since, false, NO_WITNESS, failedSsd)
                 : witness(NO_WITNESS);
     }
 
@@ -57,19 +64,21 @@ public record Member(
 
     /** It is behind, and takes puts. */
     Member holdingNewer() {
-        return isBehind() ? new Member(isTransient, behindSince, missesFrom, true, witnessMemory, failedSsd) : this;
+        return isBehind()
+                ? new Member(isTransient, tenant, behindSince, missesFrom, true, witnessMemory, failedSsd)
+                : this;
     }
 
     /** As it was written down. */
     Member behind(ObjectId since, ObjectId from, boolean newer) {
-        return new Member(isTransient, since, from, newer, witnessMemory, failedSsd);
+        return new Member(isTransient, tenant, since, from, newer, witnessMemory, failedSsd);
     }
 
     Member caughtUp() {
-        return new Member(isTransient, ObjectId.NONE, ObjectId.NONE, false, witnessMemory, failedSsd);
+        return new Member(isTransient, tenant, ObjectId.NONE, ObjectId.NONE, false, witnessMemory, failedSsd);
     }
 
     Member withFailedSsd(long number) {
-        return new Member(isTransient, behindSince, missesFrom, holdsNewer, witnessMemory, number);
+        return new Member(isTransient, tenant, behindSince, missesFrom, holdsNewer, witnessMemory, number);
     }
 }

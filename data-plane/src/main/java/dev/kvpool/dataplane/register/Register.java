@@ -3,8 +3,10 @@ package dev.kvpool.dataplane.register;
 
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -149,8 +151,15 @@ public record Register(
     }
 
     /** Nodes that may hold objects from now on, and have missed nothing, since they hold none yet. */
-    public Register enrolled(Collection<String> ids, boolean areTransient) {
-        return changed(ids, member -> member == null ? Member.inSync(areTransient) : member);
+    public Register enrolled(Collection<String> ids) {
+        return changed(ids, member -> member == null ? Member.storageNode() : member);
+    }
+
+    /** The same of engines, which lend memory as long as they live, by the tenants whose they are. */
+    public Register lent(Map<String, Tenant> engines) {
+        SortedMap<String, Member> next = new TreeMap<>(members);
+        engines.forEach((id, tenant) -> next.putIfAbsent(id, Member.engine(tenant)));
+        return with(next);
     }
 
     /** What these nodes hold counts no more: they have gone for good, or come back with nothing. */
@@ -208,6 +217,10 @@ public record Register(
         for (String id : ids) {
             next.compute(id, (same, member) -> change.apply(member));
         }
+        return with(next);
+    }
+
+    private Register with(SortedMap<String, Member> next) {
         return next.equals(members) ? this : new Register(revision, open, purgeId, active, objectLeaseMs, next, drains);
     }
 

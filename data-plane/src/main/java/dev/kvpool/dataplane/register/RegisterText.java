@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.register;
 
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
@@ -21,14 +22,14 @@ import java.util.regex.Pattern;
  * active 1.1
  * lease 5000
  * members demo-storage- 0 1 2
- * transient engine- 5f21
+ * lent default engine- 5f21
  * behind 4.17 demo-storage- 2
  * witness demo-storage-0 8c1f
  * ssd demo-storage-1 5a17
  * end
  * </pre>
  *
- * {@code behind 4.17/3.5+}: what it holds below 4.17 may be old, it misses what was put from 3.5 on, and may hold some of it. {@code ssd}: the one of this number failed.
+ * {@code lent default}: an engine of that tenant is there as long as its process. {@code behind 4.17/3.5+}: what it holds below 4.17 may be old, it misses what was put from 3.5 on, and may hold some of it. {@code ssd}: the one of this number failed.
  */
 public final class RegisterText {
     /** Annotations of one object end at 256 KiB, keys included. */
@@ -76,7 +77,7 @@ public final class RegisterText {
         SortedMap<String, Set<String>> members = new TreeMap<>();
         SortedMap<String, Set<String>> behind = new TreeMap<>();
         register.members().forEach((id, member) -> {
-            add(members, member.isTransient() ? "transient" : "members", id);
+            add(members, member.isTransient() ? "lent " + member.tenant().name() : "members", id);
             if (member.isBehind()) {
                 add(behind, "behind " + absence(member), id);
             }
@@ -206,8 +207,11 @@ public final class RegisterText {
                     boolean fits = objectLeaseMs > 0 && objectLeaseMs <= Register.OBJECT_LEASE_MS_MAX;
                     require(fits, "an object lease that is none");
                 }
-                case "members" -> nodes(words, 1, id -> enrol(id, false));
-                case "transient" -> nodes(words, 1, id -> enrol(id, true));
+                case "members" -> nodes(words, 1, id -> enrol(id, Member.storageNode()));
+                case "lent" -> {
+                    Tenant tenant = Tenant.of(word(words, 1, words.length));
+                    nodes(words, 2, id -> enrol(id, Member.engine(tenant)));
+                }
                 case "behind" -> {
                     String word = word(words, 1, words.length);
                     boolean newer = word.endsWith("+");
@@ -241,9 +245,9 @@ public final class RegisterText {
             }
         }
 
-        private void enrol(String id, boolean isTransient) throws RegisterException {
+        private void enrol(String id, Member member) throws RegisterException {
             require(members.size() < MEMBERS_MAX, "more than " + MEMBERS_MAX + " members");
-            members.put(id, Member.inSync(isTransient));
+            members.put(id, member);
         }
 
         private Member member(String id) throws RegisterException {

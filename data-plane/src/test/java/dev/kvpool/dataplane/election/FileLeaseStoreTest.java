@@ -33,7 +33,7 @@ class FileLeaseStoreTest {
 
         LeaseRecord first = new LeaseRecord("a_1", 5, TIME, TIME, 7);
         Stored created = store.create(first).orElseThrow();
-        Register register = Register.NONE.enrolled(Set.of("node-0"), false).as(3);
+        Register register = Register.NONE.enrolled(Set.of("node-0")).as(3);
         LeaseRecord second = new LeaseRecord("", 1, TIME, TIME.plusSeconds(1), 7, register);
         assertThat(store.update(second, created.version())).isPresent();
 

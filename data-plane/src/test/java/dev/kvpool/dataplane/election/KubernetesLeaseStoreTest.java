@@ -66,8 +66,7 @@ class KubernetesLeaseStoreTest {
         madeByTheOperator(name);
         try (KubernetesLeaseStore store = store(name);
                 KubernetesClient client = client()) {
-            Register register =
-                    Register.NONE.enrolled(Set.of("demo-storage-0"), false).as(1);
+            Register register = Register.NONE.enrolled(Set.of("demo-storage-0")).as(1);
             Stored made = store.read().orElseThrow();
             assertThat(made.lease().register()).isEqualTo(Register.NONE);
 

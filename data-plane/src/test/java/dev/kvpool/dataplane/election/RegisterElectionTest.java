@@ -11,8 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** The register goes with the Lease: carried by everybody, changed by the leader alone. */
 class RegisterElectionTest extends ElectionScene {
-    private static final Register ONE =
-            Register.NONE.enrolled(Set.of("a", "b"), false).as(1);
+    private static final Register ONE = Register.NONE.enrolled(Set.of("a", "b")).as(1);
     private static final Register TWO =
             ONE.away(Set.of("b"), new ObjectId(1, 5)).as(2);
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -17,7 +18,7 @@ class RegisterTest {
     private static final ObjectId EARLY = new ObjectId(3, 10);
     private static final ObjectId LATE = new ObjectId(4, 1);
     private static final Register POOL =
-            Register.NONE.enrolled(Set.of("a", "b", "c"), false).witnessed("a", 11);
+            Register.NONE.enrolled(Set.of("a", "b", "c")).witnessed("a", 11);
 
     @Test
     void aNodeThatIsAwayAgainIsBehindInAllThatItCouldHaveGotMeanwhile() {
@@ -65,7 +66,7 @@ class RegisterTest {
 
     @Test
     void whatChangesNothingIsTheSame() {
-        assertThat(POOL.enrolled(Set.of("a"), true)).isSameAs(POOL);
+        assertThat(POOL.lent(Map.of("a", Tenant.DEFAULT))).isSameAs(POOL);
         assertThat(POOL.caughtUp(Set.of("a"))).isSameAs(POOL);
         assertThat(POOL.dropped(Set.of("x"))).isSameAs(POOL);
         assertThat(POOL.drainOver("a")).isSameAs(POOL);
@@ -85,7 +86,7 @@ class RegisterTest {
                 ObjectId now = new ObjectId(1, step);
                 switch (random.nextInt(6)) {
                     case 0 -> {
-                        register = register.enrolled(List.of(id), false);
+                        register = register.enrolled(List.of(id));
                         members.add(id);
                     }
                     case 1 -> {

@@ -7,9 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvpool.dataplane.fuzz.FuzzRuns;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,8 +19,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class RegisterTextTest {
     private static final Register FULL = Register.NONE
-            .enrolled(Set.of("demo-storage-0", "demo-storage-1", "demo-storage-2", "odd-", "x"), false)
-            .enrolled(Set.of("engine-5f21"), true)
+            .enrolled(Set.of("demo-storage-0", "demo-storage-1", "demo-storage-2", "odd-", "x"))
+            .lent(Map.of("engine-5f21", Tenant.DEFAULT))
+            .lent(Map.of("engine-7", Tenant.of("chat"), "e", Tenant.of("chat")))
             .purged(new ObjectId(3, -1))
             .raised(new ActiveVersions(1, 2))
             .leased(30_000)
@@ -39,9 +42,11 @@ class RegisterTextTest {
                         purge 3.18446744073709551615
                         active 1.2
                         lease 30000
+                        lent chat = e
+                        lent chat engine- 7
+                        lent default engine- 5f21
                         members = odd- x
                         members demo-storage- 0 1 2
-                        transient engine- 5f21
                         behind 4.17 demo-storage- 2
                         behind 4.17+ engine- 5f21
                         behind 4.17/3.5 demo-storage- 1
@@ -65,7 +70,7 @@ class RegisterTextTest {
         for (int i = 0; i < 1000; i++) {
             // Alike in nothing, and as long as the names of pods get: nothing is shared.
             String id = Integer.toHexString(i * 7919) + "-a-pool-with-a-very-long-name-in-a-zone-" + i + "-storage";
-            register = register.enrolled(Set.of(id), false).away(Set.of(id), new ObjectId(2_000_000, -i));
+            register = register.enrolled(Set.of(id)).away(Set.of(id), new ObjectId(2_000_000, -i));
         }
 
         String text = RegisterText.write(register);
@@ -78,7 +83,7 @@ class RegisterTextTest {
     void aThousandNodesThatAreThereTakeLittle() {
         Register register = Register.NONE;
         for (int i = 0; i < 1000; i++) {
-            register = register.enrolled(Set.of("demo-storage-" + i), false);
+            register = register.enrolled(Set.of("demo-storage-" + i));
         }
 
         assertThat(RegisterText.write(register).length()).isLessThan(4096);

@@ -119,7 +119,11 @@ class DeparturesTest {
         core.drain();
         assertThat(says(4, Departure.LEFT, LEADER)).isEmpty();
         core.leaseSeen(
-                1, Register.NONE.enrolled(Set.of("stranger", "a", "b"), true).as(1), nowMs);
+                1,
+                Register.NONE
+                        .lent(Map.of("stranger", Tenant.DEFAULT, "a", Tenant.DEFAULT, "b", Tenant.DEFAULT))
+                        .as(1),
+                nowMs);
         assertThat(says(4, Departure.LEFT, LEADER)).containsExactly(new Action.LookAtLease());
         assertThat(crashed(3, LEADER)).isEmpty();
         assertThat(crashed(1, LEADER)).isEmpty();
@@ -130,7 +134,12 @@ class DeparturesTest {
     @Test
     void enginesOfTenantsEndNoLeader() {
         core.expectNodes(Map.of(), nowMs);
-        core.leaseSeen(1, Register.NONE.enrolled(Set.of("x", "y"), true).as(1), nowMs);
+        core.leaseSeen(
+                1,
+                Register.NONE
+                        .lent(Map.of("x", Tenant.DEFAULT, "y", Tenant.DEFAULT))
+                        .as(1),
+                nowMs);
         Optional<Tenant> tenant = Optional.of(Tenant.of("greedy"));
         core.nodeConnected(5, new NodePeer("x", 5, "0.1.0", false, tenant), nowMs);
         core.nodeConnected(6, new NodePeer("y", 6, "0.1.0", false, tenant), nowMs);

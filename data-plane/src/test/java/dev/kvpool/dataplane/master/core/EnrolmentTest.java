@@ -239,13 +239,13 @@ class EnrolmentTest {
 
     /** One of many storage nodes with long names, in which engines have so many characters left. */
     private static Register withRoomForEngines(int chars) {
-        Register register = Register.NONE.enrolled(Set.of("a"), false).as(1);
+        Register register = Register.NONE.enrolled(Set.of("a")).as(1);
         int left = RegisterText.CHARS_FOR_ENGINES
                 - chars
                 - RegisterText.write(register).length();
         for (int i = 1000; left > 0; i++) {
             int length = Math.min(250, left - 1);
-            register = register.enrolled(Set.of("x".repeat(Math.max(1, length - 4)) + i), false);
+            register = register.enrolled(Set.of("x".repeat(Math.max(1, length - 4)) + i));
             left = RegisterText.CHARS_FOR_ENGINES
                     - chars
                     - RegisterText.write(register).length();

@@ -110,4 +110,24 @@ class SquattedNamesTest {
         assertThat(status("e").isTransient()).isTrue();
         assertThat(core.nodeConnected(1L << 41, other, pool.world.nowMs())).isPresent();
     }
+
+    /** The register says whose an engine is that this leader has not met. */
+    @Test
+    void anEngineThatIsToComeConcernsItsOwnTenantAlone() {
+        Tenant a = Tenant.of("a");
+        engine("e");
+        pool.leading(1);
+        pool.world.run(1_000);
+        assertThat(pool.world.register().members().get("e").tenant()).isEqualTo(B);
+        pool.crash("e");
+        ModelMaster next = pool.master();
+        pool.lead(next, 2).talkTo(next);
+        pool.world.run(1_000);
+
+        assertThat(pool.as(B).find("x").status()).isEqualTo(Status.UNAVAILABLE);
+        assertThat(pool.as(a).find("x").status()).isEqualTo(Status.NOT_FOUND);
+        NodePeer other = new NodePeer("e", 9, "0.1.0", true, Optional.of(a));
+        assertThat(next.core().nodeConnected(1L << 40, other, pool.world.nowMs()))
+                .hasValueSatisfying(it -> assertThat(it.message()).contains("another tenant's engine"));
+    }
 }

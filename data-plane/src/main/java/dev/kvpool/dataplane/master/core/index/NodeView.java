@@ -254,7 +254,12 @@ public final class NodeView implements Placement.Candidate {
 
     /** Whether objects of a tenant may lie there. Memory of an engine shows all it holds to that engine's process. */
     public boolean mayHoldOf(Tenant tenant) {
-        return !isTransient || peer.tenant().orElse(Tenant.DEFAULT).equals(tenant);
+        return !isTransient || lender().equals(tenant);
+    }
+
+    /** Of an engine, whose objects alone it may hold. */
+    public Tenant lender() {
+        return peer.tenant().orElse(Tenant.DEFAULT);
     }
 
     /** Whether it may be told keys of all tenants, as witnesses of removals are. */
@@ -462,7 +467,7 @@ public final class NodeView implements Placement.Candidate {
         namedUntilMs = Math.max(namedUntilMs, untilMs);
     }
 
-    /** @param by tenants that it is not considered for at all */
+    /** For what part of new objects, and by which tenants not at all, it is considered. */
     public void considered(double part, Set<Tenant> by) {
         willingness = part;
         distrusting = by;

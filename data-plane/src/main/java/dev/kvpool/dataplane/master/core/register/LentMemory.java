@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.register.Member;
 import dev.kvpool.dataplane.register.RegisterText;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.RefusalCode;
@@ -65,10 +66,16 @@ public final class LentMemory {
             return Optional.empty();
         }
         NodeView known = membership.node(peer.id());
-        if (known != null && known.isTransient() && !known.peer().tenant().equals(peer.tenant())) {
+        Member member = register.wanted().members().get(peer.id());
+        boolean isKnownOther =
+                known != null && known.isTransient() && !known.peer().tenant().equals(peer.tenant());
+        boolean isOther = member != null
+                && member.isTransient()
+                && !member.tenant().equals(peer.tenant().orElse(Tenant.DEFAULT));
+        if (isKnownOther || isOther) {
             return refused("node id " + peer.id() + " is that of another tenant's engine; give the engine its own");
         }
-        if (known != null || register.wanted().isMember(peer.id())) {
+        if (known != null || member != null) {
             return Optional.empty();
         }
         String id = peer.id();
@@ -94,8 +101,8 @@ public final class LentMemory {
                 }
             }
         }
-        register.wanted().members().forEach((name, member) -> {
-            if (member.isTransient() && membership.node(name) == null) {
+        register.wanted().members().forEach((name, each) -> {
+            if (each.isTransient() && membership.node(name) == null) {
                 all.take(name);
             }
         });

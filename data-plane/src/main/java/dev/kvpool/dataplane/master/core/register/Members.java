@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -38,7 +39,7 @@ public final class Members {
     public void begin() {
         if (register.stored().isLost()) {
             beganWithout = true;
-            register.change(it -> it.enrolled(membership.expected(), false));
+            register.change(it -> it.enrolled(membership.expected()));
         }
         membership.all().forEach(failedSsds::note);
     }
@@ -79,7 +80,9 @@ public final class Members {
         }
         if (register.wanted().open() && !isMember(node)) {
             int charsMax = node.isTransient() ? RegisterText.CHARS_FOR_ENGINES : RegisterText.CHARS_MAX;
-            register.changeWithin(charsMax, it -> it.enrolled(Set.of(node.id), node.isTransient()));
+            register.changeWithin(
+                    charsMax,
+                    it -> node.isTransient() ? it.lent(Map.of(node.id, node.lender())) : it.enrolled(Set.of(node.id)));
         }
         if (failedSsds.isBack(node)) {
             if (node.replicaCount() == 0) {
@@ -153,6 +156,11 @@ public final class Members {
             }
         });
         return toCome;
+    }
+
+    /** Whether one of them may hold objects of this tenant. */
+    public boolean isTransientToCome(Tenant tenant) {
+        return transientsToCome().stream().anyMatch(id -> member(id).tenant().equals(tenant));
     }
 
     /** Whether this is the id of a storage node: one that is expected, or that the register has as one. */

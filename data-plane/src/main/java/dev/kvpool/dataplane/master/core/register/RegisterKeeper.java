@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core.register;
 
 import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.base.Outbox;
+import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.register.Member;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.register.RegisterText;
@@ -13,6 +14,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 
 /**
  * The pool's register as this master knows it, and as it wants it while it leads. One change is on its way to the Lease at a time; what
@@ -170,25 +172,30 @@ public final class RegisterKeeper {
     }
 
     /** Takes as many engines up as there is room for, those with short ids first: one with a long id does not keep others out. */
-    public void enrolEngines(Set<String> ids) {
-        changeWithin(RegisterText.CHARS_FOR_ENGINES, it -> it.enrolled(ids, true));
-        if (wanted.members().keySet().containsAll(ids)) {
+    public void enrolEngines(List<NodeView> engines) {
+        changeWithin(RegisterText.CHARS_FOR_ENGINES, it -> lent(it, engines));
+        if (engines.stream().allMatch(engine -> wanted.isMember(engine.id))) {
             return;
         }
-        List<String> shortFirst = new ArrayList<>(ids);
-        shortFirst.sort(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
+        List<NodeView> shortFirst = new ArrayList<>(engines);
+        shortFirst.sort(
+                Comparator.comparingInt((NodeView engine) -> engine.id.length()).thenComparing(engine -> engine.id));
         int tooMany = shortFirst.size();
         // The first one alone to begin with: mostly not even that has room.
         int enough = 0;
         for (int tried = 1; enough + 1 < tooMany; tried = (enough + tooMany) / 2) {
-            if (fits(wanted.enrolled(shortFirst.subList(0, tried), true), RegisterText.CHARS_FOR_ENGINES)) {
+            if (fits(lent(wanted, shortFirst.subList(0, tried)), RegisterText.CHARS_FOR_ENGINES)) {
                 enough = tried;
             } else {
                 tooMany = tried;
             }
         }
-        List<String> taken = shortFirst.subList(0, enough);
-        change(it -> it.enrolled(taken, true));
+        List<NodeView> taken = shortFirst.subList(0, enough);
+        change(it -> lent(it, taken));
+    }
+
+    private static Register lent(Register register, List<NodeView> engines) {
+        return register.lent(engines.stream().collect(Collectors.toMap(engine -> engine.id, NodeView::lender)));
     }
 
     /** Told once, when something is sure to hold; never when this term ends before. */

@@ -70,13 +70,17 @@ public final class Enrolling {
             register.change(it -> it.open(false));
         }
         Set<String> lasting = new TreeSet<>();
-        Set<String> transients = new TreeSet<>();
+        List<NodeView> transients = new ArrayList<>();
         for (NodeView node : membership.all()) {
             if (members.isMember(node)) {
                 continue;
             }
             if (node.usable()) {
-                (node.isTransient() ? transients : lasting).add(node.id);
+                if (node.isTransient()) {
+                    transients.add(node);
+                } else {
+                    lasting.add(node.id);
+                }
             } else if (isStranger(node) && nowMs >= leasedUntilMs(node)) {
                 empty(node, authority, nowMs);
             }
@@ -84,7 +88,7 @@ public final class Enrolling {
         // One by one: where there is no room for engines, storage nodes come, and there is room when others have gone.
         Set<String> gone = gone(nowMs);
         register.change(it -> it.dropped(gone));
-        register.change(it -> it.enrolled(lasting, false));
+        register.change(it -> it.enrolled(lasting));
         register.enrolEngines(transients);
     }
 

@@ -16,6 +16,7 @@ import dev.kvpool.dataplane.master.core.report.KeyStatus.Cause;
 import dev.kvpool.dataplane.master.core.report.KeyStatus.Holder;
 import dev.kvpool.dataplane.master.core.report.KeyStatus.State;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -69,7 +70,7 @@ public final class KeyReport {
     }
 
     private Cause causeOfAbsence(Key key) {
-        if (!members.transientsToCome().isEmpty()) {
+        if (members.isTransientToCome(Tenant.of(key))) {
             return Cause.UNHEARD;
         }
         return switch (removals.fateOf(key)) {

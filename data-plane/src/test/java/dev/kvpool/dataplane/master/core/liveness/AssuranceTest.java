@@ -38,7 +38,7 @@ class AssuranceTest {
             membership.connect(id.charAt(0), new NodePeer(id, 1, "0.1.0"), nowMs);
         }
         leadership.recover(new Authority(5, 55), nowMs + RENEW_MS);
-        register.begin(Register.NONE.enrolled(NODES, false).as(1));
+        register.begin(Register.NONE.enrolled(NODES).as(1));
         leadership.serve();
         assurance.renewed(nowMs + RENEW_MS, nowMs);
     }
@@ -115,7 +115,7 @@ class AssuranceTest {
 
     @Test
     void nobodyCountsWhileTheLeaseMayHoldAnotherRegister() {
-        register.change(it -> it.enrolled(Set.of("d"), false));
+        register.change(it -> it.enrolled(Set.of("d")));
         register.send();
         assertThat(isSureAfter(Bounds.SURE_MS - 1)).isTrue();
         answersOf("a", "b", "c");

@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.wire.Departure;
 import java.util.List;
 import java.util.Map;
@@ -34,8 +35,8 @@ class SilencesTest {
         core.leaseSeen(
                 1,
                 Register.NONE
-                        .enrolled(NODES, false)
-                        .enrolled(Set.of("engine"), true)
+                        .enrolled(NODES)
+                        .lent(Map.of("engine", Tenant.DEFAULT))
                         .as(1),
                 nowMs);
         List.of("a", "b", "c")
@@ -95,7 +96,7 @@ class SilencesTest {
         silent("a", 10_000);
         assertThat(silent("b", 10_000)).as("the leader may count the third").isEmpty();
 
-        core.leaseSeen(1, Register.NONE.enrolled(Set.of("a", "b"), false).as(2), nowMs);
+        core.leaseSeen(1, Register.NONE.enrolled(Set.of("a", "b")).as(2), nowMs);
         assertThat(silent("b", 10_000)).as("nothing was counted before").isEmpty();
         assertThat(silent("a", 10_000)).isPresent();
     }
