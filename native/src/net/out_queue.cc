@@ -90,10 +90,11 @@ void OutQueue::giveUp(uint64_t payload) {
     const uint64_t handedOver = item.sent + std::min(sealed, item.total() - item.sent);
     sealed -= handedOver - item.sent;
     if (!item.isPayload || item.payload != payload) continue;
-    if (item.filled || handedOver >= item.length) return;  // its memory is not read again
-    uncheck(item, handedOver);
-    item.filled = true;
-    item.unsent = item.unchecked = {};
+    if (!item.filled && handedOver < item.length) {
+      uncheck(item, handedOver);
+      item.filled = true;
+    }
+    item.unsent = item.unchecked = {};  // also where all is sealed: a cursor reads its table when it moves
     return;
   }
 }

@@ -37,8 +37,8 @@ class OutQueue {
   /// is dropped, until when `owner` is kept, too.
   void addPayload(uint64_t payload, const Pieces& memory, uint64_t length, std::optional<uint32_t> crc = {},
                   std::shared_ptr<const void> owner = {});
-  /// From now on its memory is read no more: what is missing of it is filled up, and what follows says that it was
-  /// given up. Nothing when all of it has gone.
+  /// From now on neither its memory nor its table of pieces is read: what is missing of it is filled up, and what
+  /// follows says that it was given up. Nothing when all of it has gone.
   void giveUp(uint64_t payload);
 
   /// Sends until the socket takes no more, or has got `budget` bytes; tells each payload that went out whole. Failed:

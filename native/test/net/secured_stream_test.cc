@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams with TLS between them, over sockets of the machine.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -225,6 +226,36 @@ TEST_F(SecuredStreamTest, OfAPayloadThatIsGivenUpWithoutTlsNoMoreIsReadAndWhatFo
   pair({}, {});
   dialer_.opened = listener_.opened = 1;  // not told of sockets that are adopted and not secured
   giveUpInTheMiddle();
+}
+
+TEST_F(SecuredStreamTest, OfAPayloadThatIsGivenUpWhenItIsSealedTheTableOfPiecesIsReadNoMore) {
+  pair(dialing(), listening());
+  ASSERT_TRUE(untilOpened());
+  constexpr size_t kPieces = 3;
+  constexpr size_t kPieceBytes = size_t{64} << 10;  // sealed together
+  std::vector<uint8_t> value(kPieces * kPieceBytes, 7);
+  void* const page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  const std::span<kv_piece> table(static_cast<kv_piece*>(page), kPieces);
+  for (size_t i = 0; i < kPieces; ++i)
+    table[i] = {value.data() + i * kPieceBytes, kPieceBytes};
+  listener_.expected.assign(value.size(), 1);
+  int added = 0;
+  // The listener takes nothing while the loop does not run.
+  for (; dialer_.stream->out().unsentPayloads() == 0; ++added) {
+    ASSERT_LT(added, 1000);
+    dialer_.stream->out().addFrame(frame(1));
+    dialer_.stream->out().addPayload(1, Pieces(std::span<const kv_piece>(table)), value.size());
+    for (int i = 0; i < 50; ++i)
+      dialer_.stream->flush();
+  }
+  dialer_.stream->givePayloadUp(1);
+  value.assign(value.size(), 9);  // its owner has it again, and its table is gone
+  ASSERT_EQ(::munmap(page, 4096), 0);
+
+  EXPECT_TRUE(until([&] { return listener_.payloads == added; }));
+  EXPECT_EQ(std::count(listener_.expected.begin(), listener_.expected.end(), 7), kPieces * kPieceBytes);
+  EXPECT_TRUE(until([&] { return dialer_.payloadsSent == added; }));
 }
 
 TEST_F(SecuredStreamTest, APayloadThatIsNotWantedAnyMoreIsReceivedAndDropped) {
