@@ -31,15 +31,17 @@ class NodeMetricsTest {
                 .contains("\nmooncake_ssd_write_ops_total 35.0\n")
                 .contains("\nmooncake_ssd_write_bytes_total 36.0\n")
                 .contains("\nmooncake_ssd_total_ops_total 72.0\n")
-                .contains("# TYPE kvpool_node_ascend_transfer_duration_seconds histogram\n"
-                        + "kvpool_node_ascend_transfer_duration_seconds_bucket{le=\"0.0001\"} 64\n"
-                        + "kvpool_node_ascend_transfer_duration_seconds_bucket{le=\"0.001\"} 129\n"
-                        + "kvpool_node_ascend_transfer_duration_seconds_bucket{le=\"0.01\"} 195\n"
-                        + "kvpool_node_ascend_transfer_duration_seconds_bucket{le=\"0.1\"} 262\n"
-                        + "kvpool_node_ascend_transfer_duration_seconds_bucket{le=\"1\"} 330\n"
-                        + "kvpool_node_ascend_transfer_duration_seconds_bucket{le=\"+Inf\"} 399\n"
-                        + "kvpool_node_ascend_transfer_duration_seconds_sum 0.048\n"
-                        + "kvpool_node_ascend_transfer_duration_seconds_count 399\n")
+                .contains("""
+                        # TYPE kvpool_node_ascend_transfer_duration_seconds histogram
+                        kvpool_node_ascend_transfer_duration_seconds_bucket{le="0.0001"} 64
+                        kvpool_node_ascend_transfer_duration_seconds_bucket{le="0.001"} 129
+                        kvpool_node_ascend_transfer_duration_seconds_bucket{le="0.01"} 195
+                        kvpool_node_ascend_transfer_duration_seconds_bucket{le="0.1"} 262
+                        kvpool_node_ascend_transfer_duration_seconds_bucket{le="1"} 330
+                        kvpool_node_ascend_transfer_duration_seconds_bucket{le="+Inf"} 399
+                        kvpool_node_ascend_transfer_duration_seconds_sum 0.048
+                        kvpool_node_ascend_transfer_duration_seconds_count 399
+                        """)
                 .contains("\nkvpool_node_ascend_connect_duration_seconds_bucket{le=\"0.0001\"} 70\n")
                 .contains("\nkvpool_node_ascend_connect_duration_seconds_sum 1.5\n")
                 .contains("\nkvpool_node_up 1.0\n")

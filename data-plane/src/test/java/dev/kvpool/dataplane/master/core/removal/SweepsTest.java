@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core.removal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Clients;
 import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.base.PendingReplies;
 import dev.kvpool.dataplane.master.core.base.PendingReply;
@@ -33,7 +34,7 @@ class SweepsTest {
     private final Index index = new Index(1, new Random(1));
     private final NodeView node = new NodeView("n");
     private final List<Long> visited = new ArrayList<>();
-    private final PendingReplies replies = new PendingReplies(new Outbox());
+    private final PendingReplies replies = new PendingReplies(new Outbox(), new Clients());
     private final Sweeps sweeps = new Sweeps(index, new Visitor());
     private PendingReply reply;
 
