@@ -262,6 +262,12 @@ public final class Bounds {
     /** Objects that removals of everything come to in one tick, all of them together, and how many there may be. */
     public static final int SWEPT_PER_TICK = 1024;
 
+    /**
+     * How many empty places of the table of keys count as one object that is come to. Were they as dear, a sweep that is repeated after it
+     * took too long would get no further than the places which the one before has emptied.
+     */
+    public static final int EMPTY_IS_SWEPT = 64;
+
     public static final int SWEEPS_MAX = 16;
 
     /** Objects of a purge that are forgotten in one tick. */

@@ -234,6 +234,11 @@ public final class Index {
             return next(objects, views::object);
         }
 
+        /** Goes on past at most so many places of the table that are empty; how many there were. */
+        public int skipEmpty(int most) {
+            return tour.skipEmpty(most);
+        }
+
         private <T> List<T> next(int objects, IntFunction<T> view) {
             List<T> part = new ArrayList<>();
             tour.goOn(objects, object -> {

@@ -140,12 +140,13 @@ public final class Sweeps {
 
     /** Comes to so many objects; true when there are no more. */
     private boolean goOn(Sweep sweep, int visits) {
-        int left = visits;
+        int left = visits * Bounds.EMPTY_IS_SWEPT;
         while (left > 0 && !sweep.parts.isDone()) {
-            List<StoredObject> objects = sweep.parts.nextObjects(1);
-            left -= objects.isEmpty() ? 1 : 0;
+            left -= sweep.parts.skipEmpty(left);
+            List<StoredObject> objects = left > 0 ? sweep.parts.nextObjects(1) : List.of();
+            left -= objects.isEmpty() ? Bounds.EMPTY_IS_SWEPT : 0;
             for (StoredObject object : objects) {
-                left -= sweep.meant.visits(object.key());
+                left -= sweep.meant.visits(object.key()) * Bounds.EMPTY_IS_SWEPT;
                 visit(object, sweep);
             }
         }
@@ -157,7 +158,7 @@ public final class Sweeps {
                 return true;
             }
             Key key = sweep.underWay.next();
-            left -= sweep.meant.visits(key);
+            left -= sweep.meant.visits(key) * Bounds.EMPTY_IS_SWEPT;
             if (sweep.meant.matches(key)) {
                 visitor.await(key, sweep);
             }

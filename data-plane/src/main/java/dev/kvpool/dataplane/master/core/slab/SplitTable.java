@@ -179,12 +179,30 @@ public abstract class SplitTable {
                     visitor.accept(record);
                     made++;
                 }
-                bucket++;
-                if (bucket >= table.buckets) {
-                    end();
-                }
+                toNext();
             }
             return made;
+        }
+
+        /**
+         * Goes on past empty buckets alone, at most so many: the table may have many more of them than records.
+         *
+         * @return how many there were
+         */
+        public int skipEmpty(int most) {
+            int skipped = 0;
+            while (skipped < most && !ended && table.head(bucket) == Slabs.NONE) {
+                skipped++;
+                toNext();
+            }
+            return skipped;
+        }
+
+        private void toNext() {
+            bucket++;
+            if (bucket >= table.buckets) {
+                end();
+            }
         }
 
         public boolean isDone() {

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core.removal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.base.Clients;
 import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.base.PendingReplies;
@@ -37,12 +38,16 @@ class SweepsTest {
     private final PendingReplies replies = new PendingReplies(new Outbox(), new Clients());
     private final Sweeps sweeps = new Sweeps(index, new Visitor());
     private PendingReply reply;
+    private boolean removing;
 
-    /** Removes nothing. */
+    /** Removes nothing unless it is told to. */
     private final class Visitor implements Sweeps.Visitor {
         @Override
         public void visit(StoredObject object, Sweeps.Sweep sweep, long nowMs) {
             visited.add(object.id().counter());
+            if (removing) {
+                index.doom(object, Cause.REMOVED);
+            }
         }
 
         @Override
@@ -98,6 +103,22 @@ class SweepsTest {
         Set<Long> once = new HashSet<>(visited);
         assertThat(once).hasSize(OBJECTS);
         assertThat(visited).hasSize(OBJECTS);
+    }
+
+    @Test
+    void oneThatTakesTooLongEndsWhenItIsRepeated() {
+        removing = true;
+        int requests = 0;
+        do {
+            begin();
+            sweeps.tick(1);
+            if (!reply.isOver()) {
+                replies.expire(Long.MAX_VALUE);
+                sweeps.tick(2);
+            }
+            requests++;
+        } while (index.publishedCount() > 0 && requests < OBJECTS);
+        assertThat(requests).isLessThanOrEqualTo(OBJECTS / Bounds.SWEPT_PER_TICK + 1);
     }
 
     @Test
