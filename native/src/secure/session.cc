@@ -251,8 +251,9 @@ std::string Session::explained() {
     case SSL_R_UNEXPECTED_MESSAGE:
     case SSL_R_BAD_RECORD_TYPE:
       if (leaving_) return "sent other bytes before it had left TLS: " + text;
-      if (state_ != State::Handshaking) return "sent what is no TLS: " + text;
-      peerIsPlain_ = true;
+      // OpenSSL looks at the head of a record before it takes more: this was the first.
+      peerIsPlain_ = state_ == State::Handshaking && handshakeBytes_ <= SSL3_RT_HEADER_LENGTH;
+      if (!peerIsPlain_) return "sent what is no TLS: " + text;
       return "does not speak TLS, or has it off; both ends need a certificate " + kCertificateSettings +
              ", and masters and nodes --tls";
     case SSL_R_UNSUPPORTED_PROTOCOL:

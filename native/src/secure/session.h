@@ -57,7 +57,7 @@ class Session {
   [[nodiscard]] State state() const { return state_; }
   /// Why it is Refused: about the peer, for people, with what to do.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
-  /// It is Refused, as the peer answered with no TLS.
+  /// It is Refused, as the first that the peer sent was no TLS. Nothing shows that this was the peer.
   [[nodiscard]] bool peerIsPlain() const { return peerIsPlain_; }
   /// Once it was Authenticated or Raw.
   [[nodiscard]] const Principal& peer() const { return peer_; }

@@ -233,8 +233,11 @@ TEST_F(TlsPoolTest, APermissiveNodeCopiesFromOneThatHasTlsOff) {
   NodeHandle permissive;
   NodeHandle off;
   putToNodeAndToOneWithTlsOff(KV_TLS_PERMISSIVE, &permissive, &off);
+  testing::internal::CaptureStderr();
   master_.in([](MasterServer& server) { server.model().spreadAll(); });
   EXPECT_TRUE(eventually([&] { return statsOf(permissive.get()).objects == kObjects; }));
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find(" has TLS off: copies from it are neither encrypted nor authenticated"), std::string::npos) << log;
   EXPECT_TRUE(eventually([&] { return statsOf(off.get()).objects == kObjects; }));
 }
 
@@ -243,9 +246,12 @@ TEST_F(TlsPoolTest, ANodeThatRequiresTlsDoesNotCopyFromOneThatHasItOff) {
   NodeHandle off;
   putToNodeAndToOneWithTlsOff(KV_TLS_REQUIRED, &required, &off);
   ASSERT_EQ(statsOf(off.get()).objects, kObjects) << "plain writers get no further";
+  const kv_node_stats before = statsOf(required.get());
   master_.in([](MasterServer& server) { server.model().spreadAll(); });
-  EXPECT_TRUE(eventually([&] { return statsOf(required.get()).tls_handshake_failures >= kObjects; }));
+  EXPECT_TRUE(eventually(
+      [&] { return statsOf(required.get()).tls_handshake_failures >= before.tls_handshake_failures + kObjects; }));
   EXPECT_EQ(statsOf(required.get()).objects, 0U);
+  EXPECT_EQ(statsOf(required.get()).tls_plain_refusals, before.tls_plain_refusals) << "it was not dialled";
 }
 
 TEST_F(TlsPoolTest, AnEngineIsTakenForTheMemoryThatItLendsAndForNoStorageNode) {

@@ -319,9 +319,26 @@ TEST_F(SessionTest, WhatIsNoTlsIsNamed) {
   give(*dialer_, Bytes(plain.begin(), plain.end()));
   EXPECT_EQ(dialer_->state(), State::Refused);
   EXPECT_NE(dialer_->refusal().find("does not speak TLS, or has it off"), std::string::npos) << dialer_->refusal();
+  EXPECT_TRUE(dialer_->peerIsPlain());
   give(*listener_, Bytes(100, 0));
   EXPECT_EQ(listener_->state(), State::Refused);
   EXPECT_NE(listener_->refusal().find("does not speak TLS"), std::string::npos) << listener_->refusal();
+}
+
+TEST_F(SessionTest, APeerThatHasBegunTlsIsNotPlainWhateverFollows) {
+  const std::string plain = "HTTP/1.1 400 Bad Request\r\n\r\n";
+  for (const bool isServerHello : {true, false}) {
+    pair();
+    give(*listener_, take(*dialer_));
+    Bytes said = take(*listener_);
+    said.resize(5 + (size_t{said[3]} << 8 | said[4]));  // its first record
+    if (!isServerHello) said = {20, 3, 3, 0, 1, 1};     // a change of the cipher, which is skipped
+    said.insert(said.end(), plain.begin(), plain.end());
+    give(*dialer_, said);
+    EXPECT_EQ(dialer_->state(), State::Refused);
+    EXPECT_FALSE(dialer_->peerIsPlain()) << dialer_->refusal();
+    EXPECT_NE(dialer_->refusal().find("sent what is no TLS"), std::string::npos) << dialer_->refusal();
+  }
 }
 
 TEST_F(SessionTest, AnOlderTlsAndOneWithoutACertificateAreRefused) {

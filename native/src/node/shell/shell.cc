@@ -265,10 +265,13 @@ void Shell::unopened(const Unopened& opens, const net::Stream::Ending& ending) {
     // On the way from Off to Permissive a node that has TLS already is to take what another has that has not.
     Source& source = sources_.at(opens.number);
     source.plain = true;
+    // Anyone on the way can make it look so.
+    log(LogLevel::Warning,
+        "source " + opens.peer + " has TLS off: copies from it are neither encrypted nor authenticated");
     return sourceDialer_.dial(opens.number, source.address, nowMs_);
   }
   ++tls_.failures;
-  if (ending.how == net::Stream::Ending::How::Unauthenticated && ending.plain) ++tls_.plainRefusals;
+  if (opens.kind == Unopened::Kind::Client && ending.plain) ++tls_.plainRefusals;
   if (opens.kind == Unopened::Kind::Master) {
     using How = net::Stream::Ending::How;
     const bool isFromThere = ending.how == How::Closed || ending.how == How::Lost || ending.byPeer;
