@@ -62,13 +62,12 @@
 //   or after that, or on a thread without a context: FAILED (503900).
 // - An asynchronous transfer of an engine with a buffer pool: UNSUPPORTED (103905). One that failed: GetTransferStatus
 //   returns the status of the transfer, with FAILED, or with TIMEOUT for 103901.
-// - Descriptions of memory name a device by the driver's number, which aclrtGetLogicDevIdByUserDevId tells; attributes
-// of
-//   batches by ACL's number. Copies of memory of another device than that of the context, and access of one: 107000.
+// - Descriptions of memory name a device by the driver's number, which aclrtGetLogicDevIdByUserDevId tells;
+//   attributes of batches by ACL's number. Copies of memory of another device than that of the context, and access of
+//   one: 107000.
 // - A device that is not visible: 107000. Every ACL function that takes memory or a stream needs a context.
-// - Alignment: by HCCS the address of device memory to 2 MiB; by fabric address and size of host memory to 1 GiB, and
-// it
-//   must have been mapped (aclrtMapMem or MallocMem). An engine with a buffer pool and fabric: PARAM_INVALID.
+// - Alignment: by HCCS the address of device memory to 2 MiB; by fabric address and size of host memory to 1 GiB,
+//   and it must have been mapped (aclrtMapMem or MallocMem). An engine with a buffer pool and fabric: PARAM_INVALID.
 // - Physical memory is not freed, and addresses are not released, while they are mapped: 107000.
 // - The pages of aclrtMallocHost are taken by the policy of memory of the calling thread (fake_ascend_numa).
 // - A set without copies in batches and without the driver's numbers (cann-8.3): from which version on CANN has them is
