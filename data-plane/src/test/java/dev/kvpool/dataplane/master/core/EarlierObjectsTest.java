@@ -4,8 +4,11 @@ package dev.kvpool.dataplane.master.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** An object that an earlier leader's put left on a node that was away, which comes back while a newer one of its key is removed. */
@@ -76,6 +79,25 @@ class EarlierObjectsTest {
 
         assertThat(pool.reply(removal, RemoveReply.class).results()).containsExactly(Status.UNAVAILABLE);
         assertThat(pool.find("k").payloadLength()).isEqualTo(200);
+    }
+
+    @Test
+    void aPutThatItsWriterLeftBehindIsNotPublishedWhileTheRemovalWaits() {
+        Scenario pool = copyingWhatReplaced();
+        GrantReply put = pool.grant("k", 300, 30_000, true);
+        List<Long> written = pool.write(put, "k", 300);
+        pool.disconnect();
+        pool.talkTo(pool.talkedTo());
+        long removal = pool.beginRemoval("k", true);
+
+        ObjectId id = put.grants().getFirst().objectId();
+        assertThat(pool.published(pool.publish(id, "k", written))).isEqualTo(Status.STALE_EPOCH);
+        pool.node("b").hold(false);
+        pool.world.run(1_000);
+
+        assertThat(pool.reply(removal, RemoveReply.class).results()).containsExactly(Status.OK);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node("c").directory()).noneMatch(record -> record.payloadLength() == 300);
     }
 
     @Test

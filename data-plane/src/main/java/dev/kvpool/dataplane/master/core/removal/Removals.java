@@ -121,7 +121,7 @@ public final class Removals {
                 && (force ? members.isAllInView() : members.unheard().isEmpty())) {
             return Status.NOT_FOUND;
         }
-        if (object != null && !remains && isWhollyInView(object)) {
+        if (object != null && !remains && grants.ofKey(key) == null && isWhollyInView(object)) {
             return Status.OK;
         }
         if (tombstoneWriter.isFull()) {
@@ -150,6 +150,7 @@ public final class Removals {
             });
         };
         ObjectId upTo = leadership.nextObjectId();
+        endGrantLeftBehind(key);
         if (object == null) {
             // An object that was evicted or superseded and is not freed yet must not be found by the next leader.
             writeTombstone(new Removal(key, null, upTo, whenDone));
@@ -224,7 +225,6 @@ public final class Removals {
     }
 
     private void writeTombstone(Removal removal, Consumer<TombstoneWriter.Outcome> whenDecided) {
-        endGrantLeftBehind(removal);
         tombstoneWriter.write(
                 removal.key,
                 removal.upTo,
@@ -258,12 +258,15 @@ public final class Removals {
         frees.giveUp(object, Cause.REMOVED, new Frees.Removal(whenDone));
     }
 
-    /** A writer whose grant nobody waits for any more must not publish an id that is about to be dead. */
-    private void endGrantLeftBehind(Removal removal) {
-        Grant grant = grants.ofKey(removal.key);
-        if (grant != null && !grant.id.isNewerThan(removal.upTo)) {
+    /**
+     * A writer whose grant nobody waits for any more must not publish what is about to be dead, nor in the time until it is: as what
+     * readers find it would not be told that it goes.
+     */
+    private void endGrantLeftBehind(Key key) {
+        Grant grant = grants.ofKey(key);
+        if (grant != null) {
             grants.end(grant);
-            settlement.giveUpLeftOver(grant.id, removal.key, nowMs);
+            settlement.giveUpLeftOver(grant.id, key, nowMs);
         }
     }
 

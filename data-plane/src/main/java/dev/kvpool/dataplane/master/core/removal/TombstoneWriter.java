@@ -131,12 +131,14 @@ public final class TombstoneWriter {
         return writing.size() >= Bounds.TOMBSTONE_WRITES_MAX;
     }
 
-    /** Nodes in view that hold, or may come to hold, an object of a key up to this id that is not published. */
+    /** Nodes in view that hold, or may come to hold, an object of a key up to this id. */
     Set<NodeView> holders(Key key, ObjectId upTo, long nowMs) {
         Set<NodeView> holders = new HashSet<>(lateWrites.nodesOf(key, nowMs));
-        for (ObjectId id : index.remains().of(key)) {
-            StoredObject object = id.isNewerThan(upTo) ? null : index.object(id, key);
-            if (object != null) {
+        List<StoredObject> objects = new ArrayList<>();
+        index.remains().of(key).forEach(id -> objects.add(index.object(id, key)));
+        objects.add(index.published(key)); // a node that was away may have brought it while the removal waited
+        for (StoredObject object : objects) {
+            if (object != null && !object.id().isNewerThan(upTo)) {
                 object.replicas().forEach(replica -> holders.add(replica.node()));
             }
         }
