@@ -58,6 +58,16 @@ Result<MemoryLocation> locateByFirst(const Acl& acl, const void* memory) {
   return location;
 }
 
+/// Where numbers of devices are not known, memory can only be of the one that there is.
+Status onlyDevice(const Acl& acl) {
+  uint32_t count = 0;
+  if (const AclError counted = acl.getDeviceCount(&count); counted != kAclOk)
+    return {KV_IO, acl.problem("aclrtGetDeviceCount", counted)};
+  if (count == 1) return {};
+  return {KV_INVALID_ARGUMENT, "CANN does not tell its number, so it may be of any of the " + std::to_string(count) +
+                                   " NPUs that this process sees: register it from a thread that uses the NPU"};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Npu>> Npu::open(const Acl& acl, const Settings& settings, const void* memory) {
@@ -81,7 +91,11 @@ Status Npu::useDevice(const void* memory) {
       if (!location.ok()) return location.status();
       if (location.value().type != Location::Device)
         return {KV_INVALID_ARGUMENT, "ACL does not know it as memory of one"};
-      device_ = acl_.deviceOf(location.value().id).value_or(0);
+      const std::optional<int32_t> device = acl_.deviceOf(location.value().id);
+      if (!device && !acl_.numberInMemory(0)) {  // with it, holds() compares
+        if (Status only = onlyDevice(acl_); !only.ok()) return only;
+      }
+      device_ = device.value_or(0);
     }
     if (Status opened = apart([&] { return openOwn(device_); }); !opened.ok()) return opened;
   }

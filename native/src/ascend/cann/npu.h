@@ -21,8 +21,8 @@ namespace kvpool::ascend {
 class Npu {
  public:
   /// That of this thread's context; where it has none that whose `memory` is, or the first one if that is nothing.
-  /// KV_IO says what ACL refused, KV_INVALID_ARGUMENT that it does not know the memory as one's. `acl` must outlive it;
-  /// the transfer timeout is for the copies of one call.
+  /// KV_IO says what ACL refused, KV_INVALID_ARGUMENT that it does not know the memory as one's, or not whose of many.
+  /// `acl` must outlive it; the transfer timeout is for the copies of one call.
   static Result<std::unique_ptr<Npu>> open(const Acl& acl, const Settings& settings, const void* memory = nullptr);
   ~Npu();
   Npu(const Npu&) = delete;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <functional>
 #include <optional>
 #include <thread>
@@ -149,6 +150,25 @@ TEST_F(NpuThroughAgent, OfTheSecondNpuIsCopiedByThatForAThreadThatUsesNone) {
     EXPECT_TRUE(get(client_.get(), "k").value == value_);
     EXPECT_EQ(kv_client_unregister(client_.get(), second.at()), KV_OK);
   });
+}
+
+TEST_F(NpuThroughAgent, OfOneOfManyIsRefusedWhereCannTellsNoNumbersToAThreadThatUsesNone) {
+  const std::string unnumbered = "set hidden_memory 1\nfail aclrtGetLogicDevIdByUserDevId * 107000\n";
+  ascend::control(unnumbered + "set devices 2");
+  withNpu(1, [&] {
+    const NpuMemory second(value_);
+    const auto registers = [&] { return kv_client_register(client_.get(), second.at(), value_.size()); };
+    std::thread([&] { EXPECT_EQ(registers(), KV_INVALID_ARGUMENT) << "it may be of either"; }).join();
+    EXPECT_NE(explain(client_.get()).find("of any of the 2 NPUs that this process sees: register it from a thread"),
+              std::string::npos)
+        << explain(client_.get());
+    EXPECT_EQ(registers(), KV_OK) << explain(client_.get());
+    EXPECT_EQ(move(KV_OP_PUT, "k", second.at(), value_.size()), KV_OK) << explain(client_.get());
+    EXPECT_TRUE(get(client_.get(), "k").value == value_);
+    client_ = attach(socket_);  // it uses that NPU no more
+  });
+  ascend::control(unnumbered);
+  std::thread([&] { EXPECT_EQ(registerMemory(), KV_OK) << "there is one: " << explain(client_.get()); }).join();
 }
 
 TEST_F(NpuThroughAgent, IsKnownByTheNumberOfTheDriver) {
@@ -321,7 +341,11 @@ TEST_F(NpuThroughAgent, IsNoneOfAForkedChild) {
     ::_exit(failed);
   }
   int status = -1;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (!eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; })) {
+    ADD_FAILURE() << "the child hangs";
+    ::kill(child, SIGKILL);
+    ::waitpid(child, &status, 0);
+  }
   EXPECT_EQ(status, 0) << WEXITSTATUS(status);
   EXPECT_EQ(move(KV_OP_PUT, "k", memory_->at(), value_.size()), KV_OK) << "of the parent: " << explain(client_.get());
 }
