@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -15,11 +16,17 @@ import org.junit.jupiter.api.Test;
 class EarlierObjectsTest {
     private static final long MIB = 1 << 20;
 
+    private static final Retention GROUP_A = Retention.of(false, false, 0, 0xaf63dc4c8601ec8cL);
+
     /** What earlier leaders may have promised ends within this time. */
     private static final long LEASES_OF_BEFORE_MS = Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS + 1_000;
 
     /** "k" of 100 bytes is on "d", which is away; of 200 bytes on "a", and "b" is told to copy that one. */
     private static Scenario copyingWhatReplaced() {
+        return copyingWhatReplaced(Retention.NONE);
+    }
+
+    private static Scenario copyingWhatReplaced(Retention kept) {
         Scenario pool = new Scenario()
                 .withNodes(MIB, "a", "b", "c", "d")
                 .withReplicas(2)
@@ -35,7 +42,9 @@ class EarlierObjectsTest {
         pool.lead(next, 8).talkTo(next);
         pool.world.run(Bounds.COLD_WAIT_MS);
         pool.talkTo(next);
+        pool.keeping(kept);
         assertThat(pool.put("k", 200)).isEqualTo(Status.OK);
+        pool.keeping(Retention.NONE);
         pool.restart("b");
         pool.node("b").hold(true);
         pool.restart("c");
@@ -79,6 +88,30 @@ class EarlierObjectsTest {
 
         assertThat(pool.reply(removal, RemoveReply.class).results()).containsExactly(Status.UNAVAILABLE);
         assertThat(pool.find("k").payloadLength()).isEqualTo(200);
+    }
+
+    @Test
+    void whatCouldNotBeRemovedIsInItsGroupAgain() {
+        Scenario pool = copyingWhatReplaced(GROUP_A);
+        long removal = pool.beginRemoval("k", true);
+        pool.keeping(Retention.of(false, false, 0, 5));
+        for (int i = 0; i < 100; i++) {
+            GrantReply put = pool.grant("other" + i, 100);
+            pool.publish(put.grants().getFirst().objectId(), "other" + i, pool.write(put, "other" + i, 100));
+        }
+        pool.pass(Bounds.PUBLISH_WAIT_MS);
+        pool.world.cutLease(true);
+        pool.crash("c");
+        pool.node("b").hold(false);
+        pool.pass(Bounds.COMMAND_WAIT_MS + 1_000);
+        assertThat(pool.reply(removal, RemoveReply.class).results()).containsExactly(Status.UNAVAILABLE);
+        pool.world.cutLease(false);
+        pool.restart("c");
+        pool.restart("d");
+        pool.pass(LEASES_OF_BEFORE_MS);
+
+        assertThat(pool.removeGroup("a", true)).isEqualTo(Status.OK);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
     }
 
     @Test

@@ -491,15 +491,10 @@ public final class Index {
         fates.publish(object.at(), wanted, true);
     }
 
-    /** The same of an object that a node has shown, and that no client puts now. */
+    /** The same of an object that a node has shown, or that was published and given up, and that no client puts now. */
     public void publishFound(StoredObject object, int wanted) {
         fates.publish(object.at(), wanted, false);
         published.found(object.at());
-    }
-
-    /** The same of one that was published, and given up. */
-    public void publishAgain(StoredObject object) {
-        fates.publish(object.at(), object.wanted(), false);
     }
 
     /** A published object should have at least so many copies from now on. */

@@ -258,15 +258,19 @@ public final class Settlement {
 
     /**
      * Readers find an object again that could not be removed. If a newer one has its key meanwhile, or another removal was written
-     * down, it is freed.
+     * down, it is freed. One that was forgotten meanwhile, and shown again, is decided about already.
      */
     public void takeBack(StoredObject object, long nowMs) {
+        if (object.fate() != StoredObject.Fate.PENDING_FREE) {
+            return;
+        }
         if (isDead(object) || newer(object) != null) {
             frees.giveUp(object, Cause.REMOVED, nowMs);
             return;
         }
         supersedeHolder(object, nowMs);
-        index.publishAgain(object);
+        index.publishFound(object, object.wanted());
+        groups.joined(object); // whose list may have been rid of it while it was out of sight
     }
 
     private static int copiesInView(StoredObject object) {

@@ -185,7 +185,7 @@ class ObjectChainTest {
         use(3);
         StoredObject object = object(2);
         index.doom(object, Cause.REMOVED);
-        index.publishAgain(object);
+        index.publishFound(object, object.wanted());
         assertThat(order()).containsExactly(1, 3, 2);
     }
 
