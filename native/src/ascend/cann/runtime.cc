@@ -48,8 +48,8 @@ bool contextIsThere() {
 
 /// Looks before the fork, as the child may not wait for a lock of the loader's.
 [[maybe_unused]] const int kForksAreSeen =
-    ::pthread_atfork([] { isForkedWithAcl = isAclBegun || contextIsThere(); }, nullptr,
-                     [] { isInherited = isInherited || isForkedWithAcl; });
+    ::pthread_atfork([] { isForkedWithAcl = isInherited || isAclBegun || contextIsThere(); }, nullptr,
+                     [] { isInherited = isForkedWithAcl; });
 
 std::string listed(const std::vector<std::string>& items, const char* between) {
   std::string text;

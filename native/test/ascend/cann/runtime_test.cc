@@ -17,9 +17,9 @@ namespace {
 const std::string kSets = FAKE_CANN_DIRECTORY;
 
 /// What kv_ascend_look prints with these variables, and without those of this test.
-std::string look(const std::string& variables) {
+std::string look(const std::string& variables, const std::string& argument = "") {
   const std::string command =
-      "env -u KVPOOL_ASCEND_LIBRARY_DIR -u LD_LIBRARY_PATH " + variables + " " KVPOOL_ASCEND_LOOK;
+      "env -u KVPOOL_ASCEND_LIBRARY_DIR -u LD_LIBRARY_PATH " + variables + " " KVPOOL_ASCEND_LOOK " " + argument;
   std::FILE* pipe = ::popen(command.c_str(), "r");
   std::string text;
   std::array<char, 4096> part;
@@ -111,6 +111,10 @@ TEST(Runtime, AMachineWithoutDevicesIsNamed) {
 TEST(Runtime, EightDevicesAreCounted) {
   const std::string text = look("FAKE_ASCEND_DEVICES=8 KVPOOL_ASCEND_LIBRARY_DIR=" + kSets + "/cann");
   EXPECT_EQ(text.find("Ready\n8 NPUs, "), 0U) << text;
+}
+
+TEST(Runtime, AForkedChildThatForksDoesNotAskTheAclThatTheApplicationBegan) {
+  EXPECT_EQ(look("", kSets + "/cann/libascendcl.so"), "parent 1, child 0\n");
 }
 
 }  // namespace
