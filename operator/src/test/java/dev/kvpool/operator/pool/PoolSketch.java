@@ -445,7 +445,6 @@ public final class PoolSketch {
                 "",
                 true,
                 true,
-                true,
                 false,
                 false,
                 Optional.empty(),

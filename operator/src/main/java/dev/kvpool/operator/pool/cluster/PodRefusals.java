@@ -93,24 +93,25 @@ final class PodRefusals {
             return before.told();
         }
         read.values().removeIf(old -> !old.isYoungerThan(KEPT, now));
-        // Others take what was said before while this one asks.
-        read.put(namespace, new Read(before == null ? List.of() : before.told(), now));
-        List<Refusal.Told> told = ask(namespace, client);
+        // Others take what was said before while this one asks, and so does this one where it gets no answer.
+        List<Refusal.Told> known = before == null ? List.of() : before.told();
+        read.put(namespace, new Read(known, now));
+        List<Refusal.Told> told = ask(namespace, client).orElse(known);
         read.put(namespace, new Read(told, now));
         return told;
     }
 
-    /** What was created concerns none where nothing was refused. */
-    private static List<Refusal.Told> ask(String namespace, KubernetesClient client) {
+    /** What was created concerns none where nothing was refused. Empty: there was no answer, as for a user who may see no events. */
+    private static Optional<List<Refusal.Told>> ask(String namespace, KubernetesClient client) {
         try {
             List<Refusal.Told> refused = ask(namespace, FAILED, client);
-            return refused.isEmpty()
-                    ? refused
-                    : Stream.concat(refused.stream(), ask(namespace, CREATED, client).stream())
-                            .toList();
+            return Optional.of(
+                    refused.isEmpty()
+                            ? refused
+                            : Stream.concat(refused.stream(), ask(namespace, CREATED, client).stream())
+                                    .toList());
         } catch (KubernetesClientException e) {
-            // A cause that cannot be had, as for a user who may see no events, keeps nothing from being decided.
-            return List.of();
+            return Optional.empty();
         }
     }
 

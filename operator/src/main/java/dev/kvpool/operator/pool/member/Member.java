@@ -84,14 +84,9 @@ public record Member(
         return ready() && !leaving() && node.filter(PoolReport.Node::serves).isPresent();
     }
 
-    /**
-     * Memory is empty before the first process; else the leader must have met the one that is, or was, there, or know of none, and none of
-     * this pod was ready.
-     */
+    /** Memory is empty before the first process; else the leader must have met the one that is, or was, there. */
     public boolean holdsNothing() {
-        boolean unmet = !observed.everReady()
-                && node.filter(seen -> seen.incarnation().isEmpty()).isPresent();
-        return ((!started() || unmet) && !outlives)
+        return (!started() && !outlives)
                 || node.filter(seen -> !seen.incarnation().isEmpty())
                         .filter(seen -> seen.objects() == 0 && seen.usedBytes() == 0)
                         .isPresent();

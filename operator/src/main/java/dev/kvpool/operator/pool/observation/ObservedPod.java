@@ -15,7 +15,6 @@ import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodStatus;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +33,6 @@ import java.util.stream.Stream;
  * @param ip its address; empty while it has none
  * @param started false while its container has never run, so that its memory is empty
  * @param ready as the kubelet says
- * @param everReady false when it has never been ready, so that nothing was put there
  * @param leaderLabel true when it is labelled as the leader
  * @param evictable true when it is labelled as one that may be evicted
  * @param goneBy when Kubernetes has promised that it is gone, its grace included; empty while nobody has deleted it
@@ -66,7 +64,6 @@ public record ObservedPod(
         String ip,
         boolean started,
         boolean ready,
-        boolean everReady,
         boolean leaderLabel,
         boolean evictable,
         Optional<Instant> goneBy,
@@ -95,9 +92,6 @@ public record ObservedPod(
 
     /** What kubelets say of a container that ended and is to be started again, in turns with saying that it runs and that it ended. */
     private static final String BETWEEN_STARTS = "CrashLoopBackOff";
-
-    /** No process gets ready sooner. */
-    private static final Duration BEGINNING = Duration.ofSeconds(1);
 
     /** What kubelets say of containers while volumes are not mounted: the second where there are init containers. */
     private static final Set<String> BEFORE_THE_FIRST = Set.of("ContainerCreating", "PodInitializing");
@@ -130,7 +124,6 @@ public record ObservedPod(
                 Objects.requireNonNullElse(status.getPodIP(), ""),
                 own.filter(ObservedPod::hasRun).isPresent(),
                 pod.getMetadata().getDeletionTimestamp() == null && conditionIs(status, "Ready", "True"),
-                hasBeenReady(status),
                 "true".equals(labels.get(PoolLabels.LEADER)),
                 "true".equals(labels.get(PoolLabels.EVICTABLE)),
                 Optional.ofNullable(pod.getMetadata().getDeletionTimestamp()).map(Instant::parse),
@@ -264,17 +257,6 @@ public record ObservedPod(
         return status.getConditions().stream()
                 .filter(c -> type.equals(c.getType()))
                 .findFirst();
-    }
-
-    /** The kubelet writes when it changed last: first when it begins with the pod. */
-    private static boolean hasBeenReady(PodStatus status) {
-        Optional<Instant> changed = condition(status, "Ready")
-                .filter(ready -> "False".equals(ready.getStatus()))
-                .map(PodCondition::getLastTransitionTime)
-                .map(Instant::parse);
-        return changed.isEmpty()
-                || status.getStartTime() == null
-                || changed.get().isAfter(Instant.parse(status.getStartTime()).plus(BEGINNING));
     }
 
     /**

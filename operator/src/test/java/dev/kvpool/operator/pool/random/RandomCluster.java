@@ -67,7 +67,6 @@ final class RandomCluster {
         String running = "";
         boolean up;
         boolean ready;
-        boolean everReady;
         boolean evictable;
         boolean leaving;
         int restarts;
@@ -259,7 +258,6 @@ final class RandomCluster {
             }
         } else {
             pod.ready = works(pod);
-            pod.everReady |= pod.ready;
         }
     }
 
@@ -335,7 +333,6 @@ final class RandomCluster {
                 .with("ip", pod.up ? "10.0.0.1" : "")
                 .with("started", pod.started())
                 .with("ready", pod.ready && !pod.leaving)
-                .with("everReady", pod.everReady)
                 .with("evictable", pod.evictable)
                 .with("goneBy", Optional.of(now).filter(any -> pod.leaving))
                 .with("node", pod.host)

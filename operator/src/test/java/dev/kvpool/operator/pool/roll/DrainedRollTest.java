@@ -404,28 +404,6 @@ class DrainedRollTest {
         assertThat(pool.images()).containsExactly(OLD);
     }
 
-    /** A leader that was cold since its pod was made knows nothing of it, and was waited for in vain. */
-    @Test
-    void oneThatWasNeverReadyWithTheNewImageIsGivenTheEarlierOne() {
-        RollPool pool = upgrading();
-        while (!pool.done.contains("delete s-1")) {
-            pool.round();
-        }
-        pool.node("s-1").neverReady = true;
-        pool.node("s-1").ready = false;
-        pool.node("s-1").everReady = false;
-        pool.node("s-1").unmet = true;
-        pool.rounds(2).later(Duration.ofMinutes(11)).rounds(ENOUGH);
-        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.GOING_BACK);
-        assertThat(pool.node("s-1").image).isEqualTo(OLD);
-
-        pool.node("s-1").neverReady = false;
-        pool.node("s-1").unmet = false;
-        pool.rounds(ENOUGH);
-
-        assertFailed(pool, "s-1 did not get ready within 10m");
-    }
-
     /** A master before whose turn others would come, and a storage node that takes all of the budget. */
     @ParameterizedTest
     @ValueSource(strings = {"s-0", "m-1"})

@@ -63,9 +63,6 @@ final class RollMember {
     /** The leader has met none of its processes. */
     boolean unmet;
 
-    /** Whether its pod was ready at any time. */
-    boolean everReady = true;
-
     private boolean stopping;
     private boolean leaving;
     private String template;
@@ -149,7 +146,6 @@ final class RollMember {
             return;
         }
         leaving = false;
-        everReady = false;
         uid++;
         restarts = 0;
         objects = 0;
@@ -228,7 +224,6 @@ final class RollMember {
             }
         }
         ready = started && !stopping && !neverReady && !badImages.contains(running);
-        everReady |= ready;
     }
 
     private void comeBack() {
@@ -260,7 +255,6 @@ final class RollMember {
         ObservedPod observed = PoolSketch.seen(pod(), uidText(), master ? "master" : "storage", ofDaemonSet ? "s" : "")
                 .with("started", started)
                 .with("ready", ready && !leaving)
-                .with("everReady", everReady)
                 .with("goneBy", Optional.of(now).filter(any -> leaving))
                 .with("node", ofDaemonSet ? name.substring(2) : "k-" + name)
                 .with("perNode", ofDaemonSet)
