@@ -27,6 +27,9 @@ public final class Sweeps {
         /** Keys that are being removed just now: a sweep does not come to their objects, which are there again if that fails. */
         List<Key> underWay();
 
+        /** Runs something when what is under way at this key has ended; false when nothing is. */
+        boolean afterwards(Key key, Runnable task);
+
         /** The sweep is to end no sooner than the removal of this key that is under way. */
         void await(Key key, Sweep sweep);
     }
@@ -181,12 +184,29 @@ public final class Sweeps {
         sweep.awaited(Status.OK);
     }
 
-    /** An object is there again whose removal has failed: a sweep may have passed by meanwhile. */
+    /**
+     * An object is there again whose removal has failed: a sweep may have passed by meanwhile, and comes to it when that has ended, unless
+     * it was its own or something stays in any case.
+     */
     public void takenBack(StoredObject object) {
+        Key key = object.key();
         for (Sweep sweep : sweeps) {
-            if (sweep.means(object)) {
+            if (!sweep.means(object)) {
+                continue;
+            }
+            if (visitor.afterwards(key, () -> takenBack(key, sweep))) {
+                sweep.removing();
+            } else {
                 sweep.stays(Status.UNAVAILABLE);
             }
+        }
+    }
+
+    private void takenBack(Key key, Sweep sweep) {
+        if (sweep.outcome == Status.OK) {
+            again(key, sweep);
+        } else {
+            sweep.awaited(Status.OK);
         }
     }
 

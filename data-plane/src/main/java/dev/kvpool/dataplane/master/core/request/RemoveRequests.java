@@ -305,6 +305,11 @@ final class RemoveRequests {
         }
 
         @Override
+        public boolean afterwards(Key key, Runnable task) {
+            return removals.afterwards(key, task);
+        }
+
+        @Override
         public void await(Key key, Sweeps.Sweep sweep) {
             if (removals.await(key, sweep::awaited)) {
                 sweep.removing();
