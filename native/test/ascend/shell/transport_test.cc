@@ -210,7 +210,7 @@ uint64_t total(const Durations& durations) {
 }
 
 TEST_P(TransportTest, ATransferThatHangsTimesOutAndTheNextHasAnotherChannel) {
-  begin({.connectTimeoutMs = 1000, .transferTimeoutMs = 100});
+  begin({.connectTimeoutMs = 1000, .transferTimeoutMs = 300});
   EXPECT_TRUE(move(Direction::Write, {piece(0, 64)}).ok());
   control("hang transfer 1");
   const Status late = move(Direction::Write, {piece(0, 64)});
