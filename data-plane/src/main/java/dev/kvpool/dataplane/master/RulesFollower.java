@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,7 +21,7 @@ final class RulesFollower {
 
     private final Optional<CacheRulesFile> file;
     private final boolean changes;
-    private volatile RulesInEffect now;
+    private final AtomicReference<RulesInEffect> now;
 
     /** Those that were read last, which the core may not have heard of. */
     private CacheRules latest;
@@ -28,7 +29,7 @@ final class RulesFollower {
     RulesFollower(MasterConfig config) {
         changes = config.changesCacheRules();
         file = config.cacheRulesFile().map(path -> new CacheRulesFile(path, config.cache()));
-        now = new RulesInEffect("", config.cache(), "");
+        now = new AtomicReference<>(new RulesInEffect("", config.cache(), ""));
         latest = config.cache();
         try {
             read().ifPresent(version -> {
@@ -45,11 +46,11 @@ final class RulesFollower {
     }
 
     RulesInEffect now() {
-        return now;
+        return now.get();
     }
 
     CacheRules rules() {
-        return now.rules();
+        return now.get().rules();
     }
 
     /** Whether what is in the file may be changed here. */
@@ -67,8 +68,9 @@ final class RulesFollower {
     synchronized CompletableFuture<Void> changeQuota(String tenant, OptionalLong ceilingBytes, CoreLoop loop)
             throws IOException {
         read().ifPresent(version -> submit(version, loop, new CompletableFuture<>()));
-        if (!now.problem().isEmpty()) {
-            throw new IllegalStateException(now.problem());
+        String problem = now.get().problem();
+        if (!problem.isEmpty()) {
+            throw new IllegalStateException(problem);
         }
         CacheRulesFile changed = file.orElseThrow();
         changed.write(TenantQuotas.changed(latest.quotas(), tenant, ceilingBytes));
@@ -97,16 +99,16 @@ final class RulesFollower {
         });
     }
 
-    /** On the loop's thread; whether there is a problem, the other one says. */
-    private synchronized void follow(CacheRulesFile.Version version) {
+    /** On the loop's thread, which waits for no file; whether there is a problem, the other one says. */
+    private void follow(CacheRulesFile.Version version) {
         LOG.info("goes by cache rules {}: {}", version.digest(), version.rules());
-        now = new RulesInEffect(version.digest(), version.rules(), now.problem());
+        now.updateAndGet(before -> new RulesInEffect(version.digest(), version.rules(), before.problem()));
     }
 
-    private synchronized void problem(String problem) {
-        if (!problem.isEmpty() && !problem.equals(now.problem())) {
+    private void problem(String problem) {
+        RulesInEffect before = now.getAndUpdate(inEffect -> inEffect.despite(problem));
+        if (!problem.isEmpty() && !problem.equals(before.problem())) {
             LOG.warn("the rules of the cache stay as they are: {}", problem);
         }
-        now = now.despite(problem);
     }
 }
