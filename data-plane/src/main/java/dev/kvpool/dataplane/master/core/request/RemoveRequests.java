@@ -258,7 +258,8 @@ final class RemoveRequests {
         sweeping.keySet().removeIf(PendingReply::isOver);
         TenantShares shares = new TenantShares(clients::areAnyOfTenants);
         sweeping.values().forEach(each -> shares.add(each, 1));
-        if (sweeps.isFull() || !shares.hasRoom(asker.tenant(), 1, Bounds.SWEEPS_MAX)) {
+        boolean isShared = clients.areAnyOfTenants();
+        if (sweeps.isFull() || (isShared && !shares.hasRoom(asker.tenant(), 1, Bounds.SWEEPS_MAX))) {
             counters.add(Count.FULL_SWEEPS);
             reply.decide(0, Status.QUEUE_FULL);
             return;
