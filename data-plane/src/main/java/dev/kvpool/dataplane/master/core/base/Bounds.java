@@ -352,10 +352,6 @@ public final class Bounds {
     /** The part of the pool's memory that may be retained, so that there is always something else to evict. */
     public static final double RETAINED_PART_MAX = 0.5;
 
-    /** For how many lease times leases of what others have above their guarantees are not lengthened for a tenant below its own, and of how many objects. */
-    public static final int RECLAIM_LEASES = 2;
-
-    public static final int RECLAIMED_OBJECTS_MAX = 1 << 16;
     public static final int RETAINED_OBJECTS_MAX = 1 << 17;
 
     /** Retained objects of which one turn looks whether they still are. */

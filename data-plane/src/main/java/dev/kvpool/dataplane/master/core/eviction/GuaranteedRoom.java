@@ -7,7 +7,6 @@ import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.tenant.Guarantees;
 import dev.kvpool.dataplane.master.core.tenant.TenantAccounts;
-import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.Map;
 
 /** Which objects other tenants' needs may cost a tenant, as its guarantee is now. Where nothing is guaranteed it looks at no object. */
@@ -41,14 +40,6 @@ final class GuaranteedRoom {
     /** Whether anything is guaranteed to any tenant. */
     boolean isAny() {
         return now != null;
-    }
-
-    /** How much a tenant may have more until it has what is guaranteed to it. */
-    long owedBytes(Tenant tenant) {
-        return now == null
-                ? 0
-                : Math.max(
-                        0, now.floor(tenant.name()) - accounts.of(tenant.name()).allBytes());
     }
 
     /** @param furthestOnly the tenant must be among those that are furthest above their guarantees */

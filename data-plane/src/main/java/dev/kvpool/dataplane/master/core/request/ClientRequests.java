@@ -14,7 +14,6 @@ import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.count.RequestCounts;
 import dev.kvpool.dataplane.master.core.count.RequestCounts.Kind;
-import dev.kvpool.dataplane.master.core.eviction.ReclaimedLeases;
 import dev.kvpool.dataplane.master.core.eviction.WantedRoom;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.plan.NodeName;
@@ -68,7 +67,6 @@ public final class ClientRequests {
     private final RequestCounts counts;
     private final Outbox outbox;
     private final LeaderQuestions leaderQuestions;
-    private final ReclaimedLeases reclaimed;
     private final TenantReads tenantReads = new TenantReads();
 
     public ClientRequests(
@@ -92,9 +90,8 @@ public final class ClientRequests {
         this.outbox = outbox;
         leaderQuestions = new LeaderQuestions(leadership, outbox);
         WantedRoom wantedRoom = new WantedRoom(rules, view);
-        reclaimed = new ReclaimedLeases(rules, view, upkeep.objectLeases()::promisedMs);
         granting = new GrantRequests(
-                rules, leadership, view, orders, grants, settlement, upkeep, wantedRoom, reclaimed, counters, random);
+                rules, leadership, view, orders, grants, settlement, upkeep, wantedRoom, counters, random);
         publishes = new PublishRequests(
                 view,
                 grants,
@@ -104,7 +101,7 @@ public final class ClientRequests {
                 wantedRoom,
                 replies,
                 counters);
-        reads = new ReadRequests(upkeep.objectLeases(), reclaimed, view, orders, upkeep.promotions(), counters);
+        reads = new ReadRequests(upkeep.objectLeases(), view, orders, upkeep.promotions(), counters);
         Removals removals =
                 new Removals(leadership, view, orders, grants, settlement, upkeep.tombstoneWriter(), upkeep.copies());
         CopyRemovals copyRemovals = new CopyRemovals(view, orders, upkeep.tasks(), counters);
@@ -140,7 +137,6 @@ public final class ClientRequests {
     public void endTerm() {
         publishes.clear();
         removes.endTerm();
-        reclaimed.end();
     }
 
     /**

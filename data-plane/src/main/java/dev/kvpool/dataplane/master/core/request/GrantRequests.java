@@ -13,7 +13,6 @@ import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.eviction.PinnedRoom;
 import dev.kvpool.dataplane.master.core.eviction.QuotaEvictor;
-import dev.kvpool.dataplane.master.core.eviction.ReclaimedLeases;
 import dev.kvpool.dataplane.master.core.eviction.SoftPins;
 import dev.kvpool.dataplane.master.core.eviction.TakeoverReserve;
 import dev.kvpool.dataplane.master.core.eviction.WantedRoom;
@@ -64,7 +63,6 @@ final class GrantRequests {
     private final QuotaEvictor quotaEvictor;
     private final QuotaOutcomes quotaOutcomes;
     private final WantedRoom wantedRoom;
-    private final ReclaimedLeases reclaimed;
     private final Counters counters;
     private final RandomGenerator random;
 
@@ -77,7 +75,6 @@ final class GrantRequests {
             Settlement settlement,
             Upkeep upkeep,
             WantedRoom wantedRoom,
-            ReclaimedLeases reclaimed,
             Counters counters,
             RandomGenerator random) {
         this.rules = rules;
@@ -94,7 +91,6 @@ final class GrantRequests {
         this.quotaEvictor = upkeep.quotaEvictor();
         this.quotaOutcomes = upkeep.quotaOutcomes();
         this.wantedRoom = wantedRoom;
-        this.reclaimed = reclaimed;
         this.counters = counters;
         this.random = random;
     }
@@ -319,9 +315,6 @@ final class GrantRequests {
         }
         if (best != null && !best.isMakingRoom(extentBytes)) {
             wantedRoom.want(best, tenant, extentBytes);
-            if (best.shortage.isBarren(nowMs)) {
-                reclaimed.want(tenant, extentBytes, nowMs);
-            }
         }
     }
 

@@ -5,7 +5,6 @@ import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.Finding;
 import dev.kvpool.dataplane.master.core.command.Orders;
-import dev.kvpool.dataplane.master.core.eviction.ReclaimedLeases;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.Replica;
@@ -38,7 +37,6 @@ import java.util.function.Function;
 /** Answers readers. Whoever is told about an object gets a lease on it. */
 final class ReadRequests {
     private final ObjectLeases leases;
-    private final ReclaimedLeases reclaimed;
     private final Index index;
     private final Membership membership;
     private final Groups groups;
@@ -48,15 +46,8 @@ final class ReadRequests {
     private final Promotions promotions;
     private final Counters counters;
 
-    ReadRequests(
-            ObjectLeases leases,
-            ReclaimedLeases reclaimed,
-            View view,
-            Orders orders,
-            Promotions promotions,
-            Counters counters) {
+    ReadRequests(ObjectLeases leases, View view, Orders orders, Promotions promotions, Counters counters) {
         this.leases = leases;
-        this.reclaimed = reclaimed;
         this.index = view.index();
         this.membership = view.membership();
         this.groups = view.groups();
@@ -67,20 +58,10 @@ final class ReadRequests {
         this.counters = counters;
     }
 
-    /** How long all that a reply names is leased at least. */
-    private static final class Promise {
-        private long ms;
-
-        private Promise(long ms) {
-            this.ms = ms;
-        }
-    }
-
     LookupReply lookup(LookupRequest request, Authority authority, long nowMs) {
         NodeTable nodes = new NodeTable();
-        Promise promise = new Promise(leases.promisedMs());
-        List<Found> found = lastFirst(request.keys(), key -> find(key, nodes, promise, nowMs));
-        return new LookupReply(request.requestId(), Status.OK, authority, promise.ms, nodes.nodes(), found);
+        List<Found> found = lastFirst(request.keys(), key -> find(key, nodes, nowMs));
+        return new LookupReply(request.requestId(), Status.OK, authority, leases.promisedMs(), nodes.nodes(), found);
     }
 
     /**
@@ -96,9 +77,9 @@ final class ReadRequests {
         return answers.reversed();
     }
 
-    private Found find(Key key, NodeTable nodes, Promise promise, long nowMs) {
+    private Found find(Key key, NodeTable nodes, long nowMs) {
         StoredObject object = index.published(key);
-        Finding finding = finding(key, object, nowMs);
+        Finding finding = finding(key, object);
         if (finding != Finding.FOUND) {
             return missed(finding);
         }
@@ -110,7 +91,7 @@ final class ReadRequests {
             return missed(Finding.UNAVAILABLE);
         }
         counters.add(Finding.FOUND.ofLookup);
-        promise.ms = Math.min(promise.ms, lease(object, nowMs));
+        lease(object, nowMs);
         if (!inMemory) {
             counters.add(Count.LOOKUP_HITS_SSD);
             promotions.hit(object.name(), nowMs);
@@ -137,15 +118,12 @@ final class ReadRequests {
     }
 
     /** What there is to say about a key and the object published under it, null when there is none. */
-    private Finding finding(Key key, StoredObject object, long nowMs) {
+    private Finding finding(Key key, StoredObject object) {
         if (!key.isValid()) {
             return Finding.INVALID;
         }
         if (object != null) {
-            if (!absences.mayRead(object)) {
-                return unavailable(object);
-            }
-            return isGoing(object, nowMs) ? Finding.UNAVAILABLE : Finding.FOUND;
+            return absences.mayRead(object) ? Finding.FOUND : unavailable(object);
         }
         if (members.isTransientToCome(Tenant.of(key))) {
             return Finding.UNAVAILABLE;
@@ -156,11 +134,6 @@ final class ReadRequests {
             case REMOVED -> Finding.REMOVED;
             case LOST -> Finding.LOST;
         };
-    }
-
-    /** What gives way is read as long as a good part of its lease is left. */
-    private boolean isGoing(StoredObject object, long nowMs) {
-        return reclaimed.isOne(object, nowMs) && object.leaseUntilMs() - nowMs < leases.promisedMs() / 2;
     }
 
     private Finding unavailable(StoredObject object) {
@@ -201,7 +174,7 @@ final class ReadRequests {
 
     private Existence exists(Key key, long nowMs) {
         StoredObject object = index.published(key);
-        Finding finding = finding(key, object, nowMs);
+        Finding finding = finding(key, object);
         counters.add(finding.ofExists);
         if (finding != Finding.FOUND) {
             return new Existence(finding == Finding.INVALID ? Status.INVALID_KEY : Status.NOT_FOUND, 0);
@@ -210,16 +183,9 @@ final class ReadRequests {
         return new Existence(Status.OK, object.payloadLength());
     }
 
-    /** Answers how long it is leased now. */
-    private long lease(StoredObject object, long nowMs) {
-        if (reclaimed.isOne(object, nowMs)) {
-            return object.leaseUntilMs() - nowMs;
-        }
+    private void lease(StoredObject object, long nowMs) {
         index.used(object, nowMs, leases.promisedMs());
         index.lease(object, nowMs + leases.promisedMs());
-        if (!reclaimed.isAny(nowMs)) { // else one member would lengthen the leases of all
-            groups.leased(object);
-        }
-        return leases.promisedMs();
+        groups.leased(object);
     }
 }
