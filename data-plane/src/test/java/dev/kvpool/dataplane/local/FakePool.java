@@ -47,6 +47,9 @@ public final class FakePool {
         private static final Setting<List<String>> EXPECTED_NODES =
                 Setting.required("expected-nodes", Formats.NAMES, "");
         private static final Setting<String> LEASE = Setting.required("lease", TEXT, "");
+        private static final Setting<String> CACHE_RULES_FILE = Setting.required("cache-rules-file", TEXT, "");
+        private static final Setting<Boolean> CHANGE_CACHE_RULES =
+                Setting.required("change-cache-rules", Formats.SWITCH, "");
 
         @Override
         public String name() {
@@ -61,7 +64,7 @@ public final class FakePool {
         @Override
         public List<Setting<?>> settings() {
             List<Setting<?>> settings = new ArrayList<>(CacheSettings.ALL);
-            settings.addAll(List.of(NAME, EXPECTED_NODES, LEASE));
+            settings.addAll(List.of(NAME, EXPECTED_NODES, LEASE, CACHE_RULES_FILE, CHANGE_CACHE_RULES));
             settings.addAll(
                     List.of(NodeSettings.POOL_ID, NodeSettings.HOST, NodeSettings.PORT, NodeSettings.ADMIN_PORT));
             return settings;

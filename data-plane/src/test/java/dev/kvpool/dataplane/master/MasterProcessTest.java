@@ -205,8 +205,8 @@ class MasterProcessTest {
                     .isEqualTo(404);
             assertThat(get(master, "/health").body()).startsWith("{\"status\":\"ok\",\"role\":\"leader\"");
             JsonNode refused = new ObjectMapper()
-                    .readTree(send(HttpRequest.newBuilder(uri(master, "/api/v1/tenant_quotas"))
-                                    .PUT(BodyPublishers.noBody())
+                    .readTree(send(HttpRequest.newBuilder(uri(master, "/api/v1/tenant_quotas?tenant_id=chat"))
+                                    .PUT(BodyPublishers.ofString("{\"requested_quota_bytes\": 1}"))
                                     .build())
                             .body());
             assertThat(refused.path("error_message").asText()).contains("--tenant-quotas");
