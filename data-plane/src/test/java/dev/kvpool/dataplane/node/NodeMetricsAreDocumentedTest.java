@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.node;
 
 import dev.kvpool.dataplane.metrics.MetricsDocument;
+import dev.kvpool.dataplane.node.ReadinessTest.SomeStats;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import java.io.IOException;
 import java.util.Optional;
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Test;
 class NodeMetricsAreDocumentedTest {
     @Test
     void theDocumentIsCurrent() throws IOException {
-        MetricsDocument.assertCurrent("node", new NodeMetrics(PoolSecurity.off()).scrape(Optional.empty()));
+        NodeMetrics metrics = new NodeMetrics(PoolSecurity.off());
+        MetricsDocument.assertCurrent("node", metrics.scrape(Optional.of(SomeStats.withMasters(1, 2))));
     }
 }
