@@ -58,8 +58,8 @@ def some(wire: socket.socket) -> bytes:
     return received
 
 
-def dial(address: str, tls_dir: Path, *offer: str) -> tuple[str | None, bool]:
-    """What a storage node chooses of an offer, and whether it leaves TLS then."""
+def dial(address: str, tls_dir: Path, *offer: str, seconds: float = 1) -> tuple[str | None, bool]:
+    """What a storage node chooses of an offer, and whether it leaves TLS within the time."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False  # names are URIs
     context.load_verify_locations(tls_dir / "ca.crt")
@@ -77,7 +77,7 @@ def dial(address: str, tls_dir: Path, *offer: str) -> tuple[str | None, bool]:
                 wire.sendall(outgoing.read())
                 incoming.write(some(wire))
         wire.sendall(outgoing.read())
-        wire.settimeout(1)
+        wire.settimeout(seconds)
         try:
             while True:
                 try:
@@ -96,7 +96,8 @@ def test_storage_nodes_leave_tls_where_they_are_set_to(secure_pool: LocalPool) -
     tls_dir = str(pool.tls_directory)
     try:
         for node in pool.nodes:
-            assert dial(node, pool.tls_directory, "kvpool-raw", "kvpool") == ("kvpool-raw", True)
+            chosen = dial(node, pool.tls_directory, "kvpool-raw", "kvpool", seconds=START_SECONDS)
+            assert chosen == ("kvpool-raw", True)
             assert dial(node, pool.tls_directory, "kvpool") == (None, False)
         for node in secure_pool.nodes:
             assert dial(node, secure_pool.tls_directory, "kvpool-raw", "kvpool") == ("kvpool", False)
