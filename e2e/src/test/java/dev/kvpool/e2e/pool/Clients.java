@@ -164,6 +164,11 @@ public final class Clients {
         return new Load(startWork(prefix, longest, "0.004"), longest);
     }
 
+    /** The same of twenty objects a second: after half an hour all fit on a storage node of 256 MiB. */
+    public Load startLightLoad(String prefix, Duration longest) {
+        return new Load(startWork(prefix, longest, "0.05"), longest);
+    }
+
     /** Starts a client that uses the pool now and then, and so stays connected until it is told to go. */
     public Guest startGuest(String prefix) {
         return new Guest(startWork(prefix, STAY, "0.5"));
