@@ -45,7 +45,7 @@ Status OpenWrites::judge(ConnectionId connection, const PartsWrite& request) con
   if (slot.generation != request.extent.generation || slot.objectId != request.objectId) {
     return {KV_LEASE_EXPIRED, "another object is being written there"};
   }
-  // What is committed is judged when it is whole, and room goes back whoever granted it.
+  // What is committed is judged when it is whole, and room goes back, also that of an earlier leader.
   if (request.step == PartsWrite::Step::Write && context_.fencing.judge(write->authority) != KV_OK) {
     return {KV_LEASE_EXPIRED, "the leader that granted it is obeyed no more"};
   }

@@ -312,7 +312,7 @@ public final class Roll {
     }
 
     /**
-     * Pods that are recreated get the new image from now on. When the sets say so the upgrade is history. The pool goes over to what
+     * Pods that are recreated get the new image from now on. When the sets say so the upgrade is history. The pool changes to what
      * its new builds speak and write later, when everybody has known that for long enough. It ends with all members that run the image
      * ready at a time; where they never are in the time of a step, it has failed.
      */

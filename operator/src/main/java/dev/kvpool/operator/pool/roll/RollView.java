@@ -35,7 +35,7 @@ import java.util.stream.Stream;
  * @param steps how the steps stand that are under way
  * @param unpullable pods that could not pull another image as the spec says, as a part of a sentence; empty when there are none
  * @param preflight the preflight Job; empty when there is none
- * @param machines Kubernetes nodes on which the pool has pods, those left out that nobody hears of, by name
+ * @param machines Kubernetes nodes on which the pool has pods, those left out of which nothing is heard, by name
  * @param pulls Jobs that bring images to them
  */
 public record RollView(

@@ -259,7 +259,7 @@ public final class Removals {
     }
 
     /**
-     * A writer whose grant nobody waits for any more must not publish what is about to be dead, nor in the time until it is: as what
+     * A writer whose grant no client waits for any more must not publish what is about to be dead, nor in the time until it is: as what
      * readers find it would not be told that it goes.
      */
     private void endGrantLeftBehind(Key key) {
