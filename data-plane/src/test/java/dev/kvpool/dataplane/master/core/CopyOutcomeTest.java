@@ -4,10 +4,12 @@ package dev.kvpool.dataplane.master.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -190,6 +192,26 @@ class CopyOutcomeTest {
 
         assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
         assertThat(pool.node("b").directory()).isEmpty();
+    }
+
+    /** The node makes it after all, and the leader dies before it sees that. */
+    @Test
+    void aRemovalHoldsAfterACopyThatWasGivenUp() {
+        Scenario pool = copying(false);
+        pool.node("b").heartbeatEvery(500);
+        ObjectId id = pool.find("k").objectId();
+        pool.pass(Bounds.COPY_WAIT_MS);
+        assertThat(pool.talkedTo().status().nodes()).as("also b").allMatch(node -> node.state() == NodeState.READY);
+        pool.node("b").mute(false);
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+
+        pool.node("b").hangUp(pool.talkedTo());
+        pool.node("b").keep(id, Key.of("k"), 100, Retention.NONE);
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+        pool.pass(Bounds.COLD_WAIT_MS);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
     }
 
     @Test

@@ -184,6 +184,14 @@ public final class Bounds {
 
     public static final long LONE_RAISE_REST_MS = 60_000;
 
+    /**
+     * After a raise by more than that it is not raised so far again for the first time, which doubles up to the second: in a pool of one storage node
+     * each process with its name is the majority, and a Lease counts to 2^31.
+     */
+    public static final long FAR_RAISE_REST_MS_MIN = 60_000;
+
+    public static final long FAR_RAISE_REST_MS_MAX = 3_600_000;
+
     /** A leader that sees too little of its pool, which hands over, rests for so long before it does again: at first, and at most. */
     public static final long BLIND_REST_MS_MIN = 30_000;
 
@@ -281,8 +289,13 @@ public final class Bounds {
     /** A leader that finds a node drained under another one has this long to see that it still is: longer than leases. */
     public static final long DRAINED_CHECK_MS = 60_000;
 
-    /** Longer than a node tries. */
+    /** After that others are told that a copy has failed; its node may go on for {@link #copyMs}. */
     public static final long COPY_WAIT_MS = 60_000;
+
+    /** For how long a node tries to connect, to have an answer and to make a copy of so many bytes, and its record may be on the way. */
+    public static long copyMs(long payloadLength) {
+        return COPY_WAIT_MS + 20_000 + payloadLength / 1024;
+    }
 
     /** Objects that wait for room among the copies under way. */
     public static final int COPIES_WAITING_MAX = 64;

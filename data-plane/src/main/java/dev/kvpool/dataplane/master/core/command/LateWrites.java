@@ -4,13 +4,14 @@ package dev.kvpool.dataplane.master.core.command;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.wire.message.Key;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
 /**
- * Keys that a node was granted an object of which it has not shown: its writer may be slow, or its record on the way. Should
+ * Keys of which a node may still show an object: its writer or the copy of it may be slow, or its record on the way. Should
  * this leader end before it comes, the next one takes it for the key's object unless it finds a newer one or a tombstone.
  */
 public final class LateWrites {
@@ -27,14 +28,19 @@ public final class LateWrites {
 
     /** The grant has ended, and not every target has shown its object. */
     void expect(Grant grant) {
+        expect(grant.key, grant.targets, grant.deadlineMs + Bounds.LATE_WRITE_MS);
+    }
+
+    /** Some nodes may show an object of a key until then. */
+    public void expect(Key key, Collection<NodeView> nodes, long untilMs) {
         if (byKey.size() >= Bounds.GRANTS_MAX) {
             Map.Entry<Key, Late> eldest = byKey.entrySet().iterator().next();
             ofAnyUntilMs = Math.max(ofAnyUntilMs, eldest.getValue().untilMs);
             byKey.remove(eldest.getKey());
         }
-        Late late = byKey.computeIfAbsent(grant.key, key -> new Late());
-        late.untilMs = Math.max(late.untilMs, grant.deadlineMs + Bounds.LATE_WRITE_MS);
-        late.nodes.addAll(grant.targets);
+        Late late = byKey.computeIfAbsent(key, it -> new Late());
+        late.untilMs = Math.max(late.untilMs, untilMs);
+        late.nodes.addAll(nodes);
     }
 
     public boolean mayCome(Key key, long nowMs) {

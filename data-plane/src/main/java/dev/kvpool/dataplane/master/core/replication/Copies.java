@@ -7,6 +7,8 @@ import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.CurrentRules;
 import dev.kvpool.dataplane.master.core.base.ExtentSize;
 import dev.kvpool.dataplane.master.core.command.Commands;
+import dev.kvpool.dataplane.master.core.command.LateWrites;
+import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.Replica;
@@ -52,6 +54,7 @@ public final class Copies {
     private final CurrentRules rules;
     private final Index index;
     private final Commands commands;
+    private final LateWrites lateWrites;
     private final Standings standings;
     private final Counters counters;
     private final Map<String, Traffic> traffic = new TreeMap<>();
@@ -75,10 +78,11 @@ public final class Copies {
     private long bytesUnderWay;
     private long nowMs;
 
-    public Copies(CurrentRules rules, Index index, Commands commands, Standings standings, Counters counters) {
+    public Copies(CurrentRules rules, Index index, Orders orders, Standings standings, Counters counters) {
         this.rules = rules;
         this.index = index;
-        this.commands = commands;
+        this.commands = orders.commands();
+        this.lateWrites = orders.lateWrites();
         this.standings = standings;
         this.counters = counters;
     }
@@ -174,6 +178,8 @@ public final class Copies {
             Replica replica, NodeView target, Medium medium, Authority authority, Consumer<Status> whenDone) {
         NodeView source = replica.node();
         StoredObject object = replica.object();
+        Key key = object.key();
+        long latestMs = nowMs + Bounds.copyMs(object.payloadLength());
         commands.send(
                 target,
                 requestId -> new Copy(
@@ -186,12 +192,17 @@ public final class Copies {
                         source.peer().incarnation(),
                         replica.extent(),
                         medium,
-                        object.key(),
+                        key,
                         source.info().tcp(),
                         source.id,
                         source.isTransient()),
                 nowMs + Bounds.COPY_WAIT_MS,
-                whenDone);
+                status -> {
+                    if (status == Status.TIMEOUT || status == Status.UNAVAILABLE) {
+                        lateWrites.expect(key, List.of(target), latestMs);
+                    }
+                    whenDone.accept(status);
+                });
     }
 
     private void ended(

@@ -85,7 +85,7 @@ public final class Upkeep {
         enrolling = new Enrolling(rules, leadership, view, orders, settlement);
         objectLeases = new ObjectLeases(rules, membership, orders.members(), orders.register());
         standings = new Standings(clients, counters);
-        copies = new Copies(rules, view.index(), commands, standings, counters);
+        copies = new Copies(rules, view.index(), orders, standings, counters);
         tombstoneWriter = new TombstoneWriter(view, orders, copies);
         tasks = new CopyTasks(view, orders, copies, clients, counters);
         drains = new Drains(objectLeases, membership, settlement, counters, outbox);
