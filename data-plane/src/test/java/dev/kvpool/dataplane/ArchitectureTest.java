@@ -5,6 +5,7 @@ import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -73,6 +74,11 @@ class ArchitectureTest {
                     .check(CLASSES);
         }
         assertThat(packages(core + ".")).as("rooms with a rule").hasSameElementsAs(before);
+    }
+
+    @Test
+    void packagesDependOneWay() {
+        slices().matching(ROOT + "(**)").should().beFreeOfCycles().check(CLASSES);
     }
 
     @Test

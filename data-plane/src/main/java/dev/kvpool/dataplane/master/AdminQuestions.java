@@ -13,6 +13,7 @@ import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import dev.kvpool.dataplane.master.core.report.KeyStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.events.EventStreams;
+import dev.kvpool.dataplane.master.loop.CoreLoop;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;

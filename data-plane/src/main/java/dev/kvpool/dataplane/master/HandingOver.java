@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.election.ElectorThread;
 import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.master.loop.CoreLoop;
 import dev.kvpool.dataplane.wire.message.Authority;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;

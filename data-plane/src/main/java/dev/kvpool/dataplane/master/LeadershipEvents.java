@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.election.ElectionListener;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.master.loop.CoreLoop;
 import dev.kvpool.dataplane.register.Register;
 import java.util.Optional;
 import java.util.function.Consumer;

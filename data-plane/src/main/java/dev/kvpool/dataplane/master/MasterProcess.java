@@ -28,6 +28,8 @@ import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.events.EventStreams;
 import dev.kvpool.dataplane.master.file.ExpectedNodesFile;
 import dev.kvpool.dataplane.master.file.FileWatch;
+import dev.kvpool.dataplane.master.loop.ConnectionCounts;
+import dev.kvpool.dataplane.master.loop.CoreLoop;
 import dev.kvpool.dataplane.master.warmup.WarmUp;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
 import dev.kvpool.dataplane.register.Register;

@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.file.CacheRulesFile;
 import dev.kvpool.dataplane.master.file.FileWatch;
 import dev.kvpool.dataplane.master.file.TenantQuotas;
+import dev.kvpool.dataplane.master.loop.CoreLoop;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.OptionalLong;

@@ -9,6 +9,9 @@ import dev.kvpool.dataplane.master.admission.PeerAdmission;
 import dev.kvpool.dataplane.master.admission.PeerLifetime;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
+import dev.kvpool.dataplane.master.loop.ConnectionCounts;
+import dev.kvpool.dataplane.master.loop.CoreLoop;
+import dev.kvpool.dataplane.master.loop.UnsentMessages;
 import dev.kvpool.dataplane.wire.FrameDecoder;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.codec.MalformedMessageException;
@@ -173,10 +176,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             if (stranger.isPresent()) {
                 audit(context, hello, stranger.get().message());
                 // Not noted for the node of that name: it is another that says so.
-                refuse(
-                        context,
-                        Handshake.refused(
-                                self, stranger.get().code(), stranger.get().message()));
+                refuse(context, stranger.get());
                 return;
             }
             switch (Handshake.answer(hello, self, core.activeVersions())) {
@@ -188,6 +188,11 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
 
     private void admit(ChannelHandlerContext context, Hello hello, Welcome welcome) {
         String principal = admission.isPlain() ? host(context) : admission.name();
+        Optional<Objection> setApart = admission.isMember(hello) ? Optional.empty() : loop.objection(principal);
+        if (setApart.isPresent()) {
+            refuse(context, setApart.get());
+            return;
+        }
         long opened = loop.open(context.channel(), admission.isMember(hello), principal);
         loop.apply(core -> {
             boolean isNode = hello.role() == Role.NODE;
@@ -196,10 +201,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
                     : core.clientConnected(opened, admission.tenant(), loop.nowMs());
             if (objection.isPresent()) {
                 loop.forget(opened);
-                refuse(
-                        context,
-                        Handshake.refused(
-                                self, objection.get().code(), objection.get().message()));
+                refuse(context, objection.get());
                 return;
             }
             if (!isNode && admission.isMasters(hello) && !hello.name().equals(self.name())) {
@@ -244,6 +246,10 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
                         context.channel().remoteAddress(),
                         why));
         context.close();
+    }
+
+    private void refuse(ChannelHandlerContext context, Objection why) {
+        refuse(context, Handshake.refused(self, why.code(), why.message()));
     }
 
     private void refuse(ChannelHandlerContext context, Hello hello, Refused refused) {

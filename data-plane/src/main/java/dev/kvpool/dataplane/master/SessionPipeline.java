@@ -4,6 +4,8 @@ package dev.kvpool.dataplane.master;
 import dev.kvpool.dataplane.audit.AuditLog;
 import dev.kvpool.dataplane.master.admission.DataPortSecurity;
 import dev.kvpool.dataplane.master.admission.PeerAdmission;
+import dev.kvpool.dataplane.master.loop.ConnectionCounts;
+import dev.kvpool.dataplane.master.loop.CoreLoop;
 import dev.kvpool.dataplane.wire.FrameDecoder;
 import dev.kvpool.dataplane.wire.FrameEncoder;
 import dev.kvpool.dataplane.wire.Handshake;

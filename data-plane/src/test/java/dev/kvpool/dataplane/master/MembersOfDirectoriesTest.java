@@ -17,6 +17,7 @@ import dev.kvpool.dataplane.enrol.EnrolmentSettings;
 import dev.kvpool.dataplane.enrol.TokenIssuer;
 import dev.kvpool.dataplane.http.AdminAnswer;
 import dev.kvpool.dataplane.http.AdminCaller;
+import dev.kvpool.dataplane.master.loop.CoreLoop;
 import dev.kvpool.dataplane.node.NodeCommand;
 import dev.kvpool.dataplane.preflight.PreflightCommand;
 import dev.kvpool.dataplane.secure.TlsMode;

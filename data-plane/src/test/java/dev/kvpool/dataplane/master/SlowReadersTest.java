@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.kvpool.dataplane.master.loop.UnsentMessages;
 import dev.kvpool.dataplane.wire.PeerSocket;
 import dev.kvpool.dataplane.wire.codec.FullPeerEncoder;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;

@@ -40,9 +40,14 @@ final class Poison {
         thrownMs.clear();
     }
 
+    /** Whether records that this node tells now are poison. */
+    boolean isOf(NodePeer from) {
+        return from != null && from.id().equals(node) && world.nowMs() < untilMs;
+    }
+
     /** The message as the core meets it. */
     Message in(NodePeer from, Message message) {
-        if (from == null || !from.id().equals(node) || world.nowMs() >= untilMs) {
+        if (!isOf(from)) {
             return message;
         }
         return switch (message) {

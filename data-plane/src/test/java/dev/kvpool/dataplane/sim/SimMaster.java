@@ -11,9 +11,9 @@ import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.DrainStatus;
-import dev.kvpool.dataplane.master.core.base.NodeDefect;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
+import dev.kvpool.dataplane.master.core.base.ViewDefect;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.request.QualifiedRequest;
 import dev.kvpool.dataplane.register.Register;
@@ -297,7 +297,7 @@ final class SimMaster extends SimProcess {
             if (lease.isHeld()) {
                 core.masterSeen(lease.holderName());
             }
-        } catch (NodeDefect e) {
+        } catch (ViewDefect e) {
             dropView(e);
         }
         perform();
@@ -470,7 +470,10 @@ final class SimMaster extends SimProcess {
     private void receive(Session session, Message message) {
         try {
             core.receive(session.number, poison.in(session.node, message), clockMs());
-        } catch (NodeDefect e) {
+        } catch (ViewDefect e) {
+            if (!poison.isOf(session.node)) {
+                throw e; // not planted, but found
+            }
             poison.thrown(this, session.node);
             dropView(e);
         }
@@ -478,7 +481,7 @@ final class SimMaster extends SimProcess {
     }
 
     /** As the event loop does it. */
-    private void dropView(NodeDefect defect) {
+    private void dropView(ViewDefect defect) {
         world.trace(() -> name + " drops its view: " + defect.getMessage());
         Authority ours = core.authority();
         core = core.withoutView(defect, clockMs());

@@ -12,12 +12,12 @@ import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.CurrentRules;
 import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import dev.kvpool.dataplane.master.core.base.Leadership;
-import dev.kvpool.dataplane.master.core.base.NodeDefect;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
 import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.base.PendingReplies;
 import dev.kvpool.dataplane.master.core.base.ProtocolViolation;
+import dev.kvpool.dataplane.master.core.base.ViewDefect;
 import dev.kvpool.dataplane.master.core.command.Grants;
 import dev.kvpool.dataplane.master.core.command.LateWrites;
 import dev.kvpool.dataplane.master.core.command.Orders;
@@ -289,10 +289,10 @@ public final class MasterCore {
 
     /**
      * A core that knows nothing yet, in the place of this one, which has thrown and is not used any more. It goes by the same rules,
-     * expects the same nodes, goes on counting, and leaves out for a while the node whose message this one could not bear. It does not
+     * expects the same nodes, goes on counting, and leaves out for a while the nodes over whose records this one threw. It does not
      * lead; every connection is to be closed.
      */
-    public MasterCore withoutView(NodeDefect defect, long now) {
+    public MasterCore withoutView(ViewDefect defect, long now) {
         CoreSettings same = settings.with(rules.all());
         Map<String, String> zones = view.membership().zones();
         MasterCore fresh = new MasterCore(same, zones.keySet(), random, secrets, counters, setApart, blindLeader);
@@ -300,10 +300,11 @@ public final class MasterCore {
         fresh.leadership.standBy();
         fresh.leadership.knowsLeaseOf(leadership);
         fresh.register.seen(register.stored());
-        counters.add(Count.SET_APART_DEFECT);
-        fresh.outbox.report("node %s is %s"
-                .formatted(
-                        defect.peer().id(), setApart.setApart(defect.peer(), Cause.DEFECT, defect.getMessage(), now)));
+        for (NodePeer node : defect.nodes()) {
+            counters.add(Count.SET_APART_DEFECT);
+            fresh.outbox.report("node %s is %s"
+                    .formatted(node.id(), setApart.setApart(node, Cause.DEFECT, defect.getMessage(), now)));
+        }
         return fresh;
     }
 
@@ -317,7 +318,7 @@ public final class MasterCore {
     /**
      * A peer says something.
      *
-     * @throws NodeDefect when this core could not bear what a node said, and must be followed by one {@link #withoutView}
+     * @throws ViewDefect when this core could not bear what the peer said, and must be followed by one {@link #withoutView}
      */
     public void receive(long session, Message message, long now) {
         at(now);
@@ -388,11 +389,22 @@ public final class MasterCore {
 
     private void fromClient(long session, Message message) throws ProtocolViolation {
         switch (message) {
-            case ClientRequest request -> requests.receive(asker(session), request, nowMs);
+            case ClientRequest request -> ask(session, request);
             case Heartbeat heartbeat -> counters.add(Count.CLIENT_HEARTBEATS);
             default ->
                 throw new ProtocolViolation(
                         "a client sent " + message.getClass().getSimpleName());
+        }
+    }
+
+    private void ask(long session, ClientRequest request) {
+        try {
+            requests.receive(asker(session), request, nowMs);
+        } catch (RuntimeException | AssertionError | StackOverflowError e) {
+            if (session == LOCAL_SESSION) {
+                throw e;
+            }
+            throw ViewDefect.overClient(session, e);
         }
     }
 
@@ -411,8 +423,8 @@ public final class MasterCore {
         requireKnownWire(node, told);
         try {
             nodeMessages.receive(node, told, nowMs);
-        } catch (RuntimeException e) {
-            throw new NodeDefect(peer, e);
+        } catch (RuntimeException | AssertionError | StackOverflowError e) {
+            throw ViewDefect.overNode(peer, e);
         }
     }
 
@@ -469,7 +481,7 @@ public final class MasterCore {
     /**
      * A look at the Lease shows this epoch and register.
      *
-     * @throws NodeDefect when it is the first look, and a node has shown before it what it cannot have
+     * @throws ViewDefect when it is the first look, and a node has shown before it what it cannot have
      */
     public void leaseSeen(long epoch, Register seen, long now) {
         at(now);
@@ -510,7 +522,7 @@ public final class MasterCore {
 
     private void requirePossible(NodeView node) {
         if (Long.compareUnsigned(node.highestObjectEpoch(), leadership.objectEpochMax()) > 0) {
-            throw new NodeDefect(
+            throw ViewDefect.overNode(
                     node.peer(),
                     new IllegalStateException(
                             "it has told of an object of epoch %d, no leader can have had one above %d"
@@ -605,9 +617,26 @@ public final class MasterCore {
 
     // ---- time ---------------------------------------------------------------------------------------------------
 
-    /** To be called every 10 ms or so. */
+    /**
+     * To be called every 10 ms or so.
+     *
+     * @throws ViewDefect when this core could not bear an object that nodes have shown, and must be followed by one {@link #withoutView}
+     */
     public void tick(long now) {
         at(now);
+        try {
+            goOn();
+        } catch (RuntimeException | AssertionError | StackOverflowError e) {
+            List<NodePeer> holders = view.index().holdersOfLatest();
+            if (holders.isEmpty()) {
+                throw e;
+            }
+            throw ViewDefect.overObject(holders, e);
+        }
+    }
+
+    private void goOn() {
+        view.index().lookingAtNone();
         for (Heartbeats.Silent silent : heartbeats.tick(nowMs)) {
             boolean isNode = view.membership().bySession(silent.session()) != null;
             counters.add(Count.CLIENTS_SILENT, isNode ? 0 : 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.warmup;
 
-import dev.kvpool.dataplane.master.CoreLoop;
+import dev.kvpool.dataplane.master.loop.CoreLoop;
 import dev.kvpool.dataplane.wire.Frame;
 import dev.kvpool.dataplane.wire.FrameDecoder;
 import dev.kvpool.dataplane.wire.FrameEncoder;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.warmup;
 
-import dev.kvpool.dataplane.master.ConnectionCounts;
-import dev.kvpool.dataplane.master.CoreLoop;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
@@ -12,6 +10,8 @@ import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.master.core.tenant.Quotas;
+import dev.kvpool.dataplane.master.loop.ConnectionCounts;
+import dev.kvpool.dataplane.master.loop.CoreLoop;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
-import dev.kvpool.dataplane.master.core.base.NodeDefect;
+import dev.kvpool.dataplane.master.core.base.ViewDefect;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.register.RegisterException;
 import dev.kvpool.dataplane.register.RegisterText;
@@ -146,6 +146,21 @@ class ClaimsTest {
         obeys(one.node("a"), new Authority(known, 77));
         one.restart("a");
         assertThat(raises).containsExactly(known);
+    }
+
+    /** Else 32,768 messages would use up the numbers that a Lease can have. */
+    @Test
+    void itIsRaisedSoFarOnceAndThenOnlyAfterARest() {
+        Scenario one = ofOneNode();
+        saidByAnother(one, node -> obeys(node, new Authority(1_005, 77)));
+        assertThat(raises).containsExactly(1_005L);
+        one.lead(one.talkedTo(), 1_006);
+
+        saidByAnother(one, node -> obeys(node, new Authority(2_006, 77)));
+        assertThat(raises).hasSize(1);
+        one.pass(Bounds.FAR_RAISE_REST_MS_MIN);
+        saidByAnother(one, node -> obeys(node, new Authority(2_006, 77)));
+        assertThat(raises).containsExactly(1_005L, 2_006L);
     }
 
     @Test
@@ -356,7 +371,7 @@ class ClaimsTest {
         pool.world.run(1_000);
 
         assertThatThrownBy(() -> standby.core().leaseSeen(5, pool.world.register(), pool.world.nowMs()))
-                .isInstanceOf(NodeDefect.class)
+                .isInstanceOf(ViewDefect.class)
                 .hasMessageContaining("far")
                 .hasMessageContaining("no leader can have had one above");
     }

@@ -6,9 +6,9 @@ import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Change;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
-import dev.kvpool.dataplane.master.core.base.NodeDefect;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
+import dev.kvpool.dataplane.master.core.base.ViewDefect;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -46,8 +46,7 @@ final class ModelMaster {
         this.core = newCore();
         world.every(10, () -> {
             if (up) {
-                core.tick(world.nowMs());
-                perform();
+                run(() -> core.tick(world.nowMs()));
             }
         });
     }
@@ -181,16 +180,20 @@ final class ModelMaster {
 
     void receive(long session, Message message) {
         if (up && links.containsKey(session)) {
-            try {
-                core.receive(session, message, world.nowMs());
-            } catch (NodeDefect e) {
-                dropView(e);
-            }
-            perform();
+            run(() -> core.receive(session, message, world.nowMs()));
         }
     }
 
-    private void dropView(NodeDefect defect) {
+    private void run(Runnable input) {
+        try {
+            input.run();
+        } catch (ViewDefect e) {
+            dropView(e);
+        }
+        perform();
+    }
+
+    private void dropView(ViewDefect defect) {
         core = core.withoutView(defect, world.nowMs());
         List<Link> open = List.copyOf(links.values());
         links.clear();

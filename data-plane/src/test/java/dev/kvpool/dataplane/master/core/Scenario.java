@@ -345,6 +345,10 @@ final class Scenario {
     }
 
     GrantReply grant(String key, long payloadLength, long deadlineMs, boolean replace) {
+        return reply(beginGrant(key, payloadLength, deadlineMs, replace), GrantReply.class);
+    }
+
+    long beginGrant(String key, long payloadLength, long deadlineMs, boolean replace) {
         GrantRequest request = new GrantRequest(
                 nextRequest(),
                 askedReplicas,
@@ -353,7 +357,7 @@ final class Scenario {
                 List.of(new GrantKey(Key.of(key), payloadLength, retention, keepsSoftPin)),
                 "");
         send(request);
-        return reply(request.requestId(), GrantReply.class);
+        return request.requestId();
     }
 
     /** Of one copy, to be on one of these nodes, the first first. */

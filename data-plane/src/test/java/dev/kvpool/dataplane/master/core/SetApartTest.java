@@ -10,13 +10,16 @@ import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.Node;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
+import java.util.AbstractList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** A node whose stream cannot be followed is left out, and the rest of the pool serves. */
@@ -113,6 +116,40 @@ class SetApartTest {
         pool.world.run(100);
         assertThat(node(pool, "b").state()).isEqualTo(NodeState.READY);
         assertThat(pool.find("l").status()).isEqualTo(Status.OK);
+    }
+
+    /** Long after the record was applied: every master would end in turn, each time it comes to the object. */
+    @Test
+    void soDoesAnObjectOverWhichTheCoreThrowsAsTimeGoesBy() {
+        Scenario pool = new Scenario().withReplicas(2).withNodes(MIB, "a", "b").leading(7);
+        pool.node("b").hold(true);
+        GrantReply granted = pool.grant("k", 100);
+        AtomicBoolean throwing = new AtomicBoolean();
+        List<Long> written = pool.write(granted, "k", 100);
+        List<Long> poison = new AbstractList<>() {
+            @Override
+            public Long get(int index) {
+                if (throwing.get()) {
+                    throw new AssertionError("planted: an object that the core cannot bear");
+                }
+                return written.get(index);
+            }
+
+            @Override
+            public int size() {
+                return written.size();
+            }
+        };
+        pool.publish(granted.grants().getFirst().objectId(), "k", poison);
+        MasterCore before = pool.talkedTo().core();
+
+        throwing.set(true);
+        pool.world.run(10);
+
+        assertThat(pool.talkedTo().core()).isNotSameAs(before);
+        assertThat(node(pool, "a").reason()).contains("thrown over an object that is on [node a", "set apart for 10 s");
+        assertThat(node(pool, "b").state()).as("it has not shown the object").isNotEqualTo(NodeState.SET_APART);
+        assertThat(count(pool, Count.SET_APART_DEFECT)).isEqualTo(1);
     }
 
     @Test

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core.index;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.Change;
 import dev.kvpool.dataplane.master.core.base.ChangeFeed;
+import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.slab.KeyHash;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.master.core.slab.SplitTable;
@@ -86,6 +87,25 @@ public final class Index {
     public StoredObject object(ObjectId id, Key key) {
         int object = tables.byId.find(id, key);
         return object != Slabs.NONE && objects.hasKey(object, key) ? views.object(object) : null;
+    }
+
+    /** A turn begins, in which no object was looked at yet. */
+    public void lookingAtNone() {
+        views.forgetLatest();
+    }
+
+    /** The nodes whose records show the object that was looked at last in this turn; none where there is none, or it cannot be told. */
+    public List<NodePeer> holdersOfLatest() {
+        List<NodePeer> holders = new ArrayList<>();
+        try {
+            StoredObject latest = views.latest();
+            if (latest != null) {
+                latest.replicas().forEach(replica -> holders.add(replica.node().peer()));
+            }
+        } catch (RuntimeException e) {
+            holders.clear(); // asked of a view that may be half changed
+        }
+        return holders;
     }
 
     /** Published objects, those used least often first, and last those used last. */

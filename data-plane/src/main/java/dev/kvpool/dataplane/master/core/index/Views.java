@@ -7,11 +7,41 @@ import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.function.IntFunction;
 
-/** Shows records of the index as objects to whoever works with them. */
-record Views(ObjectRecords objects, ReplicaRecords replicas) {
+/** Shows records of the index as objects to those that work with them, and knows which one was shown last. */
+final class Views {
+    private final ObjectRecords objects;
+    private final ReplicaRecords replicas;
+    private int latest = Slabs.NONE;
+
+    Views(ObjectRecords objects, ReplicaRecords replicas) {
+        this.objects = objects;
+        this.replicas = replicas;
+    }
+
+    ObjectRecords objects() {
+        return objects;
+    }
+
+    ReplicaRecords replicas() {
+        return replicas;
+    }
+
     /** Null for {@link Slabs#NONE}. */
     StoredObject object(int at) {
-        return at == Slabs.NONE ? null : new StoredObject(this, at);
+        if (at == Slabs.NONE) {
+            return null;
+        }
+        latest = at;
+        return new StoredObject(this, at);
+    }
+
+    /** The object that was shown last, since it was forgotten which; null when it has left the index. */
+    StoredObject latest() {
+        return latest != Slabs.NONE && objects.isLive(latest) ? new StoredObject(this, latest) : null;
+    }
+
+    void forgetLatest() {
+        latest = Slabs.NONE;
     }
 
     Replica replica(int at) {

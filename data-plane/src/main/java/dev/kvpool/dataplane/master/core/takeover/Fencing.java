@@ -44,6 +44,11 @@ public final class Fencing {
     /** From then on one node alone may make this leader raise its epoch. */
     private long loneRaiseMs = Long.MIN_VALUE;
 
+    /** From then on it may be raised far. */
+    private long farRaiseMs = Long.MIN_VALUE;
+
+    private long farRestMs = Bounds.FAR_RAISE_REST_MS_MIN;
+
     Fencing(
             CurrentRules rules,
             Leadership leadership,
@@ -143,9 +148,12 @@ public final class Fencing {
         }
         String why = "node %s obeys %s".formatted(node.id, node.seen());
         OptionalLong majoritys = claims.majoritysEpoch(ours);
-        boolean nearby = claims.mayKnowLeases(node)
-                && Long.compareUnsigned(node.highestEpoch(), ours.epoch() + Bounds.LONE_RAISE_MAX) <= 0;
-        if (majoritys.isPresent()) {
+        boolean nearby = claims.mayKnowLeases(node) && !isFar(node.highestEpoch(), ours);
+        if (majoritys.isPresent() && (nowMs >= farRaiseMs || !isFar(majoritys.getAsLong(), ours))) {
+            if (isFar(majoritys.getAsLong(), ours)) {
+                farRaiseMs = nowMs + farRestMs;
+                farRestMs = Math.min(2 * farRestMs, Bounds.FAR_RAISE_REST_MS_MAX);
+            }
             raiseAbove(majoritys.getAsLong(), why);
         } else if (nearby && nowMs >= loneRaiseMs) {
             loneRaiseMs = nowMs + Bounds.LONE_RAISE_REST_MS;
@@ -154,6 +162,10 @@ public final class Fencing {
             lookIfItMayKnow(node, nowMs);
             refuse(node, why + ", the Lease says " + ours + Claims.NOT_BELIEVED);
         }
+    }
+
+    private static boolean isFar(long epoch, Authority ours) {
+        return Long.compareUnsigned(epoch, ours.epoch() + Bounds.LONE_RAISE_MAX) > 0;
     }
 
     private void lookIfItMayKnow(NodeView node, long nowMs) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.master;
+package dev.kvpool.dataplane.master.loop;
 
 import dev.kvpool.dataplane.wire.message.Message;
 import io.netty.channel.Channel;
@@ -19,13 +19,13 @@ import java.util.Set;
  * thrown out, nor a storage node an engine. Used on the event loop.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel closes it, and the pipeline hears of that
-final class UnsentMessages {
+public final class UnsentMessages {
     /** As soon as more waits nothing more is read from a peer that is no member, until half of it is sent: what it asks only makes more. */
-    static final int READ_BYTES_MAX = 1 << 20;
+    public static final int READ_BYTES_MAX = 1 << 20;
 
-    static final int CONNECTION_BYTES_MAX = 64 << 20;
+    public static final int CONNECTION_BYTES_MAX = 64 << 20;
     static final int MEMBERS_BYTES_MAX = 128 << 20;
-    static final int OTHERS_BYTES_MAX = 64 << 20;
+    public static final int OTHERS_BYTES_MAX = 64 << 20;
 
     private final Share members = new Share(MEMBERS_BYTES_MAX);
     private final Share others = new Share(OTHERS_BYTES_MAX);
@@ -43,6 +43,11 @@ final class UnsentMessages {
 
         Channel channel() {
             return channel;
+        }
+
+        /** The name that its connections have in common. */
+        String principal() {
+            return principal.name;
         }
 
         boolean hasTooMuch() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.master;
+package dev.kvpool.dataplane.master.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -14,8 +14,10 @@ import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
@@ -27,6 +29,7 @@ import dev.kvpool.wire.Medium;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.AbstractList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -164,6 +167,36 @@ class CoreLoopTest {
         PoolStatus status = loop.ask(MasterCore::status).get();
         assertThat(status.nodes()).extracting(PoolStatus.Node::state).containsExactly(NodeState.SET_APART);
         assertThat(status.state()).isEqualTo(PoolStatus.State.STANDBY);
+    }
+
+    @Test
+    void aClientWhoseRequestTheCoreCannotBearIsSetApartToo() throws Exception {
+        EmbeddedChannel client = new EmbeddedChannel();
+        long session =
+                events.submit(() -> loop.open(client, false, "tenant/a/rw")).get();
+        loop.submit(core -> core.clientConnected(session, clockMs()));
+        List<Key> keys = new AbstractList<>() {
+            @Override
+            public Key get(int index) {
+                throw new IllegalStateException("planted");
+            }
+
+            @Override
+            public int size() {
+                return 1;
+            }
+        };
+
+        loop.submit(core -> {
+            core.lead(new Authority(3, 3), clockMs() + 60_000, clockMs(), Register.NONE, clockMs());
+            core.tick(clockMs());
+            core.receive(session, new ExistsRequest(1, keys), clockMs());
+        });
+
+        await().until(() -> !client.isOpen());
+        assertThat(defects).isEmpty();
+        assertThat(events.submit(() -> loop.objection("tenant/a/rw")).get()).isPresent();
+        assertThat(events.submit(() -> loop.objection("tenant/b/rw")).get()).isEmpty();
     }
 
     private static NodeInfo info() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.master;
+package dev.kvpool.dataplane.master.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

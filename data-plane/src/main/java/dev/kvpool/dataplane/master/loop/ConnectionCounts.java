@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.master;
+package dev.kvpool.dataplane.master.loop;
 
 import dev.kvpool.dataplane.metrics.ConnectionNumbers;
 import dev.kvpool.wire.RefusalCode;
@@ -24,19 +24,19 @@ public final class ConnectionCounts implements ConnectionNumbers {
         }
     }
 
-    void countRefused(RefusalCode code) {
+    public void countRefused(RefusalCode code) {
         refused.get(code).increment();
     }
 
-    void countMalformed() {
+    public void countMalformed() {
         malformed.increment();
     }
 
-    void plainOpened(Role role) {
+    public void plainOpened(Role role) {
         plain.get(role).increment();
     }
 
-    void plainClosed(Role role) {
+    public void plainClosed(Role role) {
         plain.get(role).decrement();
     }
 

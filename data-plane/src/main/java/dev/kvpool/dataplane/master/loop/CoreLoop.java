@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.master;
+package dev.kvpool.dataplane.master.loop;
 
 import dev.kvpool.dataplane.health.Beat;
 import dev.kvpool.dataplane.health.Defects;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Action;
-import dev.kvpool.dataplane.master.core.base.NodeDefect;
+import dev.kvpool.dataplane.master.core.base.Objection;
+import dev.kvpool.dataplane.master.core.base.ViewDefect;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Message;
@@ -66,6 +67,7 @@ public final class CoreLoop {
     private final Defects defects;
     private final Beat beat;
     private final UnsentMessages unsent = new UnsentMessages();
+    private final ClientsSetApart setApart = new ClientsSetApart();
     private final Map<Long, UnsentMessages.Peer> peers = new HashMap<>();
     private final Set<Channel> unflushed = new LinkedHashSet<>();
     private long lastSession = MasterCore.LOCAL_SESSION;
@@ -107,17 +109,17 @@ public final class CoreLoop {
     }
 
     /** How many there were until now; on the event loop. */
-    long inputs() {
+    public long inputs() {
         return inputs;
     }
 
     /** Stamped with each tick: as long as it is fresh the loop turns, and the core with it. From any thread. */
-    Beat beat() {
+    public Beat beat() {
         return beat;
     }
 
     /** Time goes by; on the event loop, every 10 ms or so. */
-    void tick() {
+    public void tick() {
         apply(it -> it.tick(nowMs()));
         if (!defective) {
             beat.stamp();
@@ -136,12 +138,17 @@ public final class CoreLoop {
         return lastSession;
     }
 
+    /** Why a client that is no member of the pool may not come in, or nothing; to be asked before the core is. */
+    public Optional<Objection> objection(String principal) {
+        return setApart.objection(principal, nowMs());
+    }
+
     /** Takes a number back that the core did not accept. */
-    void forget(long session) {
+    public void forget(long session) {
         peers.remove(session);
     }
 
-    void closed(long session, String reason) {
+    public void closed(long session, String reason) {
         if (peers.remove(session) != null) {
             apply(it -> it.closed(session, reason, nowMs()));
         }
@@ -162,7 +169,7 @@ public final class CoreLoop {
         }
         try {
             work.run();
-        } catch (NodeDefect e) {
+        } catch (ViewDefect e) {
             dropView(e);
         } catch (Throwable e) { // an Error too: Netty would log it, and go on without what it was thrown out of
             defect("the core of this master has thrown", e);
@@ -170,11 +177,12 @@ public final class CoreLoop {
     }
 
     /**
-     * The view may be half changed. It is never mended: every connection ends, a new core begins, and the node whose message did that
-     * is left out, or every master would end again and again over the same record.
+     * The view may be half changed. It is never mended: every connection ends, a new core begins, and the node or client whose message did
+     * that is left out, or every master would end again and again over the same record or request.
      */
-    private void dropView(NodeDefect defect) {
-        LOG.error("a defect of kvpool: this master drops its view and builds it again without that node", defect);
+    private void dropView(ViewDefect defect) {
+        LOG.error("a defect of kvpool: this master drops its view and builds it again without that peer", defect);
+        defect.client().ifPresent(this::setApart);
         Authority ours = core.authority();
         core = core.withoutView(defect, nowMs());
         List<UnsentMessages.Peer> open = List.copyOf(peers.values());
@@ -187,8 +195,15 @@ public final class CoreLoop {
         perform();
     }
 
+    private void setApart(long session) {
+        UnsentMessages.Peer client = peers.get(session);
+        if (client != null) {
+            LOG.warn("{}", setApart.setApart(client.principal(), nowMs()));
+        }
+    }
+
     /** What was thrown here, or close to here, leaves nothing to rely on. */
-    void defect(String what, Throwable cause) {
+    public void defect(String what, Throwable cause) {
         if (!defective) {
             defective = true;
             defects.found(what, cause);
@@ -196,19 +211,19 @@ public final class CoreLoop {
     }
 
     /** Runs an input from any thread. */
-    void submit(Consumer<MasterCore> input) {
+    public void submit(Consumer<MasterCore> input) {
         loop.execute(() -> apply(input));
     }
 
     /** Asks from any thread. */
-    <T> CompletableFuture<T> ask(Function<MasterCore, T> question) {
+    public <T> CompletableFuture<T> ask(Function<MasterCore, T> question) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         submit(it -> answer.complete(question.apply(it)));
         return answer;
     }
 
     /** Runs an input from any thread; done when all it led to is on its way. */
-    CompletableFuture<Boolean> deliver(Consumer<MasterCore> input) {
+    public CompletableFuture<Boolean> deliver(Consumer<MasterCore> input) {
         CompletableFuture<Boolean> delivered = new CompletableFuture<>();
         loop.execute(() -> {
             apply(input);

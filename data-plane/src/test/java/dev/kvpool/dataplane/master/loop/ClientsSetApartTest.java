@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.wire.RefusalCode;
+import org.junit.jupiter.api.Test;
+
+class ClientsSetApartTest {
+    private final ClientsSetApart clients = new ClientsSetApart();
+
+    @Test
+    void theWaitDoublesUpToAnHourAndIsThatClientsAlone() {
+        long nowMs = 5;
+        for (long waitS : new long[] {10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 3_600, 3_600}) {
+            assertThat(clients.setApart("tenant/a/rw", nowMs)).contains("tenant/a/rw is set apart for " + waitS + " s");
+            assertThat(clients.objection("tenant/b/rw", nowMs)).isEmpty();
+            nowMs += waitS * 1_000;
+            assertThat(clients.objection("tenant/a/rw", nowMs - 1))
+                    .hasValueSatisfying(why -> assertThat(why.code()).isEqualTo(RefusalCode.SET_APART));
+            assertThat(clients.objection("tenant/a/rw", nowMs)).isEmpty();
+        }
+    }
+
+    @Test
+    void asManyAsMayBeAreRememberedAndTheEldestForgotten() {
+        for (int i = 0; i <= 1_024; i++) {
+            clients.setApart("10.0.0." + i, i);
+        }
+        assertThat(clients.objection("10.0.0.0", 1_100)).isEmpty();
+        assertThat(clients.objection("10.0.0.1", 1_100)).isPresent();
+        assertThat(clients.objection("10.0.0.1024", 1_100)).isPresent();
+    }
+}
