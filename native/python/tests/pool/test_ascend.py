@@ -41,6 +41,24 @@ sys.stdin.read()
 store.close()
 """
 
+# A store of an engine, with memory of its own in the pool, where its values go.
+ENGINE = (
+    cann_stand_in.ROUND_TRIPS
+    + """
+from mooncake.store import ReplicateConfig
+masters, prefix = sys.argv[1:]
+store, config = MooncakeDistributedStore(), ReplicateConfig()
+code = store.setup("127.0.0.1", "P2PHANDSHAKE", 64 << 20, 16 << 20, "ascend", "", masters)
+if code != 0:
+    sys.exit(f"setup: {code}")
+register(store)
+config.preferred_segment = store.get_hostname()
+round_trips("engine")
+print(store._pool.client.stats()["ascend_bytes"] / size, flush=True)
+store.close()
+"""
+)
+
 
 @pytest.fixture
 def cann(tmp_path: Path) -> dict[str, str]:
@@ -86,6 +104,20 @@ def test_memory_of_an_npu_goes_to_another_process_by_cann(
     assert (result, got, moved) == (SIZE, put, SIZE)
     ledger = Path(cann["FAKE_ASCEND_LEDGER"]).read_text()
     assert len(re.findall(r"^\d+ \d+ aclrtMemcpyBatchAsync 0\b", ledger, re.MULTILINE)) == 2, "to the host, and from it"
+
+
+def test_an_engine_moves_whole_values_by_cann_and_sessions_with_parts_on_the_connection(
+    pool: LocalPool, prefix: str, cann: dict[str, str]
+) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
+    ran = subprocess.run(
+        [sys.executable, "-c", ENGINE, pool.masters, prefix],
+        env={**kept, **cann, "FAKE_ASCEND_HIDDEN_MEMORY": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.stdout, ran.returncode) == ("5.0\n", 0), ran.stderr  # two puts, three gets
 
 
 def test_where_cann_does_not_reach_a_client_it_goes_by_tcp_if_that_is_allowed(
