@@ -41,7 +41,7 @@ std::string describe(const CopyCall& call, std::span<const Copy> all, std::optio
 
 void copyOnHost(const CopyCall& call, std::span<const Copy> all) {
   for (const uint32_t i : call.copies)
-    std::memcpy(all[i].to, all[i].from, all[i].length);
+    std::memmove(all[i].to, all[i].from, all[i].length);  // both may be one caller's, and overlap
 }
 
 }  // namespace

@@ -37,6 +37,8 @@ class Npu {
   /// Copies within the machine, all of them or a failure; see Copier. Those between host and NPU are to `by` or from
   /// it, which is kept if they may go on.
   Status copy(std::span<const Copy> copies, int32_t timeoutMs, CopyMemory::Piece& by);
+  /// Between memories that are all the caller's. Where the device may still use them after a failure, its text says so.
+  Status copy(std::span<const Copy> copies, int32_t timeoutMs) { return copiers_->copy(copies, timeoutMs).status; }
   /// See Copiers.
   Status mayStillCopy() { return copiers_->mayStillCopy(); }
   /// The longest time of a call.

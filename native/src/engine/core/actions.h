@@ -72,6 +72,7 @@ struct Move {
   bool read = false;
   std::vector<MovedPiece> pieces;
   Time deadline = 0;
+  bool isOwn = false;  // the peer is this engine: both ends of each piece are our regions
 };
 /// The peer that has this engine of CANN is not connected any more: its channel is not needed until a later Move to it.
 struct ForgetChannel {

@@ -300,17 +300,24 @@ void PeerLink::planTask(Time now, TaskId id) {
 /// All lines of the attempt at once, which succeed or fail together.
 void PeerLink::startMove(TaskId id, Task& task) {
   const Submission& submission = context_.batches.submission(task.batch);
-  Move move{context_.newRequest(), description_.ascend(), description_.latest(), task.op == TransferOp::Read, {},
-            submission.deadline};
+  Move move{context_.newRequest(),
+            description_.ascend(),
+            description_.latest(),
+            task.op == TransferOp::Read,
+            {},
+            submission.deadline,
+            incarnation_ == context_.config.me.incarnation};
   for (const uint32_t index : task.lines) {
     const Line& line = submission.lines[index];
     if (line.length == 0) continue;
-    if (context_.regions.holds(reinterpret_cast<uintptr_t>(line.local), line.length)) {
+    const auto local = reinterpret_cast<uintptr_t>(line.local);
+    const bool isHere = context_.regions.holds(local, line.length);
+    // Nothing else looks at both ends of a copy within this engine, whose description may be out of date.
+    if (isHere && (!move.isOwn || context_.regions.holds(line.remote, line.length))) {
       move.pieces.push_back({line.local, line.remote, line.length});
       continue;
     }
-    context_.explanation = "the " + std::to_string(line.length) + " bytes at 0x" +
-                           hex16(reinterpret_cast<uintptr_t>(line.local)) +
+    context_.explanation = "the " + std::to_string(line.length) + " bytes at 0x" + hex16(isHere ? line.remote : local) +
                            " are not registered here, which the ascend transport needs";
     task.unregistered.push_back(index);
   }

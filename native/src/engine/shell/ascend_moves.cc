@@ -44,6 +44,7 @@ void AscendMoves::remove(std::span<const kv_region> regions) {
     }
   }
   if (gone.empty()) return;
+  own_.awaitBegun();
   station_->transport().withoutChannels([&] {
     for (const ascend::MemoryHandle handle : gone)
       (void)station_->engine().deregisterMemory(handle);
@@ -51,19 +52,28 @@ void AscendMoves::remove(std::span<const kv_region> regions) {
 }
 
 void AscendMoves::begin(const Move& move) {
+  if (move.isOwn) return own_.begin(move);
   std::vector<ascend::Piece> pieces;
   pieces.reserve(move.pieces.size());
   for (const MovedPiece& piece : move.pieces)
     pieces.push_back({reinterpret_cast<uintptr_t>(piece.local), piece.remote, piece.length});
   station_->transport().submit({move.endpoint, move.registrations},
                                move.read ? ascend::Direction::Read : ascend::Direction::Write, std::move(pieces),
-                               move.deadline - net::steadyMs(), [this, id = move.move](const Status& status) {
-                                 {
-                                   const std::lock_guard lock(mutex_);
-                                   ends_.push_back({id, status});
-                                 }
-                                 ended_();
-                               });
+                               move.deadline - net::steadyMs(),
+                               [this, id = move.move](const Status& status) { end(id, status); });
+}
+
+void AscendMoves::end(uint64_t move, const Status& status) {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_.push_back({move, status});
+  }
+  ended_();
+}
+
+void AscendMoves::shutDown() {
+  own_.shutDown();
+  station_->transport().shutDown();
 }
 
 std::vector<AscendMoves::End> AscendMoves::takeEnds() {

@@ -12,6 +12,7 @@
 
 #include "ascend/shell/station.h"
 #include "engine/core/actions.h"
+#include "engine/shell/own_copies.h"
 #include "kvpool/engine.h"
 
 namespace kvpool::engine {
@@ -45,18 +46,22 @@ class AscendMoves {
   void forget(const std::string& endpoint) { station_->transport().forget(endpoint); }
   std::vector<End> takeEnds();
   /// Afterwards all moves have ended.
-  void shutDown() { station_->transport().shutDown(); }
+  void shutDown();
 
   [[nodiscard]] ascend::RouteCounters counters() const { return station_->transport().counters(); }
 
  private:
-  explicit AscendMoves(std::unique_ptr<ascend::Station> station) : station_(std::move(station)) {}
+  explicit AscendMoves(std::unique_ptr<ascend::Station> station)
+      : station_(std::move(station)),
+        own_(station_->npu(), [this](uint64_t move, const Status& status) { end(move, status); }) {}
+  void end(uint64_t move, const Status& status);
 
   std::function<void()> ended_;
   mutable std::mutex mutex_;
   std::map<uint64_t, ascend::MemoryHandle> handles_;  // by address
   std::vector<End> ends_;
-  std::unique_ptr<ascend::Station> station_;  // last: its threads end before what they tell
+  std::unique_ptr<ascend::Station> station_;  // these last: their threads end before what they tell
+  OwnCopies own_;
 };
 
 }  // namespace kvpool::engine

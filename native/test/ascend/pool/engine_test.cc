@@ -2,11 +2,15 @@
 // Transfer engines whose transfers CANN makes, which is the fake of test/ascend/fake.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ascend/fake_cann.h"
+#include "ascend/pool/npu_memory.h"
 #include "kvpool/engine.h"
 #include "pool/pool.h"
 
@@ -28,8 +32,7 @@ class AscendEngine {
     params.listen_host = "127.0.0.1";
     char err[2048] = "";
     EXPECT_EQ(kv_engine_create(&params, &engine_, err, sizeof err), KV_OK) << err;
-    const kv_region region{reinterpret_cast<uintptr_t>(memory_), kBytes};
-    EXPECT_EQ(kv_engine_register(engine_, &region, 1, nullptr), KV_OK);
+    add(memory_);
   }
   ~AscendEngine() {
     kv_engine_destroy(engine_);
@@ -45,13 +48,33 @@ class AscendEngine {
     EXPECT_EQ(kv_engine_get_stats(engine_, &stats), KV_OK);
     return stats;
   }
-  int32_t writeTo(const AscendEngine& peer) {
-    const std::string address = "127.0.0.1:" + std::to_string(peer.stats().listen_port);
-    kv_transfer line{address.c_str(), memory_, reinterpret_cast<uintptr_t>(peer.memory_), kBytes, KV_INTERNAL, 0};
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(stats().listen_port); }
+  void add(uint8_t* memory) {
+    const kv_region region{reinterpret_cast<uintptr_t>(memory), kBytes};
+    EXPECT_EQ(kv_engine_register(engine_, &region, 1, nullptr), KV_OK) << explanation();
+  }
+  void remove(uint8_t* memory) {
+    const kv_region region{reinterpret_cast<uintptr_t>(memory), kBytes};
+    EXPECT_EQ(kv_engine_unregister(engine_, &region, 1), KV_OK);
+  }
+  void run(kv_transfer_op op, std::vector<kv_transfer>& lines) {
     uint64_t batch = 0;
-    EXPECT_EQ(kv_engine_submit(engine_, KV_TRANSFER_WRITE, &line, 1, nullptr, &batch), KV_OK);
+    EXPECT_EQ(kv_engine_submit(engine_, op, lines.data(), static_cast<uint32_t>(lines.size()), nullptr, &batch), KV_OK);
     EXPECT_EQ(kv_engine_wait(engine_, batch, 60000), KV_OK);
-    return line.status;
+  }
+  int32_t move(kv_transfer_op op, const std::string& peer, uint8_t* local, const uint8_t* remote) {
+    std::vector<kv_transfer> lines{lineTo(peer, local, remote)};
+    run(op, lines);
+    return lines[0].status;
+  }
+  int32_t writeTo(const AscendEngine& peer) { return move(KV_TRANSFER_WRITE, peer.address(), memory_, peer.memory_); }
+  static kv_transfer lineTo(const std::string& peer, uint8_t* local, const uint8_t* remote) {
+    return {peer.c_str(), local, reinterpret_cast<uintptr_t>(remote), kBytes, KV_INTERNAL, 0};
+  }
+  [[nodiscard]] std::string explanation() const {
+    std::string text(1024, '\0');
+    EXPECT_EQ(kv_engine_explain(engine_, text.data(), static_cast<uint32_t>(text.size())), KV_OK);
+    return text.c_str();
   }
 
  private:
@@ -87,6 +110,109 @@ TEST(AscendEngines, SayWhatCannDoesAndLetTheChannelOfAPeerThatEndsGo) {
     // Where the peer's engine of CANN is gone already, it cannot be told of the end, and CANN keeps the channel.
     return stats.ascend_disconnects >= 1 && stats.ascend_channels == stats.ascend_channels_kept;
   }));
+}
+
+class AscendEngineTest : public testing::Test {
+ protected:
+  AscendEngineTest() {
+    (void)ascend::runtime();
+    ascend::functionOf<void (*)()>("fake_ascend_reset")();
+    device_.emplace();
+  }
+  static std::string bytes(const uint8_t* memory) { return {reinterpret_cast<const char*>(memory), kBytes}; }
+
+  std::optional<ascend::Device> device_;
+};
+
+TEST_F(AscendEngineTest, WhatGoesToItsOwnMemoryIsCopiedWithoutAChannel) {
+  const NpuMemory first(pattern(1, kBytes));
+  const NpuMemory second(pattern(2, kBytes));
+  AscendEngine engine;
+  // CANN registers memory of the host that is not ACL's from such an address on.
+  const std::unique_ptr<uint8_t, decltype(&std::free)> host(static_cast<uint8_t*>(std::aligned_alloc(65536, kBytes)),
+                                                            &std::free);
+  for (uint8_t* memory : {first.at(), second.at(), host.get()})
+    engine.add(memory);
+  const std::string here = engine.address();
+
+  EXPECT_EQ(engine.move(KV_TRANSFER_WRITE, here, first.at(), host.get()), KV_OK) << engine.explanation();
+  EXPECT_TRUE(bytes(host.get()) == pattern(1, kBytes)) << "NPU to host";
+  EXPECT_EQ(engine.move(KV_TRANSFER_WRITE, here, host.get(), engine.memory()), KV_OK) << engine.explanation();
+  EXPECT_TRUE(bytes(engine.memory()) == pattern(1, kBytes)) << "host to host";
+  EXPECT_EQ(engine.move(KV_TRANSFER_READ, here, host.get(), second.at()), KV_OK) << engine.explanation();
+  EXPECT_TRUE(bytes(host.get()) == pattern(2, kBytes)) << "NPU to host, as a read";
+  EXPECT_EQ(engine.move(KV_TRANSFER_READ, here, second.at(), engine.memory()), KV_OK) << engine.explanation();
+  EXPECT_TRUE(second.bytes() == pattern(1, kBytes)) << "host to NPU, as a read";
+  EXPECT_EQ(engine.move(KV_TRANSFER_WRITE, here, host.get(), first.at()), KV_OK) << engine.explanation();
+  EXPECT_TRUE(first.bytes() == pattern(2, kBytes)) << "host to NPU";
+  EXPECT_EQ(engine.move(KV_TRANSFER_WRITE, here, first.at(), second.at()), KV_OK) << engine.explanation();
+  EXPECT_TRUE(second.bytes() == pattern(2, kBytes)) << "within the NPU";
+
+  EXPECT_EQ(ascend::calls("Connect"), 0U);
+  EXPECT_EQ(ascend::calls("TransferSync"), 0U);
+  for (uint8_t* memory : {first.at(), second.at(), host.get()})
+    engine.remove(memory);
+  EXPECT_EQ(engine.move(KV_TRANSFER_WRITE, here, engine.memory(), host.get()), KV_NOT_REGISTERED);
+}
+
+TEST_F(AscendEngineTest, WithABufferPoolBytesMoveAndABatchIsOfOneKindOfMemory) {
+  const Environment buffers("ASCEND_BUFFER_POOL", "4:8");
+  const NpuMemory npu(pattern(1, kBytes));
+  AscendEngine here;
+  AscendEngine there;
+  here.add(npu.at());
+  EXPECT_EQ(here.move(KV_TRANSFER_WRITE, there.address(), npu.at(), there.memory()), KV_OK) << here.explanation();
+  EXPECT_TRUE(bytes(there.memory()) == pattern(1, kBytes));
+  EXPECT_EQ(here.move(KV_TRANSFER_READ, there.address(), here.memory(), there.memory()), KV_OK) << here.explanation();
+  EXPECT_TRUE(bytes(here.memory()) == pattern(1, kBytes));
+  const std::string peer = there.address();
+  std::vector<kv_transfer> lines{AscendEngine::lineTo(peer, npu.at(), there.memory()),
+                                 AscendEngine::lineTo(peer, here.memory(), there.memory())};
+  here.run(KV_TRANSFER_WRITE, lines);
+  for (const kv_transfer& line : lines)
+    EXPECT_EQ(line.status, KV_TRANSFER_FAILED);
+  EXPECT_NE(here.explanation().find("103900 (invalid parameter)"), std::string::npos) << here.explanation();
+  here.remove(npu.at());
+}
+
+TEST_F(AscendEngineTest, ACopyWithinItThatFailsSaysWhy) {
+  const NpuMemory npu(pattern(1, kBytes));
+  AscendEngine engine;
+  engine.add(npu.at());
+  ascend::control("fail aclrtMemcpyBatchAsync * 507000\nfail aclrtMemcpyAsync * 507000");
+  EXPECT_EQ(engine.move(KV_TRANSFER_WRITE, engine.address(), npu.at(), engine.memory()), KV_TRANSFER_FAILED);
+  EXPECT_NE(engine.explanation().find("bytes from an NPU to the host: aclrtMemcpyAsync: ACL error 507000"),
+            std::string::npos)
+      << engine.explanation();
+  ascend::control("");
+  EXPECT_EQ(engine.move(KV_TRANSFER_WRITE, engine.address(), npu.at(), engine.memory()), KV_OK);
+  engine.remove(npu.at());
+}
+
+TEST_F(AscendEngineTest, OfABatchWithTwoPeersTheLinesOfTheOneThatIsGoneFail) {
+  AscendEngine here;
+  AscendEngine stays;
+  std::optional<AscendEngine> goes(std::in_place);
+  const std::string staying = stays.address();
+  const std::string going = goes->address();
+  const uint8_t* const gone = goes->memory();
+  for (const bool both : {true, false}) {
+    if (!both) goes.reset();
+    std::memset(here.memory(), both ? 1 : 2, kBytes);
+    std::vector<kv_transfer> lines{AscendEngine::lineTo(going, here.memory(), gone),
+                                   AscendEngine::lineTo(staying, here.memory(), stays.memory())};
+    here.run(KV_TRANSFER_WRITE, lines);
+    if (both) {
+      EXPECT_EQ(lines[0].status, KV_OK) << here.explanation();
+      EXPECT_EQ(goes->memory()[kBytes - 1], 1);
+    } else {
+      EXPECT_EQ(lines[0].status, KV_CONNECT_FAILED) << here.explanation();
+      EXPECT_NE(here.explanation().find(going), std::string::npos) << here.explanation();
+    }
+    EXPECT_EQ(lines[1].status, KV_OK) << here.explanation();
+    EXPECT_EQ(stays.memory()[kBytes - 1], both ? 1 : 2);
+  }
+  EXPECT_EQ(here.stats().ascend_transfers, 3U);
 }
 
 }  // namespace

@@ -46,6 +46,20 @@ TEST_F(MoveTest, APeerWithAnEngineOfCannIsReachedByIt) {
   EXPECT_EQ(ended.at(batch).status, KV_OK);
 }
 
+TEST_F(MoveTest, ItsOwnMemoryIsNamedAsSuchAndMustBeThere) {
+  BatchId batch = submit(TransferOp::Write, 5000);
+  answer(configuration().me.incarnation, 3, kOurs);
+  EXPECT_TRUE(moves.empty()) << "the description has it, but it is not registered here any more";
+  EXPECT_EQ(ended.at(batch).status, KV_NOT_REGISTERED);
+  const kv_region remote{kRemote, kLength};
+  EXPECT_TRUE(core.registerRegions({&remote, 1}).ok());
+  batch = submit(TransferOp::Write, 5000);
+  ASSERT_EQ(moves.size(), 1U);
+  EXPECT_TRUE(moves[0].isOwn);
+  moved({});
+  EXPECT_EQ(ended.at(batch).status, KV_OK);
+}
+
 TEST_F(MoveTest, APeerWithoutOneIsReachedByTcp) {
   submit(TransferOp::Write, 5000);
   answer(7, 3);
