@@ -39,8 +39,10 @@ Search load(std::span<const std::string> files) {
       search.file = file;
       return search;
     }
-    const char* why = ::dlerror();
-    search.tried.push_back(why == nullptr ? file : why);
+    // Of a library that lacks another one glibc names the other one alone.
+    const char* said = ::dlerror();
+    const std::string why = said == nullptr ? "" : said;
+    search.tried.push_back(why.find(file) != std::string::npos ? why : file + ": " + why);
   }
   return search;
 }

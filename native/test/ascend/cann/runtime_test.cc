@@ -28,8 +28,8 @@ std::string look(const std::string& variables, const std::string& argument = "")
   EXPECT_EQ(::pclose(pipe), 0) << command << "\n" << text;
   return text;
 }
-std::string lookIn(const std::string& directory) {
-  return look("KVPOOL_ASCEND_LIBRARY_DIR=" + directory);
+std::string lookIn(const std::string& directory, const std::string& argument = "") {
+  return look("KVPOOL_ASCEND_LIBRARY_DIR=" + directory, argument);
 }
 
 TEST(Runtime, EachVersionOfCannIsUsed) {
@@ -43,8 +43,9 @@ TEST(Runtime, EachVersionOfCannIsUsed) {
                           Case{"cann-graph", "adxl::AdxlEngine", "libadxl.so"},
                           Case{"cann-8.3", "adxl::AdxlEngine", "libllm_datadist.so"},
                           Case{"cann-hixl", "hixl::Hixl", "libcann_hixl.so"}}) {
-    const std::string text = lookIn(kSets + "/" + one.set);
+    const std::string text = lookIn(kSets + "/" + one.set, "move");
     EXPECT_EQ(text.substr(0, text.find('\n')), "Ready") << text;
+    EXPECT_NE(text.find("\nmoved 1048576 bytes there and back\n"), std::string::npos) << one.set << "\n" << text;
     EXPECT_NE(text.find("1 NPU, " + std::string(one.className) + " of "), std::string::npos) << text;
     EXPECT_NE(text.find(kSets + "/" + one.set + "/" + one.library), std::string::npos) << text;
   }
@@ -87,6 +88,14 @@ TEST(Runtime, ALibraryThatIsNoneIsNamedWithWhatIsWrongWithIt) {
   const std::string text = lookIn(directory.path());
   EXPECT_EQ(text.find("CannLibraryNotFound\n"), 0U) << text;
   EXPECT_NE(text.find(directory.path() + "/libascendcl.so: file too short"), std::string::npos) << text;
+}
+
+TEST(Runtime, ALibraryThatLacksAnotherOneIsNamedWithIt) {
+  const std::string text = lookIn(kSets + "/cann-nodriver");
+  EXPECT_EQ(text.find("CannLibraryNotFound\n"), 0U) << text;
+  EXPECT_NE(text.find(kSets + "/cann-nodriver/libascendcl.so: libascend_hal.so: cannot open shared object file"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Runtime, AMissingFunctionIsNamed) {
