@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ids.h"
 #include "node/shell/tier_staging.h"
 
 namespace kvpool::node {
@@ -30,7 +31,9 @@ Result<RemoteSource> openRemote(const NodeSettings& settings, std::span<uint8_t>
   }
   const Result<std::string> host = ascendHost(settings);
   if (!host.ok()) return host.status();
-  auto opened = openAscend({host.value(), settings.nodeId}, withTier ? TierStaging::kBytes : 0);
+  // Nodes of two pools may have one name, and on the hosts' network one address.
+  const std::string name = toString(settings.poolId) + "/" + settings.nodeId;
+  auto opened = openAscend({host.value(), name}, withTier ? TierStaging::kBytes : 0);
   if (!opened.ok()) return opened.status();
   return RemoteSource(std::move(opened.value()));
 }

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "ascend/cann/engine.h"
+#include "ascend/core/settings.h"
 #include "ascend/fake_cann.h"
 #include "ascend/pool/npu_memory.h"
 #include "certificate_authority.h"
@@ -150,6 +151,15 @@ std::string engineAt(uint16_t base) {
     if (!taken.ok()) return "127.0.0.1:" + std::to_string(port);
   }
   return "";
+}
+
+TEST_F(AscendPool, TheFirstPortThatAStorageNodeTriesIsThatOfItsPoolAndName) {
+  constexpr uint16_t kNodes = 31000;
+  const Environment ports("ASCEND_BASE_PORT", std::to_string(kNodes).c_str());
+  ASSERT_NO_FATAL_FAILURE(startNode());
+  const ascend::PortSlot slot = ascend::portSlot(kNodes, 0).value();
+  const uint16_t port = ascend::preferredPort(slot, std::string(kPoolText) + "/node-0");
+  EXPECT_EQ(engineAt(kNodes), "127.0.0.1:" + std::to_string(port));
 }
 
 /// As where its machine is lost: CANN cannot tell it of the end, and keeps the channel until it can.
@@ -525,6 +535,19 @@ TEST_F(NpuPool, CopiesThatHangTakeNeitherTimeNorMemoryForEachLine) {
 // ---- what fails ----
 
 /// Whatever CANN does, a value is there as it was put, or not at all.
+TEST_F(AscendPool, ATransferThatFailsIsALineOfTheNodesLog) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  ASSERT_TRUE(eventually([this] { return roundTrip("before", 65536) > 0; }));
+  testing::internal::CaptureStderr();
+  ascend::control("fail TransferSync * 503900");
+  (void)put(client_.get(), "key", pattern(1, 300000));
+  ascend::control("");
+  const std::string text = testing::internal::GetCapturedStderr();
+  const size_t line = text.find("ascend: a transfer of 300000 bytes took ");
+  ASSERT_NE(line, std::string::npos) << text;
+  EXPECT_NE(text.find(" ms and failed: ", line), std::string::npos) << text;
+}
+
 class FailingAscend : public AscendPool, public testing::WithParamInterface<const char*> {};
 
 TEST_P(FailingAscend, ValuesAreWholeOrMissing) {

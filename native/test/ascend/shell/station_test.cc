@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "ascend/fake_cann.h"
+#include "base/fd.h"
 #include "environment.h"
+#include "net/socket.h"
 
 namespace kvpool::ascend {
 namespace {
@@ -65,6 +67,24 @@ TEST(Stations, LeaveTheThreadsThatOpenThemWithoutADevice) {
     ASSERT_TRUE(station.ok()) << station.status().text();
   }).join();
   EXPECT_EQ(calls("aclrtResetDevice"), calls("aclrtSetDevice"));
+}
+
+TEST(Stations, SayWhichPortsAreTakenWhereNoneOfTheirNpusIsFree) {
+  (void)runtime();
+  const test::Environment base("ASCEND_BASE_PORT", "31900");
+  std::vector<Fd> taken;
+  for (uint16_t port = 31900; port < 32000; ++port) {
+    auto socket = net::listenTcp("127.0.0.1", port);
+    if (socket.ok()) taken.push_back(std::move(socket.value()));
+  }
+  const auto refused = Station::open({"127.0.0.1", "first"});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().text(),
+            "none of the 100 ports from 31900 to 31999, which are those of NPU 0, is free at 127.0.0.1; end processes "
+            "that listen there, or set ASCEND_BASE_PORT");
+  taken.pop_back();
+  const auto opened = Station::open({"127.0.0.1", "first"});
+  EXPECT_TRUE(opened.ok()) << opened.status().text();
 }
 
 TEST(Stations, TryMemoryAgainThatCannDidNotRegister) {

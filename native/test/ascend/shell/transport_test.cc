@@ -20,6 +20,7 @@
 
 #include "ascend/core/settings.h"
 #include "ascend/fake_cann.h"
+#include "base/log.h"
 
 namespace kvpool::ascend {
 namespace {
@@ -245,6 +246,22 @@ TEST_P(TransportTest, WhatWaitsBehindTransfersThatHangDoesNotHangToo) {
   EXPECT_TRUE(move(Direction::Write, {piece(0, 64)}).ok());
 }
 
+TEST_P(TransportTest, LinesAboutTransfersAreForDebugAlone) {
+  const auto logged = [&] {
+    begin({.connectTimeoutMs = 1000, .transferTimeoutMs = 5000});
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(move(Direction::Write, {piece(0, 64)}).ok());
+    return testing::internal::GetCapturedStderr();
+  };
+  setLogLevel(LogLevel::Info);
+  EXPECT_EQ(logged(), "") << "they would be on the way of each value";
+  setLogLevel(LogLevel::Debug);
+  const std::string text = logged();
+  setLogLevel(LogLevel::Warning);
+  EXPECT_NE(text.find("ascend: a channel to " + there_->place().endpoint + " took "), std::string::npos) << text;
+  EXPECT_NE(text.find("ascend: a transfer took "), std::string::npos) << text;
+}
+
 TEST_P(TransportTest, HalfATransferIsAFailure) {
   here_->memory().fill(6);
   control("partial transfer 1 1000 503900");
@@ -411,6 +428,25 @@ TEST_P(TransportTest, MemoryIsTakenBackByTwoAtATimeWhileTransfersWait) {
   ending = true;
   others.join();
 }
+
+class AsynchronousTransfers : public TransportTest {};
+
+TEST_P(AsynchronousTransfers, AHundredAreUnderWayAndTheOthersWait) {
+  begin({.connectTimeoutMs = 1000, .transferTimeoutMs = 60000});
+  EXPECT_TRUE(move(Direction::Write, {piece(0, 64)}).ok());
+  control("hang transfer *");
+  std::vector<std::future<Status>> ends;
+  for (int i = 0; i < 150; ++i)
+    ends.push_back(start(Direction::Write, {piece(0, 64)}, 60000));
+  EXPECT_TRUE(eventually([] { return live("request") >= 100; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // in which more could begin
+  EXPECT_EQ(live("request"), 100U);
+  control("");
+  for (auto& end : ends)
+    EXPECT_TRUE(end.get().ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(Way, AsynchronousTransfers, testing::Values(true), [](const auto&) { return "Asynchronous"; });
 
 TEST_P(TransportTest, ShuttingDownEndsAllThatIsUnderWayAndAllThatWaits) {
   begin({.connectTimeoutMs = 1000, .transferTimeoutMs = 300, .underWayMax = 2});
