@@ -401,6 +401,22 @@ public final class RollPool {
         return this;
     }
 
+    /**
+     * Rounds until one in which all take part and the operator neither does nor notes anything, which the next ones would repeat; at most
+     * so many.
+     */
+    RollPool roundsUntilCalm(int most) {
+        for (int i = 0; i < most; i++) {
+            Stored before = stored();
+            int doneBefore = done.size();
+            round();
+            if (before.equals(stored()) && done.size() == doneBefore && notTaking() + mastersAway() == 0) {
+                return this;
+            }
+        }
+        return this;
+    }
+
     void round() {
         Look look = look(status, steps);
         act(look.whole());

@@ -67,7 +67,7 @@ class RollsAtRandomTest {
         }
         pool.preflight(random.nextBoolean() ? "rolling-warm" : "rolling-drained");
         for (int look = 0; look < LOOKS; look++) {
-            pool.later(Duration.ofMinutes(2)).rounds(10);
+            pool.later(Duration.ofMinutes(2)).roundsUntilCalm(10);
         }
 
         assertThat(pool.status().map(RollStatus::phase))
