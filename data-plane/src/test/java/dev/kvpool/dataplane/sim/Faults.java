@@ -13,6 +13,9 @@ final class Faults {
 
     private static final long HOUR_MS = 3_600_000;
 
+    /** An API server that is made again; longer than any leader goes on without it. */
+    private static final long LEASE_AWAY_MS = 60_000;
+
     /** A connection is silent for 3 s until it counts as lost, and its node is forgotten 5 s later. */
     private static final long FORGOTTEN_MS_MIN = 7_000;
 
@@ -390,7 +393,7 @@ final class Faults {
     private void cutFromLease(SimMaster master) {
         boolean all = world.oneIn(3);
         tally.count(all ? "all masters cut from the Lease" : "master cut from the Lease");
-        long forMs = awhileMs();
+        long forMs = plan.absenceMsMax() > 0 && world.oneIn(3) ? LEASE_AWAY_MS : awhileMs();
         for (SimMaster each : all ? masters : List.of(master)) {
             each.election.access().cut(true);
             world.in(forMs, () -> each.election.access().cut(false));

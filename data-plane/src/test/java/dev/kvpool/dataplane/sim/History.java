@@ -97,18 +97,15 @@ final class History {
     private final Values values;
     private final Tally tally;
     private final long leaseMs;
-    private final boolean marking;
     private long tombstonesLostMs = Long.MIN_VALUE;
 
     /**
      * Nothing has happened yet.
      *
      * @param leaseMs how long a reader may rely on what a leader told it
-     * @param marking there are nodes enough that evictions can be written down while one of them is away
      */
-    History(World world, Values values, Tally tally, long leaseMs, boolean marking) {
+    History(World world, Values values, Tally tally, long leaseMs) {
         this.leaseMs = leaseMs;
-        this.marking = marking;
         this.world = world;
         this.values = values;
         this.tally = tally;
@@ -223,7 +220,7 @@ final class History {
                 && !isRemovalPossible(key, world.nowMs(), false);
         Violation.unless(!pinned, "pinned objects stay", "%s was evicted although every put of it pins it hard", key);
         lostMs.put(key, world.nowMs());
-        if (!marked || !marking) {
+        if (!marked) {
             untracedMs.put(key, world.nowMs());
         }
     }

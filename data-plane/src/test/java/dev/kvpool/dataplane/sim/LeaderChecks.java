@@ -48,6 +48,7 @@ final class LeaderChecks implements MasterWatch {
     private final Promises promises;
     private final Tally tally;
     private final long foundMsMax;
+    private final boolean available;
     private final List<SimMaster> masters = new ArrayList<>();
     private final Set<Authority> terms = new HashSet<>();
     private long highestEpoch;
@@ -63,6 +64,7 @@ final class LeaderChecks implements MasterWatch {
     LeaderChecks(World world, Plan plan, Truth truth, Promises promises, Tally tally) {
         this.world = world;
         this.times = plan.times();
+        this.available = plan.available();
         this.foundMsMax = FOUND_MS_MAX + plan.driftMs(FOUND_MS_MAX);
         this.truth = truth;
         this.promises = promises;
@@ -135,6 +137,7 @@ final class LeaderChecks implements MasterWatch {
             tally.count("register lost");
             truth.registerLost();
         }
+        witnessed(term.register());
         stored(term.register());
     }
 
@@ -177,6 +180,9 @@ final class LeaderChecks implements MasterWatch {
             return;
         }
         oneServes(master, reply);
+        if (reply instanceof LookupReply) {
+            witnessed(master.register());
+        }
         switch (reply) {
             case GrantReply it -> {
                 nodesObey(master, it);
@@ -192,6 +198,14 @@ final class LeaderChecks implements MasterWatch {
                 removed(master, (RemoveRequest) request, it);
             }
             default -> {}
+        }
+    }
+
+    /** An available pool serves what nodes show that are behind, whether those who know what they have missed are there or not. */
+    private void witnessed(Register register) {
+        if (available && !register.behind().isEmpty()) {
+            tally.count("served what nodes show that are behind");
+            truth.registerLost();
         }
     }
 

@@ -33,6 +33,7 @@ import java.util.SplittableRandom;
  * @param draining nodes are emptied and taken back
  * @param changing masters are told other rules of the cache, each at its own time
  * @param blinding now and then no node reaches the leader, which reaches all others
+ * @param available what may have been removed or replaced is served where no witness can tell
  * @param tenants of each client; empty where none has a certificate
  * @param cann empty where no client offers memory to nodes
  * @param reusing so many clients read what they were told of before without asking again, while its lease holds
@@ -69,6 +70,7 @@ record Plan(
         boolean raising,
         int driftPpm,
         boolean blinding,
+        boolean available,
         List<Tenant> tenants,
         Optional<CannPlan> cann) {
     /** Those that clients may be of. */
@@ -158,6 +160,7 @@ record Plan(
                 new SplittableRandom(seed ^ 0x4A15E).nextInt(6) == 0,
                 new SplittableRandom(seed ^ 0xD21F).nextBoolean() ? DRIFT_PPM_MAX : 0,
                 blinding,
+                new SplittableRandom(seed ^ 0xA7A11).nextInt(6) == 0,
                 List.of(),
                 cann);
     }
@@ -205,6 +208,7 @@ record Plan(
                 plain.raising,
                 plain.driftPpm,
                 plain.blinding,
+                plain.available,
                 List.copyOf(tenants),
                 Optional.empty());
     }

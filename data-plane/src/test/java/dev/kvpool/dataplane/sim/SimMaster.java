@@ -221,8 +221,8 @@ final class SimMaster extends SimProcess {
     /** What a person does who is told that the memory of the last witness is lost: nobody who knows more will come. */
     boolean giveLostWitnessesUp(BiPredicate<String, Long> isLost) {
         boolean[] any = {false};
-        if (core.status().register().awaitsWitness()) {
-            core.status().register().register().witnesses().forEach((node, memory) -> {
+        if (awaitsWitness()) {
+            register().witnesses().forEach((node, memory) -> {
                 if (isLost.test(node, memory)) {
                     world.trace(() -> name + " forgets " + node);
                     core.forget(node, clockMs());
@@ -253,9 +253,18 @@ final class SimMaster extends SimProcess {
         return !core.holders(Key.of(key)).isEmpty();
     }
 
+    Register register() {
+        return core.status().register().register();
+    }
+
+    /** Nodes are behind, and it has met none that knows what they have missed. */
+    boolean awaitsWitness() {
+        return core.status().register().awaitsWitness();
+    }
+
     /** Whether the object of a key is on a node that takes part, as most expected ones do, and no witness must be waited for. */
     boolean canRemove(String key) {
-        if (core.status().register().awaitsWitness()) {
+        if (awaitsWitness()) {
             return false;
         }
         Set<String> ready = new TreeSet<>();

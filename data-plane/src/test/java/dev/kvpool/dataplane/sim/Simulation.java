@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.sim;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.master.core.base.Consistency;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.dataplane.master.core.base.PlainSettings;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
@@ -40,12 +41,8 @@ final class Simulation implements AutoCloseable {
         world.trace(() -> "plan " + plan);
         Network network = new Network(world, plan.driftPpm());
         Values values = new Values();
-        History history = new History(
-                world,
-                values,
-                tally,
-                plan.objectLeaseMaxMs() + plan.driftMs(plan.objectLeaseMaxMs()),
-                plan.nodes() > 2 && plan.spareNodes() == 0);
+        History history =
+                new History(world, values, tally, plan.objectLeaseMaxMs() + plan.driftMs(plan.objectLeaseMaxMs()));
         Truth truth = new Truth(world, history);
         Promises promises = new Promises(world, history, plan);
         LeaderChecks leaderChecks = new LeaderChecks(world, plan, truth, promises, tally);
@@ -139,7 +136,12 @@ final class Simulation implements AutoCloseable {
 
     private CacheRules rules(long objectLeaseMs, int replicas) {
         return PlainSettings.rules(
-                objectLeaseMs, plan.eviction(), replicas, plan.times().repairDelayMs(), REPAIR_BYTES_PER_SECOND);
+                objectLeaseMs,
+                plan.eviction(),
+                replicas,
+                plan.times().repairDelayMs(),
+                REPAIR_BYTES_PER_SECOND,
+                plan.available() ? Consistency.AVAILABLE : Consistency.STRICT);
     }
 
     /** As when somebody edits the spec: each master reads it after a while, and one that starts reads the newest. */
