@@ -46,6 +46,9 @@ class DevicesIT {
     private FakeDevicePlugin plugin;
     private Pool cards;
 
+    /** Of its own: its NPUs have the numbers of the others, so that each would be taken for sick with another. */
+    private Pool runtime;
+
     @BeforeAll
     void makePool(Cluster cluster, Operator operator, Scene scene) {
         this.cluster = cluster;
@@ -62,13 +65,19 @@ class DevicesIT {
                 metadata: {name: npus}
                 spec:
                   protocols: [ascend, tcp]
-                  accelerator: {chip: A2, resourceName: %1$s, count: 2, hostFiles: [{path: %4$s/%5$s}]}
+                  accelerator:
+                    chip: A2
+                    resourceName: %1$s
+                    count: 2
+                    driverFrom: Host
+                    driverRoot: %4$s
+                    hostFiles: [{path: %4$s/%5$s}]
                 ---
                 apiVersion: kvpool.dev/v1alpha1
                 kind: TransferEngine
                 metadata: {name: runtime}
                 spec:
-                  protocols: [tcp]
+                  protocols: [ascend, tcp]
                   accelerator: {chip: A2, resourceName: %2$s}
                 ---
                 apiVersion: kvpool.dev/v1alpha1
@@ -87,7 +96,23 @@ class DevicesIT {
                   masters: {replicas: 1}
                   storage:
                   - {name: npus, capacity: 64Mi}
-                  - {name: runtime, capacity: 64Mi, transferEngine: runtime}
+                  - {name: plain, capacity: 64Mi, transferEngine: plain}
+                ---
+                apiVersion: kvpool.dev/v1alpha1
+                kind: TransferEngine
+                metadata: {name: plain}
+                spec:
+                  protocols: [tcp]
+                ---
+                apiVersion: kvpool.dev/v1alpha1
+                kind: KvCachePool
+                metadata: {name: runtime}
+                spec:
+                  security: {mode: "Off"}
+                  transferEngine: runtime
+                  masters: {replicas: 1}
+                  storage:
+                  - {name: runtime, capacity: 64Mi}
                 ---
                 apiVersion: kvpool.dev/v1alpha1
                 kind: KvCachePool
@@ -106,8 +131,10 @@ class DevicesIT {
                         CONFIGURATION,
                         POOL));
         cards = new Pool(cluster, NAMESPACE, "cards");
+        runtime = new Pool(cluster, NAMESPACE, "runtime");
         scene.pool().awaitReady();
         cards.awaitReady();
+        runtime.awaitReady();
     }
 
     @AfterAll
@@ -118,7 +145,8 @@ class DevicesIT {
     }
 
     @Test
-    @DisplayName("where the device plugin hands out device files, a storage node holds those of its NPUs and no other")
+    @DisplayName(
+            "where the device plugin hands out device files, a storage node holds those of its NPUs and no other, and files of the host")
     void deviceFiles() {
         Pod pod = podOfSet("npus");
         List<String> held = heldBy(pod, FakeDevicePlugin.NPUS, 2);
@@ -132,17 +160,33 @@ class DevicesIT {
                 .doesNotContainKey("ASCEND_VISIBLE_DEVICES")
                 .hasEntrySatisfying(
                         "LD_LIBRARY_PATH", path -> assertThat(path).startsWith("/usr/local/Ascend/driver/lib64:"));
-        assertThat(container.mounts())
-                .contains(
+        assertThat(ofHostAndDriver(container))
+                .containsExactlyInAnyOrder(
                         new Mount(FakeDevicePlugin.MOUNTED_LIBRARIES, true),
+                        new Mount("/usr/local/Ascend/driver", true),
+                        new Mount("/usr/local/dcmi", true),
+                        new Mount("/usr/local/bin/npu-smi", true),
+                        new Mount("/etc/hccn.conf", true),
+                        new Mount("/etc/ascend_install.info", true),
                         new Mount(FakeDevicePlugin.LIBRARIES + "/" + CONFIGURATION, true),
                         new Mount("/dev/shm", false));
+    }
+
+    /** Mounts where files of the host and of the driver go, without those that every container has. */
+    private static List<Mount> ofHostAndDriver(InspectedContainer container) {
+        List<String> ofKubelet = List.of("/etc/hosts", "/etc/hostname", "/etc/resolv.conf");
+        List<String> folders =
+                List.of("/etc/", "/lib/", "/usr/", "/opt/", FakeDevicePlugin.LIBRARIES + "/", "/dev/shm");
+        return container.mounts().stream()
+                .filter(mount -> folders.stream().anyMatch(mount.path()::startsWith))
+                .filter(mount -> !ofKubelet.contains(mount.path()))
+                .toList();
     }
 
     @Test
     @DisplayName("where it leaves that to ascend-docker-runtime, a storage node is told the numbers of its NPUs")
     void environmentForTheRuntime() {
-        Pod pod = podOfSet("runtime");
+        Pod pod = runtime.storagePods().getFirst();
         String device = heldBy(pod, FakeDevicePlugin.RUNTIME_NPUS, 1).getFirst();
 
         InspectedContainer container = plugin.inspect(pod);
@@ -150,6 +194,15 @@ class DevicesIT {
                 .containsEntry("ASCEND_VISIBLE_DEVICES", number(device))
                 .containsEntry("ASCEND_RUNTIME_OPTIONS", "");
         assertThat(container.devices()).isEmpty();
+        assertThat(ofHostAndDriver(container))
+                .as("what the runtime does not bring, and the stand-in for CANN")
+                .containsExactlyInAnyOrder(
+                        new Mount(FakeDevicePlugin.MOUNTED_LIBRARIES, true),
+                        new Mount("/etc/hccn.conf", true),
+                        new Mount("/etc/ascend_install.info", true),
+                        new Mount("/usr/local/Ascend/driver/version.info", true),
+                        new Mount("/usr/local/Ascend/driver/tools/hccn_tool", true),
+                        new Mount("/dev/shm", false));
     }
 
     @Test

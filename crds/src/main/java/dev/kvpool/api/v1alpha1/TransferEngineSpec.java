@@ -45,6 +45,10 @@ import java.util.Optional;
         value = "!('ascend' in self.protocols) || has(self.accelerator)",
         message = "protocol ascend needs accelerator: say there which chip it is")
 @ValidationRule(
+        value = "!has(self.accelerator) || 'ascend' in self.protocols",
+        message = "accelerator is for ascend, and storage pods would hold NPUs that they never open: add ascend to"
+                + " protocols, or leave accelerator out")
+@ValidationRule(
         value = "!has(self.accelerator)"
                 + " || self.accelerator.transfer.basePort + 1600 <= self.ports.base"
                 + " || self.ports.base + (has(self.ports.count) ? self.ports.count : self.hostNetwork ? 32 : 1)"
