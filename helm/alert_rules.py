@@ -291,6 +291,16 @@ FAILURES = [
         {"pod": NODE, "kvpool_dev_ucx": "wanted"},
     ),
     Failure(
+        "KvpoolAscendNotServed",
+        "a node that shall serve ascend and cannot",
+        {series("kvpool_node_serves_ascend", NODE, kvpool_dev_ascend="wanted"): then(1, 0)},
+        14,
+        16,
+        "info",
+        "Storage node team/demo-a-0 does not serve ascend, though its transfer engine asks for it",
+        {"pod": NODE, "kvpool_dev_ascend": "wanted"},
+    ),
+    Failure(
         "KvpoolFilesSetAside",
         "a node has found a damaged segment, and another pool's",
         {

@@ -122,6 +122,7 @@ public final class ShortPods extends BeanDeserializerModifier {
             status.setReady(whole.getReady());
             status.setState(whole.getState());
             status.setLastState(ended(whole.getLastState()));
+            status.setAllocatedResourcesStatus(each(whole.getAllocatedResourcesStatus(), it -> it));
             return status;
         }
 

@@ -84,6 +84,23 @@ class ShortPodsTest {
     }
 
     @Test
+    void devicesThatAreNotWellAreKept() {
+        String status = """
+                {"containerStatuses": [{"name": "master", "allocatedResourcesStatus": [{"name": "huawei.com/Ascend910", "resources": [
+                    {"resourceID": "Ascend910-4", "health": "Unhealthy"}, {"resourceID": "Ascend910-3", "health": "Unhealthy"},
+                    {"resourceID": "Ascend910-5", "health": "Healthy"}, {"resourceID": "Ascend910-6", "health": "Unknown"},
+                    {"resourceID": "Ascend910-7"}]}]},
+                  {"name": "side", "allocatedResourcesStatus": [{"name": "huawei.com/Ascend910", "resources": [
+                    {"resourceID": "Ascend910-1", "health": "Unhealthy"}]}]}]}""";
+
+        Pod read = brief.unmarshal(pod(status), Pod.class);
+
+        assertThat(ObservedPod.of(read)).isEqualTo(ObservedPod.of(whole.unmarshal(pod(status), Pod.class)));
+        assertThat(ObservedPod.of(read).sickDevices())
+                .containsExactly("Ascend910-3 of huawei.com/Ascend910", "Ascend910-4 of huawei.com/Ascend910");
+    }
+
+    @Test
     void aPodWhoseInitContainerRunsHasBegun() {
         for (String init : List.of("{\"running\": {}}", "{\"waiting\": {\"reason\": \"PodInitializing\"}}")) {
             String status = """

@@ -17,6 +17,7 @@ import dev.kvpool.operator.Altered;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
+import dev.kvpool.operator.pool.ascend.DevicePorts;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.naming.DirectoryList;
 import dev.kvpool.operator.pool.naming.NodePorts;
@@ -253,7 +254,14 @@ public final class PoolSketch {
 
     /** A storage set, of this pool or another one, that has two ports of its nodes. */
     public PoolSketch ports(String owner, String workload, int first) {
-        portClaims.add(new PortClaim(owner, workload, NodePorts.from(first)));
+        portClaims.add(new PortClaim(owner, workload, NodePorts.from(first), Optional.empty()));
+        return this;
+    }
+
+    /** The same, with NPUs whose ports begin there. */
+    public PoolSketch ports(String owner, String workload, int first, int firstOfDevices) {
+        portClaims.add(
+                new PortClaim(owner, workload, NodePorts.from(first), Optional.of(DevicePorts.from(firstOfDevices))));
         return this;
     }
 
@@ -466,7 +474,8 @@ public final class PoolSketch {
                 false,
                 "",
                 false,
-                ""));
+                "",
+                List.of()));
     }
 
     /** A running storage pod that found this of its NPUs. */

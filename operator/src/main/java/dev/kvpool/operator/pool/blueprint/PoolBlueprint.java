@@ -12,6 +12,8 @@ import dev.kvpool.api.v1alpha1.security.Payloads;
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.operator.pool.ascend.DeviceNeeds;
+import dev.kvpool.operator.pool.ascend.DevicePorts;
 import dev.kvpool.operator.pool.naming.NodePorts;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
@@ -106,17 +108,28 @@ public record PoolBlueprint(
     public Map<String, String> podLabels(StorageSetSpec set) {
         Map<String, String> labels = PoolLabels.ofSet(names.pool(), set.name());
         if (engine(set).protocols().contains(Protocol.UCX)) {
-            labels.put(PoolLabels.UCX, PoolLabels.UCX_WANTED);
+            labels.put(PoolLabels.UCX, PoolLabels.WANTED);
+        }
+        if (engine(set).protocols().contains(Protocol.ASCEND)) {
+            labels.put(PoolLabels.ASCEND, PoolLabels.WANTED);
         }
         return labels;
     }
 
     /** Metadata of the workload of a storage set, which keeps what the set shall keep. */
     public ObjectMeta metadata(StorageSetSpec set) {
-        return keeping(
+        ObjectMeta metadata = keeping(
                 engine(set),
                 ports(set),
                 metadata(names.storageSet(set.name()), PoolLabels.ofSet(names.pool(), set.name())));
+        return engine(set).hostNetwork() && DeviceNeeds.areOf(engine(set))
+                ? metadata.toBuilder()
+                        .addToAnnotations(
+                                PoolLabels.FIRST_DEVICE_PORT,
+                                Integer.toString(DevicePorts.of(engine(set).accelerator())
+                                        .first()))
+                        .build()
+                : metadata;
     }
 
     /** The same for that of the agents. */

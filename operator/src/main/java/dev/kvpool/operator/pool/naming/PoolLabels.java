@@ -25,7 +25,10 @@ public final class PoolLabels {
     /** Label of storage pods that shall serve ucx. A node that cannot says 0 like one that shall not, so an alert needs it. */
     public static final String UCX = "kvpool.dev/ucx";
 
-    public static final String UCX_WANTED = "wanted";
+    /** The same for ascend. */
+    public static final String ASCEND = "kvpool.dev/ascend";
+
+    public static final String WANTED = "wanted";
 
     /** Label of storage pods that may be evicted, as nothing is lost with them, or as their time is over. */
     public static final String EVICTABLE = "kvpool.dev/evictable";
@@ -82,6 +85,9 @@ public final class PoolLabels {
 
     /** Annotation of storage StatefulSets and DaemonSets on the network of nodes: the first of their two ports. */
     public static final String FIRST_PORT = "kvpool.dev/first-port";
+
+    /** The same, where their storage nodes open NPUs: the first of the ports that NPUs have there. */
+    public static final String FIRST_DEVICE_PORT = "kvpool.dev/first-device-port";
 
     /** Label of a namespace: which pods Kubernetes admits to it. */
     public static final String POD_SECURITY = "pod-security.kubernetes.io/enforce";

@@ -55,6 +55,7 @@ import java.util.stream.Stream;
  * @param trustDomain of certificates that name ServiceAccounts, for a master that was made to know them; empty else
  * @param notBegun true while it is on a node and none of its containers has run, nor has said why not: volumes, a network or images are waited for
  * @param serviceAccount name of its ServiceAccount; empty when nothing is known
+ * @param sickDevices devices of its own container that the kubelet says are not well, as "ID of RESOURCE"
  */
 public record ObservedPod(
         String name,
@@ -85,7 +86,8 @@ public record ObservedPod(
         boolean ofDirectory,
         String trustDomain,
         boolean notBegun,
-        String serviceAccount) {
+        String serviceAccount,
+        List<String> sickDevices) {
 
     /** How the trouble of a pod begins for which there is no node. */
     private static final String NO_NODE = "cannot be scheduled: ";
@@ -98,6 +100,7 @@ public record ObservedPod(
 
     public ObservedPod {
         pullSecrets = List.copyOf(pullSecrets);
+        sickDevices = List.copyOf(sickDevices);
     }
 
     /**
@@ -147,7 +150,8 @@ public record ObservedPod(
                 notBegun(pod, status),
                 pod.getSpec() == null
                         ? ""
-                        : Objects.requireNonNullElse(pod.getSpec().getServiceAccountName(), ""));
+                        : Objects.requireNonNullElse(pod.getSpec().getServiceAccountName(), ""),
+                own.map(ObservedPod::sickDevices).orElse(List.of()));
     }
 
     /** True when it is being deleted. */
@@ -210,6 +214,16 @@ public record ObservedPod(
                 .map(ContainerState::getRunning)
                 .map(ContainerStateRunning::getStartedAt)
                 .map(Instant::parse);
+    }
+
+    /** As their device plugin told the kubelet, which hands it on in clusters with feature gate ResourceHealthStatus. */
+    private static List<String> sickDevices(ContainerStatus container) {
+        return container.getAllocatedResourcesStatus().stream()
+                .flatMap(resource -> resource.getResources().stream()
+                        .filter(device -> "Unhealthy".equals(device.getHealth()))
+                        .map(device -> device.getResourceID() + " of " + resource.getName()))
+                .sorted()
+                .toList();
     }
 
     private static boolean isOfDaemonSet(Pod pod) {

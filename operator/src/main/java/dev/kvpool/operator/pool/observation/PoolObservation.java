@@ -12,6 +12,7 @@ import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.DirectoryList;
+import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.naming.Workloads;
@@ -202,13 +203,25 @@ public record PoolObservation(
                 .toList();
     }
 
-    /** NPUs of a pod that are not well, as "NPU 3, which is unhealthy"; empty where all are, or nothing is known of them. */
+    /**
+     * NPUs of a pod that are not well, as "NPU 3, which is unhealthy"; empty where all are, or nothing is known of them. Of what the device
+     * plugin writes down and what it tells the kubelet the first says more.
+     */
     public Optional<String> sickNpus(ObservedPod pod) {
         return pod.devices()
                 .flatMap(devices -> nodes.stream()
                         .filter(node -> node.name().equals(pod.node()))
                         .findFirst()
-                        .flatMap(node -> node.npus().among(devices.npus())));
+                        .flatMap(node -> node.npus().among(devices.npus()))
+                        .or(() -> sickDevices(pod)));
+    }
+
+    private static Optional<String> sickDevices(ObservedPod pod) {
+        return pod.sickDevices().isEmpty()
+                ? Optional.empty()
+                : Optional.of(NameList.of(pod.sickDevices().stream()
+                        .map(device -> device + ", which the kubelet says is unhealthy")
+                        .toList()));
     }
 
     /** The StatefulSets or DaemonSets of storage sets, also of sets that are no longer in the spec. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.observation;
 
+import dev.kvpool.operator.pool.ascend.DevicePorts;
 import dev.kvpool.operator.pool.naming.NodePorts;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -14,8 +15,9 @@ import java.util.Optional;
  * @param owner namespace and name of the pool
  * @param workload kind and name of the set's StatefulSet or DaemonSet
  * @param ports the ports
+ * @param devices those of the NPUs that its storage nodes open; empty where they open none
  */
-public record PortClaim(String owner, String workload, NodePorts ports) {
+public record PortClaim(String owner, String workload, NodePorts ports, Optional<DevicePorts> devices) {
 
     /** The same for everybody who looks, so that the same plan follows. */
     public static final Comparator<PortClaim> ORDER =
@@ -23,15 +25,21 @@ public record PortClaim(String owner, String workload, NodePorts ports) {
 
     /** Empty for an object that claims none. */
     public static Optional<PortClaim> of(HasMetadata workload) {
-        return Optional.ofNullable(workload.getMetadata().getAnnotations())
-                .map(annotations -> annotations.get(PoolLabels.FIRST_PORT))
-                .filter(text -> text.matches("[1-9][0-9]{3,4}"))
-                .map(text -> new PortClaim(
+        return port(workload, PoolLabels.FIRST_PORT)
+                .map(first -> new PortClaim(
                         ownerOf(
                                 workload.getMetadata().getNamespace(),
                                 workload.getMetadata().getLabels().get(PoolLabels.POOL)),
                         workload.getKind() + "/" + workload.getMetadata().getName(),
-                        NodePorts.from(Integer.parseInt(text))));
+                        NodePorts.from(first),
+                        port(workload, PoolLabels.FIRST_DEVICE_PORT).map(DevicePorts::from)));
+    }
+
+    private static Optional<Integer> port(HasMetadata workload, String annotation) {
+        return Optional.ofNullable(workload.getMetadata().getAnnotations())
+                .map(annotations -> annotations.get(annotation))
+                .filter(text -> text.matches("[1-9][0-9]{3,4}"))
+                .map(Integer::valueOf);
     }
 
     public static String ownerOf(String namespace, String pool) {

@@ -147,11 +147,17 @@ final class AcceleratorCheck {
 
     /** On the network of pods the NPUs of a pod have its address to themselves. */
     private Optional<Finding> ports() {
-        if (!engine.getSpec().hostNetwork() || !accelerator.opensDevices() || sets.isEmpty()) {
+        if (!opensOnHosts()) {
             return Optional.empty();
         }
         DevicePorts ports = DevicePorts.of(accelerator);
-        return Stream.concat(ofThisPool(ports), ofOthers(ports)).findFirst();
+        return Stream.of(ofThisPool(ports), ofOthers(ports), npusOfThisPool(ports), npusOfOthers(ports))
+                .flatMap(found -> found)
+                .findFirst();
+    }
+
+    private boolean opensOnHosts() {
+        return engine.getSpec().hostNetwork() && accelerator.opensDevices() && !sets.isEmpty();
     }
 
     private Stream<Finding> ofThisPool(DevicePorts ports) {
@@ -167,6 +173,33 @@ final class AcceleratorCheck {
         return seen.portClaims().stream()
                 .filter(claim -> !claim.owner().equals(me) && ports.contain(claim.ports()))
                 .map(claim -> overlap(ports, claim.workload() + " of pool " + claim.owner(), claim.ports()));
+    }
+
+    private Stream<Finding> npusOfThisPool(DevicePorts ports) {
+        return checks(seen).stream()
+                .filter(AcceleratorCheck::opensOnHosts)
+                .filter(other -> name().compareTo(other.name()) < 0 && ports.meet(DevicePorts.of(other.accelerator)))
+                .map(other -> mixed(ports, "TransferEngine " + other.name(), DevicePorts.of(other.accelerator)));
+    }
+
+    private Stream<Finding> npusOfOthers(DevicePorts ports) {
+        String me = PortClaim.ownerOf(seen.names().namespace(), seen.names().pool());
+        return seen.portClaims().stream()
+                .filter(claim -> !claim.owner().equals(me)
+                        && claim.devices().filter(ports::meet).isPresent())
+                .map(claim -> mixed(
+                        ports,
+                        claim.workload() + " of pool " + claim.owner(),
+                        claim.devices().orElseThrow()));
+    }
+
+    private Finding mixed(DevicePorts ports, String user, DevicePorts others) {
+        return new Finding(
+                Reason.PORTS_OVERLAP,
+                ("NPUs of TransferEngine %s have ports %d to %d of Kubernetes nodes, and those of %s %d to %d: an NPU of one has ports of"
+                                + " another NPU of the other. Give both the same accelerator.transfer.basePort, or ones that are"
+                                + " 1600 apart.")
+                        .formatted(name(), ports.first(), ports.last(), user, others.first(), others.last()));
     }
 
     private Finding overlap(DevicePorts ports, String user, NodePorts taken) {

@@ -3,8 +3,10 @@ package dev.kvpool.operator.pool.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.operator.Altered;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.observation.DeviceCheck;
+import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.SickNpus;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
@@ -85,6 +87,21 @@ class AscendRuntimeTest {
         assertThat(finding.reason()).isEqualTo(Reason.DEVICE_UNHEALTHY);
         assertThat(finding.message())
                 .startsWith("Of set a, demo-a-0 on node worker has NPU 0, which is without network.");
+    }
+
+    /** Where no device plugin writes a ConfigMap that can be read. */
+    @Test
+    void anNpuThatTheKubeletSaysIsNotWellIsNamedToo() {
+        ObservedPod pod = Altered.of(PoolSketch.checked("demo-a-0", "a", WELL))
+                .with("sickDevices", List.of("Ascend910-3 of huawei.com/Ascend910"))
+                .build();
+
+        Finding finding = AscendRuntime.of(pool().pod(pod).observation()).orElseThrow();
+
+        assertThat(finding.reason()).isEqualTo(Reason.DEVICE_UNHEALTHY);
+        assertThat(finding.message())
+                .startsWith(
+                        "Of set a, demo-a-0 on node worker has Ascend910-3 of huawei.com/Ascend910, which the kubelet says is unhealthy.");
     }
 
     @Test

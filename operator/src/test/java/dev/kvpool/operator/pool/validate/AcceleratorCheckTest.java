@@ -95,6 +95,33 @@ class AcceleratorCheckTest {
     }
 
     @Test
+    void npusOfTwoTransferEnginesHaveTheSamePortsOrOthersOnTheNetworkOfNodes() {
+        assertThat(problems(onHosts("{name: a, capacity: 2Gi}")
+                        .ports("elsewhere/other", "StatefulSet/other-a", 40000, 20050)))
+                .containsExactly(new Finding(
+                        Reason.PORTS_OVERLAP,
+                        "NPUs of TransferEngine demo have ports 20000 to 21599 of Kubernetes nodes, and those of StatefulSet/other-a"
+                                + " of pool elsewhere/other 20050 to 21649: an NPU of one has ports of another NPU of the other. Give"
+                                + " both the same accelerator.transfer.basePort, or ones that are 1600 apart."));
+        for (int first : new int[] {18400, 20000, 21600}) {
+            assertThat(problems(onHosts("{name: a, capacity: 2Gi}")
+                            .ports("elsewhere/other", "StatefulSet/other-a", 40000, first)))
+                    .as("%d", first)
+                    .isEmpty();
+        }
+        assertThat(
+                        problems(
+                                onHosts("{name: a, capacity: 2Gi}, {name: b, capacity: 2Gi, transferEngine: later}")
+                                        .engine(
+                                                "later",
+                                                "{hostNetwork: true, protocols: [ascend, tcp], accelerator: {chip: A3, transfer: {basePort: 21500}}}")))
+                .singleElement()
+                .extracting(Finding::message)
+                .asString()
+                .contains("and those of TransferEngine later 21500 to 23099");
+    }
+
+    @Test
     void onTheNetworkOfPodsTheyMeetNobody() {
         assertThat(problems(sketch(SET, "").ports("elsewhere/other", "StatefulSet/other-a", 20100)))
                 .isEmpty();
