@@ -25,7 +25,7 @@ PAGES_OF_CODE = ("docs/internals/", "docs/decisions/")
 LINES_OF_README = {"README.md": 120}  # the project's own; those of modules have fewer
 LINES_OF_MODULE_README = 100
 # Sentences that users read, in messages and in descriptions of fields; the plain words are Kubernetes' own.
-SENTENCES = ("operator/src/main/", "crds/src/main/")
+SENTENCES = ("operator/src/main/", "crds/src/main/", "data-plane/src/main/", "native/src/", "identity/src/main/")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 PRIVATE_WORDS = re.compile(
     r"\b(anew|go(?:es)? over|going over|nobody|somebody|everybody|whoever|the way out|nodes? of the cluster)\b",
@@ -52,7 +52,7 @@ def breaches(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     if "SPDX-License-Identifier: Apache-2.0" not in "\n".join(lines[:5]):
         yield "the first lines must hold SPDX-License-Identifier: Apache-2.0"
-    if name.startswith(SENTENCES) and path.suffix == ".java":
+    if name.startswith(SENTENCES) and path.suffix in (".java", ".cc", ".h"):
         yield from breaches_of_sentences("\n".join(lines))
     if name != ".ci/rules.py":
         for number, line in enumerate(lines, 1):
@@ -62,7 +62,7 @@ def breaches(path):
 
 def breaches_of_sentences(text):
     """Literals that are continued on the next line are one sentence."""
-    for literal in LITERAL.findall(re.sub(r'"\s*\+ "', "", text)):
+    for literal in LITERAL.findall(re.sub(r'"\s*(?:\+ )?"', "", text)):
         for word in PRIVATE_WORDS.findall(literal):
             yield f'a sentence says "{word}", which needs a plain word: {literal[:80]}'
 

@@ -21,7 +21,8 @@ Status moveAll(const Piece& piece, const std::string& what, Move move) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return systemError(what + " at " + std::to_string(piece.offset + done), errno);
     if (count == 0) {
-      return {KV_IO, what + " at " + std::to_string(piece.offset + done) + ": it ends there; somebody cut it short"};
+      return {KV_IO, what + " at " + std::to_string(piece.offset + done) +
+                         ": it ends there: another process has cut it short"};
     }
     done += static_cast<size_t>(count);
   }

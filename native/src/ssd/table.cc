@@ -128,13 +128,13 @@ Result<uint32_t> Table::begin(const ObjectId& id, std::string_view key, uint64_t
 
 void Table::written(uint32_t number) {
   Slot& slot = slots_[number];
-  if (slot.state != State::Writing) throw std::logic_error("a payload was written that nobody waits for");
+  if (slot.state != State::Writing) throw std::logic_error("a payload was written that is not waited for");
   slot.state = State::Storing;
   dirty(number);
 }
 
 void Table::abandon(uint32_t number) {
-  if (slots_[number].state != State::Writing) throw std::logic_error("gave up a payload that nobody writes");
+  if (slots_[number].state != State::Writing) throw std::logic_error("gave up a payload that is not being written");
   byId_.erase(slots_[number].object.objectId);
   release(number);
 }

@@ -126,7 +126,7 @@ void Workers::cancelRead(uint64_t op) {
     const auto waiting =
         std::ranges::find_if(reads_, [&](const Job& job) { return std::get<ReadPayload>(job).op == op; });
     if (waiting == reads_.end()) return;
-    done_.push_back({*waiting, Status(KV_CLOSED, "nobody wants it any more"), {}});
+    done_.push_back({*waiting, Status(KV_CLOSED, "it is not wanted any more"), {}});
     reads_.erase(waiting);
   }
   notify_();

@@ -176,7 +176,7 @@ Status renewSegment(std::span<uint8_t> file, const SegmentIdentity& identity, St
   clearDirectory(file, geometry, gate);
   const SegmentHeader header = headerOf(geometry, identity);
   if (std::memcmp(file.data(), &header, sizeof header) != 0) gate.store(file.data(), &header, sizeof header);
-  if (!gate.settle(file.data(), geometry.dataOffset)) return systemError("cannot make a segment anew", errno);
+  if (!gate.settle(file.data(), geometry.dataOffset)) return systemError("cannot make an empty segment", errno);
   StatePages(file, gate).updateBoth([&](SegmentState& state) {
     const bool speaks = wire::contains(identity.build.wire, state.activeWire);
     state.activeWire = speaks ? state.activeWire : identity.build.wire.min;

@@ -107,7 +107,7 @@ void PeerLink::askForRegions(Time now) {
 void PeerLink::described(Time now, wire::Body body) {
   Regions regions = readRegions(body);
   const auto question = describing_.find(regions.id);
-  if (question == describing_.end()) throw wire::Malformed("regions that nobody asked for");
+  if (question == describing_.end()) throw wire::Malformed("regions that were not asked for");
   Result<Description> description = Description::of(std::move(regions.regions), std::move(regions.ascend));
   if (!description.ok()) throw wire::Malformed(description.status().text());
   answered_ = question->second;
@@ -273,7 +273,7 @@ void PeerLink::planTask(Time now, TaskId id) {
     task.unregistered.push_back(line);
     context_.explanation = "no region registered at " + address_ + " holds the " + std::to_string(lines[line].length) +
                            " bytes at 0x" + hex16(lines[line].remote) +
-                           (task.attempt > 1 ? "; the peer may have started anew since the address was learned" : "");
+                           (task.attempt > 1 ? "; the peer may have restarted since the address was learned" : "");
   }
   if (goesByAscend()) {
     // The peer's processor has no part in it, so that this side is the only one which can see what its certificate

@@ -249,7 +249,7 @@ CoreConfig Node::coreConfig(const NodeSettings& settings, bool secured) const {
 void Node::beginPrefault() {
   if (!store::worthPrefaulting(segment_.memory.kind)) {
     return log(LogLevel::Info, std::string("the segment is not prefaulted: it lies on ") +
-                                   store::nameOf(segment_.memory.kind) + ", which each start would write anew");
+                                   store::nameOf(segment_.memory.kind) + ", which each start would write again");
   }
   prefault_.emplace(segment_.mapping.bytes(), store::prefaultThreads(std::thread::hardware_concurrency()));
 }

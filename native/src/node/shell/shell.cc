@@ -153,7 +153,7 @@ void Shell::checkSegment() const {
   const bool whole = ::fstat(segment_.lock.get(), &info) == 0 && static_cast<uint64_t>(info.st_size) >= end;
   if (whole && !guard_.lost()) return;
   throw SegmentLost("the segment file was cut to " + std::to_string(info.st_size) + " of " + std::to_string(end) +
-                    " bytes by somebody else; start the node again: it sets the file aside and begins an empty one");
+                    " bytes by another process; start the node again: it sets the file aside and begins an empty one");
 }
 
 ConnectionId Shell::add(Fd socket, bool local, const std::string& peer, const net::Stream::Limits& limits) {

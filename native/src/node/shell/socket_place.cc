@@ -61,7 +61,7 @@ void removeDeadSockets(const std::string& directory) {
        entry.increment(failed)) {
     const std::string path = entry->path().string();
     if (entry->path().extension() != kSuffix || !isDead(path)) continue;
-    if (::unlink(path.c_str()) == 0) log(LogLevel::Info, "removed " + path + ", to which nobody listens any more");
+    if (::unlink(path.c_str()) == 0) log(LogLevel::Info, "removed " + path + ", to which no process listens any more");
   }
 }
 

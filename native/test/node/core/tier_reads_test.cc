@@ -239,7 +239,7 @@ TEST_F(TierReadsTest, AReadThatDidNotBeginIsNoFailureOfTheDisk) {
   node.act();
   EXPECT_EQ(node.tierCancels, std::vector<uint64_t>{op});
   node.tierJobs.clear();
-  node.core->tierRead(op, {KV_CLOSED, "nobody wants it any more"});
+  node.core->tierRead(op, {KV_CLOSED, "it is not wanted any more"});
   node.act();
   EXPECT_EQ(node.core->snapshot().tierProblem, "");
   node.connectClient(kClient);

@@ -50,7 +50,7 @@ final class LeadershipRoutes {
         Authority authority = new Authority(epoch(request), nonce(request));
         HostPort address = HostPort.parse(required(request, "address", "HOST:PORT of the leader"));
         if (master.isLeader()) {
-            return Response.text(CONFLICT, "this master leads, so nobody else does\n");
+            return Response.text(CONFLICT, "this master leads, so no other one does\n");
         }
         master.leaderGone(authority, address);
         return Response.json(

@@ -103,7 +103,7 @@ public final class DoctorCommand implements Command {
             return List.of(
                     Finding.warning(
                             "storage nodes",
-                            "not looked for: none of " + admins + " leads a pool, so nobody tells where they are",
+                            "not looked for: none of " + admins + " leads a pool, so no master tells where they are",
                             "name the admin addresses (9003, with --tls-dir 9443) of all masters; look why none of them leads (/readyz of each says it)"));
         }
         String bootId = KernelFiles.text(Path.of("/proc/sys/kernel/random/boot_id"))

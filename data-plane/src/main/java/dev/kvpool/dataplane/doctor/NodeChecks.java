@@ -57,7 +57,7 @@ final class NodeChecks {
                                     Names.of(
                                             absent,
                                             node -> node.id() + " (" + node.state() + ": " + node.reason() + ")")),
-                    "look whether they run and what their logs say; nobody can read what only they hold meanwhile"));
+                    "look whether they run and what their logs say; what only they hold cannot be read meanwhile"));
         }
     }
 

@@ -78,7 +78,7 @@ final class TransportChecks {
         return switch (way) {
             case MISSING -> "the node's socket does not exist here";
             case FORBIDDEN -> "this user may not open the node's socket";
-            case REFUSED -> "nobody listens at the node's socket any more";
+            case REFUSED -> "the node's socket is left over: no process listens there";
             case SOMEBODY_ELSE -> "another process has the node's socket here";
             case TURNED_AWAY -> "the node refuses a client of this version";
             case OPEN, NOT_TRIED, UNKNOWN_NAME, SILENT -> "the node's socket does not answer";

@@ -58,7 +58,7 @@ final class PoolDocuments {
     Running running() throws FailureException {
         if (!led) {
             throw new FailureException(
-                    "no master that was asked leads and serves, so nobody knows all nodes and clients; try again");
+                    "no master that was asked leads and serves, so none knows all nodes and clients; try again");
         }
         return new Running(active, List.copyOf(new ArrayList<>(members.values())));
     }

@@ -52,7 +52,7 @@ public final class Assurance {
         if (nowMs >= answeredUntilMs) {
             leadership.sure(false);
             outbox.report(
-                    "not sure to lead any more with %s, and answers nobody until the Lease is renewed: that, and what most nodes have answered, is older than %d ms"
+                    "not sure to lead any more with %s, and answers no requests until the Lease is renewed: that, and what most nodes have answered, is older than %d ms"
                             .formatted(leadership.authority(), Bounds.SURE_MS));
             outbox.lookAtLease();
         }

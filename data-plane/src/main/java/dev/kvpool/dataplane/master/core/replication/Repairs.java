@@ -192,7 +192,7 @@ public final class Repairs {
             Replica leaving = soleReplica(object, holders);
             // A copy elsewhere would be believed.
             String why = object.isAvailable() && !absences.mayRead(object)
-                    ? "may have been removed: nobody is there who knows"
+                    ? "may have been removed: no node that knows is there"
                     : copy(object, bytes, leaving, holders, now, now.values(), authority, nowMs);
             drains.left(first ? leaving : null, why);
         } else if (object.usableCopies() > object.wanted() && !object.isLeased(nowMs) && !tasks.isOpenFor(object)) {

@@ -73,7 +73,7 @@ public final class Activation {
             told.remove(node.id, goal);
         } else if (status == Status.VERSION_MISMATCH) {
             // Its build does not know them, and will not learn: said once a connection, as it is not told again.
-            outbox.report("node %s (kvpool %s) cannot go over to %s: its build does not know it; upgrade it"
+            outbox.report("node %s (kvpool %s) cannot be raised to %s: its build does not know it; upgrade it"
                     .formatted(node.id, node.peer().product(), goal));
         } else {
             told.remove(node.id, goal);
