@@ -25,10 +25,19 @@ SEGMENT_BYTES = 128 << 20
 OBJECT_LEASE_SECONDS = 1
 
 
+def _own_ports() -> range:
+    """Those of this process of pytest-xdist, above those among which transfer engines look for one and below those that the kernel
+    hands out."""
+    share = 12_000 // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    first = 18_000 + share * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return range(first, first + share)
+
+
 def free_ports(count: int) -> int:
-    """The first of `count` neighbouring ports that nobody listens on, below those that the kernel hands out."""
+    """The first of `count` neighbouring ports that nobody listens on, and that no other process of these tests takes."""
+    own = _own_ports()
     for _ in range(200):
-        first = random.randrange(15_000, 30_000)
+        first = random.randrange(own.start, own.stop - count)
         try:
             for port in range(first, first + count):
                 with socket.socket(socket.AF_INET6) as probe:
