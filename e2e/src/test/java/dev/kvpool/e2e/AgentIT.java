@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /** Engines that use a pool through the agent of their node. */
 @OnScene(namespace = AgentIT.NAMESPACE, pool = AgentIT.POOL, objects = AgentIT.OBJECTS)
-@Order(3)
+@Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
 class AgentIT {

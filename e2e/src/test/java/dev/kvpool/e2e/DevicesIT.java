@@ -28,7 +28,7 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** Storage nodes with NPUs and RDMA cards, which a fake device plugin hands out through the real kubelet. */
 @OnScene(namespace = DevicesIT.NAMESPACE, pool = DevicesIT.POOL, objects = DevicesIT.OBJECTS)
-@Order(3)
+@Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
 class DevicesIT {
     static final String NAMESPACE = "kvpool-e2e-devices";

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * writes layout 1, 0.5.0 knows layout 2 alone.
  */
 @OnScene(namespace = DrainedUpgradeIT.NAMESPACE, pool = DrainedUpgradeIT.POOL, objects = DrainedUpgradeIT.OBJECTS)
-@Order(5)
+@Order(6)
 @TestInstance(Lifecycle.PER_CLASS)
 class DrainedUpgradeIT {
     private static final Logger LOG = LoggerFactory.getLogger(DrainedUpgradeIT.class);

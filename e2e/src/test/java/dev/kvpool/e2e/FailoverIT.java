@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 
 /** Leaders that are killed one after the other, one whose Lease is deleted, and one that is told to go by the kubectl plugin. */
 @OnScene(namespace = FailoverIT.NAMESPACE, pool = FailoverIT.POOL, objects = 100)
-@Order(6)
+@Order(7)
 @TestInstance(Lifecycle.PER_CLASS)
 class FailoverIT {
     private static final Logger LOG = LoggerFactory.getLogger(FailoverIT.class);

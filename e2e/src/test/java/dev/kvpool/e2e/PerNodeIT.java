@@ -23,7 +23,7 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** A pool with a storage node on every labelled node of the cluster. */
 @OnCluster
-@Order(3)
+@Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
 class PerNodeIT {
 

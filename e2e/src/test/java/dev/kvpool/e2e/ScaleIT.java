@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * a user who has the role {@code edit} in the namespace, partly by an autoscaler.
  */
 @OnScene(namespace = ScaleIT.NAMESPACE, pool = ScaleIT.POOL, objects = ScaleIT.OBJECTS)
-@Order(7)
+@Order(8)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
 class ScaleIT {

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 
 /** A pool that requires TLS, as pools do that say nothing else, with two tenants in namespaces of their own. */
 @OnScene(namespace = SecuredPoolIT.NAMESPACE, pool = SecuredPoolIT.POOL, objects = SecuredPoolIT.OBJECTS)
-@Order(4)
+@Order(5)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class SecuredPoolIT {

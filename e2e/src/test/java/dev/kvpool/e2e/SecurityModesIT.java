@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A pool that holds values gets TLS and gives it up again while engines use it. Its bytes are in memory, so each step empties storage nodes. */
 @OnScene(namespace = SecurityModesIT.NAMESPACE, pool = SecurityModesIT.POOL, objects = SecurityModesIT.OBJECTS)
-@Order(8)
+@Order(9)
 @Tag("long")
 @TestInstance(Lifecycle.PER_CLASS)
 class SecurityModesIT {

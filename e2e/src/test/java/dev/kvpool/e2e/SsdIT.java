@@ -20,7 +20,7 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** A storage node with a disk below its memory. */
 @OnScene(namespace = SsdIT.NAMESPACE, pool = SsdIT.POOL, objects = SsdIT.OBJECTS)
-@Order(3)
+@Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
 class SsdIT {
     static final String NAMESPACE = "kvpool-e2e-ssd";

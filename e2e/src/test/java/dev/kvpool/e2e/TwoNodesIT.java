@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
 
 /** Pools on two nodes of the cluster, of which one is drained for maintenance, and then loses its power. */
 @OnCluster
-@Order(8)
+@Order(9)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
 class TwoNodesIT {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** Payloads through UCX between pods, by its tcp: there is no card here. */
 @OnScene(namespace = UcxIT.NAMESPACE, pool = UcxIT.POOL, objects = UcxIT.OBJECTS)
-@Order(3)
+@Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
 class UcxIT {
     static final String NAMESPACE = "kvpool-e2e-ucx";

@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * rewrites the images of all pods and puts a sidecar into them.
  */
 @OnScene(namespace = UpgradeIT.NAMESPACE, pool = UpgradeIT.POOL, objects = UpgradeIT.OBJECTS)
-@Order(4)
+@Order(5)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
 class UpgradeIT {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 
 /** Storage nodes whose bytes outlive their pods: in a directory on their node's tmpfs, and on claims, one of them a bare device. */
 @OnScene(namespace = VolumesIT.NAMESPACE, pool = VolumesIT.POOL, objects = VolumesIT.OBJECTS)
-@Order(3)
+@Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
 class VolumesIT {
