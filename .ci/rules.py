@@ -41,6 +41,8 @@ def tracked():
 
 def breaches(path):
     name = path.as_posix()
+    if "/src/main/java/" in name and not (path.parent / "package-info.java").is_file():
+        yield "its package needs a package-info.java that says which one idea it holds"
     if BANNED_NAME.search(name):
         yield "a file name must say the idea, not util, common, helper or manager"
     if path.suffix == ".patch":

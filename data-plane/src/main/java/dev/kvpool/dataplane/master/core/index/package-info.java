@@ -2,6 +2,6 @@
 /**
  * What the nodes show: the objects, replicas and tombstones of every node's stream, and what is known of each node. Only this room
  * writes them; the other rooms read, and decide through {@code Index} and the methods of {@code NodeView}. It uses {@code slab},
- * {@code lru}, {@code base} and {@code plan}.
+ * {@code tenant}, {@code lru}, {@code seal}, {@code base} and {@code plan}.
  */
 package dev.kvpool.dataplane.master.core.index;
