@@ -26,8 +26,7 @@ OBJECT_LEASE_SECONDS = 1
 
 
 def _own_ports() -> range:
-    """Those of this process of pytest-xdist, above those among which transfer engines look for one and below those that the kernel
-    hands out."""
+    """Those of this process of pytest-xdist, above those of transfer engines and below those that the kernel hands out."""
     share = 12_000 // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     first = 18_000 + share * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     return range(first, first + share)
