@@ -94,9 +94,10 @@ class Instance:
         extra |= {"mooncake_protocol": "tcp", **transfer.kv_connector_extra_config}
         transfer = TransferConfig(engine_id=role, kv_role=role, kv_port=port, kv_connector_extra_config=extra)
         self.shape = shape
-        # Of latents, which each rank has whole without context parallelism, one rank is asked for its copy; the others would
-        # keep theirs until a time limit.
-        self.senders = 1 if shape.latent and shape.parts == 1 else shape.tp * shape.pcp
+        # Of latents, and of a head that several ranks have, one rank is asked for its copy where there is no context parallelism;
+        # the others would keep theirs until a time limit.
+        copies = shape.tp if shape.latent else max(1, shape.tp // shape.heads)
+        self.senders = shape.tp // copies if shape.parts == 1 else shape.tp * shape.pcp
         self._pool = BlockPool(BLOCKS, enable_caching=False, hash_block_size=shape.block_size)
         self.workers: list[Worker] = []
         for rank in shape.ranks():
