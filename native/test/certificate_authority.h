@@ -45,7 +45,7 @@ class CertificateAuthority {
   static EVP_PKEY* newKey(std::string curve) { return EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", curve.data()); }
 
   explicit CertificateAuthority(const std::string& name = "test root") : key_(newKey("P-256")) {
-    root_ = sign(name, name, key_, {{}, -60, 3600, "P-256", 2048, {}, 0}, true);
+    root_ = sign(name, key_, {{}, -60, 3600, "P-256", 2048, {}, 0}, true);
   }
   ~CertificateAuthority() {
     X509_free(root_);
@@ -58,7 +58,7 @@ class CertificateAuthority {
 
   [[nodiscard]] secure::PemTriple issue(const Wish& wish) const {
     EVP_PKEY* const key = wish.curve.empty() ? EVP_RSA_gen(static_cast<unsigned>(wish.rsaBits)) : newKey(wish.curve);
-    X509* const certificate = sign("a member", "test root", key, wish, false);
+    X509* const certificate = sign("a member", key, wish, false);
     secure::PemTriple triple{pem(certificate), pem(key), roots()};
     X509_free(certificate);
     EVP_PKEY_free(key);
@@ -101,9 +101,12 @@ class CertificateAuthority {
     return written([key](BIO* bio) { PEM_write_bio_PKCS8PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr); });
   }
 
-  static void name(X509_NAME* into, const std::string& text) {
-    X509_NAME_add_entry_by_txt(into, "CN", MBSTRING_UTF8, reinterpret_cast<const unsigned char*>(text.c_str()), -1, -1,
+  /// The caller's.
+  static X509_NAME* newName(const std::string& text) {
+    X509_NAME* const name = X509_NAME_new();
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, reinterpret_cast<const unsigned char*>(text.c_str()), -1, -1,
                                0);
+    return name;
   }
 
   static void add(X509* certificate, int nid, const std::string& value) {
@@ -113,20 +116,17 @@ class CertificateAuthority {
     X509_EXTENSION_free(extension);
   }
 
-  [[nodiscard]] X509* sign(const std::string& subject, const std::string& issuer, EVP_PKEY* key, const Wish& wish,
-                           bool isRoot) const {
+  [[nodiscard]] X509* sign(const std::string& subject, EVP_PKEY* key, const Wish& wish, bool isRoot) const {
     static long serial = 0;
     X509* const certificate = X509_new();
     X509_set_version(certificate, X509_VERSION_3);
     ASN1_INTEGER_set(X509_get_serialNumber(certificate), ++serial);
     X509_gmtime_adj(X509_getm_notBefore(certificate), wish.beginsInSeconds);
     X509_gmtime_adj(X509_getm_notAfter(certificate), wish.endsInSeconds);
-    name(X509_get_subject_name(certificate), subject);
-    if (root_ == nullptr) {
-      name(X509_get_issuer_name(certificate), issuer);
-    } else {
-      X509_set_issuer_name(certificate, X509_get_subject_name(root_));
-    }
+    X509_NAME* const name = newName(subject);
+    X509_set_subject_name(certificate, name);
+    X509_set_issuer_name(certificate, isRoot ? name : X509_get_subject_name(root_));
+    X509_NAME_free(name);
     X509_set_pubkey(certificate, key);
     if (isRoot) add(certificate, NID_basic_constraints, "critical,CA:TRUE");
     if (!wish.purposes.empty()) add(certificate, NID_ext_key_usage, wish.purposes);

@@ -20,9 +20,13 @@ OSSL_LIB_CTX* libraryContext() {
   return context;
 }
 
+std::string reasonOf(unsigned long failure) {
+  const char* const reason = ERR_reason_error_string(failure);
+  return reason == nullptr ? "unknown failure" : reason;
+}
+
 std::string lastFailure() {
-  const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
-  std::string text = reason == nullptr ? "unknown failure" : reason;
+  std::string text = reasonOf(ERR_peek_last_error());
   ERR_clear_error();
   return text;
 }

@@ -29,6 +29,8 @@ using OwnedSsl = std::unique_ptr<SSL, Free<SSL_free>>;
 /// Apart from any OpenSSL that the process has besides, without its configuration, kept until the process ends.
 OSSL_LIB_CTX* libraryContext();
 
+/// What OpenSSL says of a failure that it has numbered.
+std::string reasonOf(unsigned long failure);
 /// What OpenSSL says of the last failure in this thread, which it then forgets.
 std::string lastFailure();
 

@@ -237,10 +237,13 @@ void Session::refuse(std::string why) {
   refusal_ = std::move(why);
 }
 
-/// The failure that OpenSSL has just had, in the words of people who run pools.
+/// The failure that OpenSSL has just had and forgets by this, in the words of people who run pools.
 std::string Session::explained() {
-  const int reason = ERR_GET_REASON(ERR_peek_last_error());
-  const std::string text = lastFailure();
+  // The first of them is the cause: since OpenSSL 3.2 another may follow that says no more than where it was noticed.
+  const unsigned long failure = ERR_peek_error();
+  const int reason = ERR_GET_REASON(failure);
+  const std::string text = reasonOf(failure);
+  ERR_clear_error();
   const std::string self = kvpool::toString(own_->self().principal) + " of pool " + toString(own_->self().pool);
   switch (reason) {
     case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
