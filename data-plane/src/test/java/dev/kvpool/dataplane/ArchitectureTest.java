@@ -48,7 +48,7 @@ class ArchitectureTest {
             "settlement: base index membership command",
             "replication: tenant base plan index membership register command settlement",
             "removal: base index membership register command settlement replication",
-            "eviction: tenant base index membership command settlement replication removal",
+            "eviction: count tenant base index membership command settlement replication removal",
             "upkeep: tenant base index membership register command settlement replication removal eviction",
             "takeover: seal base index membership register liveness command settlement upkeep",
             "request: count tenant seal base plan index membership register command settlement replication removal eviction upkeep",

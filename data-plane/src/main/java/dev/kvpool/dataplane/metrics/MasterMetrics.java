@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.metrics;
 
-import dev.kvpool.dataplane.master.core.base.AgeHistogram;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.DrainStatus;
+import dev.kvpool.dataplane.master.core.count.BucketCounts;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -94,6 +93,10 @@ public final class MasterMetrics extends SampledMetrics<PoolStatus> {
         for (Count count : Count.values()) {
             counter(count);
         }
+        histogram(
+                "kvpool_master_evicted_age_seconds",
+                "Time since the last use of objects that were evicted",
+                it -> inSeconds(it.counters().ages()));
         connections(connections);
         events(events);
         TlsMetrics.handshakes(registry, security.counts());
@@ -110,22 +113,15 @@ public final class MasterMetrics extends SampledMetrics<PoolStatus> {
     public String scrape() {
         PoolStatus now = status.get();
         return scrape(Optional.of(now))
-                + evictionAges(now.counters().ages())
                 + DrainLeftovers.of(now.drains())
                 + TenantSeries.of(now.tenants(), now.quotas())
                 + MooncakeMetrics.of(now);
     }
 
-    private static String evictionAges(AgeHistogram ages) {
-        List<String> bounds = new ArrayList<>();
-        List<Long> atMost = new ArrayList<>();
-        for (int bucket = 0; bucket < ages.boundedBuckets(); bucket++) {
-            bounds.add(Long.toString(ages.boundSeconds(bucket)));
-            atMost.add(ages.atMost(bucket));
-        }
-        atMost.add(ages.atMost(ages.boundedBuckets()));
-        return new Histogram(bounds, atMost, ages.sumSeconds())
-                .text("kvpool_master_evicted_age_seconds", "Time since the last use of objects that were evicted");
+    private static Histogram inSeconds(BucketCounts ofMs) {
+        List<String> bounds =
+                ofMs.bounds().stream().map(ms -> Long.toString(ms / 1000)).toList();
+        return new Histogram(bounds, ofMs.counts(), ofMs.sum() / 1000.0);
     }
 
     private void counter(Count count) {

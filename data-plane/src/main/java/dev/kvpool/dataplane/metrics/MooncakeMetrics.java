@@ -47,9 +47,9 @@ import static dev.kvpool.dataplane.master.core.base.Counters.Count.PUTS_EXISTING
 import static dev.kvpool.dataplane.master.core.base.Counters.Count.ROLE_CHANGES;
 
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.count.BucketCounts;
 import dev.kvpool.dataplane.master.core.count.RequestCounts;
 import dev.kvpool.dataplane.master.core.count.RequestCounts.Kind;
-import dev.kvpool.dataplane.master.core.count.SizeHistogram;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.QuotaStatus;
 import dev.kvpool.dataplane.master.core.tenant.Quota;
@@ -163,10 +163,7 @@ public final class MooncakeMetrics {
                             "master_value_size_bytes",
                             HISTOGRAM,
                             "Sizes of values that were put",
-                            status -> buckets(
-                                    SizeHistogram.bounds(),
-                                    status.counters().sizes().counts(),
-                                    status.counters().sizes().sum()))),
+                            status -> buckets(status.counters().sizes()))),
             counts(
                     "master_put_start_requests_total",
                     "Keys for which clients asked for a put",
@@ -622,20 +619,21 @@ public final class MooncakeMetrics {
                                 prefix + rest,
                                 type,
                                 "There is none of that here",
-                                status ->
-                                        type.equals(HISTOGRAM) ? buckets(new long[0], new long[1], 0) : Map.of("", 0L)))
+                                status -> type.equals(HISTOGRAM) ? buckets(new BucketCounts()) : Map.of("", 0L)))
                         .toArray(Series[]::new));
     }
 
-    private static Map<String, Long> buckets(long[] bounds, long[] counts, long sum) {
+    private static Map<String, Long> buckets(BucketCounts counted) {
         Map<String, Long> samples = new LinkedHashMap<>();
+        List<Long> bounds = counted.bounds();
+        List<Long> counts = counted.counts();
         long all = 0;
-        for (int bucket = 0; bucket < counts.length; bucket++) {
-            all += counts[bucket];
-            String bound = bucket == bounds.length ? "+Inf" : Long.toString(bounds[bucket]);
+        for (int bucket = 0; bucket < counts.size(); bucket++) {
+            all += counts.get(bucket);
+            String bound = bucket == bounds.size() ? "+Inf" : bounds.get(bucket).toString();
             samples.put("_bucket{le=\"%s\"}".formatted(bound), all);
         }
-        samples.put("_sum", sum);
+        samples.put("_sum", counted.sum());
         samples.put("_count", all);
         return samples;
     }

@@ -8,9 +8,9 @@ import dev.kvpool.dataplane.metrics.SampledMetrics;
 import dev.kvpool.dataplane.secure.PoolSecurity;
 import dev.kvpool.nativelib.NativeStats;
 import dev.kvpool.nativelib.Protocol;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** The node's numbers for Prometheus. */
 final class NodeMetrics extends SampledMetrics<NativeStats> {
@@ -160,12 +160,9 @@ final class NodeMetrics extends SampledMetrics<NativeStats> {
     }
 
     private static Histogram durations(NativeStats stats, String what) {
-        List<Long> atMost = new ArrayList<>();
-        long sum = 0;
-        for (String bucket : List.of("in_100us", "in_1ms", "in_10ms", "in_100ms", "in_1s", "longer")) {
-            sum += stats.get(what + "s_" + bucket);
-            atMost.add(sum);
-        }
-        return new Histogram(List.of("0.0001", "0.001", "0.01", "0.1", "1"), atMost, stats.get(what + "_us") / 1e6);
+        List<Long> counts = Stream.of("in_100us", "in_1ms", "in_10ms", "in_100ms", "in_1s", "longer")
+                .map(bucket -> stats.get(what + "s_" + bucket))
+                .toList();
+        return new Histogram(List.of("0.0001", "0.001", "0.01", "0.1", "1"), counts, stats.get(what + "_us") / 1e6);
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.base;
 
+import dev.kvpool.dataplane.master.core.count.BucketCounts;
 import dev.kvpool.dataplane.master.core.count.RequestCounts;
-import dev.kvpool.dataplane.master.core.count.SizeHistogram;
 
 /** Counts what happened in this life of the master. */
 @SuppressWarnings("EnumOrdinal") // an array indexed by the enum is what an EnumMap would be, without boxing
@@ -133,16 +133,28 @@ public final class Counters {
         }
     }
 
+    private static final long[] AGES_MS = {
+        1_000, 3_000, 10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000, 14_400_000, 86_400_000
+    };
+
+    private static final long[] SIZES_OF_MOONCAKE = {
+        4_096, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864
+    };
+
     private final long[] counts;
-    private final AgeHistogram ages;
-    private final SizeHistogram sizes;
+    private final BucketCounts ages;
+    private final BucketCounts sizes;
     private final RequestCounts requests;
 
     public Counters() {
-        this(new long[Count.values().length], new AgeHistogram(), new SizeHistogram(), new RequestCounts());
+        this(
+                new long[Count.values().length],
+                new BucketCounts(AGES_MS),
+                new BucketCounts(SIZES_OF_MOONCAKE),
+                new RequestCounts());
     }
 
-    private Counters(long[] counts, AgeHistogram ages, SizeHistogram sizes, RequestCounts requests) {
+    private Counters(long[] counts, BucketCounts ages, BucketCounts sizes, RequestCounts requests) {
         this.counts = counts;
         this.ages = ages;
         this.sizes = sizes;
@@ -161,13 +173,13 @@ public final class Counters {
         return counts[what.ordinal()];
     }
 
-    /** How long evicted objects had not been used. */
-    public AgeHistogram ages() {
+    /** For how many milliseconds evicted objects had not been used. Short times mean that the pool is too small. */
+    public BucketCounts ages() {
         return ages;
     }
 
     /** How large the values are that were put. */
-    public SizeHistogram sizes() {
+    public BucketCounts sizes() {
         return sizes;
     }
 
