@@ -260,7 +260,7 @@ class HostileEngineTest {
         assertThat(objection("x".repeat(120) + 900, Optional.of(B))
                         .orElseThrow()
                         .message())
-                .contains("engines of tenant b do", "global_segment_size");
+                .contains("engines of this pool do", "of tenant b", "global_segment_size");
         assertThat(pool.talkedTo().status().counters().get(Count.LENDING_REFUSED))
                 .isEqualTo(901 - (members - 2));
 

@@ -71,6 +71,23 @@ class SharedTablesTest {
                 .isEmpty();
     }
 
+    /** As long as none of another tenant has come, the default one has all. */
+    @Test
+    void connectionsOfTheDefaultTenantAreFewerOnceAnotherOneWasRefused() {
+        MasterCore core =
+                new Scenario().withNodes(1 << 20, "n").leading(7).talkedTo().core();
+        long session = 1L << 41;
+        while (core.clientConnected(session, 0).isEmpty()) {
+            session++;
+        }
+        assertThat(session - (1L << 41)).isCloseTo(Bounds.CLIENTS_MAX, within(10L));
+        assertThat(core.clientConnected(session, Optional.of(A), 0)).isPresent();
+        core.closed(session - 1, "gone", 0);
+        assertThat(core.clientConnected(session - 1, 0)).isPresent();
+        core.closed(session - 2, "gone", 0);
+        assertThat(core.clientConnected(session, Optional.of(A), 0)).isEmpty();
+    }
+
     @Test
     void removalsOfEverything() {
         Scenario pool = pool(1 << 20, "n");

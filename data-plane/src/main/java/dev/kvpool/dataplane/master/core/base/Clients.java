@@ -18,7 +18,7 @@ public final class Clients {
     private final Map<Long, Asker> certified = new HashMap<>();
 
     private final TenantShares shares = new TenantShares(this::areAnyOfTenants);
-    private int ofTenants;
+    private boolean areAnyOfTenants;
 
     /**
      * A client came. Answers why it may not, or nothing.
@@ -27,6 +27,7 @@ public final class Clients {
      */
     public Optional<Objection> connect(long session, Optional<Tenant> tenant, long nowMs) {
         Tenant whose = tenant.orElse(Tenant.DEFAULT);
+        areAnyOfTenants |= !whose.isDefault();
         if (!shares.hasRoom(whose, 1, Bounds.CLIENTS_MAX)) {
             return Optional.of(new Objection(
                     RefusalCode.LIMIT,
@@ -37,7 +38,6 @@ public final class Clients {
         shares.add(whose, 1);
         if (tenant.isPresent()) {
             certified.put(session, new Asker(session, tenant.get(), Asker.Reach.TENANT));
-            ofTenants += tenant.get().isDefault() ? 0 : 1;
         }
         return Optional.empty();
     }
@@ -53,15 +53,14 @@ public final class Clients {
         return known == null ? Asker.plain(session) : known;
     }
 
-    /** Whether one of them is of another tenant than {@link Tenant#DEFAULT}. */
+    /** Whether one of another tenant than {@link Tenant#DEFAULT} has come, or was refused: it may come again, and find room then. */
     public boolean areAnyOfTenants() {
-        return ofTenants > 0;
+        return areAnyOfTenants;
     }
 
     /** Whether the session was a client's. */
     public boolean disconnect(long session) {
         Asker gone = certified.remove(session);
-        ofTenants -= gone == null || gone.tenant().isDefault() ? 0 : 1;
         boolean was = heardMs.remove(session) != null;
         if (was) {
             shares.add(gone == null ? Tenant.DEFAULT : gone.tenant(), -1);

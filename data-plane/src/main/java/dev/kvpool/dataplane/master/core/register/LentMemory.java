@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.Objection;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.master.core.tenant.TenantShares;
 import dev.kvpool.dataplane.register.Member;
 import dev.kvpool.dataplane.register.RegisterText;
 import dev.kvpool.dataplane.wire.message.Tenant;
@@ -14,7 +15,7 @@ import java.util.Optional;
 
 /**
  * How many engines may lend memory. Each client that may write can do so under any number of names, and each name takes a place in this
- * master's memory and in the register. They get a part of both, one tenant's a part of that, and the rest is kept for the storage nodes
+ * master's memory and in the register. They get a part of both, which tenants share, and the rest is kept for the storage nodes
  * that are expected: these can always come, and be written down as behind.
  */
 public final class LentMemory {
@@ -26,10 +27,7 @@ public final class LentMemory {
     /** Of the register. */
     static final int CHARS_MAX = RegisterText.CHARS_MAX / 4 * 3;
 
-    /** What one tenant leaves to the others. */
-    private static final int LEFT_PART = 4;
-
-    /** A name is there twice when its node is behind, each time with a few words. */
+    /** A name is there twice when its node is behind, each time with a few words, once with its tenant. */
     private static final int WORDS_CHARS = 48;
 
     private static final String REMEDY =
@@ -43,17 +41,26 @@ public final class LentMemory {
         this.register = register;
     }
 
-    private static final class Share {
-        private int nodes;
-        private int chars;
+    /** What engines have of both. */
+    private static final class Lent {
+        private final TenantShares names = new TenantShares(this::areAnyOfTenants);
+        private final TenantShares chars = new TenantShares(this::areAnyOfTenants);
 
-        private void take(String id) {
-            nodes++;
-            chars += 2 * id.length() + WORDS_CHARS;
+        private boolean areAnyOfTenants() {
+            return names.all() > names.of(Tenant.DEFAULT);
         }
 
-        private boolean isAbove(int part, int of) {
-            return nodes > NODES_MAX / of * part || chars > CHARS_MAX / of * part;
+        private static long chars(String id, Tenant tenant) {
+            return 2L * id.length() + tenant.name().length() + WORDS_CHARS;
+        }
+
+        private boolean hasRoom(String id, Tenant tenant) {
+            return names.hasRoom(tenant, 1, NODES_MAX) && chars.hasRoom(tenant, chars(id, tenant), CHARS_MAX);
+        }
+
+        private void add(String id, Tenant tenant) {
+            names.add(tenant, 1);
+            chars.add(tenant, chars(id, tenant));
         }
     }
 
@@ -69,9 +76,8 @@ public final class LentMemory {
         Member member = register.wanted().members().get(peer.id());
         boolean isKnownOther =
                 known != null && known.isTransient() && !known.peer().tenant().equals(peer.tenant());
-        boolean isOther = member != null
-                && member.isTransient()
-                && !member.tenant().equals(peer.tenant().orElse(Tenant.DEFAULT));
+        boolean isOther =
+                member != null && member.isTransient() && !member.tenant().equals(tenant(peer));
         if (isKnownOther || isOther) {
             return refused("node id " + peer.id() + " is that of another tenant's engine; give the engine its own");
         }
@@ -85,40 +91,27 @@ public final class LentMemory {
                     + " pool, and memory that an engine lends has an id of at most " + ID_CHARS_MAX
                     + ": give the engine a shorter host name");
         }
-        Share all = new Share();
-        Share tenants = new Share();
-        all.take(id);
-        tenants.take(id);
-        // Where there are no tenants, all engines are the default one's.
-        boolean hasOthers = !peer.tenant().equals(Optional.of(Tenant.DEFAULT));
+        Lent lent = new Lent();
         for (NodeView node : membership.all()) {
             if (!membership.expected().contains(node.id)) {
-                all.take(node.id);
-                if (node.peer().tenant().equals(peer.tenant())) {
-                    tenants.take(node.id);
-                } else {
-                    hasOthers = true;
-                }
+                lent.add(node.id, tenant(node.peer()));
             }
         }
         register.wanted().members().forEach((name, each) -> {
             if (each.isTransient() && membership.node(name) == null) {
-                all.take(name);
+                lent.add(name, each.tenant());
             }
         });
-        if (peer.tenant().isPresent() && hasOthers && tenants.isAbove(LEFT_PART - 1, LEFT_PART)) {
-            return refused(full(id, peer.tenant().get(), tenants.nodes - 1));
-        }
-        return all.isAbove(1, 1)
-                ? refused(
-                        "node " + id + " cannot lend memory: " + (all.nodes - 1) + " engines of this pool do, and there"
-                                + " is no room for one more beside its storage nodes; " + REMEDY)
-                : Optional.empty();
+        Tenant tenant = tenant(peer);
+        return lent.hasRoom(id, tenant)
+                ? Optional.empty()
+                : refused("node " + id + " cannot lend memory: " + lent.names.all() + " engines of this pool do, "
+                        + lent.names.of(tenant) + " of tenant " + tenant.name()
+                        + ", and what is left is for its storage nodes and for other tenants; " + REMEDY);
     }
 
-    private static String full(String id, Tenant tenant, int nodes) {
-        return "node " + id + " cannot lend memory: " + nodes + " engines of tenant " + tenant.name()
-                + " do, and what is left is for other tenants; " + REMEDY;
+    private static Tenant tenant(NodePeer peer) {
+        return peer.tenant().orElse(Tenant.DEFAULT);
     }
 
     private static Optional<Objection> refused(String why) {

@@ -2,11 +2,14 @@
 package dev.kvpool.dataplane.master.core.removal;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Clients;
 import dev.kvpool.dataplane.master.core.base.PendingReply;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.tenant.TenantShares;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -36,6 +39,7 @@ public final class Sweeps {
 
     /** One removal of everything meant that is older than {@code below}, of what is leased only with {@code force}. */
     public static final class Sweep {
+        private final Tenant tenant;
         private final ObjectId below;
         private final KeyPattern meant;
         private final boolean force;
@@ -50,7 +54,9 @@ public final class Sweeps {
         private long open;
         private long removed;
 
-        public Sweep(ObjectId below, KeyPattern meant, boolean force) {
+        /** @param tenant whose request it is */
+        public Sweep(Tenant tenant, ObjectId below, KeyPattern meant, boolean force) {
+            this.tenant = tenant;
             this.below = below;
             this.meant = meant;
             this.force = force;
@@ -105,15 +111,18 @@ public final class Sweeps {
     private final Index index;
     private final Visitor visitor;
     private final List<Sweep> sweeps = new ArrayList<>();
+    private final TenantShares shares;
     private long nowMs;
 
-    public Sweeps(Index index, Visitor visitor) {
+    public Sweeps(Index index, Visitor visitor, Clients clients) {
         this.index = index;
         this.visitor = visitor;
+        this.shares = new TenantShares(clients::areAnyOfTenants);
     }
 
-    public boolean isFull() {
-        return sweeps.size() >= Bounds.SWEEPS_MAX;
+    /** Whether there is no room for one more of this tenant. */
+    public boolean isFull(Tenant tenant) {
+        return !shares.hasRoom(tenant, 1, Bounds.SWEEPS_MAX);
     }
 
     /**
@@ -125,6 +134,7 @@ public final class Sweeps {
         sweep.reply = reply;
         sweep.parts = index.publishedParts(Optional.empty());
         sweeps.add(sweep);
+        shares.add(sweep.tenant, 1);
     }
 
     public void tick(long now) {
@@ -136,6 +146,7 @@ public final class Sweeps {
             // Who has been told that it took too long, or has gone, must not find objects of a later time removed.
             if (sweep.reply.isOver() || goOn(sweep, share)) {
                 each.remove();
+                shares.add(sweep.tenant, -1);
                 sweep.end();
             }
         }
@@ -214,5 +225,6 @@ public final class Sweeps {
     public void clear() {
         sweeps.forEach(sweep -> sweep.parts.end());
         sweeps.clear();
+        shares.clear();
     }
 }

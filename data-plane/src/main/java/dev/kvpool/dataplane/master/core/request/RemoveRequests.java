@@ -24,19 +24,15 @@ import dev.kvpool.dataplane.master.core.removal.CopyRemovals;
 import dev.kvpool.dataplane.master.core.removal.KeyPattern;
 import dev.kvpool.dataplane.master.core.removal.Removals;
 import dev.kvpool.dataplane.master.core.removal.Sweeps;
-import dev.kvpool.dataplane.master.core.tenant.TenantShares;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
-import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -56,9 +52,6 @@ final class RemoveRequests {
     private final RecentRemovals recent;
     private final Counters counters;
     private final Sweeps sweeps;
-
-    /** Whose the sweeps are that were begun, some of them over. */
-    private final Map<PendingReply, Tenant> sweeping = new HashMap<>();
 
     RemoveRequests(
             Leadership leadership,
@@ -84,7 +77,7 @@ final class RemoveRequests {
         this.replies = replies;
         this.recent = view.removals();
         this.counters = counters;
-        this.sweeps = new Sweeps(index, new SweepVisitor());
+        this.sweeps = new Sweeps(index, new SweepVisitor(), clients);
         removals.whenTakenBack(sweeps::takenBack);
     }
 
@@ -246,7 +239,7 @@ final class RemoveRequests {
      */
     private void sweep(Asker asker, RemoveAllRequest request, KeyPattern meant, long nowMs) {
         boolean allHeard = members.unheard().isEmpty();
-        Sweeps.Sweep sweep = new Sweeps.Sweep(leadership.nextObjectId(), meant, request.force());
+        Sweeps.Sweep sweep = new Sweeps.Sweep(asker.tenant(), leadership.nextObjectId(), meant, request.force());
         PendingReply reply = replies.open(
                 asker.session(),
                 1,
@@ -255,16 +248,11 @@ final class RemoveRequests {
                         request,
                         results.getFirst() == Status.OK && !allHeard ? Status.UNAVAILABLE : results.getFirst(),
                         sweep.removed()));
-        sweeping.keySet().removeIf(PendingReply::isOver);
-        TenantShares shares = new TenantShares(clients::areAnyOfTenants);
-        sweeping.values().forEach(each -> shares.add(each, 1));
-        boolean isShared = clients.areAnyOfTenants();
-        if (sweeps.isFull() || (isShared && !shares.hasRoom(asker.tenant(), 1, Bounds.SWEEPS_MAX))) {
+        if (sweeps.isFull(asker.tenant())) {
             counters.add(Count.FULL_SWEEPS);
             reply.decide(0, Status.QUEUE_FULL);
             return;
         }
-        sweeping.put(reply, asker.tenant());
         sweeps.begin(sweep, reply);
     }
 
@@ -325,7 +313,6 @@ final class RemoveRequests {
 
     void endTerm() {
         sweeps.clear();
-        sweeping.clear();
         removals.endTerm();
     }
 }

@@ -17,6 +17,7 @@ import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -35,7 +36,7 @@ class SweepsTest {
     private final NodeView node = new NodeView("n");
     private final List<Long> visited = new ArrayList<>();
     private final PendingReplies replies = new PendingReplies(new Outbox(), new Clients());
-    private final Sweeps sweeps = new Sweeps(index, new Visitor());
+    private final Sweeps sweeps = new Sweeps(index, new Visitor(), new Clients());
     private PendingReply reply;
     private final List<Runnable> afterwards = new ArrayList<>();
     private boolean removing;
@@ -90,7 +91,8 @@ class SweepsTest {
     private void begin() {
         reply = replies.open(
                 1, 1, Long.MAX_VALUE, results -> new RemoveAllReply(1, results.getFirst(), visited.size()));
-        sweeps.begin(new Sweeps.Sweep(new ObjectId(1, OBJECTS + 1), KeyPattern.EVERYTHING, false), reply);
+        ObjectId below = new ObjectId(1, OBJECTS + 1);
+        sweeps.begin(new Sweeps.Sweep(Tenant.DEFAULT, below, KeyPattern.EVERYTHING, false), reply);
     }
 
     @Test
@@ -143,7 +145,7 @@ class SweepsTest {
     @Test
     void whatIsThereAgainBehindOneIsComeToOnceMore() {
         reply = replies.open(1, 1, Long.MAX_VALUE, results -> new RemoveAllReply(1, results.getFirst(), 0));
-        sweeps.begin(new Sweeps.Sweep(new ObjectId(1, 3), KeyPattern.EVERYTHING, false), reply);
+        sweeps.begin(new Sweeps.Sweep(Tenant.DEFAULT, new ObjectId(1, 3), KeyPattern.EVERYTHING, false), reply);
         sweeps.tick(1);
         visited.clear();
         sweeps.takenBack(index.published(Key.of("k3")));
@@ -152,5 +154,24 @@ class SweepsTest {
         assertThat(visited).isEmpty();
         afterwards.forEach(Runnable::run);
         assertThat(visited).containsExactly(2L);
+    }
+
+    @Test
+    void oneThatHasComeToEverythingTakesNoPlace() {
+        for (int i = 0; i < Bounds.SWEEPS_MAX; i++) {
+            assertThat(sweeps.isFull(Tenant.DEFAULT)).isFalse();
+            begin();
+        }
+        assertThat(sweeps.isFull(Tenant.DEFAULT)).isTrue();
+        for (int tick = 0; !reply.isOver(); tick++) {
+            sweeps.tick(tick);
+        }
+        assertThat(sweeps.isFull(Tenant.DEFAULT)).isFalse();
+        begin();
+        sweeps.clear();
+        for (int i = 0; i < Bounds.SWEEPS_MAX; i++) {
+            assertThat(sweeps.isFull(Tenant.DEFAULT)).isFalse();
+            begin();
+        }
     }
 }
