@@ -13,11 +13,13 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.stream.Collectors;
 
 /** Rules of the cache in a file that its owner may replace at any time, as {@link CacheRulesText} says. */
@@ -82,9 +84,15 @@ public final class CacheRulesFile {
         } catch (UsageException e) {
             throw new IllegalArgumentException(told(e), e);
         }
-        Path next = file.resolveSibling(file.getFileName() + ".next");
-        Files.writeString(next, changed);
-        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        // Of this write alone: a leader that was deposed may still write. On the disk before the name points at it.
+        Path next = file.resolveSibling(file.getFileName() + "." + UUID.randomUUID());
+        try {
+            Files.writeString(
+                    next, changed, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SYNC);
+            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(next);
+        }
     }
 
     /** The first of the problems: they end up in a log and in a status. */

@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -95,5 +97,16 @@ class CacheRulesFileTest {
         Files.createDirectory(path);
 
         assertThatThrownBy(() -> file.readIfChanged()).isInstanceOf(IOException.class);
+    }
+
+    /** A leader that was deposed may still be writing. */
+    @Test
+    void whatAnotherMasterIsWritingIsLeftAlone() throws IOException {
+        Path others = Files.createDirectory(directory.resolve("cache-rules.next"));
+        file.write(Map.of());
+        assertThat(file.readIfChanged()).isPresent();
+        try (Stream<Path> all = Files.list(directory)) {
+            assertThat(all).containsExactlyInAnyOrder(others, path);
+        }
     }
 }
