@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 
 /** What the routes of a master, here and in the rooms below, have in common: waiting for the core, and sending people to the leader. */
 public final class Answers {
@@ -37,6 +38,11 @@ public final class Answers {
 
     public static Response notLeader(MasterAdmin master) {
         return Response.text(503, whyNotLeader(master) + "\n");
+    }
+
+    /** A route that the leader alone answers; others say who that is. */
+    public static Function<Request, Response> ofLeader(MasterAdmin master, Function<Request, Response> route) {
+        return request -> master.isLeader() ? route.apply(request) : notLeader(master);
     }
 
     /** That this master does not lead, and who does. */

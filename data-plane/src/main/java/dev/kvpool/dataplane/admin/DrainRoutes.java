@@ -13,7 +13,6 @@ import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Optional;
 
 /** Emptying nodes: begin, cancel, and how far it is. The leader alone answers. */
 final class DrainRoutes {
@@ -32,10 +31,10 @@ final class DrainRoutes {
     static List<Route> of(MasterAdmin master, InstantSource clock) {
         DrainRoutes routes = new DrainRoutes(master, clock);
         return List.of(
-                Route.post("/api/v1/drain", routes::start),
-                Route.delete("/api/v1/drain", routes::cancel),
-                Route.post("/api/v1/forget", routes::forget),
-                Route.get("/api/v1/drains", request -> routes.list()));
+                Route.post("/api/v1/drain", Answers.ofLeader(master, routes::start)),
+                Route.delete("/api/v1/drain", Answers.ofLeader(master, routes::cancel)),
+                Route.post("/api/v1/forget", Answers.ofLeader(master, routes::forget)),
+                Route.get("/api/v1/drains", Answers.ofLeader(master, request -> routes.list())));
     }
 
     private Response start(Request request) {
@@ -43,42 +42,33 @@ final class DrainRoutes {
         Duration timeout =
                 request.parameter("timeout").map(DrainRoutes::timeout).orElse(TIMEOUT_DEFAULT);
         boolean clears = Answers.onOff(request, "clear");
-        if (!master.isLeader()) {
-            return Answers.notLeader(master);
-        }
-        Optional<String> objection = Answers.await(master.drain(node, clears, timeout, clock.instant()));
-        return objection
-                .map(why -> Response.text(409, why + "\n"))
-                .orElseGet(() -> Response.json(
-                        202, JSON.createObjectNode().put("node", node).toString()));
+        return Answers.await(master.drain(node, clears, timeout, clock.instant()))
+                .map(DrainRoutes::refused)
+                .orElseGet(() -> of(node, 202));
     }
 
     private Response cancel(Request request) {
         String node = node(request);
-        if (!master.isLeader()) {
-            return Answers.notLeader(master);
-        }
         return Answers.await(master.cancelDrain(node))
-                ? Response.json(200, JSON.createObjectNode().put("node", node).toString())
+                ? of(node, 200)
                 : Response.text(404, "node " + node + " is not being drained here\n");
     }
 
     /** A node that will not come back is waited for no more; should it come, it drops what it holds. */
     private Response forget(Request request) {
         String node = node(request);
-        if (!master.isLeader()) {
-            return Answers.notLeader(master);
-        }
-        return Answers.await(master.forget(node))
-                .map(why -> Response.text(409, why + "\n"))
-                .orElseGet(() -> Response.json(
-                        200, JSON.createObjectNode().put("node", node).toString()));
+        return Answers.await(master.forget(node)).map(DrainRoutes::refused).orElseGet(() -> of(node, 200));
+    }
+
+    private static Response refused(String why) {
+        return Response.text(409, why + "\n");
+    }
+
+    private static Response of(String node, int status) {
+        return Response.json(status, JSON.createObjectNode().put("node", node).toString());
     }
 
     private Response list() {
-        if (!master.isLeader()) {
-            return Answers.notLeader(master);
-        }
         ArrayNode list = JSON.createArrayNode();
         for (DrainStatus drain : master.status().drains()) {
             describe(drain, list.addObject());

@@ -22,7 +22,8 @@ final class EventRoutes {
     }
 
     static List<Route> of(MasterAdmin master) {
-        return List.of(Route.get("/api/v1/events", new EventRoutes(master)::follow));
+        EventRoutes routes = new EventRoutes(master);
+        return List.of(Route.get("/api/v1/events", Answers.ofLeader(master, routes::follow)));
     }
 
     private Response follow(Request request) {
@@ -31,9 +32,6 @@ final class EventRoutes {
                 Answers.ownTenant(request.caller().name()),
                 Answers.named(request),
                 request.caller().until());
-        if (!master.isLeader()) {
-            return Answers.notLeader(master);
-        }
         if (master.events().isFull(subscriber)) {
             return Response.busy(EventStreams.FULL + "\n", RETRY_SECONDS);
         }

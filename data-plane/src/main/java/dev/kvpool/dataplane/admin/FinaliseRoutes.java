@@ -25,15 +25,13 @@ final class FinaliseRoutes {
     }
 
     static List<Route> of(MasterAdmin master) {
-        return List.of(Route.post("/api/v1/finalise", new FinaliseRoutes(master)::finalise));
+        FinaliseRoutes routes = new FinaliseRoutes(master);
+        return List.of(Route.post("/api/v1/finalise", Answers.ofLeader(master, routes::finalise)));
     }
 
     private Response finalise(Request request) {
         ActiveVersions target = new ActiveVersions(number(request, "wire"), number(request, "layout"));
         boolean ignoreClients = Answers.onOff(request, "ignore-clients");
-        if (!master.isLeader()) {
-            return Answers.notLeader(master);
-        }
         Optional<String> objection = Finalising.objection(
                         target, master.status().active(), master.versions(), master.peers(), ignoreClients)
                 .or(() -> Answers.await(master.activate(target)));

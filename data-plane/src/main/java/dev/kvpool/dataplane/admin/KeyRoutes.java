@@ -29,7 +29,8 @@ final class KeyRoutes {
     }
 
     static List<Route> of(MasterAdmin master, InstantSource clock) {
-        return List.of(Route.get("/api/v1/key", new KeyRoutes(master, clock)::explain));
+        KeyRoutes routes = new KeyRoutes(master, clock);
+        return List.of(Route.get("/api/v1/key", Answers.ofLeader(master, routes::explain)));
     }
 
     private Response explain(Request request) {
@@ -38,9 +39,6 @@ final class KeyRoutes {
         if (!key.isValid()) {
             throw new IllegalArgumentException(
                     "name a key of 1 to %d bytes: /api/v1/key?key=KEY&tenant=NAME".formatted(Key.BYTES_MAX));
-        }
-        if (!master.isLeader()) {
-            return Answers.notLeader(master);
         }
         boolean ofPool = Answers.ownTenant(request.caller().name()).isEmpty();
         return Answers.await(master.explain(key))

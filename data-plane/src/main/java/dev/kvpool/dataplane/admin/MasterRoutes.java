@@ -37,8 +37,8 @@ public final class MasterRoutes {
                         "/version",
                         request -> Response.json(200, master.versions().json())),
                 Route.get("/api/v1/pool", request -> Response.json(200, PoolDocument.of(master))),
-                Route.get("/get_all_keys", routes::keys),
-                Route.get("/query_key", routes::queryKey),
+                Route.get("/get_all_keys", Answers.ofLeader(master, routes::keys)),
+                Route.get("/query_key", Answers.ofLeader(master, routes::queryKey)),
                 Route.post("/api/v1/remove_all", routes::removeAll)));
         all.addAll(KeyRoutes.of(master, InstantSource.system()));
         all.addAll(HintRoutes.of(master));
@@ -61,9 +61,6 @@ public final class MasterRoutes {
 
     private Response keys(Request request) {
         Tenant tenant = Answers.tenant(request);
-        if (!master.isLeader()) {
-            return Answers.notLeader(master);
-        }
         List<String> keys = Answers.await(master.keys(tenant, KEYS_MAX));
         StringBuilder lines = new StringBuilder();
         keys.forEach(key -> lines.append(key).append('\n'));
@@ -78,9 +75,6 @@ public final class MasterRoutes {
         String key = request.parameter("key")
                 .filter(text -> !text.isEmpty())
                 .orElseThrow(() -> new IllegalArgumentException("name a key: /query_key?key=KEY"));
-        if (!master.isLeader()) {
-            return Answers.notLeader(master);
-        }
         List<String> holders = Answers.await(master.holders(Answers.qualified(request, key)));
         ObjectNode root = JSON.createObjectNode().put("key", key);
         holders.forEach(root.putArray("nodes")::add);
@@ -88,13 +82,10 @@ public final class MasterRoutes {
     }
 
     private Response removeAll(Request request) {
-        String force = request.parameter("force").orElse("false");
-        if (!force.equals("true") && !force.equals("false")) {
-            throw new IllegalArgumentException("force must be true or false, not " + force);
-        }
+        boolean force = Answers.onOff(request, "force");
         String pattern = request.parameter("pattern").orElse("");
-        RemoveAllReply reply = Answers.await(
-                master.removeAll(Answers.named(request), force.equals("true"), pattern), REMOVE_ALL_SECONDS_MAX);
+        RemoveAllReply reply =
+                Answers.await(master.removeAll(Answers.named(request), force, pattern), REMOVE_ALL_SECONDS_MAX);
         if (reply.status() == Status.INVALID_ARGUMENT) {
             throw new IllegalArgumentException(
                     "pattern must be a regular expression of RE2's syntax, of at most 1024 bytes and with at most 256 parts,"

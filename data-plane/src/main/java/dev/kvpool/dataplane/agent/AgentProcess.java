@@ -6,7 +6,6 @@ import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
 import dev.kvpool.dataplane.http.AdminServers;
 import dev.kvpool.dataplane.secure.PoolSecurity;
-import dev.kvpool.dataplane.secure.RefusedCertificateException;
 import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.identity.name.PeerRole;
 import dev.kvpool.nativelib.AgentParameters;
@@ -36,12 +35,20 @@ final class AgentProcess implements AutoCloseable {
     static AgentProcess start(Settings settings) throws FailureException {
         NativeLog.INFO.use();
         SocketDirectory.check(settings.get(AgentSettings.SOCKET_DIR));
-        AgentParameters parameters = AgentSettings.parameters(settings);
+        try {
+            return start(settings, AgentSettings.parameters(settings));
+        } catch (IOException e) {
+            throw new FailureException(e.getMessage(), e);
+        }
+    }
+
+    private static AgentProcess start(Settings settings, AgentParameters parameters) throws IOException {
         PoolSecurity security = security(settings);
         NativeAgent agent = NativeAgent.start(parameters);
         AgentView view = new AgentView(agent, parameters.socket());
         try {
-            AdminServers admin = admin(settings, view, security);
+            AdminServers admin =
+                    AdminServers.start(AgentSettings.adminPorts(settings), AgentRoutes.of(view, security), security);
             LOG.info(
                     "agent serves at {} (admin {}): up to {} of staging memory, masters {}",
                     parameters.socket(),
@@ -49,7 +56,7 @@ final class AgentProcess implements AutoCloseable {
                     Sizes.about(parameters.stagingBytes()),
                     parameters.masters());
             return new AgentProcess(agent, view, admin, security);
-        } catch (FailureException | RuntimeException e) {
+        } catch (IOException | RuntimeException e) {
             agent.close();
             throw e;
         }
@@ -82,26 +89,12 @@ final class AgentProcess implements AutoCloseable {
         security.close();
     }
 
-    private static PoolSecurity security(Settings settings) throws FailureException {
-        try {
-            return PoolSecurity.open(
-                    TlsSettings.place(settings),
-                    name -> name.role() == PeerRole.AGENT
-                            ? Optional.empty()
-                            : Optional.of("it is for " + name.uri()
-                                    + ", but this process is an agent; issue one for agent/NAME"));
-        } catch (RefusedCertificateException e) {
-            throw new FailureException(e.getMessage(), e);
-        }
-    }
-
-    private static AdminServers admin(Settings settings, AgentView view, PoolSecurity security)
-            throws FailureException {
-        try {
-            return AdminServers.start(
-                    AgentSettings.adminPorts(settings), AgentRoutes.of(view, security), security, Optional.empty());
-        } catch (IOException e) {
-            throw new FailureException(e.getMessage(), e);
-        }
+    private static PoolSecurity security(Settings settings) throws IOException {
+        return PoolSecurity.open(
+                TlsSettings.place(settings),
+                name -> name.role() == PeerRole.AGENT
+                        ? Optional.empty()
+                        : Optional.of("it is for " + name.uri()
+                                + ", but this process is an agent; issue one for agent/NAME"));
     }
 }

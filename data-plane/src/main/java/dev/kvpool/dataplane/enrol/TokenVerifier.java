@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.enrol;
 
-import com.fasterxml.jackson.core.StreamReadFeature;
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectReader;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.kvpool.dataplane.enrol.RefusedTokenException.Reason;
+import dev.kvpool.dataplane.http.StrictJson;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -36,12 +33,6 @@ public final class TokenVerifier {
     static final Duration LIFE_MAX = Duration.ofHours(24);
 
     static final int TOKEN_BYTES_MAX = 8 << 10;
-
-    private static final ObjectReader JSON = JsonMapper.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            .build()
-            .reader();
 
     private final String audience;
     private final KnownKeys keys;
@@ -189,7 +180,7 @@ public final class TokenVerifier {
 
     private static JsonNode json(String part) throws RefusedTokenException {
         try {
-            JsonNode node = JSON.readTree(new String(bytes(part), StandardCharsets.UTF_8));
+            JsonNode node = StrictJson.read(new String(bytes(part), StandardCharsets.UTF_8));
             if (node.isObject()) {
                 return node;
             }

@@ -17,22 +17,17 @@ public final class AdminServers implements AutoCloseable {
         this.secure = secure;
     }
 
+    /** As {@link #start(AdminPorts, List, PoolSecurity, Optional, RequestAudit)}, without tokens and an audit. */
+    public static AdminServers start(AdminPorts ports, List<Route> routes, PoolSecurity security) throws IOException {
+        return start(ports, routes, security, Optional.empty(), RequestAudit.NONE);
+    }
+
     /**
      * Starts to answer.
      *
      * @param tokens by which names requests without a certificate may have; empty where none may
-     * @throws IOException when a port cannot be bound, with a sentence that names it and its flag
-     */
-    public static AdminServers start(
-            AdminPorts ports, List<Route> routes, PoolSecurity security, Optional<TokenNames> tokens)
-            throws IOException {
-        return start(ports, routes, security, tokens, RequestAudit.NONE);
-    }
-
-    /**
-     * As {@link #start(AdminPorts, List, PoolSecurity, Optional)}.
-     *
      * @param audit is told of each answer of either port
+     * @throws IOException when a port cannot be bound, with a sentence that names it and its flag
      */
     public static AdminServers start(
             AdminPorts ports,

@@ -7,7 +7,6 @@ import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
 import dev.kvpool.dataplane.http.AdminServers;
 import dev.kvpool.dataplane.secure.PoolSecurity;
-import dev.kvpool.dataplane.secure.RefusedCertificateException;
 import dev.kvpool.dataplane.secure.TlsIdentity;
 import dev.kvpool.dataplane.secure.TlsSettings;
 import dev.kvpool.identity.name.PeerRole;
@@ -44,10 +43,7 @@ final class NodeProcess implements AutoCloseable {
         NodeParameters parameters = NodeSettings.parameters(settings);
         NativeLog.INFO.use();
         DataDirectory.check(parameters.dataDir(), parameters.segmentBytes()).forEach(LOG::warn);
-        NodeView view = new NodeView(parameters.nodeId(), HostPort.join(settings.get(NodeSettings.MASTERS)));
-        PoolSecurity security = security(settings, parameters);
-        AdminServers admin = admin(settings, view, security);
-        NodeProcess process = new NodeProcess(parameters.nodeId(), admin, view, security);
+        NodeProcess process = listen(settings, parameters.nodeId());
         try {
             process.open(parameters);
         } catch (RuntimeException e) {
@@ -102,20 +98,15 @@ final class NodeProcess implements AutoCloseable {
                 Long.toHexString(stats.get("incarnation")));
     }
 
-    private static PoolSecurity security(Settings settings, NodeParameters parameters) throws FailureException {
+    private static NodeProcess listen(Settings settings, String nodeId) throws FailureException {
         try {
-            return PoolSecurity.open(
+            PoolSecurity security = PoolSecurity.open(
                     TlsSettings.place(settings),
-                    TlsIdentity.member(PeerRole.NODE, parameters.nodeId(), settings.get(NodeSettings.POOL_ID)));
-        } catch (RefusedCertificateException e) {
-            throw new FailureException(e.getMessage(), e);
-        }
-    }
-
-    private static AdminServers admin(Settings settings, NodeView view, PoolSecurity security) throws FailureException {
-        try {
-            return AdminServers.start(
-                    NodeSettings.adminPorts(settings), NodeRoutes.of(view, security), security, Optional.empty());
+                    TlsIdentity.member(PeerRole.NODE, nodeId, settings.get(NodeSettings.POOL_ID)));
+            NodeView view = new NodeView(nodeId, HostPort.join(settings.get(NodeSettings.MASTERS)));
+            AdminServers admin =
+                    AdminServers.start(NodeSettings.adminPorts(settings), NodeRoutes.of(view, security), security);
+            return new NodeProcess(nodeId, admin, view, security);
         } catch (IOException e) {
             throw new FailureException(e.getMessage(), e);
         }

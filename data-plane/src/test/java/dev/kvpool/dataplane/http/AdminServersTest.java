@@ -49,7 +49,7 @@ class AdminServersTest {
 
     @Test
     void withoutTlsThePlainPortAnswersEverything() throws IOException {
-        try (AdminServers servers = AdminServers.start(ANY, ROUTES, PoolSecurity.off(), Optional.empty())) {
+        try (AdminServers servers = AdminServers.start(ANY, ROUTES, PoolSecurity.off())) {
             assertThat(servers.securePort()).isEmpty();
             for (Route route : ROUTES) {
                 assertThat(plain(servers, route).body()).as(name(route)).isEqualTo("done");
@@ -60,7 +60,7 @@ class AdminServersTest {
     @Test
     void permissiveAnswersPlainAllButEnrolmentAndAsksForRightsOverHttps() throws IOException {
         try (PoolSecurity security = security(TlsMode.PERMISSIVE);
-                AdminServers servers = AdminServers.start(ANY, ROUTES, security, Optional.empty())) {
+                AdminServers servers = AdminServers.start(ANY, ROUTES, security)) {
             for (Route route : ROUTES) {
                 HttpResponse<String> answer = plain(servers, route);
                 if (Verb.ofRoute(route.method(), route.path()).orElseThrow() == Verb.ENROL) {
@@ -79,7 +79,7 @@ class AdminServersTest {
     void requiredAnswersPlainHealthVersionAndMetricsOnly() throws IOException {
         Set<Verb> open = Set.of(Verb.HEALTH, Verb.METRICS);
         try (PoolSecurity security = security(TlsMode.REQUIRED);
-                AdminServers servers = AdminServers.start(ANY, ROUTES, security, Optional.empty())) {
+                AdminServers servers = AdminServers.start(ANY, ROUTES, security)) {
             for (Route route : ROUTES) {
                 HttpResponse<String> answer = plain(servers, route);
                 if (open.contains(Verb.ofRoute(route.method(), route.path()).orElseThrow())) {
@@ -104,11 +104,9 @@ class AdminServersTest {
         try (PoolSecurity security = security(TlsMode.REQUIRED);
                 ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             int port = taken.getLocalPort();
-            assertThatThrownBy(() -> AdminServers.start(
-                            new AdminPorts("127.0.0.1", 0, port), ROUTES, security, Optional.empty()))
+            assertThatThrownBy(() -> AdminServers.start(new AdminPorts("127.0.0.1", 0, port), ROUTES, security))
                     .hasMessageContainingAll(Integer.toString(port), "choose another --secure-admin-port");
-            assertThatThrownBy(() -> AdminServers.start(
-                            new AdminPorts("127.0.0.1", port, 0), ROUTES, security, Optional.empty()))
+            assertThatThrownBy(() -> AdminServers.start(new AdminPorts("127.0.0.1", port, 0), ROUTES, security))
                     .hasMessageContainingAll(Integer.toString(port), "choose another --admin-port");
         }
     }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.admin.mooncake;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.StreamReadFeature;
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectReader;
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.kvpool.dataplane.http.StrictJson;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -22,15 +18,10 @@ record DrainJobRequest(List<String> segments) {
 
     private static final String FORM = "send {\"segments\": [\"NODE\", ...]}";
     private static final Set<String> FIELDS = Set.of("segments", "target_segments", "max_concurrency");
-    private static final ObjectReader JSON = JsonMapper.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            .build()
-            .reader();
 
     /** Throws IllegalArgumentException with cause and remedy when it is none. */
     static DrainJobRequest parse(String body) {
-        JsonNode root = read(body);
+        JsonNode root = StrictJson.body(body, FORM);
         if (!root.isObject()) {
             throw new IllegalArgumentException("the body is no JSON object: " + FORM);
         }
@@ -43,14 +34,6 @@ record DrainJobRequest(List<String> segments) {
         refuseTargets(root.path("target_segments"));
         checkConcurrency(root.path("max_concurrency"));
         return new DrainJobRequest(segments(root.path("segments")));
-    }
-
-    private static JsonNode read(String body) {
-        try {
-            return JSON.readTree(body);
-        } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException("the body is no JSON, " + e.getOriginalMessage() + ": " + FORM, e);
-        }
     }
 
     private static List<String> segments(JsonNode list) {

@@ -41,17 +41,14 @@ final class DrainJobRoutes {
     static List<Route> of(MasterAdmin master, InstantSource clock) {
         DrainJobRoutes routes = new DrainJobRoutes(master, clock);
         return List.of(
-                Route.post(PATH, ErrorCode.inJson(routes::create)),
-                Route.get(PATH + "/query", ErrorCode.inJson(routes::query)),
-                Route.post(PATH + "/cancel", ErrorCode.inJson(routes::cancel)));
+                Route.post(PATH, ErrorCode.ofLeader(master, routes::create)),
+                Route.get(PATH + "/query", ErrorCode.ofLeader(master, routes::query)),
+                Route.post(PATH + "/cancel", ErrorCode.ofLeader(master, routes::cancel)));
     }
 
     private Response create(Request request) {
         List<String> nodes = DrainJobRequest.parse(request.body().read(DrainJobRequest.BODY_BYTES_MAX))
                 .segments();
-        if (!master.isLeader()) {
-            return ErrorCode.notServing(master);
-        }
         List<DrainStatus> known = drains();
         Optional<Response> refusal = refusal(nodes, known);
         if (refusal.isPresent()) {
@@ -140,9 +137,6 @@ final class DrainJobRoutes {
 
     private Response query(Request request) {
         String id = id(request, "/query");
-        if (!master.isLeader()) {
-            return ErrorCode.notServing(master);
-        }
         return find(id).map(job -> describe(id, job)).orElseGet(() -> unknown(id));
     }
 
@@ -170,9 +164,6 @@ final class DrainJobRoutes {
 
     private Response cancel(Request request) {
         String id = id(request, "/cancel");
-        if (!master.isLeader()) {
-            return ErrorCode.notServing(master);
-        }
         Optional<DrainJob> job = find(id);
         if (job.isEmpty()) {
             return unknown(id);

@@ -39,6 +39,11 @@ enum ErrorCode {
                         .toString());
     }
 
+    /** A route of JSON that the leader alone answers. */
+    static Function<Request, Response> ofLeader(MasterAdmin master, Function<Request, Response> route) {
+        return inJson(request -> master.isLeader() ? route.apply(request) : notServing(master));
+    }
+
     /** The answer of a master that does not serve. */
     static Response notServing(MasterAdmin master) {
         return SERVICE_NOT_ACTIVE.answer(Answers.whyNotLeader(master) + "; ask that one");

@@ -37,7 +37,8 @@ final class KeyRoutes {
     }
 
     static List<Route> of(MasterAdmin master) {
-        return List.of(Route.get("/batch_query_keys", ErrorCode.inJson(new KeyRoutes(master)::query)));
+        KeyRoutes routes = new KeyRoutes(master);
+        return List.of(Route.get("/batch_query_keys", ErrorCode.ofLeader(master, routes::query)));
     }
 
     private Response query(Request request) {
@@ -50,9 +51,6 @@ final class KeyRoutes {
                                 .formatted(Key.BYTES_MAX, USE));
             }
             keys.put(name, key);
-        }
-        if (!master.isLeader()) {
-            return ErrorCode.notServing(master);
         }
         // Asked together, so that the answer takes as long as one.
         Map<String, CompletableFuture<Optional<KeyStatus>>> asked = new LinkedHashMap<>();

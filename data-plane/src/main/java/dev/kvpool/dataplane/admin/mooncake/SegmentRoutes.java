@@ -30,9 +30,9 @@ final class SegmentRoutes {
         SegmentRoutes routes = new SegmentRoutes(master);
         return List.of(
                 Route.get("/get_all_segments", request -> routes.names()),
-                Route.get("/get_segments_detail", request -> routes.details()),
-                Route.get("/query_segment", routes::use),
-                Route.get("/api/v1/segments/status", ErrorCode.inJson(routes::status)));
+                Route.get("/get_segments_detail", ErrorCode.ofLeader(master, request -> routes.details())),
+                Route.get("/query_segment", Answers.ofLeader(master, routes::use)),
+                Route.get("/api/v1/segments/status", ErrorCode.ofLeader(master, routes::status)));
     }
 
     private List<Node> mounted() {
@@ -48,9 +48,6 @@ final class SegmentRoutes {
     }
 
     private Response details() {
-        if (!master.isLeader()) {
-            return ErrorCode.notServing(master);
-        }
         List<Node> mounted = mounted();
         ObjectNode root = JSON.createObjectNode().put("total_segments", mounted.size());
         ArrayNode segments = root.putArray("segments");
@@ -76,9 +73,6 @@ final class SegmentRoutes {
 
     private Response use(Request request) {
         String name = segment(request, "/query_segment");
-        if (!master.isLeader()) {
-            return Answers.notLeader(master);
-        }
         return find(name)
                 .map(node -> Response.text(
                         200,
@@ -89,9 +83,6 @@ final class SegmentRoutes {
 
     private Response status(Request request) {
         String name = segment(request, "/api/v1/segments/status");
-        if (!master.isLeader()) {
-            return ErrorCode.notServing(master);
-        }
         Optional<Node> node = find(name);
         if (node.isEmpty()) {
             return ErrorCode.SEGMENT_NOT_FOUND.answer(unknown(name));

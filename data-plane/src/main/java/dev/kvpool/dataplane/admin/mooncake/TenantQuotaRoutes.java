@@ -36,7 +36,7 @@ final class TenantQuotaRoutes {
     static List<Route> of(MasterAdmin master) {
         TenantQuotaRoutes routes = new TenantQuotaRoutes(master);
         return List.of(
-                Route.get(PATH, routes::show),
+                Route.get(PATH, Answers.ofLeader(master, routes::show)),
                 Route.put(PATH, ErrorCode.inJson(request -> routes.change(request, true))),
                 Route.delete(PATH, ErrorCode.inJson(request -> routes.change(request, false))));
     }
@@ -77,16 +77,12 @@ final class TenantQuotaRoutes {
     }
 
     private Response show(Request request) {
-        Optional<String> one = Answers.named(request, TENANT).map(Tenant::name);
-        return master.isLeader() ? show(request, one, master.status().quotas()) : Answers.notLeader(master);
+        return show(request, master.status().quotas());
     }
 
     /** The answer: of the tenant that is named, or of all that have a quota, were refused or have lost anything, as far as the caller may see. */
     static Response show(Request request, List<QuotaStatus> quotas) {
-        return show(request, Answers.named(request, TENANT).map(Tenant::name), quotas);
-    }
-
-    private static Response show(Request request, Optional<String> one, List<QuotaStatus> quotas) {
+        Optional<String> one = Answers.named(request, TENANT).map(Tenant::name);
         List<QuotaStatus> shown = quotas.stream()
                 .filter(status -> one.isEmpty() || status.tenant().equals(one.get()))
                 .toList();

@@ -8,7 +8,6 @@ import dev.kvpool.dataplane.master.core.slab.Slabs;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.NoSuchElementException;
 
 /**
  * Objects in an order: a list linked through the objects themselves, so that being in one costs nothing. There is one for
@@ -222,23 +221,6 @@ public final class ObjectChain implements Iterable<StoredObject> {
     /** From the first on. The object returned last may be removed while iterating. */
     @Override
     public Iterator<StoredObject> iterator() {
-        return new Iterator<>() {
-            private int next = order.first();
-
-            @Override
-            public boolean hasNext() {
-                return next != Slabs.NONE;
-            }
-
-            @Override
-            public StoredObject next() {
-                if (next == Slabs.NONE) {
-                    throw new NoSuchElementException();
-                }
-                StoredObject object = views.object(next);
-                next = views.objects().after(next);
-                return object;
-            }
-        };
+        return Views.each(order.first(), views.objects()::after, views::object);
     }
 }

@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.master.core.slab.SplitTable;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.function.IntFunction;
+import java.util.function.IntUnaryOperator;
 
 /** Shows records of the index as objects to those that work with them, and knows which one was shown last. */
 final class Views {
@@ -49,16 +50,17 @@ final class Views {
     }
 
     Iterator<StoredObject> objects(SplitTable.Walk walk) {
-        return each(walk, this::object);
+        return each(walk.next(), _ -> walk.next(), this::object);
     }
 
     Iterator<Replica> replicas(SplitTable.Walk walk) {
-        return each(walk, this::replica);
+        return each(walk.next(), _ -> walk.next(), this::replica);
     }
 
-    private static <T> Iterator<T> each(SplitTable.Walk walk, IntFunction<T> view) {
+    /** What an index stands for each time, from the first one on; what was returned last may be removed meanwhile. */
+    static <T> Iterator<T> each(int first, IntUnaryOperator following, IntFunction<T> view) {
         return new Iterator<>() {
-            private int next = walk.next();
+            private int next = first;
 
             @Override
             public boolean hasNext() {
@@ -71,7 +73,7 @@ final class Views {
                     throw new NoSuchElementException();
                 }
                 T found = view.apply(next);
-                next = walk.next();
+                next = following.applyAsInt(next);
                 return found;
             }
         };
