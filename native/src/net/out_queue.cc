@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "base/crc32c.h"
 #include "net/socket.h"
@@ -20,27 +19,6 @@ namespace {
 constexpr size_t kPiecesOfASend = 256;
 /// In place of bytes that are not to be read any more.
 constexpr std::array<uint8_t, size_t{16} << 10> kFiller{};
-
-/// What CRC-32C makes of each byte.
-constexpr std::array<uint32_t, 256> kCrcOfBytes = [] {
-  constexpr uint32_t kPolynomial = 0x82F63B78;
-  std::array<uint32_t, 256> table{};
-  for (uint32_t byte = 0; byte < table.size(); ++byte) {
-    table[byte] = byte;
-    for (int bit = 0; bit < 8; ++bit)
-      table[byte] = (table[byte] >> 1) ^ ((table[byte] & 1) != 0 ? kPolynomial : 0);
-  }
-  return table;
-}();
-
-/// The checksum as it was before this byte.
-uint32_t without(uint8_t byte, uint32_t crc) {
-  const uint32_t state = ~crc;
-  uint32_t index = 0;  // the only one with these bits
-  while (kCrcOfBytes[index] >> 24 != state >> 24)
-    ++index;
-  return ~((state ^ kCrcOfBytes[index]) << 8 | (index ^ byte));
-}
 
 }  // namespace
 
@@ -71,17 +49,21 @@ void OutQueue::addPayload(uint64_t payload, const Pieces& memory, uint64_t lengt
   ++unsentPayloads_;
 }
 
-/// Takes the bytes from `end` on, which have not gone out, out of the checksum again.
-void OutQueue::uncheck(Item& item, uint64_t end) {
-  std::vector<uint8_t> bytes;
-  for (PieceCursor at = item.unsent; end + bytes.size() < item.checked;) {
-    const std::span<const uint8_t> run = at.run(item.checked - end - bytes.size());
-    bytes.insert(bytes.end(), run.begin(), run.end());
+/// Zeros go out in the place of what is in the checksum from `end` on. A CRC is linear: with those in its place it
+/// differs by what these bytes alone, without what begins and ends a checksum, are worth.
+void OutQueue::fill(Item& item, uint64_t end) {
+  constexpr uint32_t kBare = UINT32_MAX;
+  uint32_t worth = kBare;
+  PieceCursor at = item.unsent;
+  at.advance(end - item.sent);
+  while (end < item.checked) {
+    const std::span<const uint8_t> run = at.run(item.checked - end);
+    worth = crc32c(run.data(), run.size(), worth);
     at.advance(run.size());
+    end += run.size();
   }
-  for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte)
-    item.crc = without(*byte, item.crc);
-  item.checked = end;
+  item.crc ^= worth ^ kBare;
+  item.filled = true;
 }
 
 void OutQueue::giveUp(uint64_t payload) {
@@ -90,10 +72,7 @@ void OutQueue::giveUp(uint64_t payload) {
     const uint64_t handedOver = item.sent + std::min(sealed, item.total() - item.sent);
     sealed -= handedOver - item.sent;
     if (!item.isPayload || item.payload != payload) continue;
-    if (!item.filled && handedOver < item.length) {
-      uncheck(item, handedOver);
-      item.filled = true;
-    }
+    if (!item.filled && handedOver < item.length) fill(item, handedOver);
     item.unsent = item.unchecked = {};  // also where all is sealed: a cursor reads its table when it moves
     return;
   }

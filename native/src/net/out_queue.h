@@ -84,7 +84,7 @@ class OutQueue {
   class Gathered;
 
   static void check(Item& item, uint64_t end);
-  static void uncheck(Item& item, uint64_t end);
+  static void fill(Item& item, uint64_t end);
   void gather(Gathered& out);
   ssize_t sendSome(int fd);
   void consume(uint64_t count, const std::function<void(uint64_t)>& sent);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/crc32c.h"
+#include "wire/given_up.h"
 
 namespace kvpool::test {
 namespace {
@@ -64,6 +65,43 @@ TEST(OutQueue, SendsFramesAndPayloadsInOrderWithTheirChecksums) {
   EXPECT_EQ(queue.sentBytes(), expected.size());
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+/// In pieces, so that what has gone out ends in the middle of one; with a checksum that is known, or comes with the
+/// bytes.
+TEST(OutQueue, OfAPayloadThatIsGivenUpZerosGoOutWithTheComplementOfTheirChecksum) {
+  for (const bool isKnown : {false, true}) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    std::string bytes(3 << 20, 'L');
+    for (size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<char>(i * i >> 7);
+    std::vector<kv_piece> pieces;
+    for (size_t at = 0; at < bytes.size(); at += 12 << 10)
+      pieces.push_back({&bytes[at], 12 << 10});
+    OutQueue queue;
+    queue.addPayload(11, Pieces(std::span<const kv_piece>(pieces)), bytes.size(),
+                     isKnown ? std::optional(crc32c(bytes)) : std::nullopt);
+    ASSERT_EQ(queue.flush(ends[0], UINT64_MAX, [](uint64_t) {}), OutQueue::Outcome::Blocked);
+    const uint64_t gone = queue.sentBytes();
+    ASSERT_TRUE(gone > 0 && gone < bytes.size()) << gone;
+
+    queue.giveUp(11);
+
+    std::string expected = bytes.substr(0, gone) + std::string(bytes.size() - gone, '\0');
+    const uint32_t crc = wire::givenUp(crc32c(expected));
+    expected.append(reinterpret_cast<const char*>(&crc), sizeof crc);
+    bytes.assign(bytes.size(), 'X');
+    pieces.clear();
+    std::string received;
+    std::thread reader([&] { received = receiveAll(ends[1], expected.size()); });
+    while (queue.flush(ends[0], UINT64_MAX, [](uint64_t) {}) == OutQueue::Outcome::Blocked) {
+    }
+    reader.join();
+    EXPECT_TRUE(received == expected) << isKnown;
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
 }
 
 TEST(OutQueue, SaysWhenThePeerIsGone) {
