@@ -322,9 +322,9 @@ void Stream::dropReceived() {
 
 /// Says why in the peer's own language, so that its people find it in its log.
 void Stream::refusePlain() {
-  wire::Bytes refused;
-  wire::appendRefused(refused, {wire::Refusal::Protocol, wire::kWireVersions,
-                                "TLS is required here; give this side a certificate " + kCertificateSettings});
+  const wire::Bytes refused =
+      wire::framed(wire::appendRefused, {wire::Refusal::Protocol, wire::kWireVersions,
+                                         "TLS is required here; give this side a certificate " + kCertificateSettings});
   // What it sent is read first, as a connection that is closed with unread bytes loses what it sent.
   dropReceived();
   (void)::send(socket_.get(), refused.data(), refused.size(), MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -7,6 +7,8 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
+#include <utility>
 
 #include "wire/protocol.h"
 #include "wire/sbe.h"
@@ -49,6 +51,14 @@ template <typename Message, typename Fill>
 Bytes frameOf(size_t variableRoom, Fill fill) {
   Bytes out;
   appendFrame<Message>(out, variableRoom, fill);
+  return out;
+}
+
+/// The frame that `append` would append, by itself: framed(appendHello, hello).
+template <typename... Values>
+Bytes framed(void (*append)(Bytes&, Values...), std::type_identity_t<Values>... values) {
+  Bytes out;
+  append(out, std::forward<Values>(values)...);
   return out;
 }
 

@@ -24,9 +24,7 @@ void AgentClientCore::connected(Time now, std::span<uint8_t> staging) {
   stage_ = Stage::Greeting;
   since_ = now;
   hello_ = wire::Hello{config_.me, 0, wire::kMagic};
-  wire::Bytes frame;
-  wire::appendHello(frame, hello_);
-  actions_.frames.push_back(std::move(frame));
+  actions_.frames.push_back(wire::framed(wire::appendHello, hello_));
 }
 
 void AgentClientCore::frame(Time now, wire::Body body) {

@@ -6,6 +6,7 @@
 #include "dev_kvpool_wire/AgentAttach.h"
 #include "dev_kvpool_wire/AgentRequest.h"
 #include "dev_kvpool_wire/Hello.h"
+#include "wire/frame.h"
 
 namespace kvpool::agent {
 
@@ -18,9 +19,7 @@ void AgentClients::accepted(Time now, ConnectionId id) {
   if (++counters_.agentClients <= config_.clientsMax) return;
   ++counters_.refusedClients;
   const std::string bound = std::to_string(config_.clientsMax) + " clients use this agent, the most there may be";
-  wire::Bytes out;
-  wire::appendRefused(out, {wire::Refusal::Limit, config_.me.wire, bound});
-  send(id, std::move(out));
+  send(id, wire::framed(wire::appendRefused, {wire::Refusal::Limit, config_.me.wire, bound}));
   end(id, agentClient, LogLevel::Warning, bound);
 }
 
@@ -44,27 +43,22 @@ void AgentClients::malformed(ConnectionId id, const std::string& what) {
   AgentClient& agentClient = agentClients_.at(id);
   if (agentClient.stage == Stage::Ending) return;
   ++counters_.protocolErrors;
-  wire::Bytes out;
-  wire::appendRefused(out, {wire::Refusal::Protocol, config_.me.wire, what});
-  send(id, std::move(out));
+  send(id, wire::framed(wire::appendRefused, {wire::Refusal::Protocol, config_.me.wire, what}));
   end(id, agentClient, LogLevel::Warning, what);
 }
 
 void AgentClients::greet(ConnectionId id, AgentClient& agentClient, wire::Body body) {
   if (wire::templateOf(body) != sbe::Hello::sbeTemplateId()) throw wire::Malformed("the first frame is no Hello");
   const wire::Hello hello = wire::readHello(body);
-  wire::Bytes out;
   const auto answer = wire::judgeHello(hello, config_.me, {wire::Role::Client, true, false});
   if (const auto* refused = std::get_if<wire::Refused>(&answer)) {
     ++counters_.refusedClients;
-    wire::appendRefused(out, *refused);
-    send(id, std::move(out));
+    send(id, wire::framed(wire::appendRefused, *refused));
     return end(id, agentClient, LogLevel::Warning, refused->message);
   }
   agentClient.name = "client " + hello.self.name;
   agentClient.stage = Stage::Attaching;
-  wire::appendWelcome(out, std::get<wire::Welcome>(answer));
-  send(id, std::move(out));
+  send(id, wire::framed(wire::appendWelcome, std::get<wire::Welcome>(answer)));
 }
 
 // ---- memory ----

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/core/requests.h"
+#include "wire/frame.h"
 
 namespace kvpool::client {
 namespace {
@@ -156,9 +157,7 @@ void LeaderSearch::opened(ConnectionId connection) {
   master->hello = wire::Hello{};
   master->hello.self = context_.config.me;
   master->hello.self.poolId = pool_;
-  wire::Bytes frame;
-  wire::appendHello(frame, master->hello);
-  context_.act(SendFrame{connection, std::move(frame)});
+  context_.act(SendFrame{connection, wire::framed(wire::appendHello, master->hello)});
 }
 
 void LeaderSearch::closed(ConnectionId connection, const std::string& reason) {
@@ -347,10 +346,8 @@ void LeaderSearch::watch(Master& master) {
     return drop(master.connection, Status(KV_CONNECT_FAILED, "silent for " + std::to_string(kSilenceMs) + " ms"));
   }
   if (context_.now - master.lastSent >= (isStandby(master) ? kStandbyHeartbeatMs : kHeartbeatMs)) {
-    wire::Bytes frame;
-    wire::appendHeartbeat(frame);
     master.lastSent = context_.now;
-    context_.act(SendFrame{master.connection, std::move(frame)});
+    context_.act(SendFrame{master.connection, wire::framed(wire::appendHeartbeat, {})});
   }
 }
 

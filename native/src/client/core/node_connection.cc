@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "wire/frame.h"
+
 namespace kvpool::client {
 
 NodeConnection::NodeConnection(Context& context, std::vector<TransferResult>& results, Transport transport,
@@ -363,9 +365,7 @@ void NodeConnection::dial(const PoolId& pool) {
 void NodeConnection::opened() {
   if (stage_ != Stage::Dialing) return;
   stage_ = Stage::Greeting;
-  wire::Bytes frame;
-  wire::appendHello(frame, hello_);
-  context_.act(SendFrame{connection_, std::move(frame)});
+  context_.act(SendFrame{connection_, wire::framed(wire::appendHello, hello_)});
 }
 
 void NodeConnection::greeted(const Reply& reply) {
@@ -517,9 +517,7 @@ void NodeConnection::watchUse() {
   const bool silent = transport_ == Transport::Unix && lastUse_ > lastSaid_;
   if (!silent || context_.now - lastSaid_ < kNodeConnectionHeartbeatMs) return;
   lastSaid_ = context_.now;
-  wire::Bytes heartbeat;
-  wire::appendHeartbeat(heartbeat);
-  context_.act(SendFrame{connection_, std::move(heartbeat)});
+  context_.act(SendFrame{connection_, wire::framed(wire::appendHeartbeat, {})});
 }
 
 void NodeConnection::tick() {

@@ -25,16 +25,10 @@ namespace {
 
 namespace sbe = wire::sbe;
 using wire::flag;
+using wire::frameOf;
 using wire::groupRoom;
 using wire::put;
 using wire::textRoom;
-
-template <typename Message, typename Fill>
-wire::Bytes frameOf(size_t variableRoom, Fill fill) {
-  wire::Bytes out;
-  wire::appendFrame<Message>(out, variableRoom, fill);
-  return out;
-}
 
 sbe::PutOutcome::Value toWire(PutOutcome outcome) {
   switch (outcome) {

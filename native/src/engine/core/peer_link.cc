@@ -31,9 +31,7 @@ void PeerLink::opened(Time now, const Principal* who, const std::optional<Introd
   state_ = State::Greeting;
   if (ours && context_.config.process.pid != 0) neighbor_.emplace(context_.config.process, *ours);
   hello_ = wire::Hello{context_.config.me, 0, wire::kMagic};
-  wire::Bytes out;
-  wire::appendHello(out, hello_);
-  context_.act(SendFrame{connection_, std::move(out)});
+  context_.act(SendFrame{connection_, wire::framed(wire::appendHello, hello_)});
 }
 
 Status PeerLink::judge() const {

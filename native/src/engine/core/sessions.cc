@@ -90,9 +90,7 @@ void Sessions::greet(ConnectionId id, Session& session, wire::Body body) {
   if (const auto* refused = std::get_if<wire::Refused>(&answer)) return refuse(id, *refused);
   session.welcomed = true;
   context_.act(Welcomed{id});
-  wire::Bytes out;
-  wire::appendWelcome(out, std::get<wire::Welcome>(answer));
-  send(id, session, std::move(out));
+  send(id, session, wire::framed(wire::appendWelcome, std::get<wire::Welcome>(answer)));
 }
 
 void Sessions::send(ConnectionId id, Session& session, wire::Bytes frame) {
@@ -306,9 +304,7 @@ void Sessions::malformed(ConnectionId id, const std::string& what) {
 }
 
 void Sessions::refuse(ConnectionId id, const wire::Refused& refused) {
-  wire::Bytes out;
-  wire::appendRefused(out, refused);
-  context_.act(SendFrame{id, std::move(out)});
+  context_.act(SendFrame{id, wire::framed(wire::appendRefused, refused)});
   const std::string peer = sessions_.at(id).peer;
   context_.act(PeerRefused{peer, refused.message});
   end(id, peer + " is refused", true);

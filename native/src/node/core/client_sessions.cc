@@ -34,13 +34,14 @@ void ClientSessions::accepted(uint64_t nowMs, ConnectionId id, bool local, const
   session.keys = OwnKeys(who, context_.config.separatesTenants);
   session.helloUntilMs = nowMs + wire::kHelloTimeoutMs;
   session.usedMs = nowMs;
-  if (mayStay(session) || makeRoom(nowMs, id)) return;
+  const bool isWithin = isWithinShare(session);
+  if (isWithin && sessions_.size() - closing_ <= context_.config.clientConnectionsMax) return;
+  if (makeRoom(nowMs, id, isWithin)) return;
   const std::string bound = std::to_string(sessions_.size() - closing_ - 1) + " connections of clients are open, " +
                             std::to_string(connectionsOf(session.party())) +
                             " of them of this one's tenant, the most this node takes; close some";
-  wire::Bytes out;
-  wire::appendRefused(out, {wire::Refusal::Limit, context_.config.self.wire, bound});
-  context_.outbox.frames(id, std::move(out));
+  context_.outbox.frames(id,
+                         wire::framed(wire::appendRefused, {wire::Refusal::Limit, context_.config.self.wire, bound}));
   close(id, session, bound);
 }
 
@@ -51,26 +52,31 @@ size_t ClientSessions::connectionsOf(std::string_view party) const {
 
 /// A tenant other than `default` leaves a quarter of the connections free; what it has left, members of the pool and
 /// other tenants may have.
-bool ClientSessions::mayStay(const Session& session) const {
-  const size_t most = context_.config.clientConnectionsMax;
-  if (sessions_.size() - closing_ > most) return false;
-  return session.keys.areOfDefault() || 4 * connectionsOf(session.party()) <= 3 * most;
+bool ClientSessions::isWithinShare(const Session& session) const {
+  return session.keys.areOfDefault() || 4 * connectionsOf(session.party()) <= 3 * context_.config.clientConnectionsMax;
 }
 
 /// Closes the connection that has been idle longest, of those of its own tenant or of one that has more; of the latter
-/// also one that was idle for a moment only. A client that has more to ask opens it again.
-bool ClientSessions::makeRoom(uint64_t nowMs, ConnectionId newcomer) {
+/// also one that was idle for a moment only. Where it has its share and there is none, that of any other tenant: all
+/// may have as much, and one of them be busy alone. A client that has more to ask opens it again.
+bool ClientSessions::makeRoom(uint64_t nowMs, ConnectionId newcomer, bool isWithinShare) {
   std::unordered_map<std::string_view, size_t> open;
   for (const auto& [id, session] : sessions_)
     open[session.party()] += session.closing ? 0 : 1;
   const std::string_view own = sessions_.at(newcomer).party();
   auto longest = sessions_.end();
+  std::pair<bool, uint64_t> longestRank;
   for (auto it = sessions_.begin(); it != sessions_.end(); ++it) {
     const Session& session = it->second;
     const bool hasMore = open.at(session.party()) > open.at(own);
     if (session.closing || session.busy() || openWrites_.has(it->first) || it->first == newcomer) continue;
-    if (!hasMore && (session.party() != own || nowMs - session.usedMs < kMakesWayMs)) continue;
-    if (longest == sessions_.end() || session.usedMs < longest->second.usedMs) longest = it;
+    const bool isOfEqual = !hasMore && session.party() != own;
+    if (isOfEqual && (!isWithinShare || session.party().empty())) continue;
+    if (!hasMore && nowMs - session.usedMs < kMakesWayMs) continue;
+    const std::pair rank(isOfEqual, session.usedMs);
+    if (longest != sessions_.end() && longestRank <= rank) continue;
+    longest = it;
+    longestRank = rank;
   }
   if (longest == sessions_.end()) return false;
   close(longest->first, longest->second,
@@ -117,10 +123,9 @@ void ClientSessions::malformed(ConnectionId id, const std::string& what) {
   if (session.closing) return;
   ++context_.stats.protocolErrors;
   if (!session.welcomed) {
-    wire::Bytes out;
-    wire::appendRefused(out, {wire::Refusal::Protocol, context_.config.self.wire,
-                              "this is the data port of kvpool node " + context_.config.self.name + ": " + what});
-    context_.outbox.frames(id, std::move(out));
+    context_.outbox.frames(id, wire::framed(wire::appendRefused, {wire::Refusal::Protocol, context_.config.self.wire,
+                                                                  "this is the data port of kvpool node " +
+                                                                      context_.config.self.name + ": " + what}));
   }
   close(id, session, what);
 }
@@ -133,9 +138,7 @@ void ClientSessions::hello(ConnectionId id, Session& session, wire::Body body) {
     const std::string why =
         toString(*session.who) +
         " may not read from storage nodes; connect with a certificate of a tenant, an agent or an admin";
-    wire::Bytes refusal;
-    wire::appendRefused(refusal, {wire::Refusal::WrongRole, self.wire, why});
-    context_.outbox.frames(id, std::move(refusal));
+    context_.outbox.frames(id, wire::framed(wire::appendRefused, {wire::Refusal::WrongRole, self.wire, why}));
     return close(id, session, why);
   }
   std::variant<wire::Welcome, wire::Refused> answer =
@@ -143,14 +146,11 @@ void ClientSessions::hello(ConnectionId id, Session& session, wire::Body body) {
           ? wire::Refused{wire::Refusal::PoolMismatch, self.wire,
                           "node " + self.name + " has not met a master yet; try again soon"}
           : wire::judgeHello(hello, self, {wire::Role::Client, false, session.local, context_.state.active()});
-  wire::Bytes out;
   if (const auto* refused = std::get_if<wire::Refused>(&answer)) {
-    wire::appendRefused(out, *refused);
-    context_.outbox.frames(id, std::move(out));
+    context_.outbox.frames(id, wire::framed(wire::appendRefused, *refused));
     return close(id, session, refused->message);
   }
-  wire::appendWelcome(out, std::get<wire::Welcome>(answer));
-  context_.outbox.frames(id, std::move(out));
+  context_.outbox.frames(id, wire::framed(wire::appendWelcome, std::get<wire::Welcome>(answer)));
   session.welcomed = true;
   session.wire = hello.self.wire;
   session.layout = hello.self.layout;
@@ -357,17 +357,17 @@ void ClientSessions::stagingMapped(ConnectionId id, const Status& outcome) {
   if (!session.attach) throw std::logic_error("staging mapped that was not asked for");
   const Attach attach = *session.attach;
   session.attach.reset();
-  wire::Bytes out;
-  appendShmAttached(out, attach.requestId, outcome.code(), context_.directory.geometry().fileBytes);
+  wire::Bytes answer =
+      wire::framed(appendShmAttached, attach.requestId, outcome.code(), context_.directory.geometry().fileBytes);
   if (!outcome.ok()) {
     staging_.giveBack(attach.bytes);
     context_.outbox.note(LogLevel::Warning, session.peer + ": " + outcome.text());
-    return context_.outbox.frames(id, std::move(out));
+    return context_.outbox.frames(id, std::move(answer));
   }
   session.attached = true;
   context_.state.note(store::kShown);
   session.stagingBytes = attach.bytes;
-  context_.outbox.add(SendSegments{id, std::make_shared<const wire::Bytes>(std::move(out))});
+  context_.outbox.add(SendSegments{id, std::make_shared<const wire::Bytes>(std::move(answer))});
 }
 
 void ClientSessions::closed(ConnectionId id) {
@@ -408,9 +408,7 @@ void ClientSessions::tick(uint64_t nowMs) {
 }
 
 void ClientSessions::replyWrite(ConnectionId id, uint64_t requestId, int32_t status, const ExtentRef& extent) {
-  wire::Bytes out;
-  appendWriteReply(out, {requestId, status, extent, context_.fencing.seen()});
-  context_.outbox.frames(id, std::move(out));
+  context_.outbox.frames(id, wire::framed(appendWriteReply, {requestId, status, extent, context_.fencing.seen()}));
 }
 
 void ClientSessions::close(ConnectionId id, Session& session, const std::string& reason) {
@@ -495,11 +493,9 @@ bool ClientSessions::serve(ConnectionId id, Session& session, const Read& read) 
     push(id, session, read, *slot);
     return true;
   }
-  wire::Bytes out;
-  appendReadReply(out, request.requestId, KV_OK, slot->payloadLength);
   context_.directory.pin(slot->generation);
   session.sending.push_back({slot->generation, 0, false});
-  context_.outbox.frames(id, std::move(out));
+  context_.outbox.frames(id, wire::framed(appendReadReply, request.requestId, KV_OK, slot->payloadLength));
   context_.outbox.add(SendPayload{id, slot->payloadOffset(), slot->payloadLength, slot->payloadCrc});
   return true;
 }
@@ -554,11 +550,9 @@ void ClientSessions::sendParts(ConnectionId id, Session& session, const Read& re
   const store::Slot& slot = context_.directory.slot(read.request.extent.slot);
   ++context_.stats.reads;
   context_.stats.readBytes += read.length();
-  wire::Bytes out;
-  appendReadReply(out, read.request.requestId, KV_OK, read.length());
   context_.directory.pin(slot.generation);
   session.sending.push_back({slot.generation, 0, false});
-  context_.outbox.frames(id, std::move(out));
+  context_.outbox.frames(id, wire::framed(appendReadReply, read.request.requestId, KV_OK, read.length()));
   SendParts send{id, read.parts->ranges, read.length(), crc};
   for (store::Range& range : send.parts)
     range.offset += slot.payloadOffset();
@@ -566,9 +560,7 @@ void ClientSessions::sendParts(ConnectionId id, Session& session, const Read& re
 }
 
 void ClientSessions::refuseRead(ConnectionId id, uint64_t requestId, int32_t status) {
-  wire::Bytes out;
-  appendReadReply(out, requestId, status, 0);
-  context_.outbox.frames(id, std::move(out));
+  context_.outbox.frames(id, wire::framed(appendReadReply, requestId, status, 0));
 }
 
 void ClientSessions::payloadSent(ConnectionId id) {
@@ -695,9 +687,7 @@ void ClientSessions::sendTier(Session& session, uint64_t op, TierRead read) {
   const uint64_t length = read.read.length();
   ++context_.stats.reads;
   context_.stats.readBytes += length;
-  wire::Bytes out;
-  appendReadReply(out, read.read.request.requestId, KV_OK, length);
-  context_.outbox.frames(read.connection, std::move(out));
+  context_.outbox.frames(read.connection, wire::framed(appendReadReply, read.read.request.requestId, KV_OK, length));
   if (read.read.parts) {
     context_.outbox.add(SendTierParts{read.connection, op, std::move(read.read.parts->ranges), length});
   } else {
@@ -789,9 +779,7 @@ void ClientSessions::remoteConnected(ConnectionId id, const Status& outcome) {
     ++statsOf(attach.protocol).refusals;
     context_.outbox.note(LogLevel::Warning, session.peer + " goes on by tcp: " + outcome.text());
   }
-  wire::Bytes out;
-  appendUcxAttached(out, attach.requestId, outcome);
-  context_.outbox.frames(id, std::move(out));
+  context_.outbox.frames(id, wire::framed(appendUcxAttached, attach.requestId, outcome));
 }
 
 void ClientSessions::readStaged(ConnectionId id, Session& session, const StagedRead& request) {
@@ -863,9 +851,7 @@ void ClientSessions::pushed(uint64_t transfer, bool good) {
   if (!sessions_.contains(ended->connection)) return;
   if (!good) return refuseRead(ended->connection, ended->requestId, KV_TRANSFER_FAILED);
   statsOf(ended->protocol).readBytes += ended->length;
-  wire::Bytes out;
-  appendReadReply(out, ended->requestId, KV_OK, ended->length);
-  context_.outbox.frames(ended->connection, std::move(out));
+  context_.outbox.frames(ended->connection, wire::framed(appendReadReply, ended->requestId, KV_OK, ended->length));
 }
 
 }  // namespace kvpool::node

@@ -177,8 +177,8 @@ class ClientSessions {
   };
 
   [[nodiscard]] size_t connectionsOf(std::string_view party) const;
-  [[nodiscard]] bool mayStay(const Session& session) const;
-  bool makeRoom(uint64_t nowMs, ConnectionId newcomer);
+  [[nodiscard]] bool isWithinShare(const Session& session) const;
+  bool makeRoom(uint64_t nowMs, ConnectionId newcomer, bool isWithinShare);
   [[nodiscard]] bool knowsActive(const Session& session) const;
   void hello(ConnectionId id, Session& session, wire::Body body);
   void write(ConnectionId id, Session& session, const WriteRequest& request);

@@ -44,11 +44,12 @@ void Copies::begin(uint64_t nowMs, ConnectionId master, const Copy& command) {
             command.payloadLength,
             command.payloadCrc,
             0};
-  if (running() >= kRunningMax || links_.size() >= kLinksMax) return answer(task, KV_QUEUE_FULL, true);
-  if (!context_.takes(command.key)) return answer(task, KV_NOT_PERMITTED, true);
+  if (running() >= kRunningMax || links_.size() >= kLinksMax)
+    return context_.answer(task.master, task.requestId, true, KV_QUEUE_FULL);
+  if (!context_.takes(command.key)) return context_.answer(task.master, task.requestId, true, KV_NOT_PERMITTED);
   const Result<uint32_t> slot =
       context_.directory.reserve(command.objectId, command.key, command.payloadLength, command.retention);
-  if (!slot.ok()) return answer(task, slot.status().code(), true);
+  if (!slot.ok()) return context_.answer(task.master, task.requestId, true, slot.status().code());
   task.slot = slot.value();
   if (Link* idle = idleLink(command)) {
     idle->task = task;
@@ -83,9 +84,7 @@ void Copies::dialled(uint64_t nowMs, ConnectionId id, uint64_t source, const std
   link.connection = id;
   link.peer = peer;
   link.untilMs = nowMs + kAnswerMs;
-  wire::Bytes out;
-  wire::appendHello(out, helloTo(link.incarnation));
-  context_.outbox.frames(id, std::move(out));
+  context_.outbox.frames(id, wire::framed(wire::appendHello, helloTo(link.incarnation)));
 }
 
 void Copies::dialFailed(uint64_t source, const std::string& why) {
@@ -115,9 +114,9 @@ void Copies::greeted(uint64_t nowMs, Link& link, wire::Body body) {
 void Copies::ask(uint64_t nowMs, Link& link) {
   link.state = State::Asked;
   link.untilMs = nowMs + kAnswerMs;
-  wire::Bytes out;
-  appendReadRequest(out, {link.task->requestId, link.task->source, link.task->objectId, link.task->payloadLength});
-  context_.outbox.frames(link.connection, std::move(out));
+  context_.outbox.frames(link.connection,
+                         wire::framed(appendReadRequest, {link.task->requestId, link.task->source, link.task->objectId,
+                                                          link.task->payloadLength}));
 }
 
 void Copies::readable(uint64_t nowMs, Link& link, wire::Body body) {
@@ -153,7 +152,7 @@ void Copies::payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent) 
     context_.stream.committed(task.slot);
     ++context_.stats.copiesIn;
     context_.stats.copiesInBytes += task.payloadLength;
-    answer(task, KV_OK, true);
+    context_.answer(task.master, task.requestId, true, KV_OK);
     link.task.reset();
   }
   rest(link);
@@ -201,13 +200,7 @@ void Copies::finish(Link& link, const Status& outcome, bool accepted) {
   if (!link.abandonedSlot) context_.directory.abort(task.slot);
   context_.outbox.note(LogLevel::Info, "copy of object " + toString(task.objectId) + " from " + link.address +
                                            " ended with " + statusName(outcome.code()) + ": " + outcome.text());
-  answer(task, outcome.code(), accepted);
-}
-
-void Copies::answer(const Task& task, int32_t status, bool accepted) {
-  wire::Bytes out;
-  appendCommandAck(out, {task.requestId, accepted, context_.fencing.seen(), status});
-  context_.answers.push_back({task.master, std::move(out)});
+  context_.answer(task.master, task.requestId, accepted, outcome.code());
 }
 
 void Copies::closed(ConnectionId id) {

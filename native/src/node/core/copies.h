@@ -82,7 +82,6 @@ class Copies {
   void rest(Link& link);
   void fail(Link& link, const Status& why);
   void finish(Link& link, const Status& outcome, bool accepted);
-  void answer(const Task& task, int32_t status, bool accepted);
   [[nodiscard]] wire::Hello helloTo(uint64_t incarnation) const;
 
   CoreContext& context_;

@@ -11,10 +11,12 @@
 #include "base/own_keys.h"
 #include "base/staging_budget.h"
 #include "node/core/actions.h"
+#include "node/core/commands.h"
 #include "node/core/fencing_state.h"
 #include "node/core/record_stream.h"
 #include "ssd/table.h"
 #include "store/directory.h"
+#include "wire/frame.h"
 #include "wire/handshake.h"
 #include "wire/staging_offer.h"
 
@@ -118,6 +120,9 @@ struct CoreContext {
         fencing(pages),
         stream(objects, tier) {}
 
+  void answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status) {
+    answers.push_back({master, wire::framed(appendCommandAck, {requestId, accepted, fencing.seen(), status})});
+  }
   /// Before an object with this qualified key comes: whether it may, as far as others could see it in shared memory.
   /// That it came is known also when tenants are separated again.
   bool takes(std::string_view key) {

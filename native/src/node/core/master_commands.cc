@@ -100,12 +100,12 @@ void MasterCommands::keepTombstones(ConnectionId master, const KeepTombstones& r
   for (const store::Tombstone& tombstone : request.tombstones)
     requireNamed(request.authority, tombstone.objectId, "tombstone");
   const Result<store::KeptTombstones> kept = context_.directory.keepTombstones(request.tombstones);
-  if (!kept.ok()) return answer(master, request.requestId, true, kept.status().code());
+  if (!kept.ok()) return context_.answer(master, request.requestId, true, kept.status().code());
   for (const uint32_t slot : kept.value().made)
     context_.stream.committed(slot);
   for (const store::Occupant& old : kept.value().superseded)
     context_.stream.freed(old.extent, old.objectId);
-  answer(master, request.requestId, true, KV_OK);
+  context_.answer(master, request.requestId, true, KV_OK);
 }
 
 void MasterCommands::activate(ConnectionId master, const Activate& request) {
@@ -113,7 +113,7 @@ void MasterCommands::activate(ConnectionId master, const Activate& request) {
   const wire::Identity& self = context_.config.self;
   const wire::ActiveVersions& wanted = request.versions;
   if (!wire::contains(self.wire, wanted.wire) || !wire::contains(self.layout, wanted.layout)) {
-    return answer(master, request.requestId, true, KV_VERSION_MISMATCH);
+    return context_.answer(master, request.requestId, true, KV_VERSION_MISMATCH);
   }
   const wire::ActiveVersions before = context_.state.active();
   context_.directory.activate(wanted);
@@ -122,7 +122,7 @@ void MasterCommands::activate(ConnectionId master, const Activate& request) {
     context_.outbox.note(LogLevel::Info, "the pool speaks wire version " + std::to_string(after.wire) +
                                              " and writes layout " + std::to_string(after.layout) + " from now on");
   }
-  answer(master, request.requestId, true, KV_OK);
+  context_.answer(master, request.requestId, true, KV_OK);
 }
 
 void MasterCommands::copy(uint64_t nowMs, ConnectionId master, const Copy& request) {
@@ -136,7 +136,7 @@ bool MasterCommands::admit(ConnectionId master, uint64_t requestId, const Author
   const int32_t judged = context_.fencing.judge(authority);
   if (judged == KV_OK) return true;
   ++context_.stats.staleRefusals;
-  answer(master, requestId, false, judged);
+  context_.answer(master, requestId, false, judged);
   return false;
 }
 
@@ -181,22 +181,16 @@ void MasterCommands::finish(const Waiting& waiting) {
     const bool lost = waiting.onTier && !tier_.on();
     if (lost)
       context_.outbox.note(LogLevel::Error, "a purge is not acknowledged: the SSD failed before it had stored it");
-    return answer(waiting.master, waiting.requestId, true, lost ? KV_IO : KV_OK);
+    return context_.answer(waiting.master, waiting.requestId, true, lost ? KV_IO : KV_OK);
   }
   answerFence(waiting.master, waiting.requestId, waiting.authority == context_.fencing.seen());
 }
 
 void MasterCommands::answerFence(ConnectionId master, uint64_t requestId, bool accepted) {
-  wire::Bytes out;
-  appendFenceAck(out, {requestId, accepted, context_.fencing.seen(), context_.config.self.incarnation,
-                       context_.stream.sequence(), context_.state.get().objectLeaseMaxMs, context_.fencing.purged()});
-  context_.answers.push_back({master, std::move(out)});
-}
-
-void MasterCommands::answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status) {
-  wire::Bytes out;
-  appendCommandAck(out, {requestId, accepted, context_.fencing.seen(), status});
-  context_.answers.push_back({master, std::move(out)});
+  context_.answers.push_back(
+      {master, wire::framed(appendFenceAck, {requestId, accepted, context_.fencing.seen(),
+                                             context_.config.self.incarnation, context_.stream.sequence(),
+                                             context_.state.get().objectLeaseMaxMs, context_.fencing.purged()})});
 }
 
 }  // namespace kvpool::node

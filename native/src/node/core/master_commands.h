@@ -54,7 +54,6 @@ class MasterCommands {
   [[nodiscard]] bool isReady(const Waiting& waiting) const;
   void finish(const Waiting& waiting);
   void answerFence(ConnectionId master, uint64_t requestId, bool accepted);
-  void answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status);
 
   CoreContext& context_;
   Copies& copies_;

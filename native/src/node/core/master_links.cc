@@ -51,9 +51,7 @@ void MasterLinks::dialled(uint64_t nowMs, ConnectionId id, size_t master, const 
   link.heardAtMs = nowMs;
   link.unsentBytes = 0;
   if (leaving_) return closeToLeave(link);
-  wire::Bytes out;
-  wire::appendHello(out, {context_.config.self, 0, wire::kMagic});
-  send(link, std::move(out));
+  send(link, wire::framed(wire::appendHello, {context_.config.self, 0, wire::kMagic}));
 }
 
 void MasterLinks::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
@@ -194,9 +192,7 @@ std::string_view MasterLinks::addressOf(size_t master) const {
 void MasterLinks::tellLeaderGone(Link& link, const LeaderWatch::Verdict& verdict) {
   // A leader that leaves knows; behind the address of one that crashed there is another process now.
   if (verdict.departure == Departure::Left && verdict.master == numberOf(link)) return;
-  wire::Bytes out;
-  appendLeaderGone(out, {verdict.authority, verdict.departure, addressOf(verdict.master)});
-  send(link, std::move(out));
+  send(link, wire::framed(appendLeaderGone, {verdict.authority, verdict.departure, addressOf(verdict.master)}));
 }
 
 void MasterLinks::tick(uint64_t nowMs) {
@@ -227,9 +223,7 @@ void MasterLinks::leave() {
   leaving_ = true;
   for (Link& link : links_) {
     if (link.state == State::Streaming) {
-      wire::Bytes out;
-      appendNodeLeaves(out);
-      send(link, std::move(out));
+      send(link, wire::framed(appendNodeLeaves));
     }
     if (link.state == State::Streaming || link.state == State::Greeting) closeToLeave(link);
   }
@@ -263,9 +257,7 @@ void MasterLinks::sendStats(Link& link) {
     stats.tierObjects = context_.table->objects();
   }
   stats.tierProblem = context_.tierProblem;
-  wire::Bytes out;
-  appendNodeStats(out, stats);
-  send(link, std::move(out));
+  send(link, wire::framed(appendNodeStats, stats));
 }
 
 /// Before the records and answers that come of it: what a master acknowledges by these, it does not when it knows.
@@ -318,9 +310,7 @@ void MasterLinks::continueSnapshot(Link& link) {
   for (const uint32_t slot : std::exchange(link.snapshot.damaged, {}))
     damaged_.insert(slot);
   if (!link.snapshot.done) return;
-  wire::Bytes out;
-  appendSnapshotEnd(out, link.snapshot.count, context_.stream.sequence());
-  send(link, std::move(out));
+  send(link, wire::framed(appendSnapshotEnd, link.snapshot.count, context_.stream.sequence()));
 }
 
 void MasterLinks::send(Link& link, Frames frames) {

@@ -44,11 +44,11 @@ Status Tier::admit(const Copy& command) const {
 
 void Tier::demote(ConnectionId master, const Copy& command) {
   const Status admitted = admit(command);
-  if (!admitted.ok()) return answer(master, command.requestId, true, admitted.code());
+  if (!admitted.ok()) return context_.answer(master, command.requestId, true, admitted.code());
   const store::Slot& slot = *context_.directory.find(command.sourceExtent, command.objectId);
   const Result<uint32_t> begun = context_.table->begin(command.objectId, context_.directory.key(slot),
                                                        slot.payloadLength, slot.payloadCrc, slot.retention);
-  if (!begun.ok()) return answer(master, command.requestId, true, begun.status().code());
+  if (!begun.ok()) return context_.answer(master, command.requestId, true, begun.status().code());
   context_.directory.pin(slot.generation);
   writing_[++lastOp_] = {master,           command.requestId, command.authority, command.sourceExtent,
                          command.objectId, begun.value()};
@@ -74,9 +74,9 @@ void Tier::payloadWritten(uint64_t op, const Status& outcome) {
   context_.table->abandon(demotion.slot);
   if (!outcome.ok()) {
     if (outcome.code() != KV_CHECKSUM && !sparesTier(outcome)) fail(outcome.text());
-    return answer(demotion.master, demotion.requestId, true, outcome.code());
+    return context_.answer(demotion.master, demotion.requestId, true, outcome.code());
   }
-  answer(demotion.master, demotion.requestId, judged == KV_OK, judged == KV_OK ? KV_STALE_EPOCH : judged);
+  context_.answer(demotion.master, demotion.requestId, judged == KV_OK, judged == KV_OK ? KV_STALE_EPOCH : judged);
 }
 
 void Tier::flush() {
@@ -110,7 +110,7 @@ void Tier::settle(const ssd::Table::Changes& changes) {
     context_.stats.demotedBytes += context_.table->slot(slot).object.payloadLength;
     const auto demotion = storing_.find(slot);
     if (demotion == storing_.end()) continue;
-    answer(demotion->second.master, demotion->second.requestId, true, KV_OK);
+    context_.answer(demotion->second.master, demotion->second.requestId, true, KV_OK);
     storing_.erase(demotion);
   }
   settleDemotions();
@@ -125,7 +125,7 @@ void Tier::settleDemotions() {
   std::erase_if(storing_, [&](const auto& one) {
     const ssd::Table::State state = context_.table->slot(one.first).state;
     if (state == ssd::Table::State::Storing || state == ssd::Table::State::Clearing) return false;
-    answer(one.second.master, one.second.requestId, true, KV_STALE_EPOCH);
+    context_.answer(one.second.master, one.second.requestId, true, KV_STALE_EPOCH);
     return true;
   });
 }
@@ -145,7 +145,7 @@ void Tier::memoryFreed(const ObjectId& id) {
 
 void Tier::answerFree(ConnectionId master, uint64_t requestId) {
   const std::vector<uint32_t> slots = std::exchange(collected_, {});
-  if (slots.empty()) return answer(master, requestId, true, KV_OK);
+  if (slots.empty()) return context_.answer(master, requestId, true, KV_OK);
   frees_[++lastFree_] = {master, requestId, slots.size()};
   for (const uint32_t slot : slots)
     freesBySlot_.emplace(slot, lastFree_);
@@ -157,7 +157,7 @@ void Tier::cleared(uint32_t slot) {
   for (auto it = begin; it != end; ++it) {
     PendingFree& pending = frees_.at(it->second);
     if (--pending.open > 0) continue;
-    answer(pending.master, pending.requestId, true, KV_OK);
+    context_.answer(pending.master, pending.requestId, true, KV_OK);
     frees_.erase(it->second);
   }
   freesBySlot_.erase(begin, end);
@@ -286,14 +286,14 @@ void Tier::fail(const std::string& why) {
   context_.state.update([](store::SegmentState& state) { state.tier = 0; });
   context_.stream.forgetTier();
   for (const auto& [slot, demotion] : storing_)
-    answer(demotion.master, demotion.requestId, true, KV_IO);
+    context_.answer(demotion.master, demotion.requestId, true, KV_IO);
   storing_.clear();
   // Those stay: the device reads their memory until it answers.
   for (const auto& [op, demotion] : writing_)
-    answer(demotion.master, demotion.requestId, true, KV_IO);
+    context_.answer(demotion.master, demotion.requestId, true, KV_IO);
   // Answered before the records say that they are gone: nobody knows that the device will not show them again.
   for (const auto& [number, pending] : frees_)
-    answer(pending.master, pending.requestId, true, KV_IO);
+    context_.answer(pending.master, pending.requestId, true, KV_IO);
   frees_.clear();
   freesBySlot_.clear();
   ended_.emplace();
@@ -320,12 +320,6 @@ void Tier::dropSlice() {
     if (told) context_.stream.freed(extentOf(next_), slot.object.objectId);
   }
   dropping_ = next_ < context_.table->slotsTouched();
-}
-
-void Tier::answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status) {
-  wire::Bytes out;
-  appendCommandAck(out, {requestId, accepted, context_.fencing.seen(), status});
-  context_.answers.push_back({master, std::move(out)});
 }
 
 }  // namespace kvpool::node

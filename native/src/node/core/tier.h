@@ -133,7 +133,6 @@ class Tier {
   void cleared(uint32_t slot);
   void fail(const std::string& why);
   void hangs(const std::string& what, uint64_t patienceMs);
-  void answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status);
   void purgeSlice();
   void dropSlice();
 

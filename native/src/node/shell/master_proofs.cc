@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "net/clock.h"
 #include "wire/certificate_proof.h"
+#include "wire/frame.h"
 
 namespace kvpool::node {
 
@@ -45,9 +46,7 @@ void MasterProofs::proofCame(Connection& connection, net::Stream& stream, wire::
         name + " proves no newer certificate, and its connection ends with the one before: " + proven.text());
   }
   connection.objection = proven.text();
-  wire::Bytes out;
-  wire::appendCertificateProven(out, proven.text());
-  send_(stream.id(), std::move(out));
+  send_(stream.id(), wire::framed(wire::appendCertificateProven, proven.text()));
 }
 
 void MasterProofs::answerCame(Connection& connection, const net::Stream& stream, wire::Body body) {
@@ -73,9 +72,7 @@ void MasterProofs::tick(net::Stream& stream, const std::shared_ptr<const secure:
     found->second.schedule.answered(net::steadyMs(), net::unixMs(), false);
     return log(LogLevel::Error, proof.status().text());
   }
-  wire::Bytes out;
-  wire::appendCertificateProof(out, proof.value());
-  send_(stream.id(), std::move(out));
+  send_(stream.id(), wire::framed(wire::appendCertificateProof, proof.value()));
 }
 
 }  // namespace kvpool::node

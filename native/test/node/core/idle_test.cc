@@ -129,6 +129,11 @@ TEST_F(IdleClientTest, ATenantLeavesAQuarterAndItsConnectionsMakeWayForOthers) {
   EXPECT_FALSE(connect(27, tenant("a"))) << "no tenant has more";
   node.nowMs += ClientSessions::kMakesWayMs;
   EXPECT_TRUE(connect(28, tenant("b"))) << "of its own";
+  EXPECT_TRUE(closes(22));
+  node.nowMs += ClientSessions::kMakesWayMs;
+  heartbeat(25);
+  EXPECT_TRUE(connect(29, tenant("a"))) << "it has its share, its own are in use, and another's are not";
+  EXPECT_TRUE(closes(23));
 }
 
 TEST_F(IdleClientTest, NobodyMakesWayWhoIsBusyOrWasAMomentAgo) {
