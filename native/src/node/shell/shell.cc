@@ -29,6 +29,13 @@ Pieces piecesOf(std::span<uint8_t> bytes) {
   return {bytes.data(), bytes.size()};
 }
 
+std::vector<kv_piece> piecesOf(std::span<uint8_t> bytes, const std::vector<store::Range>& parts) {
+  std::vector<kv_piece> pieces;
+  for (const store::Range& part : parts)
+    pieces.push_back({bytes.data() + part.offset, part.length});
+  return pieces;
+}
+
 }  // namespace
 
 Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings, const store::SegmentFile& segment,
@@ -43,7 +50,7 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       masterDialer_(
           loop, settings.connectTimeoutMs,
           [this](uint64_t master, Fd socket, const std::string& peer) {
-            begin(std::move(socket), {Unopened::Kind::Master, master, peer, {}}, kMasterLimits);
+            begin(std::move(socket), {Unopened::Kind::Master, master, peer}, kMasterLimits);
           },
           [this](uint64_t master, const net::Dial::Outcome& outcome) {
             if (outcome.unknown) return core_.nameUnknown(nowMs_, master, outcome.why);
@@ -52,7 +59,9 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       sourceDialer_(
           loop, settings.connectTimeoutMs,
           [this](uint64_t source, Fd socket, const std::string& peer) {
-            begin(std::move(socket), {Unopened::Kind::Source, source, peer, {}}, clientLimits_);
+            Source dialled = sources_.extract(source).mapped();
+            begin(std::move(socket), {Unopened::Kind::Source, source, "source " + peer, {}, std::move(dialled)},
+                  clientLimits_);
           },
           [this](uint64_t source, const net::Dial::Outcome& outcome) {
             sources_.erase(source);
@@ -170,41 +179,26 @@ void Shell::accepted(Fd socket, bool local, const std::string& peer) {
 /// A connection by TCP: the core hears of it once it is known who is there.
 void Shell::begin(Fd socket, const Unopened& opens, const net::Stream::Limits& limits) {
   const bool isClient = opens.kind == Unopened::Kind::Client;
-  const bool isSource = opens.kind == Unopened::Kind::Source;
-  if (!security_->isOn() || (isSource && sources_.at(opens.number).plain)) {
-    const std::string shown = isSource ? "source " + opens.peer : opens.peer;
-    if (isSource) sources_.erase(opens.number);
-    return tell(add(std::move(socket), false, shown, limits), opens);
-  }
+  if (!security_->isOn() || opens.dialled.plain) return tell(add(std::move(socket), false, opens.peer, limits), opens);
   if (isClient) {
-    if (const std::string why = bounds_.begin(opens.source, nowMs_); !why.empty()) {
+    if (const std::string why = bounds_.begin(opens.host, nowMs_); !why.empty()) {
       ++tls_.failures;
       return refusals_.add(opens.peer, why, static_cast<int64_t>(nowMs_));  // closed: an honest peer tries again
     }
   }
   const ConnectionId id = ++lastId_;
-  peers_[id] = isSource ? "source " + opens.peer : opens.peer;
+  peers_[id] = opens.peer;
   unopened_[id] = opens;
   const std::shared_ptr<net::Stream> stream = streams_.add(id, limits);
+  const bool isMaster = opens.kind == Unopened::Kind::Master;
   const auto side = isClient ? secure::Session::Side::Listener : secure::Session::Side::Dialer;
+  const auto expected = isMaster ? secure::Expected::master() : opens.dialled.expected;
   // What masters say has secrets in it.
-  const auto payloads = opens.kind == Unopened::Kind::Master ? secure::Payloads::Encrypted : security_->payloads();
-  stream->secure({security_->credentials(), side, expectedOf(opens), isClient && security_->takesPlain(), payloads,
+  const auto payloads = isMaster ? secure::Payloads::Encrypted : security_->payloads();
+  stream->secure({security_->credentials(), side, expected, isClient && security_->takesPlain(), payloads,
                   isClient ? &handshakeSteps_ : nullptr});
-  if (opens.kind == Unopened::Kind::Master) proofs_.begin(id, security_->credentials());
+  if (isMaster) proofs_.begin(id, security_->credentials());
   stream->adopt(std::move(socket));
-}
-
-secure::Expected Shell::expectedOf(const Unopened& opens) {
-  switch (opens.kind) {
-    case Unopened::Kind::Client:
-      return {};
-    case Unopened::Kind::Master:
-      return secure::Expected::master();
-    case Unopened::Kind::Source:
-      break;
-  }
-  return sources_.at(opens.number).expected;
 }
 
 void Shell::tell(ConnectionId id, const Unopened& opened) {
@@ -219,7 +213,6 @@ void Shell::tell(ConnectionId id, const Unopened& opened) {
       core_.dialled(nowMs_, id, opened.number, opened.peer);
       break;
     case Unopened::Kind::Source:
-      sources_.erase(opened.number);
       core_.sourceDialled(nowMs_, id, opened.number, opened.peer);
       break;
   }
@@ -251,7 +244,7 @@ void Shell::answerStaging() {
 void Shell::streamOpened(ConnectionId id) {
   const auto opened = unopened_.extract(id);
   if (!opened) return;
-  if (opened.mapped().kind == Unopened::Kind::Client) bounds_.end(opened.mapped().source);
+  if (opened.mapped().kind == Unopened::Kind::Client) bounds_.end(opened.mapped().host);
   if (const net::Stream* const stream = streams_.find(id); stream != nullptr && stream->principal() != nullptr) {
     ++tls_.handshakes;
     peers_[id] += " (" + toString(*stream->principal()) + ")";
@@ -263,12 +256,11 @@ void Shell::streamOpened(ConnectionId id) {
 void Shell::unopened(const Unopened& opens, const net::Stream::Ending& ending) {
   if (opens.kind == Unopened::Kind::Source && ending.plain && security_->takesPlain()) {
     // On the way from Off to Permissive a node that has TLS already is to take what another has that has not.
-    Source& source = sources_.at(opens.number);
-    source.plain = true;
+    Source plain = opens.dialled;
+    plain.plain = true;
     // Anyone on the way can make it look so.
-    log(LogLevel::Warning,
-        "source " + opens.peer + " has TLS off: copies from it are neither encrypted nor authenticated");
-    return sourceDialer_.dial(opens.number, source.address, nowMs_);
+    log(LogLevel::Warning, opens.peer + " has TLS off: copies from it are neither encrypted nor authenticated");
+    return dial(opens.number, plain);
   }
   ++tls_.failures;
   if (opens.kind == Unopened::Kind::Client && ending.plain) ++tls_.plainRefusals;
@@ -279,7 +271,6 @@ void Shell::unopened(const Unopened& opens, const net::Stream::Ending& ending) {
                        : core_.dialFailed(nowMs_, opens.number, false, ending.why);
   }
   if (opens.kind == Unopened::Kind::Source) {
-    sources_.erase(opens.number);
     return core_.sourceDialFailed(opens.number, opens.peer + ": " + ending.why);
   }
   refusals_.add(opens.peer, ending.why, static_cast<int64_t>(nowMs_));
@@ -288,7 +279,7 @@ void Shell::unopened(const Unopened& opens, const net::Stream::Ending& ending) {
 void Shell::streamEnded(ConnectionId id, const net::Stream::Ending& ending) {
   proofs_.end(id);
   if (const auto opens = unopened_.extract(id)) {
-    if (opens.mapped().kind == Unopened::Kind::Client) bounds_.end(opens.mapped().source);
+    if (opens.mapped().kind == Unopened::Kind::Client) bounds_.end(opens.mapped().host);
     streams_.drop(id);
     peers_.erase(id);
     return unopened(opens.mapped(), ending);
@@ -362,11 +353,7 @@ void Shell::perform(const SendPayload& action) {
 void Shell::perform(const SendParts& action) {
   net::OutQueue* out = streams_.outOf(action.connection);
   if (out == nullptr) return;
-  const auto pieces = std::make_shared<std::vector<kv_piece>>();
-  for (const store::Range& part : action.parts) {
-    const std::span<uint8_t> bytes = inSegment(part.offset, part.length);
-    pieces->push_back({bytes.data(), bytes.size()});
-  }
+  const auto pieces = std::make_shared<std::vector<kv_piece>>(piecesOf(segment_.mapping.bytes(), action.parts));
   out->addPayload(0, Pieces(std::span<const kv_piece>(*pieces)), action.length, action.crc, pieces);
 }
 
@@ -381,11 +368,7 @@ void Shell::perform(const ReceiveParts& action) {
   net::Stream* stream = streams_.find(action.connection);
   if (stream == nullptr) return;
   std::vector<kv_piece>& pieces = receiving_[action.connection];
-  pieces.clear();
-  for (const store::Range& part : action.parts) {
-    const std::span<uint8_t> bytes = inSegment(part.offset, part.length);
-    pieces.push_back({bytes.data(), bytes.size()});
-  }
+  pieces = piecesOf(segment_.mapping.bytes(), action.parts);
   stream->expectPayload(0, Pieces(std::span<const kv_piece>(pieces)), action.length);
 }
 
@@ -430,8 +413,12 @@ void Shell::perform(const Close& action) {
 void Shell::perform(const DialSource& action) {
   const Result<HostPort> address = parseHostPort(action.address);
   if (!address.ok()) return core_.sourceDialFailed(action.source, address.status().text());
-  sources_[action.source] = {address.value(), secure::Expected::storageNode(action.node, action.isTransient)};
-  sourceDialer_.dial(action.source, address.value(), nowMs_);
+  dial(action.source, {address.value(), secure::Expected::storageNode(action.node, action.isTransient)});
+}
+
+void Shell::dial(uint64_t number, const Source& source) {
+  sources_[number] = source;
+  sourceDialer_.dial(number, source.address, nowMs_);
 }
 
 // ---- the SSD ----
@@ -477,10 +464,7 @@ void Shell::perform(const SendTierParts& action) {
   const auto payload = tierPayloads_.find(action.op);
   if (net::OutQueue* out = streams_.outOf(action.connection)) {
     const auto sent = std::make_shared<Sent>(Sent{std::move(payload->second), {}});
-    for (const store::Range& part : action.parts) {
-      const std::span<uint8_t> bytes = sent->payload.bytes().subspan(part.offset, part.length);
-      sent->pieces.push_back({bytes.data(), bytes.size()});
-    }
+    sent->pieces = piecesOf(sent->payload.bytes(), action.parts);
     out->addPayload(0, Pieces(std::span<const kv_piece>(sent->pieces)), action.length, {}, sent);
   }
   tierPayloads_.erase(payload);

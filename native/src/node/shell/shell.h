@@ -72,13 +72,19 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   [[nodiscard]] const ascend::RouteCounters& routes() const { return routes_; }
 
  private:
+  struct Source {
+    HostPort address;
+    secure::Expected expected;
+    bool plain = false;  // it has TLS off
+  };
   /// A connection that the core hears of once its peer is authenticated.
   struct Unopened {
     enum class Kind { Client, Master, Source };
     Kind kind = Kind::Client;
     uint64_t number = 0;  // of the master or source
     std::string peer;
-    net::Host source = {};  // of a client
+    net::Host host = {};  // of a client
+    Source dialled = {};  // of a source
   };
 
   void streamOpened(ConnectionId id) override;
@@ -101,7 +107,6 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
 
   ConnectionId add(Fd socket, bool local, const std::string& peer, const net::Stream::Limits& limits);
   void begin(Fd socket, const Unopened& opens, const net::Stream::Limits& limits);
-  secure::Expected expectedOf(const Unopened& opens);
   void tell(ConnectionId id, const Unopened& opened);
   void unopened(const Unopened& opens, const net::Stream::Ending& ending);
   void accepted(Fd socket, bool local, const std::string& peer);
@@ -138,6 +143,7 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   void perform(const Close& action);
   void perform(const Dial& action) { masterDialer_.dial(action.master, masters_.at(action.master), nowMs_); }
   void perform(const DialSource& action);
+  void dial(uint64_t number, const Source& source);
   void perform(const Note& action) { log(action.level, action.text); }
   void perform(const TierWrite& action);
   void perform(const TierStore& action) { workers_->submit(ssd::StoreBlocks{action.batch}); }
@@ -162,13 +168,8 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   const std::shared_ptr<secure::Security> security_;
   std::unordered_map<ConnectionId, Unopened> unopened_;
   net::HandshakeBounds bounds_;
-  int handshakeSteps_ = 0;  // left in this turn
-  struct Source {
-    HostPort address;
-    secure::Expected expected;
-    bool plain = false;  // it has TLS off
-  };
-  std::unordered_map<uint64_t, Source> sources_;  // that are dialled, by their numbers
+  int handshakeSteps_ = 0;                        // left in this turn
+  std::unordered_map<uint64_t, Source> sources_;  // that are being dialled, by their numbers
   MasterProofs proofs_;
   TlsCounts tls_;
   net::RefusalLog refusals_;
