@@ -9,12 +9,10 @@
 #include "abi/parameters.h"
 #include "agent/shell/agent.h"
 #include "agent/shell/agent_client.h"
-#include "base/entropy.h"
 #include "kvpool/agent.h"
 
 using kvpool::Result;
 using kvpool::Status;
-using kvpool::abi::nameOr;
 using kvpool::abi::orDefault;
 using kvpool::agent::Agent;
 using kvpool::agent::AgentClient;
@@ -39,7 +37,7 @@ bool isEmpty(const char* text) {
   return text == nullptr || *text == '\0';
 }
 
-Result<AgentSettings> settingsFrom(const kv_agent_params& params) {
+Result<AgentSettings> agentSettings(const kv_agent_params& params) {
   if (isEmpty(params.socket_path)) return kNoPath;
   auto pool = kvpool::abi::clientSettings({params.masters, params.name, params.product, params.protocols,
                                            params.connect_timeout_ms, params.transfer_timeout_ms, 0, params.tls_dir,
@@ -55,17 +53,12 @@ Result<AgentSettings> settingsFrom(const kv_agent_params& params) {
   return settings;
 }
 
-Result<AgentClientSettings> settingsFrom(const kv_attach_params& params) {
+Result<AgentClientSettings> attachSettings(const kv_attach_params& params) {
   if (isEmpty(params.socket_path)) return kNoPath;
-  auto name = nameOr(params.name, kvpool::abi::hostNameOr("client"), "name");
-  if (!name.ok()) return name.status();
-  auto product = nameOr(params.product, KVPOOL_PRODUCT_VERSION, "product");
-  if (!product.ok()) return product.status();
+  auto self = kvpool::abi::identityOf(kvpool::wire::Role::Client, params.name, "client", params.product);
+  if (!self.ok()) return self.status();
   AgentClientSettings settings;
-  settings.core.me.role = kvpool::wire::Role::Client;
-  settings.core.me.incarnation = kvpool::randomNumber();
-  settings.core.me.name = std::move(name.value());
-  settings.core.me.product = std::move(product.value());
+  settings.core.me = std::move(self.value());
   settings.core.agent = params.socket_path;
   if (params.staging_bytes != 0) {
     settings.core.stagingBytes = std::max(params.staging_bytes, limits::kClientStagingBytesMin);
@@ -78,12 +71,7 @@ Result<AgentClientSettings> settingsFrom(const kv_attach_params& params) {
 }  // namespace
 
 int32_t kv_agent_start(const kv_agent_params* params, kv_agent** out, char* err, uint32_t err_size) {
-  return kvpool::abi::create(params, out, err, err_size,
-                             [](const kv_agent_params& read) -> Result<std::unique_ptr<kv_agent>> {
-                               auto settings = settingsFrom(read);
-                               if (!settings.ok()) return settings.status();
-                               return kvpool::abi::handleOf<kv_agent>(Agent::start(std::move(settings.value())));
-                             });
+  return kvpool::abi::create(params, out, err, err_size, agentSettings, Agent::start);
 }
 
 int32_t kv_agent_get_stats(kv_agent* agent, kv_agent_stats* out) {
@@ -128,10 +116,5 @@ void kv_agent_destroy(kv_agent* agent) {
 }
 
 int32_t kv_client_attach(const kv_attach_params* params, kv_client** out, char* err, uint32_t err_size) {
-  return kvpool::abi::create(
-      params, out, err, err_size, [](const kv_attach_params& read) -> Result<std::unique_ptr<kv_client>> {
-        auto settings = settingsFrom(read);
-        if (!settings.ok()) return settings.status();
-        return kvpool::abi::handleOf<kv_client>(AgentClient::attach(std::move(settings.value())));
-      });
+  return kvpool::abi::create(params, out, err, err_size, attachSettings, AgentClient::attach);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -63,10 +66,10 @@ std::optional<Params> readParams(const Params* params) {
   return copy;
 }
 
-/// What kv_*_create and kv_*_start share: arguments checked, the struct read, its handle made by `make`, which takes
-/// the struct and gives a Result of a unique_ptr to the handle. `out` is NULL after a failure.
-template <typename Params, typename Handle, typename Make>
-int32_t create(const Params* params, Handle** out, char* err, uint32_t errSize, Make make) noexcept {
+/// What kv_*_create and kv_*_start share: arguments checked, the struct read, settings made of it, and a handle of what
+/// `make` makes of these. `out` is NULL after a failure.
+template <typename Params, typename Handle, typename Read, typename Make>
+int32_t create(const Params* params, Handle** out, char* err, uint32_t errSize, Read settingsFrom, Make make) noexcept {
   return guarded(err, errSize, [&]() -> int32_t {
     if (out == nullptr) return report({KV_INVALID_ARGUMENT, "out is NULL"}, err, errSize);
     *out = nullptr;
@@ -76,18 +79,43 @@ int32_t create(const Params* params, Handle** out, char* err, uint32_t errSize, 
                                               std::to_string(sizeof(Params)) + " bytes"},
                     err, errSize);
     }
-    Result<std::unique_ptr<Handle>> made = make(*read);
+    auto settings = settingsFrom(*read);
+    if (!settings.ok()) return report(settings.status(), err, errSize);
+    auto made = make(std::move(settings.value()));
     if (!made.ok()) return report(made.status(), err, errSize);
-    *out = made.value().release();
+    *out = new Handle{{std::move(made.value())}};
     return KV_OK;
   });
 }
 
-/// The handle whose first member is what was made, or why nothing was.
-template <typename Handle, typename Made>
-Result<std::unique_ptr<Handle>> handleOf(Result<std::unique_ptr<Made>> made) {
-  if (!made.ok()) return made.status();
-  return std::unique_ptr<Handle>(new Handle{std::move(made.value())});
+/// What a handle has. A fork copies it but not the threads behind it: in the child every call says KV_CLOSED and
+/// destroy only forgets.
+template <typename Self>
+struct Owned {
+  std::unique_ptr<Self> self;
+  pid_t owner = ::getpid();
+
+  [[nodiscard]] bool isOurs() const { return owner == ::getpid(); }
+};
+
+/// Runs the body with what the handle has, or says why there is none. The sentence of a failed Status, unless it is
+/// empty, is what kv_*_explain tells from now on.
+template <typename Self, typename BodyFunction>
+int32_t with(Owned<Self>* handle, BodyFunction body) noexcept {
+  return guarded(nullptr, 0, [&]() -> int32_t {
+    if (handle == nullptr) return KV_INVALID_ARGUMENT;
+    if (!handle->isOurs()) return KV_CLOSED;
+    const Status status = body(*handle->self);
+    if (!status.ok() && !status.text().empty()) handle->self->explain(status.text());
+    return status.code();
+  });
+}
+
+template <typename Handle>
+void destroy(Handle* handle) {
+  // In a child of a fork there is no thread to stop, and its memory may be in any state, so it stays.
+  if (handle != nullptr && !handle->isOurs()) (void)handle->self.release();
+  delete handle;
 }
 
 /// Fills as much of the caller's struct as it has.

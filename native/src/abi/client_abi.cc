@@ -2,7 +2,6 @@
 // The client's functions of kvpool.h: arguments checked, structs read, no exception out.
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "abi/border.h"
 #include "abi/client_handle.h"
 #include "abi/parameters.h"
+#include "base/durations.h"
 #include "base/group_id.h"
 #include "base/retention.h"
 #include "base/utf8.h"
@@ -24,6 +24,7 @@ using kvpool::abi::orDefault;
 using kvpool::client::BatchOptions;
 using kvpool::client::Client;
 using kvpool::client::ClientSettings;
+using kvpool::client::Frontend;
 using kvpool::client::OpCode;
 
 namespace {
@@ -166,73 +167,37 @@ Status judge(OpCode op, const BatchOptions& options) {
   return {};
 }
 
-int32_t judgeSubmit(const kv_op* table, uint32_t count, const uint64_t* batchOut) {
-  if (batchOut == nullptr || (table == nullptr && count > 0) || count > KV_BATCH_MAX) return KV_INVALID_ARGUMENT;
-  return KV_OK;
+Status judgeSubmit(const kv_op* table, uint32_t count, const uint64_t* batchOut) {
+  if (batchOut != nullptr && (table != nullptr || count == 0) && count <= KV_BATCH_MAX) return {};
+  return {KV_INVALID_ARGUMENT,
+          "batch_out or table is NULL, or count is above KV_BATCH_MAX = " + std::to_string(KV_BATCH_MAX)};
 }
 
-/// Step by step as the header names them.
-static_assert(kvpool::Durations::kStepsUs == std::array<uint64_t, 5>{100, 1000, 10'000, 100'000, 1'000'000});
+/// Of arguments that no sentence is needed for.
+const Status kInvalid(KV_INVALID_ARGUMENT, "");
 
-void tellDurations(const kvpool::client::Statistics& seen, kv_client_stats& stats) {
-  const auto& put = seen.putBatches;
-  stats.put_batch_us = put.us;
-  stats.put_batches_in_100us = put.counts[0];
-  stats.put_batches_in_1ms = put.counts[1];
-  stats.put_batches_in_10ms = put.counts[2];
-  stats.put_batches_in_100ms = put.counts[3];
-  stats.put_batches_in_1s = put.counts[4];
-  stats.put_batches_longer = put.counts[5];
-  const auto& get = seen.getBatches;
-  stats.get_batch_us = get.us;
-  stats.get_batches_in_100us = get.counts[0];
-  stats.get_batches_in_1ms = get.counts[1];
-  stats.get_batches_in_10ms = get.counts[2];
-  stats.get_batches_in_100ms = get.counts[3];
-  stats.get_batches_in_1s = get.counts[4];
-  stats.get_batches_longer = get.counts[5];
-}
-
-int32_t failed(kv_client* client, const Status& status) {
-  client->client->explain(status.text());
-  return status.code();
+/// Of what the client has explained already.
+Status explained(const Status& status) {
+  return {status.code(), ""};
 }
 
 }  // namespace
 
 int32_t kv_client_create(const kv_client_params* params, kv_client** out, char* err, uint32_t err_size) {
-  return kvpool::abi::create(params, out, err, err_size,
-                             [](const kv_client_params& read) -> Result<std::unique_ptr<kv_client>> {
-                               auto settings = settingsFrom(read);
-                               if (!settings.ok()) return settings.status();
-                               return kvpool::abi::handleOf<kv_client>(Client::connect(std::move(settings.value())));
-                             });
+  return kvpool::abi::create(params, out, err, err_size, settingsFrom, Client::connect);
 }
 
 int32_t kv_client_register(kv_client* client, void* address, uint64_t length) {
-  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
-    if (client == nullptr) return KV_INVALID_ARGUMENT;
-    if (!client->isOurs()) return KV_CLOSED;
-    const Status added = client->client->memory().add(address, length);
-    return added.ok() ? KV_OK : failed(client, added);
-  });
+  return kvpool::abi::with(client, [&](Frontend& self) { return self.memory().add(address, length); });
 }
 
 int32_t kv_client_unregister(kv_client* client, void* address) {
-  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
-    if (client == nullptr) return KV_INVALID_ARGUMENT;
-    if (!client->isOurs()) return KV_CLOSED;
-    const Status removed = client->client->memory().remove(address);
-    return removed.ok() ? KV_OK : failed(client, removed);
-  });
+  return kvpool::abi::with(client, [&](Frontend& self) { return self.memory().remove(address); });
 }
 
 int32_t kv_client_copy_memory(kv_client* client, const kv_memory_copy* copies, uint32_t count) {
-  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
-    if (client == nullptr || (copies == nullptr && count > 0)) return KV_INVALID_ARGUMENT;
-    if (!client->isOurs()) return KV_CLOSED;
-    const Status copied = client->client->copyMemory({copies, count});
-    return copied.ok() ? KV_OK : failed(client, copied);
+  return kvpool::abi::with(client, [&](Frontend& self) {
+    return copies == nullptr && count > 0 ? kInvalid : self.copyMemory({copies, count});
   });
 }
 
@@ -242,32 +207,21 @@ uint64_t kv_group_id(const char* name, uint32_t length) {
 
 int32_t kv_client_submit(kv_client* client, int32_t op_code, kv_op* table, uint32_t count,
                          const kv_batch_options* options, uint64_t* batch_out) {
-  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
-    if (client == nullptr) return KV_INVALID_ARGUMENT;
-    if (!client->isOurs()) return KV_CLOSED;
-    if (judgeSubmit(table, count, batch_out) != KV_OK) {
-      return failed(client, {KV_INVALID_ARGUMENT, "batch_out or table is NULL, or count is above KV_BATCH_MAX = " +
-                                                      std::to_string(KV_BATCH_MAX)});
-    }
+  return kvpool::abi::with(client, [&](Frontend& self) -> Status {
+    if (Status judged = judgeSubmit(table, count, batch_out); !judged.ok()) return judged;
     const auto op = opCodeFrom(op_code);
-    if (!op.ok()) return failed(client, op.status());
+    if (!op.ok()) return op.status();
     const auto read = optionsFrom(options);
-    if (!read.ok()) return failed(client, read.status());
-    const Status judged = judge(op.value(), read.value());
-    if (!judged.ok()) return failed(client, judged);
-    const auto batch = client->client->submit(op.value(), table, count, read.value());
-    if (!batch.ok()) return failed(client, batch.status());
-    *batch_out = batch.value();
-    return KV_OK;
+    if (!read.ok()) return read.status();
+    if (Status judged = judge(op.value(), read.value()); !judged.ok()) return judged;
+    const auto batch = self.submit(op.value(), table, count, read.value());
+    if (batch.ok()) *batch_out = batch.value();
+    return batch.status();
   });
 }
 
 int32_t kv_client_wait(kv_client* client, uint64_t batch, uint32_t timeout_ms) {
-  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
-    if (client == nullptr) return KV_INVALID_ARGUMENT;
-    if (!client->isOurs()) return KV_CLOSED;
-    return client->client->wait(batch, timeout_ms);
-  });
+  return kvpool::abi::with(client, [&](Frontend& self) { return Status(self.wait(batch, timeout_ms), ""); });
 }
 
 int32_t kv_client_remove_all(kv_client* client, uint32_t force, uint32_t timeout_ms, uint64_t* removed_out) {
@@ -276,46 +230,41 @@ int32_t kv_client_remove_all(kv_client* client, uint32_t force, uint32_t timeout
 
 int32_t kv_client_remove_matching(kv_client* client, const char* pattern, uint32_t pattern_length, uint32_t force,
                                   uint32_t timeout_ms, uint64_t* removed_out) {
-  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
-    if (client == nullptr || force > 1 || (pattern == nullptr && pattern_length > 0)) return KV_INVALID_ARGUMENT;
-    if (!client->isOurs()) return KV_CLOSED;
-    const auto removed = client->client->removeAll({pattern, pattern_length}, force == 1,
-                                                   orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
-    if (!removed.ok()) return removed.status().code();  // the client explains the cause already
-    if (removed_out != nullptr) *removed_out = removed.value();
-    return KV_OK;
+  return kvpool::abi::with(client, [&](Frontend& self) {
+    if (force > 1 || (pattern == nullptr && pattern_length > 0)) return kInvalid;
+    const auto removed =
+        self.removeAll({pattern, pattern_length}, force == 1, orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
+    if (removed.ok() && removed_out != nullptr) *removed_out = removed.value();
+    return explained(removed.status());
   });
 }
 
 int32_t kv_client_copy(kv_client* client, const char* key, uint32_t key_length, const char* source,
                        const char* const* targets, uint32_t target_count, uint32_t timeout_ms, uint64_t* task_out) {
-  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
+  return kvpool::abi::with(client, [&](Frontend& self) -> Status {
     const bool hasTargets = targets != nullptr && target_count >= 1 && target_count <= KV_COPY_TARGETS_MAX;
-    if (client == nullptr || key == nullptr || !hasTargets || task_out == nullptr) return KV_INVALID_ARGUMENT;
-    if (!client->isOurs()) return KV_CLOSED;
+    if (key == nullptr || !hasTargets || task_out == nullptr) return kInvalid;
     kvpool::client::CopyWish wish;
     auto from = nameOr(source, "", "source");
-    if (!from.ok()) return failed(client, from.status());
+    if (!from.ok()) return from.status();
     wish.source = std::move(from.value());
     for (uint32_t i = 0; i < target_count; ++i) {
       auto target = nameOr(targets[i], "", "target");
-      if (!target.ok()) return failed(client, target.status());
+      if (!target.ok()) return target.status();
       wish.targets.push_back(std::move(target.value()));
     }
-    const auto task = client->client->copy({key, key_length}, std::move(wish),
-                                           orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
-    if (!task.ok()) return task.status().code();  // the client explains the cause already
-    *task_out = task.value();
-    return KV_OK;
+    const auto task =
+        self.copy({key, key_length}, std::move(wish), orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
+    if (task.ok()) *task_out = task.value();
+    return explained(task.status());
   });
 }
 
 int32_t kv_client_task(kv_client* client, uint64_t task, uint32_t timeout_ms, kv_task* out) {
-  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
-    if (client == nullptr || out == nullptr) return KV_INVALID_ARGUMENT;
-    if (!client->isOurs()) return KV_CLOSED;
-    const auto told = client->client->task(task, orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
-    if (!told.ok()) return told.status().code();
+  return kvpool::abi::with(client, [&](Frontend& self) {
+    if (out == nullptr) return kInvalid;
+    const auto told = self.task(task, orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
+    if (!told.ok()) return explained(told.status());
     const kvpool::client::TaskReply& reply = told.value();
     kv_task result{};
     result.state = reply.state;
@@ -323,24 +272,21 @@ int32_t kv_client_task(kv_client* client, uint64_t task, uint32_t timeout_ms, kv
     result.moves = reply.moves ? 1 : 0;
     result.age_ms = reply.ageMs;
     result.rest_ms = reply.restMs;
-    return kvpool::abi::writeOut(out, result);
+    return Status(kvpool::abi::writeOut(out, result), "");
   });
 }
 
 int32_t kv_client_explain(kv_client* client, char* out, uint32_t out_size) {
-  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
-    if (client == nullptr || out == nullptr || out_size == 0) return KV_INVALID_ARGUMENT;
-    if (!client->isOurs()) return KV_CLOSED;
-    kvpool::abi::writeText(client->client->explanation(), out, out_size);
-    return KV_OK;
+  return kvpool::abi::with(client, [&](Frontend& self) {
+    if (out == nullptr || out_size == 0) return kInvalid;
+    kvpool::abi::writeText(self.explanation(), out, out_size);
+    return Status();
   });
 }
 
 int32_t kv_client_get_stats(kv_client* client, kv_client_stats* out) {
-  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
-    if (client == nullptr) return KV_INVALID_ARGUMENT;
-    if (!client->isOurs()) return KV_CLOSED;
-    const kvpool::client::Statistics seen = client->client->statistics();
+  return kvpool::abi::with(client, [&](Frontend& self) {
+    const kvpool::client::Statistics seen = self.statistics();
     kv_client_stats stats{};
     stats.leader_known = seen.leaderKnown ? 1 : 0;
     stats.epoch = seen.epoch;
@@ -361,16 +307,14 @@ int32_t kv_client_get_stats(kv_client* client, kv_client_stats* out) {
     stats.ascend_bytes = seen.ascend.bytes;
     stats.ascend_lanes = seen.ascend.lanes;
     stats.ascend_refusals = seen.ascend.refusals;
-    tellDurations(seen, stats);
-    return kvpool::abi::writeOut(out, stats);
+    stats.put_batch_us = seen.putBatches.us;
+    KVPOOL_TELL_DURATIONS(seen.putBatches, stats, put_batches);
+    stats.get_batch_us = seen.getBatches.us;
+    KVPOOL_TELL_DURATIONS(seen.getBatches, stats, get_batches);
+    return Status(kvpool::abi::writeOut(out, stats), "");
   });
 }
 
 void kv_client_destroy(kv_client* client) {
-  if (client == nullptr) return;
-  if (!client->isOurs()) {
-    // The I/O thread does not exist here, so there is nothing to stop; its memory may be in any state, so it stays.
-    (void)client->client.release();
-  }
-  delete client;
+  kvpool::abi::destroy(client);
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of engine.h: arguments checked, structs read, no exception out.
-#include <unistd.h>
-
 #include <cstring>
 #include <memory>
 #include <string>
@@ -18,7 +16,6 @@
 
 using kvpool::Result;
 using kvpool::Status;
-using kvpool::abi::nameOr;
 using kvpool::abi::orDefault;
 using kvpool::abi::textOr;
 using kvpool::engine::Engine;
@@ -26,11 +23,7 @@ using kvpool::engine::EngineSettings;
 using kvpool::engine::Notification;
 using kvpool::engine::TransferOp;
 
-/// A fork copies the handle but not its thread: in the child every call says KV_CLOSED and destroy only forgets.
-struct kv_engine {
-  std::unique_ptr<Engine> engine;
-  pid_t owner = ::getpid();
-};
+struct kv_engine : kvpool::abi::Owned<Engine> {};
 
 namespace {
 
@@ -57,10 +50,8 @@ Result<EngineSettings> settingsFrom(const kv_engine_params& params) {
   for (Status judged : {judgePorts(min, max), judgeMetadata(textOr(params.metadata, kPeerToPeer))}) {
     if (!judged.ok()) return judged;
   }
-  auto name = nameOr(params.name, kvpool::abi::hostNameOr("engine"), "name");
-  if (!name.ok()) return name.status();
-  auto product = nameOr(params.product, KVPOOL_PRODUCT_VERSION, "product");
-  if (!product.ok()) return product.status();
+  auto self = kvpool::abi::identityOf(kvpool::wire::Role::Engine, params.name, "engine", params.product);
+  if (!self.ok()) return self.status();
   auto transports = kvpool::engine::install(textOr(params.protocols, "tcp"));
   if (!transports.ok()) return transports.status();
   const Result<kvpool::secure::Settings> tls =
@@ -78,27 +69,12 @@ Result<EngineSettings> settingsFrom(const kv_engine_params& params) {
   settings.queueLinesMax = orDefault(params.queue_lines_max, KV_BATCH_MAX);
   settings.busyWait = kvpool::abi::busyWaitFrom(params.busy_wait_us);
   settings.seed = kvpool::randomNumber();
-  settings.config.me.role = kvpool::wire::Role::Engine;
-  settings.config.me.incarnation = kvpool::randomNumber();
-  settings.config.me.name = std::move(name.value());
-  settings.config.me.product = std::move(product.value());
+  settings.config.me = std::move(self.value());
   if (params.sockets_only == 0) settings.config.process = kvpool::engine::ownProcess();
   settings.config.connectTimeoutMs = orDefault(params.connect_timeout_ms, kvpool::engine::kConnectTimeoutMs);
   settings.config.transferTimeoutMs = orDefault(params.transfer_timeout_ms, kvpool::engine::kTransferTimeoutMs);
   settings.config.idleTimeoutMs = orDefault(params.idle_timeout_ms, kvpool::engine::kIdleTimeoutMs);
   return settings;
-}
-
-/// Runs the body with the engine, or says why there is none. A failed Status becomes what kv_engine_explain tells.
-template <typename BodyFunction>
-int32_t withEngine(kv_engine* handle, BodyFunction body) {
-  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
-    if (handle == nullptr) return KV_INVALID_ARGUMENT;
-    if (handle->owner != ::getpid()) return KV_CLOSED;
-    const Status status = body(*handle->engine);
-    if (!status.ok() && !status.text().empty()) handle->engine->explain(status.text());
-    return status.code();
-  });
 }
 
 Status judgeLocation(const Engine& engine, const char* location) {
@@ -162,16 +138,11 @@ Status judgeSubmit(int32_t op, const kv_transfer* table, uint32_t count, const u
 }  // namespace
 
 int32_t kv_engine_create(const kv_engine_params* params, kv_engine** out, char* err, uint32_t err_size) {
-  return kvpool::abi::create(params, out, err, err_size,
-                             [](const kv_engine_params& read) -> Result<std::unique_ptr<kv_engine>> {
-                               auto settings = settingsFrom(read);
-                               if (!settings.ok()) return settings.status();
-                               return kvpool::abi::handleOf<kv_engine>(Engine::start(std::move(settings.value())));
-                             });
+  return kvpool::abi::create(params, out, err, err_size, settingsFrom, Engine::start);
 }
 
 int32_t kv_engine_transports(kv_engine* engine, char* out, uint32_t out_size) {
-  return withEngine(engine, [&](Engine& self) -> Status {
+  return kvpool::abi::with(engine, [&](Engine& self) -> Status {
     if (out == nullptr || out_size == 0) return {KV_INVALID_ARGUMENT, "out is NULL or out_size 0"};
     kvpool::abi::writeText(self.transports(), out, out_size);
     return {};
@@ -179,7 +150,7 @@ int32_t kv_engine_transports(kv_engine* engine, char* out, uint32_t out_size) {
 }
 
 int32_t kv_engine_register(kv_engine* engine, const kv_region* regions, uint32_t count, const char* location) {
-  return withEngine(engine, [&](Engine& self) -> Status {
+  return kvpool::abi::with(engine, [&](Engine& self) -> Status {
     for (Status judged : {judgeRegions(regions, count), judgeLocation(self, location)}) {
       if (!judged.ok()) return judged;
     }
@@ -188,24 +159,24 @@ int32_t kv_engine_register(kv_engine* engine, const kv_region* regions, uint32_t
 }
 
 int32_t kv_engine_unregister(kv_engine* engine, const kv_region* regions, uint32_t count) {
-  return withEngine(engine, [&](Engine& self) -> Status {
+  return kvpool::abi::with(engine, [&](Engine& self) -> Status {
     Status judged = judgeRegions(regions, count);
     return judged.ok() ? self.unregisterRegions({regions, count}) : judged;
   });
 }
 
 int32_t kv_client_use_engine_memory(kv_client* client, kv_engine* engine) {
-  return withEngine(engine, [&](Engine& self) -> Status {
+  return kvpool::abi::with(engine, [&](Engine& self) -> Status {
     if (client == nullptr) return {KV_INVALID_ARGUMENT, "client is NULL"};
     if (!client->isOurs()) return {KV_CLOSED, ""};
-    client->client->borrowFrom(self.lentMemory(), self.npu());
+    client->self->borrowFrom(self.lentMemory(), self.npu());
     return {};
   });
 }
 
 int32_t kv_engine_submit(kv_engine* engine, int32_t op, kv_transfer* table, uint32_t count,
                          const kv_transfer_options* options, uint64_t* batch_out) {
-  return withEngine(engine, [&](Engine& self) -> Status {
+  return kvpool::abi::with(engine, [&](Engine& self) -> Status {
     Status judged = judgeSubmit(op, table, count, batch_out);
     if (!judged.ok()) return judged;
     const auto read = optionsFrom(options);
@@ -218,12 +189,12 @@ int32_t kv_engine_submit(kv_engine* engine, int32_t op, kv_transfer* table, uint
 }
 
 int32_t kv_engine_wait(kv_engine* engine, uint64_t batch, uint32_t timeout_ms) {
-  return withEngine(engine, [&](Engine& self) { return Status(self.wait(batch, timeout_ms), ""); });
+  return kvpool::abi::with(engine, [&](Engine& self) { return Status(self.wait(batch, timeout_ms), ""); });
 }
 
 int32_t kv_engine_describe(kv_engine* engine, const char* peer, kv_region* table, uint32_t capacity,
                            uint32_t* count_out, uint32_t timeout_ms) {
-  return withEngine(engine, [&](Engine& self) -> Status {
+  return kvpool::abi::with(engine, [&](Engine& self) -> Status {
     if (peer == nullptr || count_out == nullptr || (table == nullptr && capacity > 0)) {
       return {KV_INVALID_ARGUMENT, "peer, count_out or table is NULL"};
     }
@@ -242,7 +213,7 @@ int32_t kv_engine_describe(kv_engine* engine, const char* peer, kv_region* table
 
 int32_t kv_engine_next_notify(kv_engine* engine, char* name, uint32_t name_size, void* message, uint32_t message_size,
                               uint32_t* message_length) {
-  return withEngine(engine, [&](Engine& self) -> Status {
+  return kvpool::abi::with(engine, [&](Engine& self) -> Status {
     if (name == nullptr || message_length == nullptr || (message == nullptr && message_size > 0)) {
       return {KV_INVALID_ARGUMENT, "name, message or message_length is NULL"};
     }
@@ -260,7 +231,7 @@ int32_t kv_engine_next_notify(kv_engine* engine, char* name, uint32_t name_size,
 }
 
 int32_t kv_engine_explain(kv_engine* engine, char* out, uint32_t out_size) {
-  return withEngine(engine, [&](Engine& self) -> Status {
+  return kvpool::abi::with(engine, [&](Engine& self) -> Status {
     if (out == nullptr || out_size == 0) return {KV_INVALID_ARGUMENT, "out is NULL or out_size 0"};
     kvpool::abi::writeText(self.explanation(), out, out_size);
     return {};
@@ -268,14 +239,9 @@ int32_t kv_engine_explain(kv_engine* engine, char* out, uint32_t out_size) {
 }
 
 int32_t kv_engine_get_stats(kv_engine* engine, kv_engine_stats* out) {
-  return withEngine(engine, [&](Engine& self) { return Status(kvpool::abi::writeOut(out, self.stats()), ""); });
+  return kvpool::abi::with(engine, [&](Engine& self) { return Status(kvpool::abi::writeOut(out, self.stats()), ""); });
 }
 
 void kv_engine_destroy(kv_engine* engine) {
-  if (engine == nullptr) return;
-  if (engine->owner != ::getpid()) {
-    // The thread does not exist here, so there is nothing to stop; its memory may be in any state, so it stays.
-    (void)engine->engine.release();
-  }
-  delete engine;
+  kvpool::abi::destroy(engine);
 }

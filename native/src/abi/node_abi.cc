@@ -13,11 +13,8 @@ struct kv_node {
 
 int32_t kv_node_start(const kv_node_params* params, kv_node** out, char* err, uint32_t err_size) {
   using namespace kvpool;
-  return abi::create(params, out, err, err_size, [](const kv_node_params& read) -> Result<std::unique_ptr<kv_node>> {
-    const Result<node::NodeSettings> settings = node::checkSettings(read, randomNumber());
-    if (!settings.ok()) return settings.status();
-    return abi::handleOf<kv_node>(node::Node::start(settings.value()));
-  });
+  const auto settingsFrom = [](const kv_node_params& read) { return node::checkSettings(read, randomNumber()); };
+  return abi::create(params, out, err, err_size, settingsFrom, node::Node::start);
 }
 
 int32_t kv_node_get_stats(kv_node* node, kv_node_stats* out) {

@@ -14,16 +14,16 @@
 namespace kvpool::abi {
 namespace {
 
-constexpr uint32_t kUsualProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
-constexpr uint32_t kProtocols = kUsualProtocols | KV_PROTOCOL_UCX | KV_PROTOCOL_ASCEND;
-
-}  // namespace
-
 std::string hostNameOr(const char* standard) {
   std::array<char, wire::kNameBytesMax + 1> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return standard;
   return name.data();
 }
+
+constexpr uint32_t kUsualProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
+constexpr uint32_t kProtocols = kUsualProtocols | KV_PROTOCOL_UCX | KV_PROTOCOL_ASCEND;
+
+}  // namespace
 
 Result<std::string> nameOr(const char* given, std::string_view standard, const char* what) {
   std::string name(textOr(given, standard));
@@ -32,6 +32,19 @@ Result<std::string> nameOr(const char* given, std::string_view standard, const c
             std::string(what) + " must be at most " + std::to_string(wire::kNameBytesMax) + " bytes of UTF-8"};
   }
   return name;
+}
+
+Result<wire::Identity> identityOf(wire::Role role, const char* given, const char* standard, const char* product) {
+  auto name = nameOr(given, hostNameOr(standard), "name");
+  if (!name.ok()) return name.status();
+  auto version = nameOr(product, KVPOOL_PRODUCT_VERSION, "product");
+  if (!version.ok()) return version.status();
+  wire::Identity self;
+  self.role = role;
+  self.incarnation = randomNumber();
+  self.name = std::move(name.value());
+  self.product = std::move(version.value());
+  return self;
 }
 
 std::chrono::microseconds busyWaitFrom(uint32_t us) {
@@ -48,11 +61,8 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
             "protocols has unknown bits; known are KV_PROTOCOL_TCP, KV_PROTOCOL_SHM, KV_PROTOCOL_UCX and "
             "KV_PROTOCOL_ASCEND"};
   }
-  auto name = nameOr(given.name, hostNameOr("client"), "name");
-  if (!name.ok()) return name.status();
-  auto product = nameOr(given.product, KVPOOL_PRODUCT_VERSION, "product");
-  if (!product.ok()) return product.status();
-
+  auto self = identityOf(wire::Role::Client, given.name, "client", given.product);
+  if (!self.ok()) return self.status();
   const Result<secure::Settings> tls =
       secure::settingsOf(given.tlsDirectory, given.tlsMode, given.payloads, secure::Payloads::Authenticated);
   if (!tls.ok()) return tls.status();
@@ -69,10 +79,7 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   settings.security = std::move(security.value());
   for (const auto& master : masters.value())
     settings.config.masters.push_back(toString(master));
-  settings.config.me.role = wire::Role::Client;
-  settings.config.me.incarnation = randomNumber();
-  settings.config.me.name = std::move(name.value());
-  settings.config.me.product = std::move(product.value());
+  settings.config.me = std::move(self.value());
   const bool ascend = (protocols & KV_PROTOCOL_ASCEND) != 0;
   settings.config.remoteOnly = ascend && (protocols & KV_PROTOCOL_TCP) == 0;
   settings.config.tcp = ascend || (protocols & KV_PROTOCOL_TCP) != 0;

@@ -9,11 +9,9 @@
 
 #include "base/status.h"
 #include "client/shell/client.h"
+#include "wire/handshake.h"
 
 namespace kvpool::abi {
-
-/// The name of this machine; `standard` where it has none that fits.
-std::string hostNameOr(const char* standard);
 
 inline std::string_view textOr(const char* given, std::string_view standard) {
   return given == nullptr || *given == '\0' ? standard : std::string_view(given);
@@ -25,6 +23,9 @@ Result<std::string> nameOr(const char* given, std::string_view standard, const c
 inline uint32_t orDefault(uint32_t given, uint32_t standard) {
   return given == 0 ? standard : given;
 }
+
+/// Of one life of a process. Without a name it has the machine's, or `standard` where that does not fit.
+Result<wire::Identity> identityOf(wire::Role role, const char* given, const char* standard, const char* product);
 
 /// What busy_wait_us of clients and engines means.
 std::chrono::microseconds busyWaitFrom(uint32_t us);

@@ -23,4 +23,14 @@ struct Durations {
   }
 };
 
+/// Where the C interface has them: a field for each step, named after it.
+#define KVPOOL_TELL_DURATIONS(durations, out, name)                                                             \
+  static_assert(kvpool::Durations::kStepsUs == std::array<uint64_t, 5>{100, 1000, 10'000, 100'000, 1'000'000}); \
+  (out).name##_in_100us = (durations).counts[0];                                                                \
+  (out).name##_in_1ms = (durations).counts[1];                                                                  \
+  (out).name##_in_10ms = (durations).counts[2];                                                                 \
+  (out).name##_in_100ms = (durations).counts[3];                                                                \
+  (out).name##_in_1s = (durations).counts[4];                                                                   \
+  (out).name##_longer = (durations).counts[5]
+
 }  // namespace kvpool

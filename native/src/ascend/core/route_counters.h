@@ -40,19 +40,9 @@ void tell(const RouteCounters& routes, Stats& out) {
   out.ascend_channels_kept = routes.channelsKept;
   out.ascend_channels_max = routes.channelsMax;
   out.ascend_transfer_us = routes.transferring.us;
-  out.ascend_transfers_in_100us = routes.transferring.counts[0];
-  out.ascend_transfers_in_1ms = routes.transferring.counts[1];
-  out.ascend_transfers_in_10ms = routes.transferring.counts[2];
-  out.ascend_transfers_in_100ms = routes.transferring.counts[3];
-  out.ascend_transfers_in_1s = routes.transferring.counts[4];
-  out.ascend_transfers_longer = routes.transferring.counts[5];
+  KVPOOL_TELL_DURATIONS(routes.transferring, out, ascend_transfers);
   out.ascend_connect_us = routes.connecting.us;
-  out.ascend_connects_in_100us = routes.connecting.counts[0];
-  out.ascend_connects_in_1ms = routes.connecting.counts[1];
-  out.ascend_connects_in_10ms = routes.connecting.counts[2];
-  out.ascend_connects_in_100ms = routes.connecting.counts[3];
-  out.ascend_connects_in_1s = routes.connecting.counts[4];
-  out.ascend_connects_longer = routes.connecting.counts[5];
+  KVPOOL_TELL_DURATIONS(routes.connecting, out, ascend_connects);
 }
 
 }  // namespace kvpool::ascend

@@ -262,17 +262,10 @@ void Engine::measure(const Pending& pending, const FinishBatch& finished) {
   const auto us = std::chrono::duration_cast<microseconds>(Clock::now() - pending.since).count();
   kv_engine_stats& m = measured_;
   ++m.batches;
-  m.batch_us += static_cast<uint64_t>(us);
+  durations_.add(static_cast<uint64_t>(us));
   (pending.op == TransferOp::Read ? m.read_bytes : m.write_bytes) += finished.bytes;
   m.failed_lines += finished.statuses.size() - count(KV_OK);
   m.timed_out_lines += count(KV_TIMEOUT);
-  uint64_t& bucket = us <= 100       ? m.batches_in_100us
-                     : us <= 1000    ? m.batches_in_1ms
-                     : us <= 10000   ? m.batches_in_10ms
-                     : us <= 100000  ? m.batches_in_100ms
-                     : us <= 1000000 ? m.batches_in_1s
-                                     : m.batches_longer;
-  ++bucket;
   if (!logs(LogLevel::Debug)) return;
   log(LogLevel::Debug, "transfer " + std::to_string(finished.batch) + ": " + opName(pending.op) + " of " +
                            std::to_string(pending.count) + " lines, " + std::to_string(finished.bytes) +
@@ -357,6 +350,8 @@ kv_engine_stats Engine::stats() const {
   const EngineCore& core = shell_.core();
   const Counters& counted = core.counters();
   kv_engine_stats out = measured_;
+  out.batch_us = durations_.us;
+  KVPOOL_TELL_DURATIONS(durations_, out, batches);
   out.listen_port = port_;
   out.incarnation = settings_.config.me.incarnation;
   out.regions = core.regions().count();

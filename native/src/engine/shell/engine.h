@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ascend/cann/npu.h"
+#include "base/durations.h"
 #include "base/lent_memory.h"
 #include "engine/shell/attendance.h"
 #include "engine/shell/engine_shell.h"
@@ -105,6 +106,7 @@ class Engine : private EngineShell::Listener {
   BatchId lastBatch_ = 0;
   uint64_t linesInFlight_ = 0;
   kv_engine_stats measured_{};  // what the core does not count
+  Durations durations_;         // of batches
   std::string refusal_;         // the latest sentence of our own, newer than the core's
   std::string refusalAfter_;    // the core's explanation when it was said
   bool running_ = true;
