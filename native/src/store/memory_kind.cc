@@ -19,8 +19,6 @@ const char* nameOf(MemoryKind kind) {
       return "a disk";
     case MemoryKind::Anonymous:
       return "anonymous memory";
-    case MemoryKind::Device:
-      return "device memory";
   }
   return "unknown memory";
 }

@@ -13,22 +13,12 @@ enum class MemoryKind : uint8_t {
   HugePages,  // a file on hugetlbfs; outlives the process, and its pages are never swapped
   Disk,       // a file on any other file system: works, as slowly as the disk
   Anonymous,  // a descriptor without a name; goes with the process
-  Device,     // of an accelerator: only its driver and its transport reach it
 };
 
-/// Whether a processor can read and write the bytes. Without that nobody but the writer can checksum them, and there is
-/// nothing to map, to prefault or to scrub.
-constexpr bool processorReaches(MemoryKind kind) {
-  return kind != MemoryKind::Device;
-}
 /// Whether it pays to make pages present and writable ahead of their use. On a disk that would dirty every page, so
 /// each start would write the whole segment back.
 constexpr bool worthPrefaulting(MemoryKind kind) {
-  return processorReaches(kind) && kind != MemoryKind::Disk;
-}
-/// Whether a new process finds the bytes of the one before.
-constexpr bool outlivesProcess(MemoryKind kind) {
-  return kind == MemoryKind::Tmpfs || kind == MemoryKind::HugePages || kind == MemoryKind::Disk;
+  return kind != MemoryKind::Disk;
 }
 const char* nameOf(MemoryKind kind);
 

@@ -29,9 +29,6 @@ inline constexpr StatusCode kLastStatus = -100;
 inline bool isError(StatusPointer pointer) {
   return reinterpret_cast<uintptr_t>(pointer) >= static_cast<uintptr_t>(static_cast<intptr_t>(kLastStatus));
 }
-inline StatusCode statusOf(StatusPointer error) {
-  return static_cast<StatusCode>(reinterpret_cast<intptr_t>(error));
-}
 
 /// The version of the interface that is asked for: the first one with every function below.
 inline constexpr unsigned kApiMajor = 1;

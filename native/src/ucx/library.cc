@@ -8,29 +8,14 @@
 #include <mutex>
 #include <string>
 
+#include "base/symbols.h"
+
 namespace kvpool::ucx {
 namespace {
 
 constexpr const char* kLibrary = "libucp.so.0";
 
-/// Takes functions out of a library, and remembers the first one that was not there.
-class Symbols {
- public:
-  explicit Symbols(void* library) : library_(library) {}
-
-  template <typename Function>
-  void take(Function& into, const char* name) {
-    void* found = ::dlsym(library_, name);
-    if (found == nullptr && missing_.empty()) missing_ = name;
-    into = reinterpret_cast<Function>(found);
-  }
-  [[nodiscard]] const std::string& missing() const { return missing_; }
-
- private:
-  void* library_;
-  std::string missing_;
-};
-
+/// The first function that it lacks.
 std::string takeAll(void* library, Api& api) {
   Symbols symbols(library);
   symbols.take(api.init_version, "ucp_init_version");
@@ -56,7 +41,7 @@ std::string takeAll(void* library, Api& api) {
   symbols.take(api.request_check_status, "ucp_request_check_status");
   symbols.take(api.request_free, "ucp_request_free");
   symbols.take(api.status_string, "ucs_status_string");
-  return symbols.missing();
+  return symbols.missing().empty() ? std::string() : symbols.missing().front();
 }
 
 Status absent(const std::string& file, const std::string& why) {

@@ -35,16 +35,6 @@ TEST(MemoryKind, FollowsFromTheFileSystem) {
   EXPECT_EQ(disk.pageBytes, 16384u) << "blocks of a disk are no pages";
 }
 
-TEST(MemoryKind, SaysWhatCanBeDoneWithIt) {
-  for (const MemoryKind kind : {MemoryKind::Tmpfs, MemoryKind::HugePages, MemoryKind::Disk}) {
-    EXPECT_TRUE(processorReaches(kind) && outlivesProcess(kind)) << nameOf(kind);
-  }
-  EXPECT_TRUE(processorReaches(MemoryKind::Anonymous));
-  EXPECT_FALSE(outlivesProcess(MemoryKind::Anonymous));
-  EXPECT_FALSE(processorReaches(MemoryKind::Device));
-  EXPECT_FALSE(outlivesProcess(MemoryKind::Device));
-}
-
 class HugePages : public ::testing::Test {
  protected:
   HugePagePool pool(uint64_t pageBytes, uint64_t total, uint64_t free, uint64_t promised) {

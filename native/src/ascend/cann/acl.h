@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "ascend/cann/symbols.h"
 #include "ascend/core/abi.h"
+#include "base/symbols.h"
 
 namespace kvpool::ascend {
 

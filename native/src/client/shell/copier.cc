@@ -78,9 +78,7 @@ void Copier::copyOut(Job& job, const uint8_t* from, uint64_t length, uint64_t& b
 bool Copier::stepOut(Job& job, const CopyFromStaging& copy, uint64_t& budget) {
   copyOut(job, attachments_.at(job.connection).stagingAt(copy.stagingOffset), copy.length, budget);
   if (job.done < copy.length) return true;
-  const Job done = job;
-  jobs_.pop_front();
-  listener_.copiedFromSegment(done.connection, done.transfer, KV_OK, done.crc);
+  copiedFromSegment(KV_OK, job.crc);
   return false;
 }
 

@@ -20,6 +20,10 @@ ascend::Copy copyOf(void* to, const void* from, uint64_t length, bool toDevice) 
           toDevice ? kHost : kDevice};
 }
 
+bool isOfHost(const ascend::Copy& copy) {
+  return copy.toAt == kHost && copy.fromAt == kHost;
+}
+
 /// A sum that is too large for take() stays so, whatever is added.
 void add(uint64_t& bytes, uint64_t more) {
   constexpr uint64_t kTooMany = DeviceCopies::kBytesMax + 1;
@@ -216,30 +220,24 @@ Status DeviceCopies::copy(std::span<const kv_memory_copy> copies) {
     if (!taken.ok()) return taken.status();
     room = std::move(taken.value());
   }
-  std::vector<ascend::Copy> byNpu;
   uint8_t* next = room.memory.get();
-  for (const ascend::Copy& copy : wanted) {
-    const bool isOfHost = copy.toAt == kHost && copy.fromAt == kHost;
-    if (isOfHost && copy.length > 0) std::memmove(copy.to, copy.from, copy.length);
-    if (isOfHost) continue;
-    byNpu.push_back(copy);
-    if (next == nullptr || copy.toAt == copy.fromAt) continue;
-    if (copy.toAt == kDevice) {
+  std::vector<ascend::Copy> toHost;  // from there
+  for (ascend::Copy& copy : wanted) {
+    if (isOfHost(copy)) {
+      if (copy.length > 0) std::memmove(copy.to, copy.from, copy.length);
+    } else if (copy.fromAt == kHost) {
       std::memcpy(next, copy.from, copy.length);
-      byNpu.back().from = next;
-    } else {
-      byNpu.back().to = next;
+      copy.from = std::exchange(next, next + copy.length);
+    } else if (copy.toAt == kHost) {
+      toHost.push_back({copy.to, next, copy.length});
+      copy.to = std::exchange(next, next + copy.length);
     }
-    next += copy.length;
   }
-  if (npu == nullptr || byNpu.empty()) return {};
-  if (Status copied = copying->copy(byNpu, room); !copied.ok()) return copied;
-  next = room.memory.get();
-  for (const ascend::Copy& copy : wanted) {
-    if (next == nullptr || copy.toAt == copy.fromAt) continue;
-    if (copy.toAt == kHost) std::memcpy(copy.to, next, copy.length);
-    next += copy.length;
-  }
+  std::erase_if(wanted, isOfHost);
+  if (wanted.empty()) return {};
+  if (Status copied = copying->copy(wanted, room); !copied.ok()) return copied;
+  for (const ascend::Copy& copy : toHost)
+    std::memcpy(copy.to, copy.from, copy.length);
   return {};
 }
 

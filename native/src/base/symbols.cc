@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ascend/cann/symbols.h"
+#include "base/symbols.h"
 
 #include <dlfcn.h>
 
-namespace kvpool::ascend {
+namespace kvpool {
 
 void* Symbols::find(const std::string& name) const {
   return ::dlsym(library_, name.c_str());
 }
 
-}  // namespace kvpool::ascend
+}  // namespace kvpool

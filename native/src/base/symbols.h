@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace kvpool::ascend {
+namespace kvpool {
 
 /// Takes functions out of a library that is loaded, and notes those that it lacks.
 class Symbols {
@@ -31,4 +31,4 @@ class Symbols {
   std::vector<std::string> missing_;
 };
 
-}  // namespace kvpool::ascend
+}  // namespace kvpool
