@@ -25,13 +25,14 @@ import java.util.Optional;
  */
 final class KubectlApply {
     private static final String LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
-    private static final String KUBECTL = "kubectl";
 
     private final Cluster on;
+    private final ApplyOptions options;
     private final ResourceDefinitionContext kind;
 
-    KubectlApply(Cluster on, Class<? extends HasMetadata> kind) {
+    KubectlApply(Cluster on, ApplyOptions options, Class<? extends HasMetadata> kind) {
         this.on = on;
+        this.options = options;
         this.kind = ResourceDefinitionContext.fromResourceType(kind);
     }
 
@@ -48,12 +49,18 @@ final class KubectlApply {
         PatchContext.Builder terms =
                 new PatchContext.Builder().withDryRun(List.of("All")).withFieldValidation("Strict");
         Optional<ObjectNode> before = lastApplied(actual);
-        Optional<String> manager = manager(actual);
-        if (before.isEmpty() && manager.isPresent()) {
+        Optional<String> asked = options.manager();
+        Optional<String> manager = asked.or(() -> before.isEmpty() ? manager(actual) : Optional.empty());
+        // What kubectl applied as a client it makes its own on the server's side first, so that a merge has the same
+        // result.
+        boolean migrates =
+                before.isPresent() && asked.filter(ApplyOptions.KUBECTL::equals).isPresent();
+        if (manager.isPresent() && !migrates) {
             // Other tools than kubectl take over what others have set.
+            boolean force = asked.isPresent() ? options.force() : !manager.get().equals(ApplyOptions.KUBECTL);
             PatchContext apply = terms.withPatchType(PatchType.SERVER_SIDE_APPLY)
                     .withFieldManager(manager.get())
-                    .withForce(!manager.get().equals(KUBECTL))
+                    .withForce(force)
                     .build();
             return all.resource(wanted).patch(apply, wanted);
         }
@@ -77,7 +84,7 @@ final class KubectlApply {
                 .filter(entry -> "Apply".equals(entry.getOperation()) && entry.getSubresource() == null)
                 .filter(entry -> entry.getFieldsV1() != null
                         && entry.getFieldsV1().getAdditionalProperties().containsKey("f:spec"))
-                .max(Comparator.comparing((ManagedFieldsEntry entry) -> KUBECTL.equals(entry.getManager()))
+                .max(Comparator.comparing((ManagedFieldsEntry entry) -> ApplyOptions.KUBECTL.equals(entry.getManager()))
                         .thenComparing(entry -> Objects.requireNonNullElse(entry.getTime(), "")))
                 .map(ManagedFieldsEntry::getManager);
     }

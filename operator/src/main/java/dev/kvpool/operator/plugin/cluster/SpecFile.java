@@ -30,11 +30,13 @@ public final class SpecFile {
 
     private final Path file;
     private final Cluster on;
+    private final ApplyOptions options;
     private final List<GenericKubernetesResource> objects;
 
-    private SpecFile(Path file, Cluster on, List<GenericKubernetesResource> objects) {
+    private SpecFile(Path file, Cluster on, ApplyOptions options, List<GenericKubernetesResource> objects) {
         this.file = file;
         this.on = on;
+        this.options = options;
         this.objects = objects;
     }
 
@@ -65,7 +67,12 @@ public final class SpecFile {
         if (objects.isEmpty()) {
             throw new PluginException("%s is empty".formatted(file));
         }
-        return new SpecFile(file, on, objects);
+        return new SpecFile(file, on, new ApplyOptions(), objects);
+    }
+
+    /** The same, applied with these options. */
+    public SpecFile applied(ApplyOptions how) {
+        return new SpecFile(file, on, how, objects);
     }
 
     /** What kubectl get writes of several is one list. A document may be empty but for comments. */
@@ -163,7 +170,7 @@ public final class SpecFile {
         try {
             return on.client()
                     .getKubernetesSerialization()
-                    .convertValue(new KubectlApply(on, kind).stored(wanted), kind);
+                    .convertValue(new KubectlApply(on, options, kind).stored(wanted), kind);
         } catch (KubernetesClientException e) {
             throw new PluginException("%s would be refused: %s".formatted(file, Sentences.of(e)));
         }

@@ -4,6 +4,7 @@ package dev.kvpool.operator.plugin.command;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.operator.plugin.cluster.ApplyOptions;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.DryRun;
 import dev.kvpool.operator.plugin.cluster.SpecFile;
@@ -68,6 +69,9 @@ public final class PlanCommand extends PoolCommand {
     private String operatorNamespace;
 
     @Mixin
+    private ApplyOptions apply;
+
+    @Mixin
     private OutputOptions output;
 
     @Override
@@ -111,7 +115,9 @@ public final class PlanCommand extends PoolCommand {
     }
 
     private SpecFile read(Path file, Cluster on) {
-        return file.toString().equals("-") ? SpecFile.of(Path.of("stdin"), allTyped(), on) : SpecFile.of(file, on);
+        SpecFile read =
+                file.toString().equals("-") ? SpecFile.of(Path.of("stdin"), allTyped(), on) : SpecFile.of(file, on);
+        return read.applied(apply);
     }
 
     private List<PlanView> ofEngine(Cluster on, OperatorSettings settings) {

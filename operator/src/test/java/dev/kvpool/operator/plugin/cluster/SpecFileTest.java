@@ -111,6 +111,50 @@ class SpecFileTest {
         assertThat(applied(PLAIN).onDataLoss()).isEqualTo(DataLossPolicy.WAIT);
     }
 
+    /** As the options of kubectl apply say, however it was applied last. */
+    @Test
+    void aFileIsAppliedOnTheServersSideWhereTheOptionsSaySo() throws IOException {
+        client.resource(pool(MOVE, Map.of())).fieldManager("gitops").serverSideApply();
+        SpecFile file = SpecFile.of(written(PLAIN.replace("storage", "onDataLoss: Replace, storage")), cluster);
+
+        assertThatThrownBy(() -> file.applied(new ApplyOptions(null, false)).one(KvCachePool.class))
+                .isInstanceOf(PluginException.class)
+                .hasMessageContaining("conflict with \"gitops\"");
+        assertThat(file.applied(new ApplyOptions(null, true))
+                        .one(KvCachePool.class)
+                        .getSpec()
+                        .onDataLoss())
+                .isEqualTo(DataLossPolicy.REPLACE);
+        assertThat(SpecFile.of(written(PLAIN), cluster)
+                        .applied(new ApplyOptions("another", false))
+                        .one(KvCachePool.class)
+                        .getSpec()
+                        .onDataLoss())
+                .as("the field is that of gitops")
+                .isEqualTo(DataLossPolicy.MOVE);
+        assertThat(SpecFile.of(written(PLAIN), cluster)
+                        .applied(new ApplyOptions("gitops", false))
+                        .one(KvCachePool.class)
+                        .getSpec()
+                        .onDataLoss())
+                .isEqualTo(DataLossPolicy.WAIT);
+    }
+
+    /** What kubectl applied as a client it applies on the server's side as its own. */
+    @Test
+    void whatTheClientAppliedIsRemovedByKubectlOnTheServersSide() throws IOException {
+        client.resource(pool(MOVE, Map.of("kubectl.kubernetes.io/last-applied-configuration", appliedLast("""
+                {"onDataLoss":"Move","security":{"mode":"Off"},"storage":[{"capacity":"1Gi","name":"a"}]}"""))))
+                .create();
+
+        assertThat(SpecFile.of(written(PLAIN), cluster)
+                        .applied(new ApplyOptions(null, false))
+                        .one(KvCachePool.class)
+                        .getSpec()
+                        .onDataLoss())
+                .isEqualTo(DataLossPolicy.WAIT);
+    }
+
     /** It labels what others apply, and so has applied something itself. */
     @Test
     void aToolThatAppliedNoSpecIsNotTheOneThatAppliesTheFile() throws IOException {
