@@ -27,11 +27,23 @@ public final class Altered<R extends Record> {
         return new Altered<>(record);
     }
 
+    /**
+     * Names a part.
+     *
+     * @param component of the record, or of a record that is one of its components
+     */
     public Altered<R> with(String component, Object value) {
-        if (!values.containsKey(component)) {
-            throw new AssertionError("%s has no %s".formatted(type, component));
+        if (values.containsKey(component)) {
+            values.put(component, value);
+            return this;
         }
-        values.put(component, value);
+        Map.Entry<String, Object> part = values.entrySet().stream()
+                .filter(entry -> entry.getValue() instanceof Record inner
+                        && Stream.of(inner.getClass().getRecordComponents())
+                                .anyMatch(it -> it.getName().equals(component)))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("%s has no %s".formatted(type, component)));
+        part.setValue(of((Record) part.getValue()).with(component, value).build());
         return this;
     }
 

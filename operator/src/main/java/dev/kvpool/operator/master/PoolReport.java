@@ -200,7 +200,7 @@ public record PoolReport(
      * @param epoch its number
      * @param cause {@code first}, {@code died}, {@code released}, {@code expired}, {@code deleted} or {@code raised}
      * @param from the master that led before; may be empty
-     * @param durationMs from when its successor learnt that nobody led until it served
+     * @param durationMs from when its successor learnt that no master led until it served
      * @param at when the Lease was taken; may be empty
      */
     @JsonIgnoreProperties(ignoreUnknown = true)

@@ -10,7 +10,7 @@ import com.fasterxml.jackson.databind.deser.BeanDeserializerModifier;
 import com.fasterxml.jackson.databind.deser.std.DelegatingDeserializer;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import dev.kvpool.operator.pool.ascend.DeviceNeeds;
-import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.PodContainer;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerState;
 import io.fabric8.kubernetes.api.model.ContainerStateBuilder;
@@ -95,7 +95,7 @@ public final class ShortPods extends BeanDeserializerModifier {
             status.setConditions(each(whole.getConditions(), condition -> condition));
             status.setContainerStatuses(each(whole.getContainerStatuses(), Shortening::shortened));
             status.setInitContainerStatuses(each(whole.getInitContainerStatuses(), it -> it).stream()
-                    .filter(it -> isAsked(it) || !ObservedPod.hasNotBegun(it))
+                    .filter(it -> isAsked(it) || !PodContainer.hasNotBegun(it))
                     .map(it -> isAsked(it) ? answering(it) : BEGUN)
                     .toList());
             return status;

@@ -155,7 +155,7 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
                 .getItems();
     }
 
-    /** What is gone from the nodes is gone from the list; refused when somebody wrote it meanwhile. */
+    /** What is gone from the nodes is gone from the list; refused when it was written meanwhile. */
     private static void shorten(
             ConfigMap written, DirectoryList list, SortedMap<String, String> remaining, KubernetesClient client) {
         // Neither keys of ConfigMaps nor paths that are believed need to be escaped in JSON.
@@ -169,7 +169,7 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
         client.resource(written).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
     }
 
-    /** Refused when somebody wrote it meanwhile. Its Jobs go with it. */
+    /** Refused when it was written meanwhile. Its Jobs go with it. */
     private static void delete(ConfigMap written, KubernetesClient client) {
         client.resource(written)
                 .lockResourceVersion(written.getMetadata().getResourceVersion())

@@ -77,7 +77,7 @@ final class EchoingApi {
         return url;
     }
 
-    /** Waits until somebody has written a status; false when nobody did for so long. */
+    /** Waits until a status is written; false when none was for so long. */
     boolean hasLedToAStatus(long limit, TimeUnit unit) throws InterruptedException {
         return statusWritten.await(limit, unit);
     }

@@ -14,4 +14,9 @@ public record Finding(Reason reason, String message) {
     public Finding {
         message = message.length() <= MESSAGE_CHARS_MAX ? message : message.substring(0, MESSAGE_CHARS_MAX) + " ...";
     }
+
+    /** The same with a further sentence, if it is not empty. */
+    public Finding and(String sentence) {
+        return sentence.isEmpty() ? this : new Finding(reason, message + " " + sentence);
+    }
 }

@@ -45,7 +45,7 @@ class AwayDirectoryLifecycleTest {
         cluster.takeLease("demo-master", "demo-master-0", 1);
         cluster.runPodOn("demo-a", NODE);
 
-        // Its pod goes while nobody looks, and its node loses the label.
+        // Its pod goes while no operator looks, and its node loses the label.
         OPERATOR.stop();
         cluster.removePod("demo-a-" + NODE);
         says("away", 5, null);

@@ -105,7 +105,7 @@ public final class ScriptedMasters implements MasterClient {
         return Optional.empty();
     }
 
-    /** From now on a leader that is told to go over to other versions does this with them. */
+    /** From now on a leader that is told to change to other versions does this with them. */
     public void onFinalise(Consumer<PoolReport.Active> deed) {
         finalised = deed;
     }

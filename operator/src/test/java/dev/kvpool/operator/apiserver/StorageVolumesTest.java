@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What of a set with claims Kubernetes cannot change is refused with the way out, before the operator would try. */
+/** What of a set with claims Kubernetes cannot change is refused with a remedy, before the operator would try. */
 class StorageVolumesTest {
     private static final String NAMESPACE = "storage-volumes";
     private static final String POOL = """

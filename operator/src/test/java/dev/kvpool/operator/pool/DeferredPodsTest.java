@@ -12,12 +12,12 @@ import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
 import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.plan.AgentPods;
 import dev.kvpool.operator.pool.plan.Outcome;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.plan.PoolPlanner;
 import dev.kvpool.operator.pool.report.PoolFindings;
 import dev.kvpool.operator.pool.transition.Action;
-import dev.kvpool.operator.pool.transition.AgentPods;
 import dev.kvpool.operator.pool.transition.Deferred;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
@@ -59,7 +59,7 @@ class DeferredPodsTest {
     void theyRunOnUntilTheTurnComesToTheirPool() {
         PoolSketch sketch = sketch(MEMORY, NOW);
 
-        Deferred deferred = plan(sketch, NOW, false).transitions().deferred();
+        Deferred deferred = plan(sketch, NOW, false).deferred();
         assertThat(deferred.untilTurn())
                 .extracting(ObservedPod::name)
                 .containsExactlyInAnyOrder("demo-master-0", "demo-master-1", "demo-a-0", "demo-a-1");
@@ -71,7 +71,7 @@ class DeferredPodsTest {
         assertThat(turn.defers()).isFalse();
         sketch.after(turn);
         assertThat(plan(sketch, NOW, true).transitions().changesSettings()).isTrue();
-        assertThat(plan(sketch, NOW, false).transitions().deferred().untilTurn())
+        assertThat(plan(sketch, NOW, false).deferred().untilTurn())
                 .as("when it has lost its turn")
                 .hasSize(4);
     }
@@ -97,9 +97,7 @@ class DeferredPodsTest {
         Map<String, PodTemplateSpec> before = templates(sketch.observation().children());
 
         PoolPlan waiting = plan(sketch, NOW, false);
-        assertThat(waiting.transitions().deferred().untilTurn())
-                .extracting(ObservedPod::name)
-                .contains("demo-agent-0");
+        assertThat(waiting.deferred().untilTurn()).extracting(ObservedPod::name).contains("demo-agent-0");
         assertThat(templates(waiting.apply())).containsEntry("demo-agent", before.get("demo-agent"));
 
         PoolPlan turn = plan(sketch, NOW, true);
@@ -174,7 +172,7 @@ class DeferredPodsTest {
     void storageNodesOnVolumesRunOnUntilAUserAsks() {
         PoolSketch sketch = sketch(VOLUMES, NOW);
 
-        Deferred deferred = plan(sketch, NOW, true).transitions().deferred();
+        Deferred deferred = plan(sketch, NOW, true).deferred();
         assertThat(deferred.untilTurn()).isEmpty();
         assertThat(deferred.untilAsked()).extracting(ObservedPod::name).containsExactly("demo-a-0", "demo-a-1");
         assertThat(deferred.sentences("demo", NOW.rollout()))
@@ -187,13 +185,9 @@ class DeferredPodsTest {
     void theChartMayAskForAllPools() {
         PoolSketch sketch = sketch(VOLUMES, NOW_WITH_VOLUMES);
 
-        assertThat(plan(sketch, NOW_WITH_VOLUMES, false)
-                        .transitions()
-                        .deferred()
-                        .untilAsked())
+        assertThat(plan(sketch, NOW_WITH_VOLUMES, false).deferred().untilAsked())
                 .isEmpty();
-        assertThat(plan(sketch, NOW_WITH_VOLUMES, true).transitions().deferred().isEmpty())
-                .isTrue();
+        assertThat(plan(sketch, NOW_WITH_VOLUMES, true).deferred().isEmpty()).isTrue();
     }
 
     @Test
@@ -201,9 +195,7 @@ class DeferredPodsTest {
         PoolSketch sketch = sketch(MEMORY.replace("Move", "Wait"), NOW);
 
         PoolPlan plan = plan(sketch, NOW, true);
-        assertThat(plan.transitions().deferred().untilAsked())
-                .extracting(ObservedPod::name)
-                .containsExactly("demo-a-0", "demo-a-1");
+        assertThat(plan.deferred().untilAsked()).extracting(ObservedPod::name).containsExactly("demo-a-0", "demo-a-1");
         assertThat(plan.transitions().heldBack()).isEmpty();
     }
 
@@ -213,7 +205,7 @@ class DeferredPodsTest {
         sketch.after(plan(sketch, NOW, true));
 
         PoolPlan plan = plan(sketch, NOW, false);
-        assertThat(plan.transitions().deferred().pods())
+        assertThat(plan.deferred().pods())
                 .extracting(ObservedPod::name)
                 .containsExactlyInAnyOrder("demo-master-0", "demo-master-1", "demo-a-0");
         assertThat(plan.actions()).containsExactly(new Action.DeletePod("demo-a-1", "uid-demo-a-1"));
@@ -224,8 +216,8 @@ class DeferredPodsTest {
         PoolSketch sketch = asked(VOLUMES);
 
         PoolPlan plan = plan(sketch, NOW, false);
-        assertThat(plan.transitions().deferred().untilAsked()).isEmpty();
-        assertThat(plan.transitions().deferred().untilTurn())
+        assertThat(plan.deferred().untilAsked()).isEmpty();
+        assertThat(plan.deferred().untilTurn())
                 .extracting(ObservedPod::name)
                 .containsExactlyInAnyOrder("demo-master-0", "demo-master-1");
         assertThat(plan.transitions().steps())

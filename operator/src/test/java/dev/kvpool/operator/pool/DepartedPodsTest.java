@@ -48,7 +48,7 @@ class DepartedPodsTest {
     void aNodeThatNoLeaderHasMetMayHoldSomething() {
         PoolReport cold = PoolSketch.leader(List.of(away("demo-a-0", 0, "")));
         assertThat(removed("").masters(2, 1, cold).plan().delete()).isEmpty();
-        assertThat(removed("").plan().delete()).as("nobody can be asked").isEmpty();
+        assertThat(removed("").plan().delete()).as("no leader can be asked").isEmpty();
     }
 
     @Test

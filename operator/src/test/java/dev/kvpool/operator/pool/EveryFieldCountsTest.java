@@ -190,7 +190,7 @@ class EveryFieldCountsTest {
 
     /**
      * What these options do to an upgrade: at its check, before its first storage node, in a step whose image is not written in 8 minutes, which
-     * is tried twice, and when everything has gone over.
+     * is tried twice, and when all of it is upgraded.
      */
     private static List<RollPlan> upgrades(UpgradeSpec options) {
         RollPool before = new RollPool(2, 4).want(RollPool.NEW).options(options);

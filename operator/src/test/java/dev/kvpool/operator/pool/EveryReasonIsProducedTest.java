@@ -27,6 +27,7 @@ import dev.kvpool.operator.pool.gone.GonePoolSketch;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.DeviceCheck;
 import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.PodContainer;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.observation.SickNpus;
 import dev.kvpool.operator.pool.plan.Outcome;
@@ -393,7 +394,7 @@ class EveryReasonIsProducedTest {
 
     private static ObservedPod deadMaster() {
         ObservedPod master = PoolSketch.pod("demo-master-0", PoolLabels.ROLE_MASTER, "", true, "a");
-        return PoolSketch.ended(master, PoolSketch.IMAGE, new ObservedPod.Ended(137, ""));
+        return PoolSketch.ended(master, PoolSketch.IMAGE, new PodContainer.Ended(137, ""));
     }
 
     private static PoolReport afterTakeover() {

@@ -30,6 +30,8 @@ import dev.kvpool.operator.pool.observation.ObservedNode;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
+import dev.kvpool.operator.pool.observation.PodContainer;
+import dev.kvpool.operator.pool.observation.PodOrigin;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.observation.PortClaim;
 import dev.kvpool.operator.pool.observation.Refusal;
@@ -450,32 +452,19 @@ public final class PoolSketch {
                 uid,
                 role,
                 set,
+                false,
+                "",
                 "",
                 true,
-                true,
-                false,
+                "",
                 false,
                 Optional.empty(),
-                "",
+                false,
                 false,
                 "",
-                "",
-                "",
-                "",
-                "",
-                0,
                 Optional.empty(),
-                Optional.empty(),
-                "",
-                List.of(),
-                SecurityMode.OFF,
-                "",
-                Optional.empty(),
-                false,
-                "",
-                false,
-                "",
-                List.of()));
+                new PodContainer(true, "", "", 0, Optional.empty(), Optional.empty(), "", List.of()),
+                new PodOrigin("", "", List.of(), SecurityMode.OFF, "", false, "")));
     }
 
     /** A running storage pod that found this of its NPUs. */
@@ -494,7 +483,7 @@ public final class PoolSketch {
     }
 
     /** The same pod with this image, after its container has ended. */
-    public static ObservedPod ended(ObservedPod pod, String image, ObservedPod.Ended how) {
+    public static ObservedPod ended(ObservedPod pod, String image, PodContainer.Ended how) {
         return Altered.of(withImage(image, notReady(pod)))
                 .with("restarts", 0)
                 .with("ended", Optional.of(how))

@@ -9,6 +9,7 @@ import dev.kvpool.operator.pool.observation.ImagePull;
 import dev.kvpool.operator.pool.observation.ObservedJob;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.ObservedPull;
+import dev.kvpool.operator.pool.observation.PodContainer;
 import dev.kvpool.operator.pool.observation.PreflightAnswer;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class PullJobTest {
     private static final String NEXT = "kvpool:next";
 
-    /** A pool on two Kubernetes nodes whose preflight has answered that it can go over; a third node has none of it. */
+    /** A pool on two Kubernetes nodes whose preflight has answered that it can be upgraded; a third node has none of it. */
     static PoolSketch answered(String image) {
         Job preflight = (Job) asking(image).plan().apply().stream()
                 .filter(Job.class::isInstance)
@@ -30,7 +31,7 @@ class PullJobTest {
                 .orElseThrow();
         ObservedPod pod = PoolSketch.pod("demo-preflight-x", PoolLabels.ROLE_PREFLIGHT, "", true, "");
         String warm = "{\"verdict\": \"rolling-warm\", \"reason\": \"it fits\"}";
-        return asking(image).child(preflight).pod(PoolSketch.ended(pod, image, new ObservedPod.Ended(0, warm)));
+        return asking(image).child(preflight).pod(PoolSketch.ended(pod, image, new PodContainer.Ended(0, warm)));
     }
 
     private static PoolSketch asking(String image) {

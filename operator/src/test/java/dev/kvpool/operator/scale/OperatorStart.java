@@ -51,7 +51,7 @@ public final class OperatorStart implements Callable<Integer> {
         Path kubeconfig = Files.writeString(Files.createTempFile("operator-start", ".kubeconfig"), api.kubeconfig());
         Map<String, List<Start>> starts = new LinkedHashMap<>();
         try {
-            // One more, which nobody counts: the first reads the program from disk.
+            // One more, which is not counted: the first reads the program from disk.
             for (int round = 0; round <= rounds; round++) {
                 for (Map.Entry<String, String> kind : kinds.entrySet()) {
                     Start start = start(kubeconfig, jvmOptions + " " + kind.getValue(), log);

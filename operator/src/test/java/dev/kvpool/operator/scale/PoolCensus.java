@@ -25,7 +25,7 @@ import java.util.TreeMap;
 
 /** Counts the pools of some namespaces by what their status says, and tells which objects changed. */
 public final class PoolCensus implements AutoCloseable {
-    /** Kinds that the operator writes and nobody else does, and pods. Leases are not among them: masters renew them. */
+    /** Kinds that only the operator writes, and pods. Leases are not among them: masters renew them. */
     private static final List<Class<? extends HasMetadata>> KINDS = List.of(
             ServiceAccount.class,
             Role.class,

@@ -14,7 +14,7 @@ import java.util.TreeMap;
 /**
  * A spec as a user writes it, whose fields can be read and set by their paths.
  *
- * @param values the spec; shared with nobody
+ * @param values the spec; not shared
  */
 public record SpecDocument(Map<String, Object> values) {
     private static final KubernetesSerialization YAML = new KubernetesSerialization();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.api.v1alpha1.rule;
 
-/** The CEL texts that directories of nodes share: absolute, without a way up or a hidden name, and nobody else's. */
+/** The CEL texts that directories of nodes share: absolute, without a way up or a hidden name, and no other owner's. */
 public final class PathRule {
     public static final String FORMAT = "self.matches('^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$')";
     public static final String MESSAGE =

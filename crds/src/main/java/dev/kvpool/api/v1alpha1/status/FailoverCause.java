@@ -17,7 +17,7 @@ public enum FailoverCause {
     /** The same, and too few storage nodes were there to tell: its Lease ran out. */
     @JsonProperty("LeaseExpired")
     LEASE_EXPIRED,
-    /** Somebody deleted the Lease. */
+    /** The Lease was deleted. */
     @JsonProperty("LeaseDeleted")
     LEASE_DELETED,
     /** The same master leads again, under a new epoch: it renewed its Lease too late. */

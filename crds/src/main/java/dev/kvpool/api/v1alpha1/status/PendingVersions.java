@@ -5,7 +5,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 
-/** Higher versions that a pool is about to go over to, because everybody connected knows them. */
+/** Higher versions that a pool is about to change to, because all connected processes know them. */
 public record PendingVersions(
         @JsonPropertyDescription("The version of the wire protocol.") @Required
         Integer wire,

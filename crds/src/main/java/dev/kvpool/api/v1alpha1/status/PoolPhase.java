@@ -17,7 +17,7 @@ public enum PoolPhase {
     /** The pool serves, and all of it is there. */
     @JsonProperty("Ready")
     READY,
-    /** The pool goes over to another version, or back. */
+    /** The pool is upgraded to another version, or goes back. */
     @JsonProperty("Upgrading")
     UPGRADING,
     /** The pool serves, and a change waits because it would lose bytes. */

@@ -10,7 +10,7 @@ import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
 
-/** How a pool goes over to another version. */
+/** How a pool is upgraded to another version. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record UpgradeSpec(
         @JsonPropertyDescription("How many storage nodes may be away at a time for an upgrade.")

@@ -54,7 +54,7 @@ public final class KeptTokens implements PoolTokens {
     /**
      * As above.
      *
-     * @param wait for a token that is made for somebody else
+     * @param wait for a token that another thread makes
      */
     KeptTokens(TokenIssuer issuer, InstantSource clock, Duration wait) {
         this.issuer = issuer;

@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code report}: all that somebody needs who shall help, in one file. */
+/** {@code report}: collects a support bundle in one file. */
 @Command(
         description = {
             "Collects a support bundle into one zip file: the pool, its objects and pods, events, what masters,"

@@ -61,7 +61,7 @@ public record PlanView(
                 .forEach(pod -> label(pod, plan.leaderPod()).ifPresent(steps::add));
         seen.pods(PoolLabels.ROLE_STORAGE)
                 .forEach(pod -> label(pod, plan.transitions().evictable()).ifPresent(steps::add));
-        plan.transitions().deferred().pods().map(PlanView::deferred).forEach(steps::add);
+        plan.deferred().pods().map(PlanView::deferred).forEach(steps::add);
         return new PlanView(
                 seen.names().pool(),
                 seen.names().namespace(),

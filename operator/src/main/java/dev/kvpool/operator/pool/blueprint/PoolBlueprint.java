@@ -81,7 +81,7 @@ public record PoolBlueprint(
 
     /**
      * HOST:PORT of each master that the pool may ever have, as command lines and clients take them: neither storage nodes nor
-     * engines can be told of a further one while they run. Whoever dials them asks rarely for names without an address.
+     * engines can be told of a further one while they run. Clients that dial them ask rarely for names without an address.
      */
     public String masterList() {
         return String.join(",", names.masterAddresses(MastersSpec.REPLICAS_MAX));

@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
  *
  * @param restarts the time by role
  * @param retry any text; another one than an upgrade began with has it tried again once it has failed
- * @param rotation when somebody asked for another certificate authority
+ * @param rotation when a user asked for another certificate authority
  * @param drains storage nodes that are to be empty: the UID of the pod, by the node's id
  * @param failover epoch of the leadership that is to be handed over
  * @param refused annotations that ask for nothing the operator knows, as sentences

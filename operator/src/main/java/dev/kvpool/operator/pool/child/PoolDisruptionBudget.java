@@ -36,7 +36,7 @@ public final class PoolDisruptionBudget {
     /**
      * No storage pod is evicted before the operator has labelled it, which it does when nothing is lost with it. A budget that
      * is open until then would be too late: the drain of a node evicts in the same moment in which it cordons. Pods of perNode
-     * sets are left out: nobody evicts the pods of a DaemonSet, and Kubernetes refuses a whole budget that selects one.
+     * sets are left out: pods of a DaemonSet are not evicted, and Kubernetes refuses a whole budget that selects one.
      */
     public static PodDisruptionBudget storage(PoolBlueprint pool) {
         return new PodDisruptionBudgetBuilder()

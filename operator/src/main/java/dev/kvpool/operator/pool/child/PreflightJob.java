@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Asks, with the image the pool is to go over to, whether it can. The answer is the pod's termination message. */
+/** Asks, with the image the pool is to be upgraded to, whether it can. The answer is the pod's termination message. */
 public final class PreflightJob {
     private static final int TRIES_MORE = 3;
     private static final int KEPT_S = 3600;

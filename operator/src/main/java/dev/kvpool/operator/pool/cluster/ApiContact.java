@@ -40,7 +40,7 @@ final class ApiContact {
         return known == null ? now : known;
     }
 
-    /** Steps of an upgrade and drains have their time, and so have versions that the pool is about to go over to. */
+    /** Steps of an upgrade and drains have their time, and so have versions that the pool is about to change to. */
     private static boolean isTimed(KvCachePoolStatus status) {
         return status.roll() != null
                 || !status.steps().isEmpty()

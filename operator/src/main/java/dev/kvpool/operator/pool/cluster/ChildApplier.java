@@ -68,7 +68,7 @@ final class ChildApplier {
         List<HasMetadata> children = planned.make();
         Map<Name, HasMetadata> cached =
                 seen.children().stream().collect(Collectors.toMap(Name::of, Function.identity(), (one, other) -> one));
-        // What informers do not show is not there, or somebody else's, or was made a moment ago.
+        // What informers do not show is not there, or another owner's, or was made a moment ago.
         RequestsAtOnce<HasMetadata, HasMetadata> unseen = RequestsAtOnce.send(
                 children.stream()
                         .filter(child -> !cached.containsKey(Name.of(child)))

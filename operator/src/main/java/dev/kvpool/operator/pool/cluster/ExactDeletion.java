@@ -20,7 +20,7 @@ final class ExactDeletion {
     /**
      * Asks the API server to delete it.
      *
-     * @return false when it is not there any more, whoever has its name now
+     * @return false when it is not there any more, whatever has its name now
      */
     static boolean delete(KubernetesClient client, HasMetadata object) {
         return delete(client, object, options(object));
@@ -29,7 +29,7 @@ final class ExactDeletion {
     /**
      * The same without waiting for a kubelet, for a pod whose node is gone.
      *
-     * @return false when it is not there any more, whoever has its name now
+     * @return false when it is not there any more, whatever has its name now
      */
     static boolean atOnce(KubernetesClient client, HasMetadata object) {
         DeleteOptions options = options(object);

@@ -31,7 +31,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Observes a pool once, by asking the API server: for whoever has no caches that are kept current. */
+/** Observes a pool once, by asking the API server: for commands, which have no caches that are kept current. */
 public final class PoolReader {
     private final KubernetesClient client;
     private final MasterReports masters;

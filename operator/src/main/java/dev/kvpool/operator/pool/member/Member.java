@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.member;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * A master or storage node with a pod.
@@ -65,6 +66,7 @@ public record Member(
         return ready() || observed.runningSince().isPresent();
     }
 
+    /** One that is being deleted is not. */
     public boolean ready() {
         return observed.ready();
     }
@@ -74,22 +76,30 @@ public record Member(
         return observed.leaving();
     }
 
+    /** It has run and is not being deleted, so that it holds what it held. */
+    public boolean isThere() {
+        return started() && !leaving();
+    }
+
     /** It is not known when it can do something again. One that is being deleted comes back soon, unless its Kubernetes node is lost. */
     public boolean isGone() {
         return where != Where.PLACED;
     }
 
+    /** The leader knows the storage node, and it is so. */
+    public boolean isSeen(Predicate<PoolReport.Node> so) {
+        return node.filter(so).isPresent();
+    }
+
     /** It gives what it holds, also while it is emptied. */
     public boolean serves() {
-        return ready() && !leaving() && node.filter(PoolReport.Node::serves).isPresent();
+        return ready() && isSeen(PoolReport.Node::serves);
     }
 
     /** Memory is empty before the first process; else the leader must have met the one that is, or was, there. */
     public boolean holdsNothing() {
         return (!started() && !outlives)
-                || node.filter(seen -> !seen.incarnation().isEmpty())
-                        .filter(seen -> seen.objects() == 0 && seen.usedBytes() == 0)
-                        .isPresent();
+                || isSeen(it -> !it.incarnation().isEmpty() && it.objects() == 0 && it.usedBytes() == 0);
     }
 
     /** Why it is not ready, as the end of a sentence; may be empty. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.member;
 
-import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -21,6 +20,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -32,7 +32,6 @@ import java.util.stream.Stream;
  * @param storage storage nodes, by id
  * @param missing names of masters that have no pod and shall have one
  * @param refused why masters and storage nodes have no pod, by name or id, as far as Kubernetes says
- * @param answering pods of masters that answered
  * @param reports what each master that answered says
  * @param leader what the leader says, when it leads, serves and answers
  */
@@ -41,7 +40,6 @@ public record Members(
         List<Member> storage,
         Set<String> missing,
         Map<String, String> refused,
-        Set<String> answering,
         List<PoolReport> reports,
         Optional<PoolReport> leader) {
 
@@ -50,7 +48,6 @@ public record Members(
         storage = List.copyOf(storage);
         missing = Set.copyOf(missing);
         refused = Map.copyOf(refused);
-        answering = Set.copyOf(answering);
         reports = List.copyOf(reports);
     }
 
@@ -62,10 +59,6 @@ public record Members(
                 members(seen, PoolLabels.ROLE_STORAGE, lost),
                 missing(seen, masters),
                 refused(seen),
-                seen.answers().entrySet().stream()
-                        .filter(answer -> answer.getValue() instanceof MasterAnswer.Report)
-                        .map(Map.Entry::getKey)
-                        .collect(Collectors.toSet()),
                 seen.reports(),
                 seen.leaderReport());
     }
@@ -77,7 +70,10 @@ public record Members(
                         role.equals(PoolLabels.ROLE_MASTER),
                         where(pod, lost),
                         outlives(pod, seen),
-                        seen.leaderReport().flatMap(report -> node(report, pod.nodeId()))))
+                        seen.leaderReport().stream()
+                                .flatMap(report -> report.nodes().stream())
+                                .filter(node -> node.id().equals(pod.nodeId()))
+                                .findFirst()))
                 .sorted(Comparator.comparing(Member::id))
                 .toList();
     }
@@ -90,21 +86,16 @@ public record Members(
     }
 
     public static boolean outlives(ObservedPod pod, PoolObservation seen) {
-        Class<? extends HasMetadata> kind = pod.perNode() ? DaemonSet.class : StatefulSet.class;
         return pod.role().equals(PoolLabels.ROLE_STORAGE)
-                && seen.storageWorkloads(kind).stream()
-                        .filter(workload -> PoolObservation.setName(workload).equals(pod.set()))
+                && seen.children().stream()
+                        .filter(child -> seen.makes(child, pod))
                         .anyMatch(StoragePlan::outlivesPods);
     }
 
     private static Set<String> missing(PoolObservation seen, List<Member> masters) {
-        int wanted = seen.children().stream()
-                .filter(child -> child instanceof StatefulSet
-                        && child.getMetadata().getName().equals(seen.names().masters()))
-                .map(child -> ((StatefulSet) child).getSpec().getReplicas())
-                .mapToInt(replicas -> replicas == null ? 0 : replicas)
+        int wanted = seen.mastersSet()
+                .map(set -> set.getSpec().getReplicas())
                 .map(replicas -> Math.min(replicas, seen.spec().masters().replicas()))
-                .findFirst()
                 .orElse(0);
         Set<String> missing = IntStream.range(0, wanted)
                 .mapToObj(ordinal -> seen.names().masters() + "-" + ordinal)
@@ -152,6 +143,16 @@ public record Members(
         return all().filter(member -> member.id().equals(id)).min(Comparator.comparing(Member::leaving));
     }
 
+    /** It has a pod, and is so. */
+    public boolean is(String id, Predicate<Member> so) {
+        return get(id).filter(so).isPresent();
+    }
+
+    /** One for each id. */
+    public Stream<Member> current() {
+        return all().filter(member -> is(member.id(), member::equals));
+    }
+
     public boolean isMaster(String id) {
         return missing.contains(id)
                 || masters.stream().anyMatch(master -> master.pod().equals(id));
@@ -171,12 +172,62 @@ public record Members(
         return leads(master.pod()) && masters.size() > 1;
     }
 
-    /** A storage node as the leader sees it, also one without a pod. */
-    public Optional<PoolReport.Node> node(String id) {
-        return leader.flatMap(report -> node(report, id));
+    /** A master leads, serves and answers. */
+    public boolean led() {
+        return leader.isPresent();
     }
 
-    private static Optional<PoolReport.Node> node(PoolReport report, String id) {
-        return report.nodes().stream().filter(node -> node.id().equals(id)).findFirst();
+    /** All that the leader sees; none where there is no leader. */
+    public Stream<PoolReport.Node> nodes() {
+        return leader.stream().flatMap(report -> report.nodes().stream());
+    }
+
+    /** A storage node as the leader sees it, also one without a pod. */
+    public Optional<PoolReport.Node> node(String id) {
+        return nodes().filter(node -> node.id().equals(id)).findFirst();
+    }
+
+    /** The leader sees it, also without a pod, and it is so. */
+    public boolean isSeen(String id, Predicate<PoolReport.Node> so) {
+        return node(id).filter(so).isPresent();
+    }
+
+    /** A storage node that takes what others hold. */
+    public Stream<PoolReport.Node> takers(String but) {
+        return nodes().filter(node ->
+                node.ready() && !node.isTransient() && !node.id().equals(but));
+    }
+
+    /** Its process says how it is. */
+    public boolean answers(String master) {
+        return reports.stream().anyMatch(report -> report.name().equals(master));
+    }
+
+    /**
+     * What a master lacks of what the leader knows, as the end of a sentence; empty when it lacks nothing, and when none leads. A master is
+     * ready also while a storage node has not come to it, for the pool must not wait for a node that is gone; but leadership is not handed
+     * to one that would have to wait for what the leader has in view.
+     */
+    public Optional<String> lack(String master) {
+        Set<String> known = reports.stream()
+                .filter(report -> report.name().equals(master))
+                .flatMap(report -> report.nodes().stream())
+                .filter(PoolReport.Node::serves)
+                .map(PoolReport.Node::id)
+                .collect(Collectors.toSet());
+        return nodes().filter(node -> !leads(master) && node.serves())
+                .filter(node -> !node.isTransient() && !known.contains(node.id()))
+                .map(node ->
+                        "has not read the directory of storage node %s, which the leader knows".formatted(node.id()))
+                .findFirst();
+    }
+
+    /** The first master that lacks something, and what, as a part of a sentence. One whose Kubernetes node is lost takes no leadership. */
+    public Optional<String> lack() {
+        return masters.stream()
+                .filter(master -> !master.isGone())
+                .map(Member::pod)
+                .flatMap(pod -> lack(pod).map(what -> "master " + pod + " " + what).stream())
+                .findFirst();
     }
 }

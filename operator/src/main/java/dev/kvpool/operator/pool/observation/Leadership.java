@@ -23,12 +23,12 @@ public record Leadership(String pod, long epoch, String holder, Optional<Instant
     /** Between the pod's name and the random part of the holder's identity. */
     private static final char SEPARATOR = '_';
 
-    /** As the pool's own Lease among its objects says; empty when there is none, or nobody of the pool holds it. */
+    /** As the pool's own Lease among its objects says; empty when there is none, or no master of the pool holds it. */
     public static Optional<Leadership> among(List<HasMetadata> children, KvCachePool pool) {
         return lease(children, pool).flatMap(Leadership::of);
     }
 
-    /** Whether the pool's own Lease says that somebody has ever held it. */
+    /** Whether the pool's own Lease says that it was ever held. */
     public static boolean wasTaken(List<HasMetadata> children, KvCachePool pool) {
         return lease(children, pool)
                 .map(Lease::getSpec)
@@ -48,7 +48,7 @@ public record Leadership(String pod, long epoch, String holder, Optional<Instant
                 .findFirst();
     }
 
-    /** Empty when nobody holds the Lease, or somebody who is not a master. */
+    /** Empty when the Lease has no holder, or one that is not a master. */
     public static Optional<Leadership> of(Lease lease) {
         if (lease.getSpec() == null || lease.getSpec().getHolderIdentity() == null) {
             return Optional.empty();

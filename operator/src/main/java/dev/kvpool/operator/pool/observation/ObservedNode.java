@@ -19,7 +19,7 @@ import java.util.Optional;
  * @param labels its labels
  * @param taints its taints
  * @param cordoned true when no pod shall come to it any more, as before its maintenance
- * @param ready false when nobody has heard of its kubelet for a while, or that is not well
+ * @param ready false when its kubelet was not heard of for a while, or is not well
  * @param memoryBytes memory that it has for pods, whether they are there already or not; 0 while it has not said
  * @param npus those of its NPUs that are not well, as far as that is asked for
  */

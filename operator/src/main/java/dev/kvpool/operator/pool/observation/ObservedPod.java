@@ -3,15 +3,12 @@ package dev.kvpool.operator.pool.observation;
 
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
 import dev.kvpool.identity.text.Quoted;
-import dev.kvpool.operator.pool.naming.OwnContainer;
+import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
-import dev.kvpool.operator.pool.security.PoolSecurity;
 import io.fabric8.kubernetes.api.model.ContainerState;
-import io.fabric8.kubernetes.api.model.ContainerStateRunning;
 import io.fabric8.kubernetes.api.model.ContainerStateTerminated;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
-import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodStatus;
@@ -20,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -30,64 +26,38 @@ import java.util.stream.Stream;
  * @param uid its UID
  * @param role master or storage
  * @param set its storage set; empty for a master
+ * @param perNode true for a storage pod of a perNode set
+ * @param node name of the Kubernetes node it is on; empty while it is on none
  * @param ip its address; empty while it has none
- * @param started false while its container has never run, so that its memory is empty
  * @param ready as the kubelet says
+ * @param trouble why it is not ready, as the end of a sentence; empty when nothing is known
+ * @param notBegun true while it is on a node and none of its containers has run, nor has said why not: volumes, a network or images are waited for
+ * @param goneBy when Kubernetes has promised that it is gone, its grace included; empty while it is not deleted
  * @param leaderLabel true when it is labelled as the leader
  * @param evictable true when it is labelled as one that may be evicted
- * @param goneBy when Kubernetes has promised that it is gone, its grace included; empty while nobody has deleted it
- * @param node name of the Kubernetes node it is on; empty while it is on none
- * @param perNode true for a storage pod of a perNode set
- * @param settings digest of the settings it was made with; empty for pods that carry none
- * @param asked digest of what the user asked for when it was made; empty for pods that carry none
- * @param trouble why it is not ready, as the end of a sentence; empty when nothing is known
- * @param image the image its container was asked to run; admission may have written another reference for it
- * @param specImage that other reference, or the same; empty for a pod without such a container
- * @param restarts how often its container was restarted
- * @param ended how its container ended; empty while it runs or waits
- * @param runningSince since when its container runs, to the second; empty while it does not
- * @param running id of the image its container runs or ran last, as a name may have been given to another image; empty while none has run
- * @param pullSecrets Secrets with which its images are pulled
- * @param security whether it speaks TLS, as it was made
- * @param authority fingerprint of the certificate authority whose key it mounts, as it was made; empty where it has none
- * @param devices what its init container found of NPUs; empty where it has none, or that has not ended
- * @param ofDirectory true for a master whose certificates others make, as it was made
- * @param trustDomain of certificates that name ServiceAccounts, for a master that was made to know them; empty else
- * @param notBegun true while it is on a node and none of its containers has run, nor has said why not: volumes, a network or images are waited for
  * @param serviceAccount name of its ServiceAccount; empty when nothing is known
- * @param sickDevices devices of its own container that the kubelet says are not well, as "ID of RESOURCE"
+ * @param devices what its init container found of NPUs; empty where it has none, or that has not ended
+ * @param container its own container, beside which admission may have put others
+ * @param made with what it was made
  */
 public record ObservedPod(
         String name,
         String uid,
         String role,
         String set,
+        boolean perNode,
+        String node,
         String ip,
-        boolean started,
         boolean ready,
+        String trouble,
+        boolean notBegun,
+        Optional<Instant> goneBy,
         boolean leaderLabel,
         boolean evictable,
-        Optional<Instant> goneBy,
-        String node,
-        boolean perNode,
-        String settings,
-        String asked,
-        String trouble,
-        String image,
-        String specImage,
-        int restarts,
-        Optional<Ended> ended,
-        Optional<Instant> runningSince,
-        String running,
-        List<String> pullSecrets,
-        SecurityMode security,
-        String authority,
-        Optional<DeviceCheck> devices,
-        boolean ofDirectory,
-        String trustDomain,
-        boolean notBegun,
         String serviceAccount,
-        List<String> sickDevices) {
+        Optional<DeviceCheck> devices,
+        PodContainer container,
+        PodOrigin made) {
 
     /** How the trouble of a pod begins for which there is no node. */
     private static final String NO_NODE = "cannot be scheduled: ";
@@ -95,63 +65,110 @@ public record ObservedPod(
     /** What kubelets say of a container that ended and is to be started again, in turns with saying that it runs and that it ended. */
     private static final String BETWEEN_STARTS = "CrashLoopBackOff";
 
-    /** What kubelets say of containers while volumes are not mounted: the second where there are init containers. */
-    private static final Set<String> BEFORE_THE_FIRST = Set.of("ContainerCreating", "PodInitializing");
-
-    public ObservedPod {
-        pullSecrets = List.copyOf(pullSecrets);
-        sickDevices = List.copyOf(sickDevices);
-    }
-
-    /**
-     * How its container ended.
-     *
-     * @param code exit code
-     * @param message what it left as its termination message
-     */
-    public record Ended(int code, String message) {}
-
     public static ObservedPod of(Pod pod) {
         Map<String, String> labels =
                 Objects.requireNonNullElse(pod.getMetadata().getLabels(), Map.<String, String>of());
         PodStatus status = Objects.requireNonNullElseGet(pod.getStatus(), PodStatus::new);
-        String name = OwnContainer.name(labels.getOrDefault(PoolLabels.ROLE, ""));
-        Optional<ContainerStatus> own = status.getContainerStatuses().stream()
-                .filter(container -> name.equals(container.getName()))
-                .findFirst();
         return new ObservedPod(
                 pod.getMetadata().getName(),
                 pod.getMetadata().getUid(),
                 labels.getOrDefault(PoolLabels.ROLE, ""),
                 labels.getOrDefault(PoolLabels.SET, ""),
+                isOfDaemonSet(pod),
+                nodeName(pod),
                 Objects.requireNonNullElse(status.getPodIP(), ""),
-                own.filter(ObservedPod::hasRun).isPresent(),
                 pod.getMetadata().getDeletionTimestamp() == null && conditionIs(status, "Ready", "True"),
+                trouble(pod, status),
+                notBegun(pod, status),
+                Optional.ofNullable(pod.getMetadata().getDeletionTimestamp()).map(Instant::parse),
                 "true".equals(labels.get(PoolLabels.LEADER)),
                 "true".equals(labels.get(PoolLabels.EVICTABLE)),
-                Optional.ofNullable(pod.getMetadata().getDeletionTimestamp()).map(Instant::parse),
-                nodeName(pod),
-                isOfDaemonSet(pod),
-                annotation(pod, PoolLabels.SETTINGS),
-                annotation(pod, PoolLabels.ASKED),
-                trouble(pod, status),
-                OwnContainer.wishedImage(pod.getMetadata(), pod.getSpec()),
-                OwnContainer.specImage(pod.getMetadata(), pod.getSpec()),
-                own.map(ContainerStatus::getRestartCount).orElse(0),
-                own.flatMap(ObservedPod::ended),
-                own.flatMap(ObservedPod::runningSince),
-                own.map(ContainerStatus::getImageID).orElse(""),
-                pullSecrets(pod),
-                security(pod),
-                annotation(pod, PoolLabels.AUTHORITY),
-                DeviceCheck.of(status),
-                PoolLabels.OF_DIRECTORY.equals(annotation(pod, PoolLabels.CERTIFICATES)),
-                annotation(pod, PoolLabels.TRUST_DOMAIN),
-                notBegun(pod, status),
                 pod.getSpec() == null
                         ? ""
                         : Objects.requireNonNullElse(pod.getSpec().getServiceAccountName(), ""),
-                own.map(ObservedPod::sickDevices).orElse(List.of()));
+                DeviceCheck.of(status),
+                PodContainer.of(pod, labels.getOrDefault(PoolLabels.ROLE, "")),
+                PodOrigin.of(pod));
+    }
+
+    /** False while its container has never run, so that its memory is empty. */
+    public boolean started() {
+        return container.started();
+    }
+
+    /** The image its container was asked to run; admission may have written another reference for it. */
+    public String image() {
+        return container.image();
+    }
+
+    /** That other reference, or the same. */
+    public String specImage() {
+        return container.specImage();
+    }
+
+    /** How often its container was restarted. */
+    public int restarts() {
+        return container.restarts();
+    }
+
+    /** How its container ended; empty while it runs or waits. */
+    public Optional<PodContainer.Ended> ended() {
+        return container.ended();
+    }
+
+    /** Since when its container runs; empty while it does not. */
+    public Optional<Instant> runningSince() {
+        return container.runningSince();
+    }
+
+    /** Id of the image that its container runs, or ran last. */
+    public String running() {
+        return container.running();
+    }
+
+    /** Devices of its container that the kubelet says are not well, as "ID of RESOURCE". */
+    public List<String> sickDevices() {
+        return container.sickDevices();
+    }
+
+    /** Digest of the settings it was made with; empty for pods that carry none. */
+    public String settings() {
+        return made.settings();
+    }
+
+    /** Digest of what the user asked for when it was made; empty for pods that carry none. */
+    public String asked() {
+        return made.asked();
+    }
+
+    /** Secrets with which its images are pulled. */
+    public List<String> pullSecrets() {
+        return made.pullSecrets();
+    }
+
+    /** Whether it speaks TLS. */
+    public SecurityMode security() {
+        return made.security();
+    }
+
+    /** Fingerprint of the certificate authority whose key it mounts; empty where it has none. */
+    public String authority() {
+        return made.authority();
+    }
+
+    /** True for a master whose certificates others make. */
+    public boolean ofDirectory() {
+        return made.ofDirectory();
+    }
+
+    /** Of certificates that name ServiceAccounts, for a master that was made to know them; empty else. */
+    public String trustDomain() {
+        return made.trustDomain();
+    }
+
+    /** Names, as a part of a sentence. */
+    public static String names(List<ObservedPod> pods) {
+        return NameList.of(pods.stream().map(ObservedPod::name).sorted().toList());
     }
 
     /** True when it is being deleted. */
@@ -174,74 +191,14 @@ public record ObservedPod(
         return Integer.parseInt(name.substring(name.lastIndexOf('-') + 1));
     }
 
-    private static String annotation(Pod pod, String name) {
-        return Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
-                .getOrDefault(name, "");
-    }
-
     private static String nodeName(Pod pod) {
         return pod.getSpec() == null
                 ? ""
                 : Objects.requireNonNullElse(pod.getSpec().getNodeName(), "");
     }
 
-    private static List<String> pullSecrets(Pod pod) {
-        return pod.getSpec() == null
-                ? List.of()
-                : pod.getSpec().getImagePullSecrets().stream()
-                        .map(LocalObjectReference::getName)
-                        .toList();
-    }
-
-    private static SecurityMode security(Pod pod) {
-        String word = annotation(pod, PoolLabels.TLS);
-        return Stream.of(SecurityMode.values())
-                .filter(mode -> PoolSecurity.word(mode).equals(word))
-                .findFirst()
-                .orElse(SecurityMode.OFF);
-    }
-
-    private static Optional<Ended> ended(ContainerStatus container) {
-        return Optional.ofNullable(container.getState())
-                .map(ContainerState::getTerminated)
-                .map(ended -> new Ended(
-                        Objects.requireNonNullElse(ended.getExitCode(), -1),
-                        Objects.requireNonNullElse(ended.getMessage(), "")));
-    }
-
-    private static Optional<Instant> runningSince(ContainerStatus container) {
-        return Optional.ofNullable(container.getState())
-                .map(ContainerState::getRunning)
-                .map(ContainerStateRunning::getStartedAt)
-                .map(Instant::parse);
-    }
-
-    /** As their device plugin told the kubelet, which hands it on in clusters with feature gate ResourceHealthStatus. */
-    private static List<String> sickDevices(ContainerStatus container) {
-        return container.getAllocatedResourcesStatus().stream()
-                .flatMap(resource -> resource.getResources().stream()
-                        .filter(device -> "Unhealthy".equals(device.getHealth()))
-                        .map(device -> device.getResourceID() + " of " + resource.getName()))
-                .sorted()
-                .toList();
-    }
-
     private static boolean isOfDaemonSet(Pod pod) {
         return pod.getMetadata().getOwnerReferences().stream().anyMatch(owner -> "DaemonSet".equals(owner.getKind()));
-    }
-
-    /**
-     * A container that is to be restarted with another image counts no restart before it is: while that image cannot be pulled it
-     * waits like one that never ran, and only its last state says that it did.
-     */
-    private static boolean hasRun(ContainerStatus container) {
-        if (container.getRestartCount() != null && container.getRestartCount() > 0) {
-            return true;
-        }
-        var state = container.getState();
-        var last = container.getLastState();
-        return (state != null && (state.getRunning() != null || state.getTerminated() != null))
-                || (last != null && last.getTerminated() != null);
     }
 
     private static boolean notBegun(Pod pod, PodStatus status) {
@@ -251,16 +208,7 @@ public record ObservedPod(
         return pod.getMetadata().getDeletionTimestamp() == null
                 && !nodeName(pod).isEmpty()
                 && !all.isEmpty()
-                && all.stream().allMatch(ObservedPod::hasNotBegun);
-    }
-
-    /** Whether the kubelet says of a container no more than that it is to be made. */
-    public static boolean hasNotBegun(ContainerStatus container) {
-        return !hasRun(container)
-                && container.getState() != null
-                && container.getState().getWaiting() != null
-                && BEFORE_THE_FIRST.contains(Objects.requireNonNullElse(
-                        container.getState().getWaiting().getReason(), ""));
+                && all.stream().allMatch(PodContainer::hasNotBegun);
     }
 
     private static boolean conditionIs(PodStatus status, String type, String value) {
@@ -278,14 +226,16 @@ public record ObservedPod(
      * not ready any more.
      */
     private static String lastWords(PodStatus status, ContainerStatus container) {
-        Optional<Instant> since = runningSince(container);
+        Optional<Instant> since = PodContainer.runningSince(container);
         boolean wasReady = Boolean.TRUE.equals(container.getReady())
                 || condition(status, "Ready")
                         .map(PodCondition::getLastTransitionTime)
                         .filter(time ->
                                 since.filter(Instant.parse(time)::isAfter).isPresent())
                         .isPresent();
-        return wasReady ? "" : words(ended(container).isPresent() ? container.getState() : container.getLastState());
+        return wasReady
+                ? ""
+                : words(PodContainer.ended(container).isPresent() ? container.getState() : container.getLastState());
     }
 
     private static String words(ContainerState state) {

@@ -25,7 +25,7 @@ public final class ObservedPull {
                 .toList();
     }
 
-    /** Those that do what nobody waits for any more. */
+    /** Those whose result is not waited for any more. */
     public static List<Job> notNeeded(PoolObservation seen, Optional<PreflightQuestion> question) {
         return jobs(seen).stream()
                 .filter(job -> question.filter(it -> it.image().equals(PreflightAnswer.image(job)))

@@ -11,6 +11,7 @@ import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.naming.DirectoryList;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -52,7 +53,7 @@ import java.util.stream.Stream;
  *     depends on it
  * @param answers what each master that has an address said, by pod name
  * @param refusals why Kubernetes cannot create pods of it
- * @param watchedSince since when this operator sees what happens, without a break; before, maybe nobody did
+ * @param watchedSince since when this operator sees what happens, without a break; before, maybe no operator did
  * @param now when it was seen
  */
 public record PoolObservation(
@@ -200,6 +201,46 @@ public record PoolObservation(
     public List<ObservedPod> podsOfSet(String set, boolean perNode) {
         return pods.stream()
                 .filter(pod -> pod.set().equals(set) && pod.perNode() == perNode)
+                .toList();
+    }
+
+    /** The workload of the masters; empty while there is none. */
+    public Optional<StatefulSet> mastersSet() {
+        return children.stream()
+                .filter(child -> child instanceof StatefulSet
+                        && child.getMetadata().getName().equals(names().masters()))
+                .map(StatefulSet.class::cast)
+                .findFirst();
+    }
+
+    /** Whether a pod is one of those that a workload makes. */
+    public boolean makes(HasMetadata workload, ObservedPod pod) {
+        return Workloads.template(workload).isPresent()
+                && switch (pod.role()) {
+                    case PoolLabels.ROLE_MASTER ->
+                        workload.getMetadata().getName().equals(names().masters());
+                    case PoolLabels.ROLE_STORAGE ->
+                        pod.perNode() == workload instanceof DaemonSet
+                                && pod.set().equals(setName(workload));
+                    case PoolLabels.ROLE_AGENT -> AgentDaemonSet.is(workload);
+                    default -> false;
+                };
+    }
+
+    /** What the template says that a pod is made from now. */
+    public Optional<TemplateNotes> template(ObservedPod pod) {
+        return children.stream()
+                .filter(child -> makes(child, pod))
+                .flatMap(child -> TemplateNotes.of(child).stream())
+                .findFirst();
+    }
+
+    /** Masters and storage nodes that are not being deleted and have other settings than the template of their set. */
+    public List<ObservedPod> outdated() {
+        return pods.stream()
+                .filter(pod -> !pod.leaving() && !pod.role().equals(PoolLabels.ROLE_AGENT))
+                .filter(pod ->
+                        template(pod).filter(notes -> notes.differsFrom(pod)).isPresent())
                 .toList();
     }
 

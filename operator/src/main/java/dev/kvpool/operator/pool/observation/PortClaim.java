@@ -19,7 +19,7 @@ import java.util.Optional;
  */
 public record PortClaim(String owner, String workload, NodePorts ports, Optional<DevicePorts> devices) {
 
-    /** The same for everybody who looks, so that the same plan follows. */
+    /** The same whichever operator looks, so that the same plan follows. */
     public static final Comparator<PortClaim> ORDER =
             Comparator.comparing(PortClaim::owner).thenComparing(PortClaim::workload);
 

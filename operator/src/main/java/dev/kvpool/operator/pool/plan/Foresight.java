@@ -8,7 +8,6 @@ import dev.kvpool.operator.pool.naming.Workloads;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
-import dev.kvpool.operator.pool.transition.Goals;
 import dev.kvpool.operator.pool.validate.PoolValidator;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -62,9 +61,8 @@ public record Foresight(
         Map<ObservedPod, Fate> pods = new HashMap<>();
         PoolPlan second = planner.plan(then, problems);
         if (first.children().isPresent()) {
-            Goals.outdated(then)
-                    .forEach(pod -> pods.put(
-                            pod, second.transitions().deferred().contains(pod) ? Fate.DEFERRED : fate(pod, then)));
+            then.outdated()
+                    .forEach(pod -> pods.put(pod, second.deferred().contains(pod) ? Fate.DEFERRED : fate(pod, then)));
         }
         return new Foresight(then, problems, first, second, pods);
     }

@@ -7,12 +7,12 @@ import dev.kvpool.operator.pool.naming.Workloads;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
 import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.observation.TemplateNotes;
 import dev.kvpool.operator.pool.storage.StoragePlan;
 import dev.kvpool.operator.pool.transition.Deferred;
 import dev.kvpool.operator.pool.transition.Goals;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -48,8 +48,12 @@ record KeptTemplates(Map<String, PodTemplateSpec> templates, Deferred deferred) 
             boolean asked = stored.isPresent() && isLeftToUsers(workload, seen, terms);
             if (stored.isPresent() && (asked || !turn)) {
                 templates.put(ObjectTitle.of(workload), stored.get());
+                // What was made from another template than the workload has now is no matter of that.
+                String settings = TemplateNotes.of(stored.get()).settings();
                 seen.pods().stream()
-                        .filter(pod -> isOf(workload, pod) && !pod.leaving() && goals.want(pod))
+                        .filter(pod ->
+                                seen.makes(workload, pod) && pod.settings().equals(settings))
+                        .filter(pod -> !pod.leaving() && goals.want(pod))
                         .forEach((asked ? untilAsked : untilTurn)::add);
             }
         }
@@ -57,21 +61,7 @@ record KeptTemplates(Map<String, PodTemplateSpec> templates, Deferred deferred) 
     }
 
     private static boolean isLeftToUsers(HasMetadata workload, PoolObservation seen, RolloutTerms terms) {
-        return Deferred.isLeftToUsers(
-                label(workload, PoolLabels.ROLE), StoragePlan.outlivesPods(workload), seen, terms);
-    }
-
-    /** What was made from another template than the workload has now is no matter of that. */
-    private static boolean isOf(HasMetadata workload, ObservedPod pod) {
-        return pod.role().equals(label(workload, PoolLabels.ROLE))
-                && pod.set().equals(label(workload, PoolLabels.SET))
-                && pod.perNode() == workload instanceof DaemonSet
-                && pod.settings()
-                        .equals(TemplateNotes.of(Workloads.template(workload).orElseThrow())
-                                .settings());
-    }
-
-    private static String label(HasMetadata workload, String label) {
-        return workload.getMetadata().getLabels().getOrDefault(label, "");
+        String role = workload.getMetadata().getLabels().getOrDefault(PoolLabels.ROLE, "");
+        return Deferred.isLeftToUsers(role, StoragePlan.outlivesPods(workload), seen, terms);
     }
 }

@@ -3,7 +3,7 @@ package dev.kvpool.operator.pool.plan;
 
 import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolNames;
-import dev.kvpool.operator.pool.naming.Workloads;
+import dev.kvpool.operator.pool.observation.TemplateNotes;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -31,9 +31,7 @@ final class MadeTemplates {
     private static Map<String, TemplateNotes> notes(PlannedChildren planned) {
         return planned.workloads()
                 .collect(Collectors.toMap(
-                        ObjectTitle::of,
-                        workload ->
-                                TemplateNotes.of(Workloads.template(workload).orElseThrow())));
+                        ObjectTitle::of, workload -> TemplateNotes.of(workload).orElseThrow()));
     }
 
     private Made known(PoolNames pool) {

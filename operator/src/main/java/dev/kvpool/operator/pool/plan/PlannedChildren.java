@@ -56,7 +56,7 @@ import java.util.stream.Stream;
  * @param placements where the storage nodes of each perNode set may be
  * @param directories directories of nodes by storage node; empty for a pool that has never had any
  * @param cleanings Jobs to begin that remove such a directory
- * @param preflight what shall be asked to know whether the pool can go over to another image
+ * @param preflight what shall be asked to know whether the pool can be upgraded to another image
  * @param pulls Jobs to begin that bring an image to a Kubernetes node
  * @param kept templates that stay as they are, by kind and name of their workload
  */

@@ -24,7 +24,7 @@ public final class PoolImage {
                 : repository(settings.image()) + ":" + spec.version();
     }
 
-    /** Empty when nobody can say which version the image has. */
+    /** Empty when it is not known which version the image has. */
     public static Optional<String> version(KvCachePoolSpec spec, OperatorSettings settings, Optional<String> stable) {
         if (spec.version() != null) {
             return Optional.of(spec.version());
@@ -34,7 +34,7 @@ public final class PoolImage {
                 : Optional.empty();
     }
 
-    /** The operator's own image, where a pool that names nothing has not gone over to it. */
+    /** The operator's own image, where a pool that names nothing was not upgraded to it. */
     public static Optional<String> offered(KvCachePoolSpec spec, OperatorSettings settings, Optional<String> stable) {
         boolean keeps = spec.image() == null
                 && spec.version() == null

@@ -5,6 +5,7 @@ import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.roll.RollPlan;
 import dev.kvpool.operator.pool.sizing.Sizing;
 import dev.kvpool.operator.pool.transition.Action;
+import dev.kvpool.operator.pool.transition.Deferred;
 import dev.kvpool.operator.pool.transition.TransitionPlan;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
@@ -23,12 +24,12 @@ import java.util.stream.Stream;
  * @param leaderPod the pod that shall carry the leader label, alone; empty to take the label from all
  * @param deadLeader a leader whose process has ended, of which the other masters are told
  * @param expectedNodes ids of the storage nodes that the pool shall have now
- * @param sizing memory of the pods; empty while no object is touched
  * @param waiting sentences about parts of the spec that are carried out when storage nodes are empty
  * @param leftOut sentences about Kubernetes nodes that a perNode set selects and that get no storage node
  * @param cleaning sentences about directories of nodes that are removed
  * @param roll what is done now for an upgrade
  * @param transitions what is done now with pods
+ * @param deferred pods that run on as an earlier operator made them
  */
 public record PoolPlan(
         Optional<PlannedChildren> children,
@@ -38,12 +39,12 @@ public record PoolPlan(
         Optional<String> leaderPod,
         Optional<DeadLeader> deadLeader,
         Set<String> expectedNodes,
-        Optional<Sizing> sizing,
         List<String> waiting,
         List<String> leftOut,
         List<String> cleaning,
         RollPlan roll,
-        TransitionPlan transitions) {
+        TransitionPlan transitions,
+        Deferred deferred) {
 
     public PoolPlan {
         delete = List.copyOf(delete);
@@ -54,19 +55,24 @@ public record PoolPlan(
         cleaning = List.copyOf(cleaning);
     }
 
+    /** Memory of the pods; empty while no object is touched. */
+    public Optional<Sizing> sizing() {
+        return children.map(planned -> planned.blueprint().sizing());
+    }
+
     /** How many storage nodes the pool shall have now. */
     public int storageNodes() {
         return expectedNodes.size();
     }
 
-    /** Objects that shall exist, made for whoever looks at them; in a calm pool nobody needs them. */
+    /** Objects that shall exist, made when they are asked for: in a calm pool they are not. */
     public List<HasMetadata> apply() {
         return children.map(PlannedChildren::make).orElse(List.of());
     }
 
     /** Whether something stays as an earlier operator made it. */
     public boolean defers() {
-        return !transitions.deferred().isEmpty()
+        return !deferred.isEmpty()
                 || children.filter(planned -> !planned.kept().isEmpty()).isPresent();
     }
 

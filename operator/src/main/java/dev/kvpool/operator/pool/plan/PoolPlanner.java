@@ -24,6 +24,7 @@ import dev.kvpool.operator.pool.sizing.Sizing;
 import dev.kvpool.operator.pool.storage.ExpectedNodes;
 import dev.kvpool.operator.pool.storage.HostDirectories;
 import dev.kvpool.operator.pool.storage.StoragePlan;
+import dev.kvpool.operator.pool.transition.Deferred;
 import dev.kvpool.operator.pool.transition.Goals;
 import dev.kvpool.operator.pool.transition.StepJudge;
 import dev.kvpool.operator.pool.transition.TransitionPlan;
@@ -87,12 +88,12 @@ public final class PoolPlanner {
                     leaderPod(seen),
                     DeadLeader.of(seen),
                     Set.copyOf(wish.expectedNodes()),
-                    Optional.empty(),
                     List.of(),
                     List.of(),
                     List.of(),
                     Roll.rest(upgrade),
-                    transitions);
+                    transitions,
+                    Deferred.NONE);
         }
         RollPlan roll = Roll.plan(upgrade);
         TransitionPlan transitions = Transitions.plan(view.towards(roll.goal()), judged);
@@ -110,14 +111,14 @@ public final class PoolPlanner {
                 leaderPod(seen),
                 DeadLeader.of(seen),
                 Set.copyOf(storage.expectedNodes()),
-                Optional.of(blueprint.sizing()),
                 waiting(storage, roll, transitions),
                 storage.leftOut(),
                 directories.cleanings().stream()
                         .map(HostDirectories.Cleaning::sentence)
                         .toList(),
                 roll.told(transitions.upgrade()),
-                transitions.and(kept.deferred()));
+                transitions,
+                goals.deferred().and(kept.deferred()));
     }
 
     /** A cordon, and what a user asks for, count also where the spec cannot be carried out. */
@@ -128,12 +129,13 @@ public final class PoolPlanner {
     }
 
     private static TransitionView view(PoolObservation seen, Goals goals, Set<StepCause> paused) {
+        TransitionView.Terms terms = TransitionView.Terms.of(seen.spec(), paused);
         return new TransitionView(
                 Members.of(seen),
-                goals.with(Optional.ofNullable(seen.status().roll())
-                        .flatMap(roll -> Roll.goalOf(roll, seen.spec().upgrade()))),
+                goals.with(
+                        Optional.ofNullable(seen.status().roll()).flatMap(roll -> Roll.goalOf(roll, terms.upgrade()))),
                 seen.status().steps(),
-                TransitionView.Terms.of(seen.spec(), paused),
+                terms,
                 seen.watchedSince(),
                 ledSince(seen),
                 seen.now());

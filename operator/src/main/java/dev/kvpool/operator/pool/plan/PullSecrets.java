@@ -6,7 +6,6 @@ import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
-import dev.kvpool.operator.pool.transition.BytesAtStake;
 import java.util.List;
 import java.util.Optional;
 
@@ -18,7 +17,7 @@ final class PullSecrets {
     private PullSecrets() {}
 
     /**
-     * Which pods lack a Secret, and the way out, as a part of a sentence; empty when none does.
+     * Which pods lack a Secret, and how to fix it, as a part of a sentence; empty when none does.
      *
      * @param image what they are to run
      */
@@ -43,7 +42,7 @@ final class PullSecrets {
                                 + " content of a Secret that %s instead, or have %s recreated with the current version first"
                                 + " (spec.onDataLoss: Move)")
                         .formatted(
-                                BytesAtStake.names(lack),
+                                ObservedPod.names(lack),
                                 lack.size() == 1 ? "was" : "were",
                                 NameList.of(missing),
                                 lack.size() == 1 ? "its" : "their",

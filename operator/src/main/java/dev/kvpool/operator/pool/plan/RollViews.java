@@ -19,7 +19,6 @@ import dev.kvpool.operator.pool.observation.Refusal;
 import dev.kvpool.operator.pool.roll.RollView;
 import dev.kvpool.operator.pool.transition.StepJudge;
 import dev.kvpool.operator.pool.transition.TransitionView;
-import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.List;
 import java.util.Optional;
@@ -41,7 +40,6 @@ public final class RollViews {
                 wanted,
                 stable.orElse(wanted),
                 PoolImage.offered(seen.spec(), settings, stable),
-                seen.spec().upgrade(),
                 Requests.of(seen.pool().getMetadata().getAnnotations()).retry(),
                 everLed(seen),
                 transitions,
@@ -65,12 +63,8 @@ public final class RollViews {
 
     /** Kept where it has its effect, in the masters' template: what a master that is recreated runs. */
     public static Optional<String> stableImage(PoolObservation seen) {
-        return seen.children().stream()
-                .filter(child -> child instanceof StatefulSet
-                        && child.getMetadata().getName().equals(seen.names().masters()))
-                .map(child ->
-                        OwnContainer.wishedImage(((StatefulSet) child).getSpec().getTemplate()))
-                .findFirst();
+        return seen.mastersSet()
+                .map(set -> OwnContainer.wishedImage(set.getSpec().getTemplate()));
     }
 
     private static List<String> machines(PoolObservation seen) {

@@ -8,8 +8,8 @@ import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.Outcome;
+import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.transition.Deferred;
-import dev.kvpool.operator.pool.transition.Goals;
 import dev.kvpool.operator.pool.transition.TransitionPlan;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
@@ -33,21 +33,15 @@ final class Completeness {
      * Condition Progressing.
      *
      * @param applied what was found of the pool's objects
-     * @param upgrade what was found of an upgrade
      * @param outcome what this look has changed: nothing else shows yet that an object has another template than its pods
-     * @param transitions what is done with its pods
+     * @param plan what is done with its pods, and was found of an upgrade
      */
     static Finding progressing(
-            PoolObservation seen,
-            Finding applied,
-            Finding upgrade,
-            Outcome outcome,
-            TransitionPlan transitions,
-            RolloutTerms rollout) {
-        Deferred deferred = transitions.deferred();
-        return ofFailure(transitions)
+            PoolObservation seen, Finding applied, Outcome outcome, PoolPlan plan, RolloutTerms rollout) {
+        Deferred deferred = plan.deferred();
+        return ofFailure(plan.transitions())
                 .or(() -> ofObjects(applied))
-                .or(() -> ofUpgrade(upgrade))
+                .or(() -> ofUpgrade(plan.roll().finding()))
                 .or(() -> ofChanges(outcome))
                 .or(() -> ofMissingPods(seen))
                 .or(() -> ofPods(seen, deferred))
@@ -129,7 +123,7 @@ final class Completeness {
 
     /** Pods that were made from another template than their set has, and masters of which there are too many. */
     private static Optional<Finding> ofPods(PoolObservation seen, Deferred deferred) {
-        List<String> names = Goals.outdated(seen).stream()
+        List<String> names = seen.outdated().stream()
                 .filter(pod -> !deferred.contains(pod))
                 .map(ObservedPod::name)
                 .toList();

@@ -53,7 +53,7 @@ final class LastFailover {
                         duration(takeover.durationMs())));
     }
 
-    /** The first leader of a pool follows nobody; causes of later versions are not guessed at. */
+    /** The first leader of a pool follows none; causes of later versions are not guessed at. */
     private static Optional<FailoverCause> cause(String told) {
         return switch (told) {
             case "died" -> Optional.of(FailoverCause.LEADER_DIED);

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 
 /**
  * Pods that are to go and cannot, since their node does not answer. Kubernetes recreates a pod of a StatefulSet only when it is sure that
- * the old one has ended, and of a machine that is dead nobody but a person is. Pure.
+ * the old one has ended, and of a dead machine only a person can be. Pure.
  */
 final class PodsOfDeadNodes {
     private PodsOfDeadNodes() {}

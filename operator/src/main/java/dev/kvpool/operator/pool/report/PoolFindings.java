@@ -50,8 +50,7 @@ public final class PoolFindings {
         Finding storage = storage();
         Finding available = available(leader, storage);
         Finding applied = specApplied(problems, outcome);
-        Finding progressing = Completeness.progressing(
-                seen, applied, plan.roll().finding(), outcome, plan.transitions(), settings.rollout());
+        Finding progressing = Completeness.progressing(seen, applied, outcome, plan, settings.rollout());
         List<Finding> findings = new ArrayList<>(List.of(
                 Completeness.ready(available, progressing, applied),
                 available,

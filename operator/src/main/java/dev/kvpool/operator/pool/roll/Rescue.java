@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The way out for a pool whose masters do not run, so that nobody can be asked about another image. Masters own nothing that lasts,
+ * Remediation for a pool whose masters do not run, so that none can be asked about another image. Masters own nothing that lasts,
  * and storage nodes refuse those they do not understand: masters may take the image unasked, while storage nodes stay as they
  * are. Once one of them leads, the preflight is asked as always, before any storage node is touched.
  */
@@ -22,20 +22,18 @@ final class Rescue {
 
     /** Whether no master is there that leads, or could. */
     boolean isNeeded() {
-        return view.leader().isEmpty()
-                && !view.masters().isEmpty()
-                && view.masters().stream().noneMatch(Member::ready);
+        return !view.members().led() && view.isAnyMaster(any -> true) && !view.isAnyMaster(Member::ready);
     }
 
     /** Once it is written down what masters go back to: not to what none of them ran with. */
     List<Action> actions(String image) {
-        return taking(image, view.masters().stream());
+        return taking(image, view.members().masters().stream());
     }
 
     /** Those that do not have it yet. */
     static List<Action> taking(String image, Stream<Member> members) {
         return members.filter(member -> !member.runs(image) && !member.leaving())
-                .map(member -> (Action) new Action.SetImage(member.pod(), member.uid(), image))
+                .map(member -> Action.setImage(member, image))
                 .toList();
     }
 
@@ -44,8 +42,8 @@ final class Rescue {
      * so is known to run.
      */
     RollStatus proven(RollStatus roll) {
-        boolean leads = view.masters().stream()
-                .anyMatch(master -> view.members().leads(master.pod()) && master.runs(roll.wayBackOfMasters()));
+        boolean leads =
+                view.isAnyMaster(master -> view.members().leads(master.pod()) && master.runs(roll.wayBackOfMasters()));
         return leads ? roll : roll.withMastersFrom(null);
     }
 
@@ -55,7 +53,8 @@ final class Rescue {
                 ? List.of()
                 : taking(
                         roll.mastersFrom(),
-                        view.masters().stream().filter(master -> master.runs(roll.from()) && !master.ready()));
+                        view.members().masters().stream()
+                                .filter(master -> master.runs(roll.from()) && !master.ready()));
     }
 
     /**
@@ -63,12 +62,11 @@ final class Rescue {
      * a sentence.
      */
     Optional<String> unseen(String image) {
-        if (view.masters().stream().noneMatch(master -> master.runs(image))) {
+        if (!view.isAnyMaster(master -> master.runs(image))) {
             return Optional.empty();
         }
-        return view.storage().stream()
-                .filter(node -> node.ready()
-                        && node.node().filter(seen -> seen.version() != null).isEmpty())
+        return view.members().storage().stream()
+                .filter(node -> node.ready() && !node.isSeen(seen -> seen.version() != null))
                 .map(Member::id)
                 .findFirst();
     }

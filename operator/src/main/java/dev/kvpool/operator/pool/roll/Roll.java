@@ -42,15 +42,15 @@ public final class Roll {
     public static RollPlan rest(RollView view) {
         Roll roll = new Roll(view);
         Finding finding = view.status().map(roll.words::atRest).orElseGet(roll.words::none);
-        return roll.still(view.status(), view.stable(), finding).with(view.pending());
+        return new RollPlan(view.status(), view.stable(), finding).with(view.pending());
     }
 
     private RollPlan idle() {
-        if (view.all().noneMatch(Member::started)) {
+        if (view.members().all().noneMatch(Member::started)) {
             return fresh();
         }
         boolean same = view.stable().equals(view.wanted());
-        if (same && view.all().allMatch(instance -> instance.runs(view.wanted()))) {
+        if (same && view.members().all().allMatch(instance -> instance.runs(view.wanted()))) {
             return finalised(Optional.empty(), view.stable(), words.none());
         }
         Behind behind = view.behind(ImageGoal.upgrade(view.wanted(), 0, false, true, false));
@@ -58,7 +58,7 @@ public final class Roll {
             return finishedBut(behind);
         }
         if (view.options().paused()) {
-            return still(
+            return new RollPlan(
                     Optional.empty(),
                     view.stable(),
                     new Finding(
@@ -67,7 +67,7 @@ public final class Roll {
                                     .formatted(view.stable(), view.wanted())));
         }
         if (!same && view.unpullable().isPresent()) {
-            return still(Optional.empty(), view.stable(), words.unpullable());
+            return new RollPlan(Optional.empty(), view.stable(), words.unpullable());
         }
         // Masters hold nothing. A storage node that was left out may have written what the image cannot read.
         boolean mastersOnly = same && behind.steppable().stream().allMatch(Member::master);
@@ -75,21 +75,22 @@ public final class Roll {
         RollMode mode = mastersOnly ? RollMode.WARM : null;
         RollStatus begun = new RollStatus(view.wanted(), view.stable(), first, mode, now, null, null)
                 .asked(view.retry().orElse(null));
-        return stays(begun, RollWords.upgrading(begun, "is about to begin"));
+        return upgrading(begun, "is about to begin");
     }
 
-    /** Whoever is left out, or is on its way, goes over later. */
+    /** Those that are left out, or on their way, are upgraded later. */
     private RollPlan finishedBut(Behind behind) {
-        RollPlan plan = finalised(Optional.empty(), view.stable(), with(behind, words.none()));
+        RollPlan plan = finalised(Optional.empty(), view.stable(), words.none().and(behind.leftOutSentence()));
         return view.options().paused()
                 ? plan
                 : plan.with(Stream.concat(plan.actions().stream(), behind.unasked().stream())
                         .toList());
     }
 
-    /** Without anything to lose and anybody to ask: also the way out for a pool whose first image does not work. */
+    /** With nothing to lose and no leader to ask: this also repairs a pool whose first image does not work. */
     private RollPlan fresh() {
-        return still(Optional.empty(), view.wanted(), words.none()).with(Rescue.taking(view.wanted(), view.all()));
+        return new RollPlan(Optional.empty(), view.wanted(), words.none())
+                .with(Rescue.taking(view.wanted(), view.members().all()));
     }
 
     private RollPlan goOn(RollStatus roll) {
@@ -122,7 +123,7 @@ public final class Roll {
     private RollPlan wishChanged(RollStatus roll) {
         if (roll.phase() == RollPhase.FINALISING && view.stable().equals(roll.image())) {
             // It may speak and write the new versions by now: whether it can go back a new preflight must say.
-            return still(
+            return new RollPlan(
                     Optional.empty(),
                     view.stable(),
                     RollWords.upgrading(roll, "is done; the spec asks for another one"));
@@ -131,38 +132,34 @@ public final class Roll {
                 || roll.phase() == RollPhase.GOING_BACK
                 || roll.phase() == RollPhase.FINALISING
                 || view.steps().upgrades()
-                || view.all().anyMatch(instance -> !instance.runs(roll.from()));
+                || view.members().all().anyMatch(instance -> !instance.runs(roll.from()));
         if (!touched) {
-            return still(Optional.empty(), roll.from(), words.none());
+            return new RollPlan(Optional.empty(), roll.from(), words.none());
         }
         boolean takenBack = view.wanted().equals(roll.from());
         RollStatus next = takenBack
                 ? roll.in(RollPhase.GOING_BACK, now, "the spec asks for " + roll.from() + " again")
-                        // Whoever asks for it wants the masters to try it again.
+                        // A user who asks for it wants the masters to try it again.
                         .withMastersFrom(null)
                 : beginningAgain(roll);
-        return stays(next, RollWords.upgrading(next, "follows the changed spec"));
+        return upgrading(next, "follows the changed spec");
     }
 
     private RollPlan preflight(RollStatus roll) {
         Rescue rescue = new Rescue(view);
-        if (view.leader().isEmpty()) {
+        if (!view.members().led()) {
             return rescue.isNeeded() && view.isOverdue(roll.since()) ? rescued(roll, rescue) : leaderless(roll, rescue);
         }
         Optional<String> unseen = rescue.unseen(roll.image());
         if (unseen.isPresent()) {
-            return stays(
-                    view.isOverdue(roll.since()) ? fromNow(roll) : roll,
-                    RollWords.upgrading(roll, "waits until the leader sees storage node " + unseen.get()));
+            return upgrading(inTime(roll), "waits until the leader sees storage node " + unseen.get());
         }
         List<String> takenBack = view.steps().takenBack();
         if (!takenBack.isEmpty()) {
-            return stays(
+            return upgrading(
                     fromNow(roll),
-                    RollWords.upgrading(
-                            roll,
-                            "begins when what was under way is over: %s takes part again"
-                                    .formatted(String.join(", ", takenBack))));
+                    "begins when what was under way is over: %s takes part again"
+                            .formatted(String.join(", ", takenBack)));
         }
         Optional<PreflightSeen> job =
                 view.preflight().filter(seen -> seen.image().equals(roll.image()));
@@ -177,10 +174,7 @@ public final class Roll {
                 asking(
                         roll,
                         List.of(),
-                        RollWords.upgrading(
-                                roll,
-                                "is being checked by a Job with the new image%s. %s"
-                                        .formatted(new Asked(view).without(), reason)));
+                        "is being checked by a Job with the new image%s. %s".formatted(words.unasked(), reason));
             case FAILED -> refused(roll, "the preflight failed: " + reason);
             case ANSWERED -> answered(roll, job.orElseThrow());
         };
@@ -191,22 +185,24 @@ public final class Roll {
                 ? ", as no master runs: after %s all masters take the new image"
                         .formatted(view.options().stepTimeout())
                 : "";
-        RollStatus next = view.isOverdue(roll.since()) && !rescue.isNeeded() ? fromNow(roll) : roll;
-        return stays(next, RollWords.upgrading(roll, "waits for a leader that can be asked" + way));
+        return upgrading(rescue.isNeeded() ? roll : inTime(roll), "waits for a leader that can be asked" + way);
     }
 
-    /** The time of the Job does not begin before somebody can be asked. */
+    /** The time of the Job does not begin before a leader can be asked. */
     private RollStatus fromNow(RollStatus roll) {
         return roll.in(roll.phase(), now, roll.reason());
     }
 
+    /** The same where the time is over. */
+    private RollStatus inTime(RollStatus roll) {
+        return view.isOverdue(roll.since()) ? fromNow(roll) : roll;
+    }
+
     private RollPlan rescued(RollStatus roll, Rescue rescue) {
         boolean written = roll.image().equals(roll.mastersFrom());
-        return stays(
+        return upgrading(
                         written ? fromNow(roll) : roll.withMastersFrom(roll.image()),
-                        RollWords.upgrading(
-                                roll,
-                                "begins with masters that take the new image, as none of them runs that could be asked"))
+                        "begins with masters that take the new image, as none of them runs that could be asked")
                 .with(written ? rescue.actions(roll.image()) : List.of());
     }
 
@@ -231,10 +227,10 @@ public final class Roll {
             return refused(roll, pulls.refusal().get());
         }
         if (!pulls.areOver()) {
-            return asking(roll, pulls.nodes(), RollWords.upgrading(roll, "begins when " + pulls.sentence()));
+            return asking(roll, pulls.nodes(), "begins when " + pulls.sentence());
         }
-        RollStatus next = begun(roll, mode);
-        return stays(next, RollWords.upgrading(next, "begins: " + job.reason() + new Asked(view).without()));
+        RollStatus next = new Rescue(view).proven(roll).begun(mode, now);
+        return upgrading(next, "begins: " + job.reason() + words.unasked());
     }
 
     private RollPlan refused(RollStatus roll, String why) {
@@ -242,16 +238,12 @@ public final class Roll {
         return stays(next, words.blocked(next));
     }
 
-    private RollStatus begun(RollStatus roll, RollMode mode) {
-        return new Rescue(view).proven(roll).begun(mode, now);
-    }
-
-    /** Why nobody can empty the storage nodes, as the end of a sentence. */
+    /** Why the storage nodes cannot be emptied, as the end of a sentence. */
     private Optional<String> onlyNode() {
-        if (view.storage().size() != 1 || view.mayLoseBytes()) {
+        if (view.members().storage().size() != 1 || view.transitions().terms().mayLoseBytes()) {
             return Optional.empty();
         }
-        Member only = view.storage().getFirst();
+        Member only = view.members().storage().getFirst();
         return only.node()
                 .filter(node -> node.objects() > 0)
                 .map(node ->
@@ -261,27 +253,24 @@ public final class Roll {
     }
 
     private RollPlan rolling(RollStatus roll) {
-        String storageImage = roll.mode() == RollMode.DRAINED ? roll.image() : roll.from();
         if (view.steps().failure().isPresent()) {
-            RollStatus next =
-                    roll.in(RollPhase.GOING_BACK, now, view.steps().failure().get());
-            return stays(next, RollWords.goingBack(next));
+            return turnsBack(roll, view.steps().failure().get());
         }
         ImageGoal goal = view.goal();
         Behind behind = view.behind(goal);
         boolean over = behind.isEmpty() && !view.steps().upgrades();
-        boolean paused = goal.paused() && !over;
         RollStatus next = over && !behind.keepsSome() ? roll.in(RollPhase.FINALISING, now, null) : roll;
         String sentence = "";
         if (over && behind.keepsSome()) {
-            sentence = " The first %d storage nodes keep the version they run: spec.upgrade.partition is %d."
+            sentence = "The first %d storage nodes keep the version they run: spec.upgrade.partition is %d."
                     .formatted(goal.keep(), goal.keep());
-        } else if (paused) {
-            sentence = " It is paused: spec.upgrade.paused is true.";
+        } else if (goal.paused() && !over) {
+            sentence = "It is paused: spec.upgrade.paused is true.";
         }
         Reason reason = goal.paused() && !view.steps().upgrades() ? Reason.UPGRADE_PAUSED : Reason.UPGRADING;
-        Finding finding = with(behind, new Finding(reason, RollWords.rolls(roll) + sentence));
-        return stays(next, finding).towards(goal, storageImage);
+        Finding finding =
+                new Finding(reason, RollWords.rolls(roll)).and(sentence).and(behind.leftOutSentence());
+        return stays(next, finding).towards(goal);
     }
 
     /** The images to which the steps of an upgrade bring the pool; empty in phases that take none. */
@@ -296,7 +285,7 @@ public final class Roll {
         };
     }
 
-    /** Everything that went over goes back by the same steps. It does not give up: there is nothing else to go to. */
+    /** All that were upgraded go back by the same steps. It does not give up: there is nothing else to go to. */
     private RollPlan goingBack(RollStatus roll) {
         ImageGoal goal = view.goal();
         Behind behind = view.behind(goal);
@@ -308,35 +297,33 @@ public final class Roll {
                         : Optional.empty();
         Finding finding =
                 over && next.isPresent() ? RollWords.failed(next.get()) : RollWords.goingBack(roll, view.wanted());
-        return still(next, roll.from(), with(behind, finding)).towards(goal, roll.from());
+        return new RollPlan(next, roll.from(), finding.and(behind.leftOutSentence())).towards(goal);
     }
 
     /**
      * Pods that are recreated get the new image from now on. When the sets say so the upgrade is history. The pool changes to what
-     * its new builds speak and write later, when everybody has known that for long enough. It ends with all members that run the image
+     * its new builds speak and write later, when all have known that for long enough. It ends with all members that run the image
      * ready at a time; where they never are in the time of a step, it has failed.
      */
     private RollPlan finalising(RollStatus roll) {
         List<Member> fallen = view.behind(ImageGoal.upgrade(roll.image(), 0, false, false, false))
                 .fallen();
         if (!fallen.isEmpty() && view.isOverdue(roll.since())) {
-            RollStatus back = roll.in(RollPhase.GOING_BACK, now, RollWords.fallen(fallen.getFirst()));
-            return stays(back, RollWords.goingBack(back));
+            return turnsBack(roll, RollWords.fallen(fallen.getFirst()));
         }
         boolean kept = view.stable().equals(roll.image());
         boolean done = kept && fallen.isEmpty() && new Finalising(view).action().isEmpty();
-        RollStatus goesOn = fallen.isEmpty() && view.isOverdue(roll.since()) ? fromNow(roll) : roll;
-        Optional<RollStatus> next = done ? Optional.empty() : Optional.of(goesOn);
+        Optional<RollStatus> next = done ? Optional.empty() : Optional.of(fallen.isEmpty() ? inTime(roll) : roll);
         String waits = fallen.isEmpty()
                 ? "is being finished"
                 : "is finished when it is ready: " + RollWords.fallen(fallen.getFirst());
         Finding finding = done ? words.none() : RollWords.upgrading(roll, waits);
-        return kept ? finalised(next, roll.image(), finding) : still(next, roll.image(), finding);
+        return kept ? finalised(next, roll.image(), finding) : new RollPlan(next, roll.image(), finding);
     }
 
     private RollPlan finalised(Optional<RollStatus> next, String image, Finding finding) {
         Finalising finalising = new Finalising(view);
-        return still(next, image, finding)
+        return new RollPlan(next, image, finding)
                 .with(finalising.action().stream().toList())
                 .with(finalising.pending());
     }
@@ -360,8 +347,8 @@ public final class Roll {
         }
         // What the Job answered before is no answer now.
         return view.preflight().isPresent()
-                ? stays(roll, RollWords.upgrading(roll, "is about to be tried again"))
-                : stays(beginningAgain(roll), RollWords.upgrading(roll, "is tried again"));
+                ? upgrading(roll, "is about to be tried again")
+                : upgrading(beginningAgain(roll), "is tried again");
     }
 
     private RollPlan blocked(RollStatus roll) {
@@ -379,30 +366,35 @@ public final class Roll {
                 ImageGoal.back(roll.wayBackOfMasters(), roll.from(), roll.mode() == RollMode.DRAINED, false));
         boolean isBack = behind.steppable().stream().anyMatch(member -> roll.mastersFrom() == null || !member.master());
         if (isBack) {
-            RollStatus next = roll.in(RollPhase.GOING_BACK, now, roll.reason());
-            return stays(next, RollWords.goingBack(next));
+            return turnsBack(roll, roll.reason());
         }
         if (isAskedAgain(roll)) {
             return triedAgain(roll);
         }
-        return stays(roll, with(behind, RollWords.failed(roll)));
+        return stays(roll, RollWords.failed(roll).and(behind.leftOutSentence()));
     }
 
     /** The preflight Job stays, and brings the image to these Kubernetes nodes. */
-    private RollPlan asking(RollStatus roll, List<String> pulls, Finding finding) {
-        return stays(roll, finding).asking(new PreflightQuestion(roll.image(), new Asked(view).pods(), pulls));
+    private RollPlan asking(RollStatus roll, List<String> pulls, String what) {
+        return upgrading(roll, what)
+                .asking(new PreflightQuestion(
+                        roll.image(), view.asked().stream().map(Member::pod).toList(), pulls));
+    }
+
+    private RollPlan turnsBack(RollStatus roll, String why) {
+        RollStatus back = roll.in(RollPhase.GOING_BACK, now, why);
+        return stays(back, RollWords.goingBack(back));
+    }
+
+    /**
+     * @param what the end of the sentence
+     */
+    private RollPlan upgrading(RollStatus next, String what) {
+        return stays(next, RollWords.upgrading(next, what));
     }
 
     /** The pool stays at the image that it had before. */
     private RollPlan stays(RollStatus next, Finding finding) {
-        return still(Optional.of(next), next.from(), finding);
-    }
-
-    private RollPlan still(Optional<RollStatus> next, String image, Finding finding) {
-        return new RollPlan(next, image, finding);
-    }
-
-    private static Finding with(Behind behind, Finding finding) {
-        return new Finding(finding.reason(), finding.message() + behind.leftOutSentence());
+        return new RollPlan(Optional.of(next), next.from(), finding);
     }
 }

@@ -5,7 +5,6 @@ import dev.kvpool.api.v1alpha1.status.PendingVersions;
 import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.operator.duration.ApiDuration;
-import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.member.Members;
 import dev.kvpool.operator.pool.observation.ImagePull;
@@ -18,19 +17,18 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
+import java.util.function.Predicate;
 
 /**
  * All that an upgrade is decided from.
  *
  * @param status what the status says of the upgrade; empty when there is none
- * @param pending what the status says that the pool is about to go over to
+ * @param pending what the status says that the pool is about to change to
  * @param wanted the image the spec asks for
  * @param stable the image that all of the pool ran last
  * @param offered the operator's own image, where the spec names none and the pool keeps another one
- * @param options how the spec wants it done
  * @param retry text by which a person asks to try a failed or refused upgrade again; empty without such a request
- * @param everLed false while no master has ever led the pool, so that nobody has ever put anything there
+ * @param everLed false while no master has ever led the pool, so that nothing was ever put there
  * @param transitions what the steps are decided from
  * @param steps how the steps stand that are under way
  * @param unpullable pods that could not pull another image as the spec says, as a part of a sentence; empty when there are none
@@ -44,7 +42,6 @@ public record RollView(
         String wanted,
         String stable,
         Optional<String> offered,
-        UpgradeSpec options,
         Optional<String> retry,
         boolean everLed,
         TransitionView transitions,
@@ -61,7 +58,7 @@ public record RollView(
 
     /**
      * Whether what began at {@code since} has had more than the time of a step. The time before this operator came does not count:
-     * while the one before it was gone, nobody did what the step waits for.
+     * while the one before it was gone, nothing was done for the step.
      */
     boolean isOverdue(String since) {
         return Duration.between(counted(since), now()).compareTo(transitions.stepTimeout()) > 0;
@@ -73,9 +70,9 @@ public record RollView(
         return begun.isBefore(transitions.watchedSince()) ? transitions.watchedSince() : begun;
     }
 
-    /** When the pool goes over to what is pending. Who came and went while no operator looked is not known, so that time does not count. */
-    Instant goesOverAt(PendingVersions next) {
-        return counted(next.since()).plus(ApiDuration.of(options.finaliseAfter()));
+    /** When the pool changes to what is pending. Which clients came and went while no operator looked is not known, so that time does not count. */
+    Instant changesAt(PendingVersions next) {
+        return counted(next.since()).plus(ApiDuration.of(options().finaliseAfter()));
     }
 
     Instant now() {
@@ -86,37 +83,33 @@ public record RollView(
         return transitions.members();
     }
 
+    /** How the spec wants it done. */
+    UpgradeSpec options() {
+        return transitions.terms().upgrade();
+    }
+
     /** In a phase with steps. */
     ImageGoal goal() {
         return transitions.goals().image().orElseThrow();
     }
 
-    boolean mayLoseBytes() {
-        return transitions.terms().mayLoseBytes();
-    }
-
-    List<Member> masters() {
-        return members().masters();
-    }
-
-    List<Member> storage() {
-        return members().storage();
-    }
-
-    List<PoolReport> reports() {
-        return members().reports();
-    }
-
-    Optional<PoolReport> leader() {
-        return members().leader();
-    }
-
-    Stream<Member> all() {
-        return members().all();
-    }
-
     /** Those that do not run an image yet. */
     Behind behind(ImageGoal goal) {
         return new Behind(transitions, goal);
+    }
+
+    boolean isAnyMaster(Predicate<Member> so) {
+        return members().masters().stream().anyMatch(so);
+    }
+
+    /**
+     * Masters that a preflight asks. One that does not run, or whose machine is dead, knows no node and no client that others could not
+     * know, and would never answer.
+     */
+    List<Member> asked() {
+        List<Member> there = members().masters().stream()
+                .filter(master -> master.alive() && !master.isGone())
+                .toList();
+        return there.isEmpty() ? members().masters() : there;
     }
 }

@@ -25,12 +25,14 @@ public final class RollWords {
 
     Finding none() {
         String offer = view.offered()
-                .map(image -> " The operator would now make new pools with %s; set spec.version to upgrade to it."
+                .map(image -> "The operator would now make new pools with %s; set spec.version to upgrade to it."
                         .formatted(image))
                 .orElse("");
         Finalising finalising = new Finalising(view);
         String later = finalising.heldBack().or(finalising::announced).orElse("");
-        return new Finding(Reason.NO_UPGRADE, "The pool runs %s.%s%s".formatted(view.stable(), later, offer));
+        return new Finding(Reason.NO_UPGRADE, "The pool runs %s.".formatted(view.stable()))
+                .and(later)
+                .and(offer);
     }
 
     /** Of an upgrade of which nothing is done now. */
@@ -51,7 +53,7 @@ public final class RollWords {
                 Reason.UPGRADING, "The upgrade from %s to %s %s.".formatted(roll.from(), roll.image(), what.strip()));
     }
 
-    /** What the pool goes over to, as a sentence. */
+    /** What the pool is upgraded to, as a sentence. */
     static String rolls(RollStatus roll) {
         if (isAboutStragglers(roll)) {
             return "Those that were left out are upgraded to %s, %s.".formatted(roll.image(), manner(roll));
@@ -70,6 +72,20 @@ public final class RollWords {
                 .formatted(member.pod(), member.trouble().isEmpty() ? "" : " (" + member.trouble() + ")");
     }
 
+    /** Masters that a preflight does not ask, as the end of a sentence. */
+    String unasked() {
+        return unasked(false, "which does not run") + unasked(true, "whose Kubernetes node is not ready");
+    }
+
+    private String unasked(boolean lost, String why) {
+        List<String> out = view.members().masters().stream()
+                .filter(master -> !view.asked().contains(master))
+                .filter(master -> (master.where() == Member.Where.ON_LOST_NODE) == lost)
+                .map(Member::pod)
+                .toList();
+        return out.isEmpty() ? "" : ", without asking %s, %s".formatted(NameList.of(out), why);
+    }
+
     private static String manner(RollStatus roll) {
         return roll.mode() == RollMode.DRAINED ? "each storage node emptied before" : "warm";
     }
@@ -83,7 +99,8 @@ public final class RollWords {
 
     /** An upgrade that was begun before, or a rescue, may have given some of the pool other images. */
     private String stays(RollStatus roll) {
-        Map<String, List<String>> others = view.all()
+        Map<String, List<String>> others = view.members()
+                .all()
                 .filter(instance -> !instance.runs(roll.from()))
                 .collect(Collectors.groupingBy(
                         Member::image, TreeMap::new, Collectors.mapping(Member::pod, Collectors.toList())));
@@ -92,7 +109,7 @@ public final class RollWords {
         }
         List<String> parts = new ArrayList<>();
         others.forEach((image, pods) -> parts.add("%s at %s".formatted(NameList.of(pods), image)));
-        boolean all = view.all().noneMatch(instance -> instance.runs(roll.from()));
+        boolean all = view.members().all().noneMatch(instance -> instance.runs(roll.from()));
         return "The pool stays as it is, with %s%s"
                 .formatted(String.join(" and ", parts), all ? "" : " and everything else at %s".formatted(roll.from()));
     }
@@ -111,10 +128,9 @@ public final class RollWords {
         Finding finding = goingBack(roll);
         boolean third = !wanted.equals(roll.image()) && !wanted.equals(roll.from());
         return third
-                ? new Finding(
-                        finding.reason(),
-                        "%s %s is taken up when the pool is back, or as soon as a step of the way back does not succeed in time."
-                                .formatted(finding.message(), wanted))
+                ? finding.and(
+                        "%s is taken up when the pool is back, or as soon as a step of the way back does not succeed in time."
+                                .formatted(wanted))
                 : finding;
     }
 

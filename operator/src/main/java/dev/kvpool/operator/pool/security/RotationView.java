@@ -9,7 +9,7 @@ import java.util.Optional;
  * What the rotation of a pool's certificate authority is decided from.
  *
  * @param trust as it is stored
- * @param requested when somebody asked for a rotation last
+ * @param requested when a user asked for a rotation last
  * @param masters all pods of masters
  * @param members pods of storage nodes and agents that have run
  */

@@ -17,7 +17,7 @@ public final class SizeCheck {
 
     private SizeCheck() {}
 
-    /** A number of objects that nobody named refuses nothing: it is a guess, and who set the limit may know better. */
+    /** A number of objects that the spec does not name refuses nothing: it is a guess, and the user who set the limit may know better. */
     public static Optional<Finding> masters(KvCachePoolSpec spec) {
         Integer said = spec.masters().expectedObjects();
         MasterMemory need =

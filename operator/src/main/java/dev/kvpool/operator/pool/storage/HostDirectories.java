@@ -126,7 +126,7 @@ public record HostDirectories(
                         .anyMatch(node -> new NodeFit(set, false).selects(node));
     }
 
-    /** A pod with the settings of its DaemonSet is on what that says. Which directory any other is on nobody knows. */
+    /** A pod with the settings of its DaemonSet is on what that says. Which directory any other is on is not known. */
     private static boolean isInUse(PoolObservation seen, NodeDirectory directory) {
         Set<String> elsewhere = seen.storageWorkloads(DaemonSet.class).stream()
                 .filter(stored -> PoolObservation.setName(stored).equals(directory.set()))

@@ -49,7 +49,7 @@ final class RemovedPerNode {
     }
 
     /**
-     * Those that no pod comes back for, since somebody has deleted their DaemonSet.
+     * Those that no pod comes back for, since their DaemonSet was deleted.
      *
      * @param placed names of perNode sets that have one, or get it now
      */

@@ -31,7 +31,7 @@ public record Unwanted(String id, Optional<ObservedPod> pod, boolean outlivesPod
     }
 
     /**
-     * Unless the leader says that it does not. Nobody can say so of a node that no leader has met since it began, or has forgotten. Its
+     * Unless the leader says that it does not. That cannot be said of a node that no leader has met since it began, or has forgotten. Its
      * bytes are those in memory, its objects those on an SSD too.
      */
     private boolean mayHold(PoolObservation seen) {

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
  *
  * @param poolId the pool's identity, which is in their names
  * @param known the directories
- * @param released ids of storage nodes that were let go and are not wanted again since: what they left is nobody's any more
+ * @param released ids of storage nodes that were let go and are not wanted again since: what they left belongs to no storage node any more
  * @param matter false for a pool that has written down nothing
  */
 public record WrittenDirectories(String poolId, SortedSet<NodeDirectory> known, Set<String> released, boolean matter) {
@@ -41,7 +41,7 @@ public record WrittenDirectories(String poolId, SortedSet<NodeDirectory> known, 
         return new WrittenDirectories(poolId, known, released, !written.isEmpty());
     }
 
-    /** What it left is nobody's any more, and no pod is there that could have brought something new. */
+    /** What it left belongs to no storage node any more, and no pod is there that could have brought something new. */
     boolean isGivenUp(Unwanted node) {
         return released.contains(node.id()) && !node.isThere();
     }

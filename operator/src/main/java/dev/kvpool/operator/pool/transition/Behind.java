@@ -3,23 +3,32 @@ package dev.kvpool.operator.pool.transition;
 
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.naming.NameList;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Members that do not run the image yet, by what is done about them. One that never ran takes the image at once: there is nothing to
- * lose and nothing to wait for. One whose Kubernetes node is lost, or that finds none, is left out, and follows when it is back.
- * Storage nodes that the spec does not want are left alone: they go.
+ * Members that do not run the image yet, by what is done about them. Storage nodes that the spec does not want are left alone: they go.
  */
 public final class Behind {
+    private enum Standing {
+        /** A step may begin about it. */
+        STEP,
+        /** The upgrade waits for it. */
+        WAITED,
+        /** It never ran, and takes the image at once: there is nothing to lose and nothing to wait for. */
+        FRESH,
+        /** Its Kubernetes node is lost, or it finds none: it follows when it is back. */
+        LEFT_OUT,
+        /** It runs the image and is not ready, or not any more: where it stays so, the upgrade has failed. */
+        FALLEN,
+        DONE
+    }
+
     private final ImageGoal goal;
     private final boolean mayLoseBytes;
-    private final List<Member> steppable = new ArrayList<>();
-    private final List<Member> waited = new ArrayList<>();
-    private final List<Member> fresh = new ArrayList<>();
-    private final List<Member> leftOut = new ArrayList<>();
-    private final List<Member> fallen;
+    private final Map<Standing, List<Member>> members;
     private final boolean keepsSome;
 
     public Behind(TransitionView view, ImageGoal goal) {
@@ -28,68 +37,57 @@ public final class Behind {
         List<Member> storage = view.members().storage().stream()
                 .filter(node -> !view.goals().unwanted().containsKey(node.id()))
                 .toList();
-        view.members().masters().stream()
-                .filter(master -> !master.runs(goal.masters()))
-                .forEach(this::sort);
-        storage.stream()
-                .skip(goal.keep())
-                .filter(node -> !node.runs(goal.storage()))
-                .forEach(this::sort);
-        this.fallen = Stream.concat(
+        this.members = Stream.concat(
                         view.members().masters().stream(), storage.stream().skip(goal.keep()))
-                .filter(this::isFallen)
-                .toList();
+                .collect(Collectors.groupingBy(this::standing));
         this.keepsSome = storage.stream().limit(goal.keep()).anyMatch(node -> !node.runs(goal.storage()));
     }
 
-    private void sort(Member member) {
-        boolean full = !member.master() && goal.careful() && !member.holdsNothing();
-        if (!member.started() && !member.leaving()) {
-            (full ? leftOut : fresh).add(member);
-        } else if (member.isGone()) {
-            leftOut.add(member);
-        } else if (member.leaving() || (full && !member.ready() && !mayBeReplaced(member))) {
-            waited.add(member);
-        } else {
-            steppable.add(member);
+    private Standing standing(Member member) {
+        if (member.runs(goal.of(member.master()))) {
+            // On the way back a step is there until it works.
+            boolean falls = !goal.back() && member.isThere() && !member.ready() && !member.isGone();
+            return falls ? Standing.FALLEN : Standing.DONE;
         }
+        if (!member.started() && !member.leaving()) {
+            return isFull(member) ? Standing.LEFT_OUT : Standing.FRESH;
+        }
+        if (member.isGone()) {
+            return Standing.LEFT_OUT;
+        }
+        // A segment that outlives its pod would be met by the new one.
+        boolean mayBeReplaced = mayLoseBytes && !member.outlives();
+        return member.leaving() || (isFull(member) && !member.ready() && !mayBeReplaced)
+                ? Standing.WAITED
+                : Standing.STEP;
     }
 
-    /** It did run with the image. On the way back a step is there until it works. */
-    private boolean isFallen(Member member) {
-        return !goal.back()
-                && member.runs(goal.of(member.master()))
-                && member.started()
-                && !member.ready()
-                && !member.leaving()
-                && !member.isGone();
+    private List<Member> members(Standing standing) {
+        return members.getOrDefault(standing, List.of());
     }
 
-    /** Those that run the image and are not ready, or not any more: where it stays so, the upgrade has failed. */
     public List<Member> fallen() {
-        return fallen;
+        return members(Standing.FALLEN);
     }
 
-    /** A step may begin about them. */
     public List<Member> steppable() {
-        return List.copyOf(steppable);
+        return members(Standing.STEP);
     }
 
-    /** The upgrade waits for them. */
     List<Member> waited() {
-        return List.copyOf(waited);
+        return members(Standing.WAITED);
     }
 
     /** Those that never ran get the image without a step. */
     public List<Action> unasked() {
-        return fresh.stream()
-                .map(member -> (Action) new Action.SetImage(member.pod(), member.uid(), goal.of(member.master())))
+        return members(Standing.FRESH).stream()
+                .map(member -> Action.setImage(member, goal.of(member.master())))
                 .toList();
     }
 
     /** Nothing is left for which the upgrade waits. */
     public boolean isEmpty() {
-        return steppable.isEmpty() && waited.isEmpty() && fallen.isEmpty();
+        return steppable().isEmpty() && waited().isEmpty() && fallen().isEmpty();
     }
 
     /** Some storage nodes keep what they run, and that is another image. */
@@ -103,26 +101,21 @@ public final class Behind {
     }
 
     /** That it waits for the spec, or for a person; the end of a sentence about one that is not ready. */
-    String wayOut(Member member) {
-        return waited.contains(member) && !member.leaving()
+    String remedy(Member member) {
+        return waited().contains(member) && !member.leaving()
                 ? ", so that it cannot be emptied, and what it holds may be unreadable for the other image: let it get ready"
                         + (member.outlives() ? "" : ", or set spec.onDataLoss to Replace")
                 : "";
     }
 
-    /** Those that are left out and why, as a sentence with a blank before it; empty when none is. */
+    /** Those that are left out and why, as a sentence; empty when none is. */
     public String leftOutSentence() {
-        if (leftOut.isEmpty()) {
-            return "";
-        }
-        List<String> names = leftOut.stream()
+        List<String> names = members(Standing.LEFT_OUT).stream()
                 .map(member -> member.why().isEmpty() ? member.pod() : member.pod() + " (" + member.why() + ")")
                 .toList();
-        return " Left out, until %s back: %s.".formatted(names.size() == 1 ? "it is" : "they are", NameList.of(names));
-    }
-
-    /** A segment that outlives its pod would be met by the new one. */
-    private boolean mayBeReplaced(Member member) {
-        return mayLoseBytes && !member.outlives();
+        return names.isEmpty()
+                ? ""
+                : "Left out, until %s back: %s."
+                        .formatted(names.size() == 1 ? "it is" : "they are", NameList.of(names));
     }
 }

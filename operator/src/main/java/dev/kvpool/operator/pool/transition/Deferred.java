@@ -51,8 +51,8 @@ public record Deferred(List<ObservedPod> untilTurn, List<ObservedPod> untilAsked
 
     private static boolean isAsUsersAsk(ObservedPod pod, PoolObservation seen) {
         return !pod.asked().isEmpty()
-                && Goals.note(PoolLabels.ASKED, pod, seen)
-                        .filter(pod.asked()::equals)
+                && seen.template(pod)
+                        .filter(notes -> notes.asked().equals(pod.asked()))
                         .isPresent();
     }
 
@@ -68,7 +68,7 @@ public record Deferred(List<ObservedPod> untilTurn, List<ObservedPod> untilAsked
         return outlives ? !terms.storageVolumes() : seen.spec().onDataLoss() == DataLossPolicy.WAIT;
     }
 
-    Deferred and(Deferred more) {
+    public Deferred and(Deferred more) {
         return new Deferred(
                 Stream.concat(untilTurn.stream(), more.untilTurn.stream()).toList(),
                 Stream.concat(untilAsked.stream(), more.untilAsked.stream()).toList());
@@ -97,12 +97,12 @@ public record Deferred(List<ObservedPod> untilTurn, List<ObservedPod> untilAsked
         if (!untilTurn.isEmpty()) {
             sentences.add("An earlier operator made %s, to be replaced when the turn comes to this pool: %s at a time."
                     .formatted(
-                            BytesAtStake.names(untilTurn), terms.pools() == 1 ? "one pool" : terms.pools() + " pools"));
+                            ObservedPod.names(untilTurn), terms.pools() == 1 ? "one pool" : terms.pools() + " pools"));
         }
         if (!untilAsked.isEmpty()) {
             sentences.add(
                     "An earlier operator made %s, to be replaced when a user asks for a restart: kubectl kvpool restart %s --role storage."
-                            .formatted(BytesAtStake.names(untilAsked), pool));
+                            .formatted(ObservedPod.names(untilAsked), pool));
         }
         return sentences;
     }

@@ -5,10 +5,8 @@ import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
-import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.member.Cordon;
-import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.member.Members;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,8 +38,8 @@ final class EmptySteps {
 
     Verdict judge(StepStatus step) {
         boolean comesBack = Transition.stops(StepKind.EMPTY, step.because());
-        Optional<Member> member = members.get(step.of());
-        if (comesBack && (member.isEmpty() || member.get().leaving())) {
+        boolean stays = members.is(step.of(), it -> !it.leaving());
+        if (comesBack && !stays) {
             return new Verdict.Under(step);
         }
         Optional<PoolReport.Node> node = members.node(step.of());
@@ -52,11 +50,12 @@ final class EmptySteps {
         if (!empty && step.state() == StepState.EMPTY && step.because().isOfPlace()) {
             // What a new leader finds is not the rest of what was there. One that is being evicted is away, and takes
             // part again later.
-            boolean again = members.leader().isPresent()
-                    && member.filter(it -> !it.leaving()).isPresent();
-            return again ? new Verdict.Done() : new Verdict.Under(step);
+            return members.led() && stays ? new Verdict.Done() : new Verdict.Under(step);
         }
-        return going(step, empty ? StepState.EMPTY : state(step, node), node, empty);
+        Verdict.Under next = filled(step, empty ? StepState.EMPTY : state(step, node), node);
+        boolean tells =
+                !empty && (step.state() != StepState.DROPPED || step.because().isOfPlace());
+        return tells ? next : new Verdict.Under(next.step());
     }
 
     private Verdict replaced(StepStatus step, StepState state) {
@@ -70,25 +69,19 @@ final class EmptySteps {
         if (overdue && mayDrop(step)) {
             return replaced(step, StepState.DROPPED);
         }
-        boolean silent = members.leader().isPresent()
+        boolean silent = members.led()
                 && view.idle(step).compareTo(view.terms().drainTimeout().plus(view.stepTimeout())) > 0;
         return switch (step.because()) {
             case UPGRADE -> overdue || silent ? failed(step, node) : filled(step, StepState.UNDER_WAY, node);
             // It is tried until there is room: there is nothing else to go to.
             case ROLLBACK -> silent ? failed(step, node) : filled(step, StepState.UNDER_WAY, node);
+            // Storage nodes that are all emptied at the same time wait for each other for ever: those that come back
+            // take objects meanwhile.
             default ->
-                overdue && (!isAnyReady(step) || isOtherStuck() || isUpgradeDue())
+                overdue && (members.takers(step.of()).findAny().isEmpty() || isOtherStuck() || isUpgradeDue())
                         ? StepJudge.rest(step, view)
                         : filled(step, overdue ? StepState.LEFTOVERS : StepState.UNDER_WAY, node);
         };
-    }
-
-    /** Storage nodes that are all emptied at the same time wait for each other for ever: those that come back take objects meanwhile. */
-    private boolean isAnyReady(StepStatus step) {
-        return members.leader().stream()
-                .flatMap(report -> report.nodes().stream())
-                .anyMatch(node ->
-                        node.ready() && !node.isTransient() && !node.id().equals(step.of()));
     }
 
     /** One that goes may need the room of one that comes back, which begins again when the other has gone. */
@@ -107,18 +100,15 @@ final class EmptySteps {
 
     private Verdict failed(StepStatus step, Optional<PoolReport.Node> node) {
         Long left = Progress.left(step, view);
+        long objects = left != null ? left : node.map(PoolReport.Node::objects).orElse(0L);
         return new Verdict.Failed(
                 "%s could not be emptied, %d of its objects have no other place: add a storage node, or set spec.onDataLoss to Replace"
-                        .formatted(
-                                step.of(),
-                                left != null
-                                        ? left
-                                        : node.map(PoolReport.Node::objects).orElse(0L)));
+                        .formatted(step.of(), objects));
     }
 
     private boolean mayDrop(StepStatus step) {
         return view.terms().mayLoseBytes()
-                || (!step.because().isImage() && view.terms().onLeftovers() == LeftoverPolicy.DROP);
+                || (!step.because().isImage() && view.terms().dropsLeftovers());
     }
 
     /** It goes, or may be evicted, once that is written down, so that it is known later why it has gone. */
@@ -126,7 +116,7 @@ final class EmptySteps {
         boolean overdue = isOverdue(step, node);
         boolean dropped = step.because() == StepCause.SCALE_DOWN
                 && overdue
-                && view.terms().onLeftovers() == LeftoverPolicy.DROP
+                && view.terms().dropsLeftovers()
                 && !isOneKeptEmpty();
         if (dropped || isWaitedForTooLong(step)) {
             return StepState.DROPPED;
@@ -140,15 +130,9 @@ final class EmptySteps {
                 .anyMatch(step -> step.because() == StepCause.REQUEST && step.state() == StepState.EMPTY);
     }
 
-    private Verdict going(StepStatus step, StepState state, Optional<PoolReport.Node> node, boolean empty) {
-        Verdict.Under next = filled(step, state, node);
-        boolean tells = step.state() != StepState.DROPPED || step.because().isOfPlace();
-        return empty || !tells ? new Verdict.Under(next.step()) : next;
-    }
-
     /** Whether anything is moved only a leader can tell, and one that still puts objects there has not begun. */
     private boolean isOverdue(StepStatus step, Optional<PoolReport.Node> node) {
-        return members.leader().isPresent()
+        return members.led()
                 && node.filter(PoolReport.Node::ready).isEmpty()
                 && view.idle(step).compareTo(view.terms().drainTimeout()) >= 0;
     }
@@ -156,18 +140,14 @@ final class EmptySteps {
     /** Also while no master leads: maintenance of a machine does not wait for one. */
     boolean isWaitedForTooLong(StepStatus step) {
         return step.machine() != null
-                && view.cordon(step.of()).filter(Cordon::evicts).isPresent()
+                && view.isCordoned(step.of(), Cordon::evicts)
                 && view.idle(step).compareTo(view.terms().nodeTimeout()) >= 0;
     }
 
     /** One that the leader calls drained though something is left had its time there: it is begun again. */
     private Verdict.Under filled(StepStatus step, StepState state, Optional<PoolReport.Node> node) {
-        StepStatus next = step.in(
-                        state,
-                        state == StepState.EMPTY
-                                ? null
-                                : StepWords.whyNotEmpty(members.leader().isPresent(), node)
-                                        .orElse(null))
+        Optional<String> why = state == StepState.EMPTY ? Optional.empty() : StepWords.whyNotEmpty(members.led(), node);
+        StepStatus next = step.in(state, why.orElse(null))
                 .left(
                         node.map(PoolReport.Node::objectsLeft)
                                 .map(StepWords::rounded)
@@ -182,14 +162,14 @@ final class EmptySteps {
     /** The time counts while there is a leader to be told: of a node that is away it is not known whether it takes part. */
     Verdict takeBack(StepStatus step) {
         String now = view.now().toString();
-        if (members.leader().isEmpty()) {
+        if (!members.led()) {
             return new Verdict.Under(
                     step.epoch() == null ? step : step.withoutFacts().begun(now));
         }
         if (step.epoch() == null) {
             return new Verdict.Under(step.told(members.leader().get().epoch(), now), new Action.Cancel(step.of()));
         }
-        boolean leaves = members.node(step.of()).filter(PoolReport.Node::leaves).isPresent();
+        boolean leaves = members.isSeen(step.of(), PoolReport.Node::leaves);
         Duration told = Duration.between(Instant.parse(step.since()), view.now());
         return leaves || told.compareTo(SETTLED) < 0
                 ? new Verdict.Under(step, new Action.Cancel(step.of()))

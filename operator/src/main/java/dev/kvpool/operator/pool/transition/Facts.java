@@ -87,11 +87,9 @@ final class Facts {
 
     /** Nothing was put there since the step began. */
     static boolean isUnmet(StepStatus step, Member member) {
-        boolean unmet = member.node()
-                .filter(node -> node.incarnation().equals(step.before().incarnation()))
-                .filter(node -> step.before().objects() == null
-                        || node.objects() <= step.before().objects())
-                .isPresent();
+        StepFacts before = step.before();
+        boolean unmet = member.isSeen(node -> node.incarnation().equals(before.incarnation())
+                && (before.objects() == null || node.objects() <= before.objects()));
         return !member.ready() && (unmet || member.holdsNothing());
     }
 
@@ -104,9 +102,11 @@ final class Facts {
 
     /** A pod that was deleted and is still there, or was not deleted yet. */
     static boolean isToBeDeleted(StepStatus step, Members members) {
-        return step.kind() == StepKind.REPLACE
-                && members.get(step.of())
-                        .filter(member -> isStillThere(step, member))
-                        .isPresent();
+        return step.kind() == StepKind.REPLACE && members.is(step.of(), member -> isStillThere(step, member));
+    }
+
+    /** It was not deleted yet. */
+    static boolean isStillToBeDeleted(StepStatus step, Members members) {
+        return isToBeDeleted(step, members) && !members.is(step.of(), Member::leaving);
     }
 }

@@ -4,19 +4,12 @@ package dev.kvpool.operator.pool.transition;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.blueprint.Requests;
 import dev.kvpool.operator.pool.member.Cordon;
-import dev.kvpool.operator.pool.member.Cordons;
 import dev.kvpool.operator.pool.naming.PoolLabels;
-import dev.kvpool.operator.pool.naming.Workloads;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.storage.StoragePlan;
 import dev.kvpool.operator.pool.storage.Unwanted;
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.ObjectMeta;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.apps.DaemonSet;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -72,7 +65,7 @@ public record Goals(
         Set<String> wanted = new HashSet<>(wish.expectedNodes());
         wanted.removeAll(unwanted.keySet());
         List<String> surplus = surplus(seen);
-        List<ObservedPod> outdated = outdated(seen);
+        List<ObservedPod> outdated = seen.outdated();
         Deferred deferred = Deferred.among(
                 outdated.stream()
                         .filter(pod -> !unwanted.containsKey(id(pod)) && !surplus.contains(id(pod)))
@@ -84,7 +77,7 @@ public record Goals(
                 wanted,
                 unwanted,
                 surplus,
-                Cordons.of(seen, settings.drainTaints(), requests.drains()),
+                Cordon.all(seen, settings.drainTaints(), requests.drains()),
                 outdated.stream()
                         .filter(pod -> !deferred.contains(pod))
                         .map(Goals::id)
@@ -127,39 +120,5 @@ public record Goals(
     /** Whether the spec wants it; of one that is not there too. */
     boolean want(String of) {
         return !unwanted.containsKey(of) && !surplus.contains(of);
-    }
-
-    /** Pods that are not being deleted and were made with other settings than the template of their set has. An image is no setting. */
-    public static List<ObservedPod> outdated(PoolObservation seen) {
-        return seen.pods().stream()
-                .filter(pod -> !pod.leaving())
-                .filter(pod -> note(PoolLabels.SETTINGS, pod, seen)
-                        .filter(settings -> !settings.equals(pod.settings()))
-                        .isPresent())
-                .toList();
-    }
-
-    /** What the template that a pod is made from says under an annotation now. */
-    static Optional<String> note(String annotation, ObservedPod pod, PoolObservation seen) {
-        return workload(pod, seen.children(), seen.names().masters()).flatMap(workload -> note(annotation, workload));
-    }
-
-    private static Optional<HasMetadata> workload(ObservedPod pod, Collection<HasMetadata> children, String masters) {
-        return children.stream()
-                .filter(child -> Workloads.template(child).isPresent())
-                .filter(child -> switch (pod.role()) {
-                    case PoolLabels.ROLE_MASTER -> child.getMetadata().getName().equals(masters);
-                    case PoolLabels.ROLE_STORAGE ->
-                        pod.perNode() == child instanceof DaemonSet && pod.set().equals(PoolObservation.setName(child));
-                    default -> false;
-                })
-                .findFirst();
-    }
-
-    static Optional<String> note(String annotation, HasMetadata workload) {
-        return Workloads.template(workload)
-                .map(PodTemplateSpec::getMetadata)
-                .map(ObjectMeta::getAnnotations)
-                .map(annotations -> annotations.get(annotation));
     }
 }

@@ -5,11 +5,9 @@ import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
-import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.member.Members;
-import dev.kvpool.operator.pool.member.WarmMasters;
 import java.util.List;
 import java.util.Optional;
 
@@ -20,10 +18,12 @@ import java.util.Optional;
 final class PodSteps {
     private final TransitionView view;
     private final Members members;
+    private final Steps known;
 
     PodSteps(TransitionView view) {
         this.view = view;
         this.members = view.members();
+        this.known = new Steps(view, view.steps());
     }
 
     Verdict judge(StepStatus step) {
@@ -55,7 +55,7 @@ final class PodSteps {
      */
     private Verdict withoutFacts(StepStatus step, Member member) {
         boolean asBefore = step.because().isImage()
-                ? !member.runs(view.target(member))
+                ? !view.runsTarget(member)
                 : view.goals().outdated().contains(member.id());
         if (asBefore) {
             return StepJudge.rest(step, view);
@@ -72,30 +72,26 @@ final class PodSteps {
             return true;
         }
         return member.master()
-                ? isFirst(step) && maySpareMaster(member)
-                : step.kind() != StepKind.RESTART || new Budget(view, view.steps()).hasRoom(step.of());
+                ? maySpareMaster(step, member)
+                : step.kind() != StepKind.RESTART || known.hasRoom(step.of());
     }
 
     /** Several that are not ready are begun at a time, and may have got ready since: a master goes with no other. */
-    private boolean isFirst(StepStatus step) {
-        return view.steps().stream()
-                .filter(Budget::isStopped)
-                .findFirst()
+    private boolean maySpareMaster(StepStatus step, Member member) {
+        if (known.first(Steps::isStopped)
                 .filter(first -> first.of().equals(step.of()))
-                .isPresent();
-    }
-
-    private boolean maySpareMaster(Member member) {
+                .isEmpty()) {
+            return false;
+        }
         List<Member> others = members.masters().stream()
                 .filter(it -> !it.pod().equals(member.pod()) && !it.isGone())
                 .toList();
-        boolean well = !others.isEmpty() && others.stream().allMatch(it -> it.ready() && !it.leaving());
+        boolean well = !others.isEmpty() && others.stream().allMatch(Member::ready);
         return members.masters().size() == 1 || (well && !members.leads(member.pod()));
     }
 
     private boolean isTouched(StepStatus step, Member member) {
-        return !Facts.isStillThere(step, member)
-                || (step.kind() == StepKind.RESTART && member.runs(view.target(member)));
+        return !Facts.isStillThere(step, member) || (step.kind() == StepKind.RESTART && view.runsTarget(member));
     }
 
     /**
@@ -105,7 +101,7 @@ final class PodSteps {
      */
     private boolean isToBeEmptied(StepStatus step, Member member) {
         boolean isSetNow = step.because().isImage()
-                && !member.runs(view.target(member))
+                && !view.runsTarget(member)
                 && (step.kind() == StepKind.RESTART || !Facts.isStillThere(step, member));
         return isSetNow
                 && !member.master()
@@ -116,12 +112,12 @@ final class PodSteps {
     }
 
     private Verdict imageSet(StepStatus step, Member member) {
-        return new Verdict.Under(step, new Action.SetImage(member.pod(), member.uid(), view.target(member)));
+        return new Verdict.Under(step, Action.setImage(member, view.target(member)));
     }
 
     private Verdict restart(StepStatus step, Member member) {
         boolean samePod = Facts.isStillThere(step, member);
-        if (!member.runs(view.target(member))) {
+        if (!view.runsTarget(member)) {
             // A pod that was replaced meanwhile counts its restarts from 0, which must be written down before it is
             // touched.
             return samePod ? imageSet(step, member) : new Verdict.Under(Facts.about(step, member));
@@ -140,32 +136,29 @@ final class PodSteps {
      */
     private boolean runsAnother(StepStatus step, Member member) {
         String ran = step.before().image();
+        String running = member.observed().running();
         boolean nothingRan = "".equals(ran) && step.before().restarts() == 0;
         boolean restarted = member.observed().restarts() > step.before().restarts() || nothingRan;
-        boolean known = ran != null && !ran.isEmpty();
-        String running = member.observed().running();
-        if (known && !running.isEmpty() && !running.equals(ran)) {
-            return true;
-        }
-        return restarted && view.isNoticed(step);
+        boolean differs = ran != null && !ran.isEmpty() && !running.isEmpty() && !running.equals(ran);
+        return differs || (restarted && view.isNoticed(step));
     }
 
     private Verdict replace(StepStatus step, Member member) {
         if (Facts.isStillThere(step, member)) {
             return delete(step, member);
         }
-        if (step.because().isImage() && !member.runs(view.target(member))) {
+        if (step.because().isImage() && !view.runsTarget(member)) {
             return imageSet(step, member);
         }
-        boolean another = member.node()
-                .filter(node -> !node.incarnation().equals(step.before().incarnation()))
-                .isPresent();
-        return back(step, member, another);
+        return back(
+                step,
+                member,
+                member.isSeen(node -> !node.incarnation().equals(step.before().incarnation())));
     }
 
     /** Whether a pod that was made again takes part as the one before did. */
     private Verdict back(StepStatus step, Member member, boolean another) {
-        if (another && leaves(member)) {
+        if (another && member.isSeen(PoolReport.Node::leaves)) {
             // Leaders remember for each other what is being emptied.
             return new Verdict.Under(step, new Action.Cancel(member.id()));
         }
@@ -181,12 +174,12 @@ final class PodSteps {
                 || view.terms().mayLoseBytes()
                 || !member.started()
                 || (step.state() == StepState.EMPTY && Facts.isUnmet(step, member))
-                || (step.state() == StepState.DROPPED && view.terms().onLeftovers() == LeftoverPolicy.DROP)
-                || member.node().filter(node -> EmptySteps.isEmpty(step, node)).isPresent();
+                || (step.state() == StepState.DROPPED && view.terms().dropsLeftovers())
+                || member.isSeen(node -> EmptySteps.isEmpty(step, node));
         if (mayGo) {
-            return new Verdict.Under(step, new Action.DeletePod(member.pod(), member.uid()));
+            return new Verdict.Under(step, Action.deletePod(member));
         }
-        if (members.leader().isEmpty()) {
+        if (!members.led()) {
             return new Verdict.Under(step);
         }
         // One that was not there has come back before it was deleted: that it is emptied begins in its turn.
@@ -195,20 +188,15 @@ final class PodSteps {
                 : new Verdict.Under(view.begin(step.of(), StepKind.EMPTY, step.because()));
     }
 
-    private static boolean leaves(Member member) {
-        return member.node().filter(PoolReport.Node::leaves).isPresent();
-    }
-
     private boolean isWarm(Member master) {
-        return members.answering().contains(master.pod())
-                && new WarmMasters(members).lack(master.pod()).isEmpty();
+        return members.answers(master.pod()) && members.lack(master.pod()).isEmpty();
     }
 
     private Verdict caughtUp(StepStatus step, Member member) {
         if (member.master()) {
             return isWarm(member) ? new Verdict.Done() : new Verdict.Under(step);
         }
-        if (leaves(member) && view.cordon(step.of()).isEmpty()) {
+        if (member.isSeen(PoolReport.Node::leaves) && view.cordon(step.of()).isEmpty()) {
             // It was to be empty when the step began, which took the place of the one that said so.
             return new Verdict.Under(step, new Action.Cancel(member.id()));
         }
@@ -228,17 +216,13 @@ final class PodSteps {
                     : new Verdict.Failed("%s came back without %d of its objects (%d records dropped)"
                             .formatted(node.id(), node.lostAtReturn(), dropped(node)));
         }
-        Long before = step.before() == null ? null : step.before().objects();
-        boolean had = before != null && before > 0;
-        boolean has = node.restored() != null && node.restored().objects() > 0;
-        boolean lost = dropped(node) > 0 || (had && !has);
-        return lost
+        long had = step.before() == null || step.before().objects() == null
+                ? 0
+                : step.before().objects();
+        long has = node.restored() == null ? 0 : node.restored().objects();
+        return dropped(node) > 0 || (had > 0 && has == 0)
                 ? new Verdict.Failed("%s came back with %d objects of about %d (%d records dropped)"
-                        .formatted(
-                                node.id(),
-                                node.restored() == null ? 0 : node.restored().objects(),
-                                before == null ? 0 : before,
-                                dropped(node)))
+                        .formatted(node.id(), has, had, dropped(node)))
                 : new Verdict.Done();
     }
 

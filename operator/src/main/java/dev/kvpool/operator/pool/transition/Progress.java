@@ -79,7 +79,7 @@ final class Progress {
             return note(step.withoutFacts());
         }
         Long before = step.progress() == null ? null : step.progress().objectsLeft();
-        if (view.members().leader().isEmpty()) {
+        if (!view.members().led()) {
             // Time without a leader does not count either once there is one again: it begins again then.
             return step.progress() != null && before == null
                     ? step

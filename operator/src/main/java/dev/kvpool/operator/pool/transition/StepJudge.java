@@ -7,7 +7,7 @@ import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
-import dev.kvpool.operator.pool.member.WarmMasters;
+import dev.kvpool.operator.pool.member.Members;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -20,6 +20,8 @@ import java.util.stream.Stream;
  */
 public final class StepJudge {
     private final TransitionView view;
+    private final Members members;
+    private final Goals goals;
     private final PodSteps pods;
     private final EmptySteps emptying;
     private final List<Verdict.Under> goOn = new ArrayList<>();
@@ -30,6 +32,8 @@ public final class StepJudge {
 
     private StepJudge(TransitionView view) {
         this.view = view;
+        this.members = view.members();
+        this.goals = view.goals();
         this.pods = new PodSteps(view);
         this.emptying = new EmptySteps(view);
     }
@@ -49,8 +53,6 @@ public final class StepJudge {
             List<Action> others,
             Optional<String> failure,
             boolean beginsAgain) {
-        public static final Judged NOTHING = new Judged(List.of(), List.of(), List.of(), Optional.empty(), false);
-
         private Stream<StepStatus> ofUpgrade() {
             return goOn.stream()
                     .map(Verdict.Under::step)
@@ -109,7 +111,7 @@ public final class StepJudge {
             take(step, emptying.takeBack(step));
         } else if (isGone(step) && step.kind() == StepKind.EMPTY) {
             forget(step);
-        } else if ((isGone(step) && view.members().get(step.of()).isEmpty()) || isBrokenAndGoes(step)) {
+        } else if ((isGone(step) && members.get(step.of()).isEmpty()) || isBrokenAndGoes(step)) {
             return;
         } else if (isOnItsWay(step)) {
             goOn.add(new Verdict.Under(step));
@@ -138,25 +140,18 @@ public final class StepJudge {
      * more that must end as well, or the storage node would take no objects, and no step say why.
      */
     private void waits(StepStatus step) {
-        boolean others = view.steps().stream()
-                        .map(StepStatus::of)
-                        .filter(step.of()::equals)
+        boolean only = view.steps().stream()
+                        .filter(other -> other.of().equals(step.of()))
                         .count()
-                > 1;
-        if (others || isNeeded(step) || !mayBeEmptied(step)) {
-            waiting.add(step);
-        } else {
+                == 1;
+        // Of one that is away its leader does not say.
+        boolean mayBeEmptied = step.kind() == StepKind.EMPTY
+                && members.node(step.of()).map(node -> !node.ready()).orElse(!members.led());
+        if (only && mayBeEmptied && !isNeeded(step)) {
             take(step, rest(step, view));
+        } else {
+            waiting.add(step);
         }
-    }
-
-    /** Of one that is away its leader does not say. */
-    private boolean mayBeEmptied(StepStatus step) {
-        return step.kind() == StepKind.EMPTY
-                && view.members()
-                        .node(step.of())
-                        .map(node -> !node.ready())
-                        .orElse(view.members().leader().isEmpty());
     }
 
     private void take(StepStatus step, Verdict verdict) {
@@ -172,36 +167,33 @@ public final class StepJudge {
 
     /** It is not there any more, and neither wanted nor unwanted: leaders remember drains, and a later node of its name shall not be emptied. */
     private boolean isGone(StepStatus step) {
-        return !view.members().isMaster(step.of())
-                && !view.goals().wanted().contains(step.of())
-                && !view.goals().unwanted().containsKey(step.of());
+        return !members.isMaster(step.of())
+                && !goals.wanted().contains(step.of())
+                && !goals.unwanted().containsKey(step.of());
     }
 
     /** A change that failed is not mended any more: it would keep its member from being removed. */
     private boolean isBrokenAndGoes(StepStatus step) {
-        return step.because() == StepCause.SETTINGS
-                && step.state() == StepState.FAILED
-                && !view.goals().want(step.of());
+        return step.because() == StepCause.SETTINGS && step.state() == StepState.FAILED && !goals.want(step.of());
     }
 
     private void forget(StepStatus step) {
-        if (view.members().leader().isEmpty()) {
-            goOn.add(new Verdict.Under(step));
-        } else {
+        if (members.led()) {
             others.add(new Action.Cancel(step.of()));
+        } else {
+            goOn.add(new Verdict.Under(step));
         }
     }
 
     private boolean isNeeded(StepStatus step) {
-        Goals goals = view.goals();
         boolean wanted = goals.want(step.of());
         // A pod that is being deleted, or another one in its place, has to come back whatever is wanted now.
-        boolean stays = step.kind() == StepKind.EMPTY || isStillToBeDeleted(step, view);
+        boolean stays = step.kind() == StepKind.EMPTY || Facts.isStillToBeDeleted(step, members);
         return switch (step.because()) {
             case SCALE_DOWN -> !wanted;
             case CORDON, REQUEST ->
                 step.kind() == StepKind.HAND_OVER
-                        ? goals.isToHandOver(step.of(), view.members().leader())
+                        ? goals.isToHandOver(step.of(), members.leader())
                         : wanted && isEmptied(step);
             case SETTINGS ->
                 !stays
@@ -210,68 +202,49 @@ public final class StepJudge {
                                 && (step.kind() == StepKind.REPLACE
                                         || (view.cordon(step.of()).isEmpty() && view.isMoved(step.of()))));
             case UPGRADE, ROLLBACK ->
-                goals.image()
-                        .filter(image -> image.because() == step.because())
-                        .filter(image -> !stays
-                                || (wanted
-                                        && view.members()
-                                                .get(step.of())
-                                                .filter(member -> member.runs(image.of(member.master())))
-                                                .isEmpty()))
-                        .isPresent();
+                goals.image().filter(image -> image.because() == step.because()).isPresent()
+                        && (!stays || (wanted && !members.is(step.of(), view::runsTarget)));
         };
     }
 
     /** What its volume keeps is moved only for a user: without the request it takes part again before its pod may be evicted with all. */
     private boolean isEmptied(StepStatus step) {
         boolean begun = step.state() != StepState.KEPT && step.state() != StepState.WAITING;
-        return view.cordon(step.of())
-                .filter(cordon -> cordon.empties() && !(begun && cordon.keeps()))
-                .isPresent();
+        return view.isCordoned(step.of(), cordon -> cordon.empties() && !(begun && cordon.keeps()));
     }
 
     /** Its pod may be away by now, or be about to go, though nothing is seen of it yet. A dead machine is not waited for. */
     private static boolean hasStopped(StepStatus step, TransitionView view) {
-        boolean gone = view.members().get(step.of()).filter(Member::isGone).isPresent();
-        return !gone
-                && step.before() != null
+        return step.before() != null
+                && !view.members().is(step.of(), Member::isGone)
                 && (step.kind() == StepKind.RESTART
-                        || (step.kind() == StepKind.REPLACE && !isStillToBeDeleted(step, view)));
+                        || (step.kind() == StepKind.REPLACE && !Facts.isStillToBeDeleted(step, view.members())));
     }
 
     /** A third image is asked for, and has not begun: until its pod is there again, nothing else begins beside it. */
     private boolean isOnItsWay(StepStatus step) {
-        boolean back = view.isNoticed(step)
-                && view.members()
-                        .get(step.of())
-                        .filter(member -> member.ready() && !member.leaving())
-                        .isPresent();
         return step.because() == StepCause.ROLLBACK
-                && view.goals().image().isEmpty()
+                && goals.image().isEmpty()
                 && hasStopped(step, view)
-                && !back
-                && view.idle(step).compareTo(view.stepTimeout()) <= 0;
+                && !(view.isNoticed(step) && members.is(step.of(), Member::ready))
+                && !view.isOverdue(step);
     }
 
     /** Its time counts from the moment in which it was seen why it is to be emptied. */
     private boolean isOnAnother(StepStatus step) {
         boolean cordon = step.because().isOfPlace() || step.because() == StepCause.SCALE_DOWN;
-        String host = view.host(step.of(), step.because());
-        return cordon && !Objects.equals(step.machine(), host);
+        return cordon && !Objects.equals(step.machine(), view.host(step.of(), step.because()));
     }
 
     /** What remains of a step that is not needed: a storage node that was being emptied takes part again. */
     static Verdict rest(StepStatus step, TransitionView view) {
+        Members members = view.members();
         boolean emptied = step.kind() == StepKind.EMPTY && step.state() != StepState.KEPT;
-        Optional<Member> member = view.members().get(step.of());
         // Without facts it is not known whether its pod is the one that was emptied.
-        boolean maybe =
-                step.kind() == StepKind.REPLACE && (step.before() == null || Facts.isToBeDeleted(step, view.members()));
-        boolean replaced = maybe
-                && member.filter(it -> !it.master() && (step.because().isImage() || !it.outlives()))
-                        .isPresent();
-        boolean stays =
-                member.filter(it -> it.observed().node().equals(step.machine())).isPresent();
+        boolean replaced = step.kind() == StepKind.REPLACE
+                && (step.before() == null || Facts.isToBeDeleted(step, members))
+                && members.is(step.of(), it -> !it.master() && (step.because().isImage() || !it.outlives()));
+        boolean stays = members.is(step.of(), it -> it.observed().node().equals(step.machine()));
         return emptied || replaced
                 ? new Verdict.Under(
                         view.step(step.of(), StepKind.TAKE_BACK, step.because()).on(stays ? step.machine() : null))
@@ -283,76 +256,51 @@ public final class StepJudge {
             return forgiving(step, orLeftOut(step, emptying.judge(step)));
         }
         Verdict verdict = step.kind() == StepKind.EMPTY ? new Verdict.Under(step) : pods.judge(step);
-        if (verdict instanceof Verdict.Under under && isStillToBeDeleted(step, view)) {
-            return deletedInTime(step, under);
+        if (!(verdict instanceof Verdict.Under under) || step.kind() == StepKind.REMOVE || !view.isOverdue(step)) {
+            return forgiving(step, orLeftOut(step, verdict));
         }
-        boolean counts = step.kind() != StepKind.REMOVE;
-        if (counts && verdict instanceof Verdict.Under under && view.idle(step).compareTo(view.stepTimeout()) > 0) {
+        String now = view.now().toString();
+        if (Facts.isStillToBeDeleted(step, members)) {
+            // It cannot have come back too late that has not been taken away yet, for want of a leader or of an API
+            // server that takes writes: its time begins when it is.
+            return new Verdict.Under(under.step().begun(now), under.actions());
+        }
+        if (isImageToBeSet(step) && step.waitsFor() == null) {
             // An API server that took no writes did not take this either: it is tried once more when it does.
-            verdict = isImageToBeSet(step) && step.waitsFor() == null
-                    ? new Verdict.Under(
-                            step.in(StepState.UNDER_WAY, overdue(step))
-                                    .begun(view.now().toString()),
-                            under.actions())
-                    : new Verdict.Failed(overdue(step));
+            return new Verdict.Under(step.in(StepState.UNDER_WAY, overdue(step)).begun(now), under.actions());
         }
-        return forgiving(step, orLeftOut(step, verdict));
-    }
-
-    /**
-     * Its pod has not been taken away yet, for want of a leader or of an API server that takes writes, so that it cannot have come back too
-     * late: the time for that begins when it is.
-     */
-    private Verdict deletedInTime(StepStatus step, Verdict.Under under) {
-        return view.idle(step).compareTo(view.stepTimeout()) > 0
-                ? new Verdict.Under(under.step().begun(view.now().toString()), under.actions())
-                : under;
+        return forgiving(step, orLeftOut(step, new Verdict.Failed(overdue(step))));
     }
 
     private boolean isImageToBeSet(StepStatus step) {
         return step.kind() == StepKind.RESTART
-                && view.members()
-                        .get(step.of())
-                        .filter(member -> Facts.isStillThere(step, member) && !member.runs(view.target(member)))
-                        .isPresent();
-    }
-
-    private static boolean isStillToBeDeleted(StepStatus step, TransitionView view) {
-        return Facts.isToBeDeleted(step, view.members())
-                && !view.members().get(step.of()).orElseThrow().leaving();
+                && members.is(step.of(), member -> Facts.isStillThere(step, member) && !view.runsTarget(member));
     }
 
     /** A dead machine says nothing of the image. What is to be emptied there takes part again when it is back, until its turn comes. */
     private Verdict orLeftOut(StepStatus step, Verdict verdict) {
-        boolean gone = view.members().get(step.of()).filter(Member::isGone).isPresent();
-        if (!gone || !(verdict instanceof Verdict.Failed)) {
+        if (!members.is(step.of(), Member::isGone) || !(verdict instanceof Verdict.Failed)) {
             return verdict;
         }
         return step.kind() == StepKind.EMPTY ? rest(step, view) : new Verdict.Done();
     }
 
     private String overdue(StepStatus step) {
-        Optional<Member> member = view.members().get(step.of());
-        String why = member.map(Member::trouble)
-                .or(() -> view.members().whyMissing(step.of()))
-                .filter(text -> !text.isEmpty())
-                .or(() -> view.members().isMaster(step.of())
-                        ? new WarmMasters(view.members()).lack(step.of())
-                        : Optional.empty())
-                .orElse("");
+        String time = "within " + view.terms().upgrade().stepTimeout();
         if (isImageToBeSet(step)) {
-            return "the API server did not change the image of %s within %s"
-                    .formatted(step.of(), view.terms().stepTimeout());
+            return "the API server did not change the image of %s %s".formatted(step.of(), time);
         }
         if (step.kind() == StepKind.HAND_OVER) {
-            return "%s did not hand its leadership over within %s"
-                    .formatted(step.of(), view.terms().stepTimeout());
+            return "%s did not hand its leadership over %s".formatted(step.of(), time);
         }
-        return "%s did not get ready within %s%s"
-                .formatted(
-                        member.map(Member::pod).orElse(step.of()),
-                        view.terms().stepTimeout(),
-                        why.isEmpty() ? "" : " (" + why + ")");
+        Optional<Member> member = members.get(step.of());
+        String why = member.map(Member::trouble)
+                .or(() -> members.whyMissing(step.of()))
+                .filter(text -> !text.isEmpty())
+                .or(() -> members.isMaster(step.of()) ? members.lack(step.of()) : Optional.empty())
+                .map(text -> " (" + text + ")")
+                .orElse("");
+        return "%s did not get ready %s%s".formatted(member.map(Member::pod).orElse(step.of()), time, why);
     }
 
     /**
@@ -363,13 +311,12 @@ public final class StepJudge {
         if (!(verdict instanceof Verdict.Failed) || step.because() != StepCause.ROLLBACK) {
             return verdict;
         }
-        Optional<Member> member = view.members().get(step.of());
-        boolean restarted = member.filter(it -> it.runs(view.target(it)) && it.ready() && !it.leaving())
-                .isPresent();
-        boolean changed = member.filter(it -> it.runs(view.target(it)) && !it.leaving())
-                .filter(it -> view.goals().outdated().contains(it.id()))
-                .isPresent();
-        if (restarted || changed || step.kind() == StepKind.HAND_OVER || member.isEmpty()) {
+        boolean over = members.is(
+                step.of(),
+                it -> view.runsTarget(it)
+                        && !it.leaving()
+                        && (it.ready() || goals.outdated().contains(it.id())));
+        if (over || step.kind() == StepKind.HAND_OVER || members.get(step.of()).isEmpty()) {
             return new Verdict.Done();
         }
         beginsAgain = true;

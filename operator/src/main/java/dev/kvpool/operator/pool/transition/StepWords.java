@@ -49,12 +49,11 @@ final class StepWords {
     }
 
     private String upgrading(StepStatus step) {
-        Optional<Member> member = view.members().get(step.of());
-        String pod = member.map(Member::pod).orElse(step.of());
-        Optional<String> refused = view.members().whyMissing(step.of()).filter(why -> member.isEmpty());
+        Optional<String> refused = view.members().whyMissing(step.of());
         if (refused.isPresent()) {
-            return "%s has no pod (%s)".formatted(pod, refused.get());
+            return "%s has no pod (%s)".formatted(step.of(), refused.get());
         }
+        String pod = view.members().get(step.of()).map(Member::pod).orElse(step.of());
         return switch (step.kind()) {
             case RESTART -> pod + " restarts";
             case HAND_OVER -> pod + " hands its leadership over";
@@ -163,7 +162,9 @@ final class StepWords {
 
     /** What people can do about leftovers. */
     private String remedy(List<StepStatus> left) {
-        List<String> ways = new ArrayList<>(List.of("Make room"));
+        boolean away = left.stream().noneMatch(step -> view.members().isSeen(step.of(), PoolReport.Node::serves));
+        String ready = left.size() == 1 ? "Let it get ready" : "Let them get ready";
+        List<String> ways = new ArrayList<>(List.of(away && view.members().led() ? ready : "Make room"));
         if (left.stream().anyMatch(step -> step.machine() == null)) {
             ways.add("set spec.drain.onLeftovers to Drop");
             ways.add("or take the change back");
@@ -184,8 +185,7 @@ final class StepWords {
 
     /** Also what a user asked for is so while its Kubernetes node is cordoned. */
     private boolean mayBeEvictedInTheEnd(StepStatus step) {
-        return step.because() == StepCause.CORDON
-                || view.cordon(step.of()).filter(Cordon::evicts).isPresent();
+        return step.because() == StepCause.CORDON || view.isCordoned(step.of(), Cordon::evicts);
     }
 
     static Long rounded(long objects) {

@@ -13,15 +13,16 @@ import java.util.Comparator;
  * @param because why
  * @param master whether it is about a master
  * @param mends whether it is about one that is not ready, so that nothing becomes worse by it
- * @param place where it comes among those of the same cause: the lower, the sooner
  */
-record Transition(String of, StepKind kind, StepCause because, boolean master, boolean mends, int place) {
-    /** The one order: what is not ready, masters that go, as nothing shall be done for them before, then by cause, masters before storage nodes. */
+record Transition(String of, StepKind kind, StepCause because, boolean master, boolean mends) {
+    /**
+     * The one order: what is not ready, masters that go, as nothing shall be done for them before, then by cause, masters before storage
+     * nodes. Those that are alike in this stay as they are found.
+     */
     static final Comparator<Transition> ORDER = Comparator.comparing((Transition it) -> !it.mends)
             .thenComparing(it -> !(it.master && it.because == StepCause.SCALE_DOWN))
             .thenComparing(Transition::because)
-            .thenComparing(it -> !it.master)
-            .thenComparingInt(Transition::place);
+            .thenComparing(it -> !it.master);
 
     /** It takes a master away, or a storage node that comes back. */
     static boolean stops(StepKind kind, StepCause because) {

@@ -22,7 +22,6 @@ import java.util.Set;
  * @param removing sentences about masters that are removed one by one
  * @param upgrade what is under way for an upgrade, or waited for, as a sentence; empty where there is none
  * @param draining what condition Draining says
- * @param deferred pods that run on as an earlier operator made them
  */
 public record TransitionPlan(
         List<StepStatus> steps,
@@ -35,8 +34,7 @@ public record TransitionPlan(
         List<String> replacing,
         List<String> removing,
         String upgrade,
-        Finding draining,
-        Deferred deferred) {
+        Finding draining) {
 
     public TransitionPlan {
         steps = List.copyOf(steps);
@@ -48,23 +46,6 @@ public record TransitionPlan(
         emptiedFirst = List.copyOf(emptiedFirst);
         replacing = List.copyOf(replacing);
         removing = List.copyOf(removing);
-    }
-
-    /** The same with further pods that run on as an earlier operator made them. */
-    public TransitionPlan and(Deferred more) {
-        return new TransitionPlan(
-                steps,
-                actions,
-                released,
-                evictable,
-                waits,
-                heldBack,
-                emptiedFirst,
-                replacing,
-                removing,
-                upgrade,
-                draining,
-                deferred.and(more));
     }
 
     /** Why other settings are not carried out, as a part of a sentence, for each pod that did not get ready with them. */

@@ -7,7 +7,9 @@ import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.storage.DrainSpec;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
+import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
@@ -17,6 +19,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * All that transitions are decided from.
@@ -48,32 +51,34 @@ public record TransitionView(
     /**
      * How the spec wants it done.
      *
-     * @param maxUnavailable how many storage nodes may be away at a time
-     * @param stepTimeout how long a pod may take until it is ready again
-     * @param drainTimeout how long emptying a storage node may go on without any progress
-     * @param nodeTimeout after how long without progress a pod may be evicted from a cordoned Kubernetes node as it is
-     * @param onLeftovers what becomes of a storage node that cannot be emptied in time
+     * @param upgrade its part that is about upgrades, and other steps
+     * @param drain its part that is about storage nodes that are emptied
      * @param onDataLoss what becomes of a change that would lose bytes
      * @param paused causes for which nothing is done
      */
-    public record Terms(
-            int maxUnavailable,
-            String stepTimeout,
-            Duration drainTimeout,
-            Duration nodeTimeout,
-            LeftoverPolicy onLeftovers,
-            DataLossPolicy onDataLoss,
-            Set<StepCause> paused) {
-
+    public record Terms(UpgradeSpec upgrade, DrainSpec drain, DataLossPolicy onDataLoss, Set<StepCause> paused) {
         public static Terms of(KvCachePoolSpec spec, Set<StepCause> paused) {
-            return new Terms(
-                    spec.upgrade().maxUnavailable(),
-                    spec.upgrade().stepTimeout(),
-                    ApiDuration.of(spec.drain().timeout()),
-                    ApiDuration.of(spec.drain().nodeTimeout()),
-                    spec.drain().onLeftovers(),
-                    spec.onDataLoss(),
-                    paused);
+            return new Terms(spec.upgrade(), spec.drain(), spec.onDataLoss(), paused);
+        }
+
+        /** How many storage nodes may be away at a time. */
+        int maxUnavailable() {
+            return upgrade.maxUnavailable();
+        }
+
+        /** How long emptying a storage node may go on without any progress. */
+        Duration drainTimeout() {
+            return ApiDuration.of(drain.timeout());
+        }
+
+        /** After how long without progress a pod may be evicted from a cordoned Kubernetes node as it is. */
+        Duration nodeTimeout() {
+            return ApiDuration.of(drain.nodeTimeout());
+        }
+
+        /** What cannot be moved in time may be lost. */
+        boolean dropsLeftovers() {
+            return drain.onLeftovers() == LeftoverPolicy.DROP;
         }
 
         public boolean mayLoseBytes() {
@@ -114,11 +119,17 @@ public record TransitionView(
     boolean isWithoutPod(StepStatus step) {
         return step.kind() == StepKind.EMPTY
                 && step.because().isImage()
-                && members.get(step.of()).filter(member -> !member.leaving()).isEmpty();
+                && !members.is(step.of(), member -> !member.leaving());
     }
 
+    /** How long a pod may take until it is ready again. */
     public Duration stepTimeout() {
-        return ApiDuration.of(terms.stepTimeout());
+        return ApiDuration.of(terms.upgrade().stepTimeout());
+    }
+
+    /** It has had more than the time of a step. */
+    boolean isOverdue(StepStatus step) {
+        return idle(step).compareTo(stepTimeout()) > 0;
     }
 
     /** Whether a kubelet knows by now what a pod was told when the step began. */
@@ -145,9 +156,12 @@ public record TransitionView(
 
     /** For other settings it is emptied first. */
     boolean isMoved(String id) {
-        return members.get(id)
-                .filter(member -> terms.forSettings(member) == DataLossPolicy.MOVE)
-                .isPresent();
+        return members.is(id, member -> terms.forSettings(member) == DataLossPolicy.MOVE);
+    }
+
+    /** It runs the image to which an upgrade brings it. */
+    boolean runsTarget(Member member) {
+        return member.runs(target(member));
     }
 
     /** The image to which an upgrade brings it. */
@@ -157,6 +171,11 @@ public record TransitionView(
 
     Optional<Cordon> cordon(String id) {
         return Optional.ofNullable(goals.cordons().get(id));
+    }
+
+    /** It is not to stay where it is, and that is so. */
+    boolean isCordoned(String id, Predicate<Cordon> so) {
+        return cordon(id).filter(so).isPresent();
     }
 
     /**

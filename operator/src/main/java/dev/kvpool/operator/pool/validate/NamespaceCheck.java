@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Whether the pool's namespace admits its pods. Nobody but Kubernetes would say it otherwise, in an event of a StatefulSet or DaemonSet
+ * Whether the pool's namespace admits its pods. Otherwise only Kubernetes would say so, in an event of a StatefulSet or DaemonSet
  * that makes no pods. Pure.
  */
 public final class NamespaceCheck {
@@ -52,7 +52,7 @@ public final class NamespaceCheck {
                 || spec.rdma() != null;
     }
 
-    /** What the namespace refuses, with the way out; one sentence for all directories of nodes. */
+    /** What the namespace refuses, and how to fix it; one sentence for all directories of nodes. */
     static List<Finding> of(PoolObservation seen) {
         String level = seen.podSecurity().orElse(ADMITS_ALL);
         if (level.equals(ADMITS_ALL)) {

@@ -53,7 +53,7 @@ public final class PortPlan {
                     () -> plan.hasRun(set));
         }
         if (seen.engineSpecs().ofPool().agents() != null) {
-            // They hold nothing that would be lost, so they move whenever somebody else has theirs.
+            // They hold nothing that would be lost, so they move whenever another set has theirs.
             plan.give(
                     PoolNames.AGENT,
                     seen.engine(),
@@ -133,7 +133,7 @@ public final class PortPlan {
         return other.ports().meets(claimed) && other.owner().compareTo(me()) < 0;
     }
 
-    /** The lowest pair that nobody has, removed sets included. */
+    /** The lowest pair that no set has, removed sets included. */
     private Optional<NodePorts> free(PortsSpec range) {
         return IntStream.range(0, count(range) / NodePorts.EACH)
                 .mapToObj(slot -> NodePorts.from(range.base() + NodePorts.EACH * slot))

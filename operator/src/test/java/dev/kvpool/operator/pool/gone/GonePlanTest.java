@@ -145,7 +145,7 @@ class GonePlanTest {
                 .isTrue();
     }
 
-    /** Whoever can write ConfigMaps shall not make the operator remove what is no pool's. */
+    /** A user who can write ConfigMaps shall not make the operator remove what is no pool's. */
     @ParameterizedTest
     @ValueSource(
             strings = {"kubelet", "", "..", "11111111-2222-3333-4444-55555555555", "11111111222233334444555555555555"})
@@ -196,7 +196,7 @@ class GonePlanTest {
     @Test
     void aDeadMachineHasItsJobWhenItIsBack() {
         GonePlan plan = new GonePoolSketch(list(POOL_ID, "a.n1")).dead("n1").plan();
-        assertThat(plan.jobs()).as("nobody would start it").isEmpty();
+        assertThat(plan.jobs()).as("it would not be started").isEmpty();
         assertThat(plan.isFinished()).isFalse();
 
         assertThat(only("a.n1").plan().jobs()).hasSize(1);

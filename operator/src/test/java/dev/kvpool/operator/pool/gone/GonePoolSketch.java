@@ -48,7 +48,7 @@ public final class GonePoolSketch {
         return this;
     }
 
-    /** Nodes whose kubelets nobody hears of. */
+    /** Nodes whose kubelets are not heard of. */
     GonePoolSketch dead(String... names) {
         notReady.addAll(Arrays.asList(names));
         return nodes(names);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a cordoned node of the cluster means to a pool, by what kind of storage node is there. */
+/** What a cordoned Kubernetes node means to a pool, by what kind of storage node is there. */
 class CordonsTest {
     private static final String TWO_NODES = "{storage: [{name: a, capacity: 1Gi, replicas: 2}]}";
     private static final String PER_NODE = "{storage: [{name: a, capacity: 1Gi, perNode: {}}]}";
@@ -137,7 +137,7 @@ class CordonsTest {
     }
 
     @Test
-    void aSpecThatCannotBeCarriedOutKeepsNobodyFromEmptyingIt() {
+    void aSpecThatCannotBeCarriedOutKeepsNoStorageNodeFromBeingEmptied() {
         PoolPlan plan = onTwo("{transferEngine: missing, " + TWO_NODES.substring(1))
                 .masters(2, 1, BOTH)
                 .cordoned("n1")

@@ -77,7 +77,7 @@ class PreflightAnswerTest {
 
     private static ObservedPod pod(String image, int code, String message) {
         ObservedPod pod = PoolSketch.pod("demo-preflight-x", PoolLabels.ROLE_PREFLIGHT, "", true, "");
-        return PoolSketch.ended(pod, image, new ObservedPod.Ended(code, message));
+        return PoolSketch.ended(pod, image, new PodContainer.Ended(code, message));
     }
 
     private static Job job(String condition) {

@@ -8,6 +8,7 @@ import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.PodContainer;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DeadLeaderTest {
     private static final String SPEC = "{storage: [{name: a, capacity: 1Gi, replicas: 1}]}";
     private static final String LEADER = "demo-master-0";
-    private static final ObservedPod.Ended KILLED = new ObservedPod.Ended(137, "");
+    private static final PodContainer.Ended KILLED = new PodContainer.Ended(137, "");
 
     @Test
     void aLeaderWhoseContainerHasEndedIsGoneAndTheOthersAreTold() {

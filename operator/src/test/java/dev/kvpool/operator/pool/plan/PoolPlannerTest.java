@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is planned from what is seen; above all: never the loss of bytes that nobody allowed. */
+/** What is planned from what is seen; above all: never a loss of bytes that is not allowed. */
 class PoolPlannerTest {
     private static final String TWO_NODES = "{storage: [{name: a, capacity: 1Gi, replicas: 2}]}";
     private static final PoolReport THREE_NODES = PoolSketch.leader(List.of(

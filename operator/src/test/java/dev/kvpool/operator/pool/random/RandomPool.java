@@ -16,6 +16,7 @@ import dev.kvpool.operator.pool.observation.ObservedJob;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.ObservedPull;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
+import dev.kvpool.operator.pool.observation.PodContainer;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.observation.PreflightAnswer;
 import dev.kvpool.operator.pool.plan.Outcome;
@@ -274,7 +275,7 @@ final class RandomPool {
                 .with("node", node)
                 .with("image", of)
                 .with("specImage", of)
-                .with("ended", Optional.of(new ObservedPod.Ended(0, message)))
+                .with("ended", Optional.of(new PodContainer.Ended(0, message)))
                 .with("running", of)
                 .build();
     }

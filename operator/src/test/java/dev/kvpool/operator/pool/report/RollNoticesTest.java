@@ -43,7 +43,7 @@ class RollNoticesTest {
                 .isEmpty();
     }
 
-    /** The upgrade was told when the rest of the pool had gone over. */
+    /** The upgrade was told when the rest of the pool was upgraded. */
     @Test
     void whoWasLeftOutGoesOverWithoutAnotherBeginningAndEnd() {
         assertThat(RollNotices.of(KvCachePoolStatus.EMPTY, stragglers(RollPhase.ROLLING)))
@@ -63,7 +63,7 @@ class RollNoticesTest {
                         "The pool speaks wire version 2 and writes segment layout 2 from now on."));
         assertThat(RollNotices.of(now, now)).isEmpty();
         assertThat(RollNotices.of(KvCachePoolStatus.EMPTY, now))
-                .as("nobody knows what was before")
+                .as("it is not known what was before")
                 .isEmpty();
     }
 

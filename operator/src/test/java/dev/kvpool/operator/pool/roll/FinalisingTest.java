@@ -16,7 +16,7 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** When a pool goes over to the versions that its new builds know: last, once, and never with somebody left behind. */
+/** When a pool changes to the versions that its new builds know: last, once, and never with a process left behind. */
 class FinalisingTest {
     private static final UpgradeSpec PAUSED = new UpgradeSpec(1, 0, true, null, false, null);
     private static final UpgradeSpec WITHOUT_CLIENTS = new UpgradeSpec(1, 0, false, null, true, null);
@@ -28,7 +28,7 @@ class FinalisingTest {
         return new RollPool(2, 3).want(NEW).preflight("rolling-warm");
     }
 
-    /** The upgrade is over, and everybody has known the higher versions for long enough. */
+    /** The upgrade is over, and all have known the higher versions for long enough. */
     private static RollPool due(RollPool pool) {
         return pool.rounds(ENOUGH).later(FINALISE_AFTER).rounds(3);
     }
@@ -125,7 +125,7 @@ class FinalisingTest {
     void itIsRepeatedUntilEveryNodeHasDoneIt() {
         RollPool pool = due(upgrading()).raising("s-1");
         pool.node("s-0").active = new PoolReport.Active(1, 1);
-        assertThat(pool.plan().pending()).as("the leader has gone over").isEmpty();
+        assertThat(pool.plan().pending()).as("the leader has changed").isEmpty();
         assertThat(pool.plan().actions()).hasSize(1);
 
         pool.raisingAll().rounds(2);

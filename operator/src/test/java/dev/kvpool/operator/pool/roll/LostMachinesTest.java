@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Upgrades while a machine is dead, or there is none for a pod: neither fails them, and nobody is forgotten. */
+/** Upgrades while a machine is dead, or there is none for a pod: neither fails them, and no member is forgotten. */
 class LostMachinesTest {
     private static final Duration LONG = Duration.ofMinutes(11);
 

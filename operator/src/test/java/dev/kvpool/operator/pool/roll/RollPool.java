@@ -6,6 +6,7 @@ import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.storage.DrainSpec;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.operator.master.PoolReport;
@@ -204,7 +205,7 @@ public final class RollPool {
         return this;
     }
 
-    /** Of the storage nodes only these do what a leader tells all of them to go over to. */
+    /** Only these storage nodes change to the versions that a leader tells all of them. */
     RollPool raising(String... names) {
         toRaise = List.of(names).stream().map(this::node).toList();
         return this;
@@ -226,7 +227,7 @@ public final class RollPool {
         return this;
     }
 
-    /** All masters have gone over. */
+    /** All masters are upgraded. */
     public RollPool mastersRun(String image) {
         masters.forEach(master -> master.runNow(image));
         steps = List.of();
@@ -339,10 +340,6 @@ public final class RollPool {
                 refused,
                 masters.stream()
                         .filter(master -> master.ready)
-                        .map(master -> master.name)
-                        .collect(Collectors.toSet()),
-                masters.stream()
-                        .filter(master -> master.ready)
                         .map(master -> master.report(master == leader, epoch, storage, clients))
                         .toList(),
                 leads);
@@ -356,18 +353,15 @@ public final class RollPool {
                         Map.of(),
                         List.of(),
                         cordoned.stream()
-                                .collect(Collectors.toMap(id -> id, id -> new Cordon("k-" + id, "", true, false))),
+                                .collect(Collectors.toMap(id -> id, id -> Cordon.of("k-" + id, "", true, false))),
                         Set.of(),
                         Deferred.NONE,
                         failover,
                         known.flatMap(roll -> Roll.goalOf(roll, options))),
                 knownSteps,
                 new TransitionView.Terms(
-                        options.maxUnavailable(),
-                        options.stepTimeout(),
-                        DRAIN_TIMEOUT,
-                        Duration.ofDays(365),
-                        LeftoverPolicy.WAIT,
+                        options,
+                        new DrainSpec(DRAIN_TIMEOUT.toMinutes() + "m", LeftoverPolicy.WAIT, "8760h"),
                         mayLoseBytes ? DataLossPolicy.REPLACE : DataLossPolicy.WAIT,
                         Set.of()),
                 operatorSince,
@@ -382,7 +376,6 @@ public final class RollPool {
                 wanted,
                 stable,
                 Optional.empty(),
-                options,
                 retry,
                 everLed,
                 transitions,
@@ -489,7 +482,7 @@ public final class RollPool {
         }
     }
 
-    /** What nobody can read any more, in words. */
+    /** What cannot be read any more, in words. */
     List<String> unread() {
         return unread;
     }

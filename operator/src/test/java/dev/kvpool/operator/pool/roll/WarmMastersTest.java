@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.status.RollPhase;
 import dev.kvpool.api.v1alpha1.status.RollStatus;
-import dev.kvpool.operator.pool.member.WarmMasters;
+import dev.kvpool.operator.pool.member.Members;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +33,7 @@ class WarmMastersTest {
         RollPool pool = new RollPool(2, 2);
         pool.master("m-0").knowsNot.addAll(List.of(leader.split(" ")));
         pool.master("m-1").knowsNot.addAll(List.of(standby.split(" ")));
-        WarmMasters masters = new WarmMasters(pool.view().members());
+        Members masters = pool.view().members();
 
         assertThat(masters.lack("m-0")).isEmpty();
         assertThat(masters.lack("m-1"))

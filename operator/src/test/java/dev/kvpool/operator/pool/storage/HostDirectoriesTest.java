@@ -8,6 +8,7 @@ import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.naming.DirectoryList;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.PodContainer;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Taint;
@@ -126,7 +127,7 @@ class HostDirectoriesTest {
 
     private static ObservedPod remover(String name, int code) {
         ObservedPod pod = PoolSketch.pod(name, PoolLabels.ROLE_CLEANING, "", true, "");
-        return PoolSketch.ended(pod, PoolSketch.IMAGE, new ObservedPod.Ended(code, ""));
+        return PoolSketch.ended(pod, PoolSketch.IMAGE, new PodContainer.Ended(code, ""));
     }
 
     @Test
@@ -212,7 +213,7 @@ class HostDirectoriesTest {
 
         ObservedPod pod = PoolSketch.perNodePod("a", "n1", true, "earlier");
         assertThat(written(back).pod(pod).plan().cleaning())
-                .as("which of them its pod is on nobody knows")
+                .as("which of them its pod is on is not known")
                 .isEmpty();
 
         DaemonSet set = daemonSet(back.plan());

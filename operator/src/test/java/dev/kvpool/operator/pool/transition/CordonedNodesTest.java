@@ -249,7 +249,7 @@ class CordonedNodesTest {
         DrainPool pool = new DrainPool(2).cordoned("k-1").rounds(ENOUGH).later(Duration.ofHours(3));
         pool.led(false).round();
         assertThat(pool.plan().evictable()).isEmpty();
-        assertThat(pool.phases()).as("nobody says anything else").containsExactly("s-1 EMPTY");
+        assertThat(pool.phases()).as("nothing says anything else").containsExactly("s-1 EMPTY");
 
         pool.led(true).leaderChanges().round();
         assertThat(pool.phases()).as("with time of its own").containsExactly("s-1 UNDER_WAY");

@@ -9,7 +9,7 @@ import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.storage.DrainSpec;
-import dev.kvpool.operator.duration.ApiDuration;
+import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PoolSketch;
@@ -51,7 +51,7 @@ final class DrainPool {
         /** Whether what it holds outlives its pod. */
         boolean keeps;
 
-        /** Whether it is of a set whose pods nobody evicts. */
+        /** Whether it is of a set whose pods are not evicted. */
         boolean perNode;
 
         /** Whether its process has not started yet. */
@@ -360,13 +360,13 @@ final class DrainPool {
         Map<String, Cordon> cordons = new TreeMap<>();
         members.forEach((id, member) -> {
             if (cordoned.contains(member.host)) {
-                cordons.put(id, new Cordon(member.host, taint, !member.perNode, member.keeps));
+                cordons.put(id, Cordon.of(member.host, taint, !member.perNode, member.keeps));
             }
             if (uid(id, member).equals(requested.get(id))) {
                 cordons.put(
                         id,
                         cordons.containsKey(id)
-                                ? new Cordon(member.host, taint, !member.perNode, false)
+                                ? Cordon.of(member.host, taint, !member.perNode, false)
                                 : Cordon.ofRequest(member.host));
             }
         });
@@ -397,22 +397,12 @@ final class DrainPool {
                 ? EnumSet.allOf(StepCause.class)
                 : specCounts ? Set.of() : EnumSet.complementOf(EnumSet.of(StepCause.CORDON, StepCause.REQUEST));
         return new TransitionView(
-                new Members(
-                        List.of(),
-                        storage,
-                        upgrading ? Set.of("m-1") : Set.of(),
-                        Map.of(),
-                        Set.of(),
-                        List.of(),
-                        leader),
+                new Members(List.of(), storage, upgrading ? Set.of("m-1") : Set.of(), Map.of(), List.of(), leader),
                 goals(),
                 steps,
                 new TransitionView.Terms(
-                        maxUnavailable,
-                        "10m",
-                        ApiDuration.of(options.timeout()),
-                        ApiDuration.of(options.nodeTimeout()),
-                        options.onLeftovers(),
+                        new UpgradeSpec(maxUnavailable, null, null, "10m", null, null),
+                        options,
                         mayLoseBytes ? DataLossPolicy.REPLACE : DataLossPolicy.MOVE,
                         resting),
                 watchedSince,

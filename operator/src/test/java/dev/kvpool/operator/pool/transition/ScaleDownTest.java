@@ -73,6 +73,40 @@ class ScaleDownTest {
         assertThat(pool.gone).containsExactly("s-1 with 0");
     }
 
+    /** With the settings that it has it never gets ready, and so is never emptied. */
+    @Test
+    void oneThatIsNotReadyComesBackWithTheSettingsThereAreNow() {
+        DrainPool pool = new DrainPool(3).unwanted("s-2").outdated("s-2");
+        pool.node("s-2").falls(7);
+        pool.round();
+        assertThat(pool.madeAnew).as("its memory would go with its pod").isEmpty();
+
+        pool.node("s-2").keeps = true;
+        pool.rounds(2);
+        assertThat(pool.madeAnew).containsExactly("s-2 with everything");
+
+        pool.starts().rounds(ENOUGH);
+        assertThat(pool.gone).containsExactly("s-2 with 0");
+    }
+
+    /** Its set is in the spec no more, so that its settings stay as they are. */
+    @Test
+    void oneThatNeverGetsReadyWaitsForItsUserWhoIsToldWhatHelps() {
+        DrainPool pool = new DrainPool(3).options(WAIT).unwanted("s-2");
+        pool.node("s-2").keeps = true;
+        pool.node("s-2").falls(7);
+        pool.rounds(2).later(Duration.ofMinutes(2)).rounds(2);
+
+        assertThat(pool.gone).isEmpty();
+        assertThat(pool.plan().draining().message())
+                .startsWith("s-2 could not be emptied in time: it is away")
+                .endsWith(
+                        " Let it get ready, set spec.drain.onLeftovers to Drop, or take the change back; it is tried again.");
+
+        pool.options(DROP).rounds(ENOUGH);
+        assertThat(pool.gone).containsExactly("s-2 with everything");
+    }
+
     @Test
     void allThatAreToGoAreEmptiedAtOnceSoThatNothingIsMovedTwice() {
         DrainPool pool = new DrainPool(5).unwanted("s-4", "s-3", "s-2").rounds(2);

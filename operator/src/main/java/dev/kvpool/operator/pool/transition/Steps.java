@@ -6,27 +6,57 @@ import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.member.Member;
+import dev.kvpool.operator.pool.member.Members;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * How many storage nodes are away, whatever they are away for: the one count that all transitions share. A node is back when the leader
- * says so; a ready pod alone may still be reading its segment. What begins in a look counts at once.
+ * The one list of steps, by what they are about, and how many storage nodes are away, whatever they are away for: the one count that all
+ * transitions share. A node is back when the leader says so; a ready pod alone may still be reading its segment. What begins in a look
+ * counts at once.
  */
-final class Budget {
+final class Steps {
     private final TransitionView view;
+    private final Members members;
     private final List<StepStatus> steps;
 
-    /**
-     * @param steps steps under way; it grows as more begin
-     */
-    Budget(TransitionView view, List<StepStatus> steps) {
+    Steps(TransitionView view, List<StepStatus> steps) {
         this.view = view;
-        this.steps = steps;
+        this.members = view.members();
+        this.steps = new ArrayList<>(steps);
+    }
+
+    List<StepStatus> all() {
+        return List.copyOf(steps);
+    }
+
+    /** It takes the place of another one about the same member. */
+    void begin(StepStatus step) {
+        steps.removeIf(other -> other.of().equals(step.of()));
+        steps.add(step);
+    }
+
+    Optional<StepStatus> of(String id) {
+        return first(step -> step.of().equals(id));
+    }
+
+    /** A step is about it, and is so. */
+    boolean is(String id, Predicate<StepStatus> so) {
+        return of(id).filter(so).isPresent();
+    }
+
+    boolean any(Predicate<StepStatus> so) {
+        return steps.stream().anyMatch(so);
+    }
+
+    Optional<StepStatus> first(Predicate<StepStatus> so) {
+        return steps.stream().filter(so).findFirst();
     }
 
     boolean hasRoom(String except) {
@@ -39,7 +69,7 @@ final class Budget {
         notServing().stream().map(Member::id).forEach(away::add);
         steps.stream()
                 .filter(step -> isStopped(step)
-                        ? !view.members().isMaster(step.of())
+                        ? !members.isMaster(step.of())
                         : step.state() == StepState.KEPT || step.state() == StepState.DROPPED)
                 .map(StepStatus::of)
                 .forEach(away::add);
@@ -56,7 +86,7 @@ final class Budget {
     }
 
     boolean isAnyMasterStopped(String except) {
-        return stoppedBeside(except).anyMatch(step -> view.members().isMaster(step.of()));
+        return stoppedBeside(except).anyMatch(step -> members.isMaster(step.of()));
     }
 
     Stream<StepStatus> stoppedBeside(String except) {
@@ -70,7 +100,7 @@ final class Budget {
     }
 
     boolean isStopped(String id) {
-        return steps.stream().anyMatch(step -> step.of().equals(id) && isStopped(step));
+        return any(step -> step.of().equals(id) && isStopped(step));
     }
 
     /**
@@ -78,11 +108,9 @@ final class Budget {
      * missed; on the way back to an earlier image neither is one whose machine is dead.
      */
     List<Member> notServing() {
-        return view.members().storage().stream()
-                .filter(node -> view.goals().wanted().contains(node.id()))
-                .filter(node ->
-                        view.members().get(node.id()).filter(node::equals).isPresent())
-                .filter(node -> !(view.members().leader().isEmpty() ? node.ready() : node.serves()))
+        return members.current()
+                .filter(node -> !node.master() && view.goals().wanted().contains(node.id()))
+                .filter(node -> !(members.led() ? node.serves() : node.ready()))
                 .filter(node -> !isStopped(node.id()))
                 .filter(node -> node.started() || node.where() != Member.Where.WITHOUT_NODE)
                 .filter(node -> !view.goesBack() || !node.isGone())
@@ -92,17 +120,15 @@ final class Budget {
 
     /** On the way back to an earlier image one for which no pod can be created is as good as on a dead machine. */
     boolean isPassed(String id) {
-        return view.goesBack() && view.members().whyMissing(id).isPresent();
+        return view.goesBack() && members.whyMissing(id).isPresent();
     }
 
     /** Ids of those that a leader has met and that have no pod. */
     List<String> missing() {
         return view.goals().wanted().stream()
-                .filter(id -> view.members().get(id).isEmpty() && !isPassed(id))
-                .filter(id -> view.members()
-                        .node(id)
-                        .filter(node -> !node.incarnation().isEmpty() && !node.serves())
-                        .isPresent())
+                .filter(id -> members.get(id).isEmpty() && !isPassed(id))
+                .filter(id -> members.isSeen(id, node -> !node.incarnation().isEmpty() && !node.serves()))
+                .sorted()
                 .toList();
     }
 
@@ -112,33 +138,27 @@ final class Budget {
      */
     List<String> inTheWay() {
         boolean full = missing().size() + notServing().size() >= view.terms().maxUnavailable();
-        return Stream.concat(view.members().missing().stream(), full ? missing().stream() : Stream.empty())
-                .filter(id -> view.members().whyMissing(id).isPresent())
+        return Stream.concat(members.missing().stream(), full ? missing().stream() : Stream.empty())
+                .filter(id -> members.whyMissing(id).isPresent())
                 .sorted()
                 .toList();
     }
 
     /** Why a storage node cannot be emptied that is to come back: as many others as are emptied must be ready to take what they hold. */
     Optional<String> takers(String id) {
-        Set<String> emptied = new TreeSet<>();
-        steps.stream()
+        // From a machine that is dead nothing is moved.
+        long emptied = steps.stream()
                 .filter(step -> Progress.isUnderWay(step) && !step.of().equals(id))
-                // From a machine that is dead nothing is moved.
-                .filter(step ->
-                        view.members().get(step.of()).filter(Member::isGone).isEmpty())
                 .map(StepStatus::of)
-                .forEach(emptied::add);
-        long takers = view.members().leader().stream()
-                .flatMap(report -> report.nodes().stream())
-                .filter(node ->
-                        node.ready() && !node.isTransient() && !node.id().equals(id))
-                .map(PoolReport.Node::id)
-                .filter(other -> steps.stream()
-                        .noneMatch(step -> step.of().equals(other)
-                                && step.state() != StepState.WAITING
-                                && step.state() != StepState.KEPT))
+                .filter(other -> !members.is(other, Member::isGone))
+                .distinct()
                 .count();
-        if (takers > emptied.size()) {
+        long takers = members.takers(id)
+                .map(PoolReport.Node::id)
+                .filter(other -> !any(step ->
+                        step.of().equals(other) && step.state() != StepState.WAITING && step.state() != StepState.KEPT))
+                .count();
+        if (takers > emptied) {
             return Optional.empty();
         }
         return Optional.of(

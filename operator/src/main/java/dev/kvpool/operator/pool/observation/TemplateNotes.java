@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.pool.plan;
+package dev.kvpool.operator.pool.observation;
 
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.naming.Workloads;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import java.util.Map;
@@ -13,8 +15,13 @@ import java.util.Optional;
  * @param settings digest of the pods' settings
  * @param asked digest of what the user asks for; empty for a template that says nothing
  */
-record TemplateNotes(String settings, String asked) {
-    static TemplateNotes of(PodTemplateSpec template) {
+public record TemplateNotes(String settings, String asked) {
+    /** Empty for an object that has no pods. */
+    public static Optional<TemplateNotes> of(HasMetadata workload) {
+        return Workloads.template(workload).map(TemplateNotes::of);
+    }
+
+    public static TemplateNotes of(PodTemplateSpec template) {
         Map<String, String> annotations = Optional.ofNullable(template.getMetadata())
                 .map(ObjectMeta::getAnnotations)
                 .orElse(Map.of());
@@ -23,7 +30,12 @@ record TemplateNotes(String settings, String asked) {
     }
 
     /** Whether another operator makes other pods of the same wish. */
-    boolean isOtherwiseFrom(TemplateNotes stored) {
+    public boolean isOtherwiseFrom(TemplateNotes stored) {
         return !stored.asked.isEmpty() && asked.equals(stored.asked) && !settings.equals(stored.settings);
+    }
+
+    /** Whether a pod has other settings. An image is no setting. */
+    public boolean differsFrom(ObservedPod pod) {
+        return !settings.isEmpty() && !settings.equals(pod.settings());
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.pool.transition;
+package dev.kvpool.operator.pool.plan;
 
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.observation.TemplateNotes;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import java.util.List;
 import java.util.Objects;
@@ -24,11 +25,11 @@ public final class AgentPods {
         return seen.children().stream()
                 .filter(AgentDaemonSet::is)
                 .anyMatch(agents -> pods.size() < wanted((DaemonSet) agents)
-                        || Goals.note(PoolLabels.SETTINGS, agents).stream()
-                                .anyMatch(settings -> pods.stream()
+                        || TemplateNotes.of(agents)
+                                .filter(notes -> pods.stream()
                                         .filter(pod -> !lost.contains(pod.node()) && !pod.isWithoutNode())
-                                        .anyMatch(pod ->
-                                                !pod.ready() || !pod.settings().equals(settings))));
+                                        .anyMatch(pod -> !pod.ready() || notes.differsFrom(pod)))
+                                .isPresent());
     }
 
     private static int wanted(DaemonSet agents) {
