@@ -35,7 +35,7 @@ constexpr uint32_t kBatchFlags = KV_BATCH_REGISTERED | KV_BATCH_FORCE | KV_BATCH
 static_assert(KV_PIN_SOFT == kvpool::kPinSoft && KV_PIN_HARD == kvpool::kPinHard &&
               KV_PIN_KEEP_SOFT == kvpool::kPinKeepSoft);
 
-Result<ClientSettings> settingsFrom(const kv_client_params& params) {
+Result<ClientSettings> settingsOfClient(const kv_client_params& params) {
   auto settings = kvpool::abi::clientSettings(
       {params.masters, params.name, params.product, params.protocols, params.connect_timeout_ms,
        params.transfer_timeout_ms, params.idle_timeout_ms, params.tls_dir, params.tls_mode, params.payloads});
@@ -184,7 +184,7 @@ Status explained(const Status& status) {
 }  // namespace
 
 int32_t kv_client_create(const kv_client_params* params, kv_client** out, char* err, uint32_t err_size) {
-  return kvpool::abi::create(params, out, err, err_size, settingsFrom, Client::connect);
+  return kvpool::abi::create(params, out, err, err_size, settingsOfClient, Client::connect);
 }
 
 int32_t kv_client_register(kv_client* client, void* address, uint64_t length) {

@@ -42,7 +42,7 @@ Status judgeMetadata(std::string_view metadata) {
                                    std::string(kPeerToPeer)};
 }
 
-Result<EngineSettings> settingsFrom(const kv_engine_params& params) {
+Result<EngineSettings> settingsOfEngine(const kv_engine_params& params) {
   EngineSettings settings;
   const bool standardPorts = params.port_min == 0 && params.port_max == 0;
   const uint32_t min = standardPorts ? KV_ENGINE_PORT_MIN : params.port_min;
@@ -138,7 +138,7 @@ Status judgeSubmit(int32_t op, const kv_transfer* table, uint32_t count, const u
 }  // namespace
 
 int32_t kv_engine_create(const kv_engine_params* params, kv_engine** out, char* err, uint32_t err_size) {
-  return kvpool::abi::create(params, out, err, err_size, settingsFrom, Engine::start);
+  return kvpool::abi::create(params, out, err, err_size, settingsOfEngine, Engine::start);
 }
 
 int32_t kv_engine_transports(kv_engine* engine, char* out, uint32_t out_size) {

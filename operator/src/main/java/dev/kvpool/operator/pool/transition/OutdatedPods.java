@@ -31,19 +31,12 @@ final class OutdatedPods {
         this.lossy = lossy(storage(DataLossPolicy.REPLACE));
     }
 
-    /**
-     * Those that never ran hold nothing: they come back with the settings there are now at once. So do those that go and are not ready, where
-     * they find again what they hold: with the settings they have it may never be emptied.
-     */
+    /** Those that never ran hold nothing: they come back with the settings there are now at once. */
     List<Action> recreatedAtOnce() {
         return all.stream()
-                .filter(member -> !member.started() || (isStuck(member) && member.outlives()))
+                .filter(member -> !member.started())
                 .map(Action::deletePod)
                 .toList();
-    }
-
-    private boolean isStuck(Member member) {
-        return view.goals().unwanted().containsKey(member.id()) && !member.ready() && !member.isGone();
     }
 
     /** Storage nodes that come to other settings in this way. */

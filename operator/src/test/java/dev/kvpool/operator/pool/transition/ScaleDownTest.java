@@ -73,22 +73,6 @@ class ScaleDownTest {
         assertThat(pool.gone).containsExactly("s-1 with 0");
     }
 
-    /** With the settings that it has it never gets ready, and so is never emptied. */
-    @Test
-    void oneThatIsNotReadyComesBackWithTheSettingsThereAreNow() {
-        DrainPool pool = new DrainPool(3).unwanted("s-2").outdated("s-2");
-        pool.node("s-2").falls(7);
-        pool.round();
-        assertThat(pool.madeAnew).as("its memory would go with its pod").isEmpty();
-
-        pool.node("s-2").keeps = true;
-        pool.rounds(2);
-        assertThat(pool.madeAnew).containsExactly("s-2 with everything");
-
-        pool.starts().rounds(ENOUGH);
-        assertThat(pool.gone).containsExactly("s-2 with 0");
-    }
-
     /** Its set is in the spec no more, so that its settings stay as they are. */
     @Test
     void oneThatNeverGetsReadyWaitsForItsUserWhoIsToldWhatHelps() {
