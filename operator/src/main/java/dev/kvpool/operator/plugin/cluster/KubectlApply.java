@@ -16,6 +16,7 @@ import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -51,10 +52,9 @@ final class KubectlApply {
         Optional<ObjectNode> before = lastApplied(actual);
         Optional<String> asked = options.manager();
         Optional<String> manager = asked.or(() -> before.isEmpty() ? manager(actual) : Optional.empty());
-        // What kubectl applied as a client it makes its own on the server's side first, so that a merge has the same
-        // result.
-        boolean migrates =
-                before.isPresent() && asked.filter(ApplyOptions.KUBECTL::equals).isPresent();
+        // What kubectl applied as a client it makes that manager's on the server's side first, so that a merge has the
+        // same result.
+        boolean migrates = before.isPresent() && wasAppliedByClient(actual);
         if (manager.isPresent() && !migrates) {
             // Other tools than kubectl take over what others have set.
             boolean force = asked.isPresent() ? options.force() : !manager.get().equals(ApplyOptions.KUBECTL);
@@ -76,6 +76,15 @@ final class KubectlApply {
                 .map(text -> text().unmarshal(text, JsonNode.class))
                 .filter(ObjectNode.class::isInstance)
                 .map(ObjectNode.class::cast);
+    }
+
+    private static boolean wasAppliedByClient(GenericKubernetesResource actual) {
+        return actual.getMetadata().getManagedFields().stream()
+                .filter(entry -> "Update".equals(entry.getOperation()) && entry.getFieldsV1() != null)
+                .anyMatch(entry ->
+                        entry.getFieldsV1().getAdditionalProperties().get("f:metadata") instanceof Map<?, ?> metadata
+                                && metadata.get("f:annotations") instanceof Map<?, ?> annotations
+                                && annotations.containsKey("f:" + LAST_APPLIED));
     }
 
     /** Who applied its spec on the server's side last, kubectl before others. Tools that label what others apply do so too. */

@@ -140,15 +140,16 @@ class SpecFileTest {
                 .isEqualTo(DataLossPolicy.WAIT);
     }
 
-    /** What kubectl applied as a client it applies on the server's side as its own. */
-    @Test
-    void whatTheClientAppliedIsRemovedByKubectlOnTheServersSide() throws IOException {
+    /** What kubectl applied as a client it applies on the server's side as that manager's. */
+    @ParameterizedTest
+    @ValueSource(strings = {"kubectl", "gitops"})
+    void whatTheClientAppliedIsRemovedByKubectlOnTheServersSide(String manager) throws IOException {
         client.resource(pool(MOVE, Map.of("kubectl.kubernetes.io/last-applied-configuration", appliedLast("""
                 {"onDataLoss":"Move","security":{"mode":"Off"},"storage":[{"capacity":"1Gi","name":"a"}]}"""))))
                 .create();
 
         assertThat(SpecFile.of(written(PLAIN), cluster)
-                        .applied(new ApplyOptions(null, false))
+                        .applied(new ApplyOptions(manager, false))
                         .one(KvCachePool.class)
                         .getSpec()
                         .onDataLoss())
