@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # OpenSSL is linked in and hidden: engines have one of their own, and pods none. The one that is built is newer than Debian's, whose
 # AES takes four times as long on processors with VAES.
-set(KVPOOL_OPENSSL built CACHE STRING "OpenSSL to link in: `built` by build-openssl, or the static one of the `system`, 3.0 or newer")
+if(DEFINED ENV{KVPOOL_OPENSSL})
+  set(default $ENV{KVPOOL_OPENSSL})
+else()
+  set(default built)
+endif()
+set(KVPOOL_OPENSSL ${default} CACHE STRING "OpenSSL to link in: `built` by build-openssl, or the static one of the `system`, 3.0 or newer")
 if(KVPOOL_OPENSSL STREQUAL system)
   set(OPENSSL_USE_STATIC_LIBS TRUE)
   find_package(OpenSSL 3.0 REQUIRED COMPONENTS SSL Crypto)

@@ -55,6 +55,7 @@ EXTENSION = Extension(
     # Slim images have no libstdc++, so it is part of the module.
     extra_link_args=[
         "-static-libstdc++",
+        "-Wl,--exclude-libs,ALL,--gc-sections",  # what is not used of it may need a newer libc than images have
         "-Wl,--strip-all",  # debug information would carry the build directory's name
         "-Wl,-rpath,$ORIGIN",
         f"-L{library().parent}",

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # exported_symbols.sh HEADERS LIBRARY: the library exports the functions the headers of that directory declare, and
-# nothing else.
+# nothing else, and, where releases are built, takes nothing of a libc that images of engines do not have yet: Ubuntu 22.04 has 2.35.
 set -euo pipefail
 headers=$1 library=$2
 declared=$(grep -oP '^KV_API .*?\b\Kkv_[a-z_]+(?=\()' -h "$headers"/*.h | sort)
@@ -15,3 +15,10 @@ if ! diff <(echo "$declared") <(echo "$exported") >/tmp/kvpool-symbols.$$; then
 fi
 rm -f /tmp/kvpool-symbols.$$
 echo "$(echo "$declared" | wc -l) functions"
+[ "$(getconf GNU_LIBC_VERSION)" = "glibc 2.36" ] || exit 0
+newest=$(objdump -T "$library" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
+[ "$(printf '%s\n' "$newest" GLIBC_2.35 | sort -V | tail -n 1)" = GLIBC_2.35 ] || {
+    echo "the library needs $newest, which is above GLIBC_2.35:"
+    objdump -T "$library" | grep -F "$newest"
+    exit 1
+}

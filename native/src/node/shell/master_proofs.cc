@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/entropy.h"
 #include "base/log.h"
 #include "net/clock.h"
 #include "wire/certificate_proof.h"
@@ -11,7 +12,8 @@
 namespace kvpool::node {
 
 void MasterProofs::begin(Id id, std::shared_ptr<const secure::Credentials> shown) {
-  connections_.emplace(id, Connection{secure::ProofSchedule(std::move(shown), random_()), false, INT64_MIN, {}, {}});
+  const auto seed = static_cast<uint32_t>(randomNumber());
+  connections_.emplace(id, Connection{secure::ProofSchedule(std::move(shown), seed), false, INT64_MIN, {}, {}});
 }
 
 bool MasterProofs::takes(Id id, wire::Body body) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <random>
 #include <string>
 #include <unordered_map>
 
@@ -49,7 +48,6 @@ class MasterProofs {
 
   Send send_;
   std::unordered_map<Id, Connection> connections_;
-  std::random_device random_;
 };
 
 }  // namespace kvpool::node
