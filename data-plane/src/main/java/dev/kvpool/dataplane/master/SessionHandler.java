@@ -99,7 +99,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             aboutCertificates(context, certificates);
         } else if (session != NO_SESSION) {
             if (admission.isPlain() || isAllowed(context, message)) {
-                loop.apply(core -> core.receive(session, message, loop.nowMs()));
+                loop.receive(session, message);
             }
         } else if (!ending) {
             greet(context, message);
@@ -188,7 +188,8 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
 
     private void admit(ChannelHandlerContext context, Hello hello, Welcome welcome) {
         String principal = admission.isPlain() ? host(context) : admission.name();
-        Optional<Objection> setApart = admission.isMember(hello) ? Optional.empty() : loop.objection(principal);
+        boolean asks = hello.role() != Role.NODE && !admission.isMember(hello);
+        Optional<Objection> setApart = asks ? loop.objection(principal) : Optional.empty();
         if (setApart.isPresent()) {
             refuse(context, setApart.get());
             return;

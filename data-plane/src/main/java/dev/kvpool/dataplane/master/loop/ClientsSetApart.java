@@ -15,6 +15,9 @@ final class ClientsSetApart {
     private static final long FIRST_MS = 10_000;
     private static final long LONGEST_MS = 3_600_000;
 
+    /** One that nothing was wrong with for so long begins with the first wait again. */
+    private static final long FORGIVEN_MS = 600_000;
+
     /** More than as many never make it throw: who does waits for longer and longer. */
     private static final int MAX = 1_024;
 
@@ -35,7 +38,8 @@ final class ClientsSetApart {
      */
     String setApart(String principal, long nowMs) {
         Wait before = byPrincipal.remove(principal);
-        long ms = before == null ? FIRST_MS : Math.min(2 * before.ms, LONGEST_MS);
+        boolean again = before != null && nowMs - before.untilMs < FORGIVEN_MS;
+        long ms = again ? Math.min(2 * before.ms, LONGEST_MS) : FIRST_MS;
         byPrincipal.put(principal, new Wait(ms, nowMs + ms));
         return sentence(principal, ms);
     }

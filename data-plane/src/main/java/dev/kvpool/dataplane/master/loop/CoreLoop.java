@@ -154,6 +154,13 @@ public final class CoreLoop {
         }
     }
 
+    /** A session says something. Once it is closed nothing more of it counts, though frames that were read with the last one follow. */
+    public void receive(long session, Message message) {
+        if (peers.containsKey(session)) {
+            apply(it -> it.receive(session, message, nowMs()));
+        }
+    }
+
     /** Runs an input; on the event loop. */
     public void apply(Consumer<MasterCore> input) {
         run(() -> {

@@ -78,7 +78,7 @@ final class ScratchConnection implements AutoCloseable {
 
         @Override
         protected void channelRead0(ChannelHandlerContext context, Message message) {
-            loop.apply(core -> core.receive(session, message, loop.nowMs()));
+            loop.receive(session, message);
         }
     }
 

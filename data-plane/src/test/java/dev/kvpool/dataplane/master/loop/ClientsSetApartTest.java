@@ -23,6 +23,14 @@ class ClientsSetApartTest {
     }
 
     @Test
+    void afterTenMinutesWithoutAnotherOneItBeginsAgain() {
+        clients.setApart("10.0.0.1", 0);
+        assertThat(clients.setApart("10.0.0.1", 10_000)).contains("for 20 s");
+        assertThat(clients.setApart("10.0.0.1", 30_000 + 599_999)).contains("for 40 s");
+        assertThat(clients.setApart("10.0.0.1", 629_999 + 40_000 + 600_000)).contains("for 10 s");
+    }
+
+    @Test
     void asManyAsMayBeAreRememberedAndTheEldestForgotten() {
         for (int i = 0; i <= 1_024; i++) {
             clients.setApart("10.0.0." + i, i);

@@ -18,12 +18,14 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.NodeMessage;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.wire.Medium;
 import io.netty.channel.DefaultEventLoop;
@@ -169,6 +171,35 @@ class CoreLoopTest {
         assertThat(status.state()).isEqualTo(PoolStatus.State.STANDBY);
     }
 
+    /** They came in one read: what a node says after it was refused would empty the view of the one whose name it has. */
+    @Test
+    void nothingOfASessionCountsAfterItWasClosed() throws Exception {
+        DirectoryRecord record =
+                DirectoryRecord.committed(new ExtentRef(0, 1, 1), new ObjectId(2, 1), 0, 192, 100, 0, Key.of("k"));
+        loop.submit(core -> core.lead(new Authority(3, 3), clockMs() + 60_000, clockMs(), Register.NONE, clockMs()));
+        long real =
+                node("n", 1, info(), new SnapshotBegin(0), new SnapshotRecords(List.of(record)), new SnapshotEnd(1, 0));
+        assertThat(loop.ask(core -> core.status().nodes().getFirst().objects()).get())
+                .isEqualTo(1);
+        events.submit(() -> loop.closed(real, "it stands still")).get();
+
+        node("n", 2, info(new ObjectId(9, 1)), new SnapshotBegin(0), new SnapshotEnd(0, 0));
+
+        assertThat(loop.ask(core -> core.status().nodes().getFirst().objects()).get())
+                .isEqualTo(1);
+    }
+
+    /** A node connects, and says all of this in one go. */
+    private long node(String id, long incarnation, NodeMessage... messages) throws Exception {
+        return events.submit(() -> {
+                    long session = loop.open(new EmbeddedChannel(), true, id);
+                    loop.apply(core -> core.nodeConnected(session, new NodePeer(id, incarnation, "0.1.0"), clockMs()));
+                    List.of(messages).forEach(message -> loop.receive(session, message));
+                    return session;
+                })
+                .get();
+    }
+
     @Test
     void aClientWhoseRequestTheCoreCannotBearIsSetApartToo() throws Exception {
         EmbeddedChannel client = new EmbeddedChannel();
@@ -200,9 +231,13 @@ class CoreLoopTest {
     }
 
     private static NodeInfo info() {
+        return info(ObjectId.NONE);
+    }
+
+    private static NodeInfo info(ObjectId purgeId) {
         return new NodeInfo(
                 Authority.NONE,
-                ObjectId.NONE,
+                purgeId,
                 0,
                 ObjectId.NONE,
                 false,

@@ -15,12 +15,15 @@ import java.util.Set;
  * this leader end before it comes, the next one takes it for the key's object unless it finds a newer one or a tombstone.
  */
 public final class LateWrites {
+    /** How many are looked at in a turn. */
+    private static final int LOOKS = 64;
+
     private static final class Late {
         final Set<NodeView> nodes = new HashSet<>(2);
         long untilMs;
     }
 
-    /** About in the order of the times until when one may come. */
+    /** Those that were looked at longest ago first. */
     private final Map<Key, Late> byKey = new LinkedHashMap<>();
 
     /** Until then one of any key may come: more were expected than are kept. */
@@ -54,10 +57,14 @@ public final class LateWrites {
         return late != null && nowMs < late.untilMs ? late.nodes : Set.of();
     }
 
+    /** The copy of a large object may come much later than what was expected after it: such a one goes to the end, and does not keep others. */
     void expire(long nowMs) {
-        var eldestFirst = byKey.values().iterator();
-        while (eldestFirst.hasNext() && eldestFirst.next().untilMs <= nowMs) {
-            eldestFirst.remove();
+        for (int i = Math.min(byKey.size(), LOOKS); i > 0; i--) {
+            Map.Entry<Key, Late> eldest = byKey.entrySet().iterator().next();
+            byKey.remove(eldest.getKey());
+            if (nowMs < eldest.getValue().untilMs) {
+                byKey.put(eldest.getKey(), eldest.getValue());
+            }
         }
     }
 

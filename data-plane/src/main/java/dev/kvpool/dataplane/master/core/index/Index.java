@@ -100,7 +100,12 @@ public final class Index {
         try {
             StoredObject latest = views.latest();
             if (latest != null) {
-                latest.replicas().forEach(replica -> holders.add(replica.node().peer()));
+                for (Replica replica : latest.replicas()) {
+                    NodePeer holder = replica.node().peer();
+                    if (!holders.contains(holder)) {
+                        holders.add(holder);
+                    }
+                }
             }
         } catch (RuntimeException e) {
             holders.clear(); // asked of a view that may be half changed
