@@ -22,8 +22,7 @@ final class EventRoutes {
     }
 
     static List<Route> of(MasterAdmin master) {
-        EventRoutes routes = new EventRoutes(master);
-        return List.of(Route.get("/api/v1/events", Answers.ofLeader(master, routes::follow)));
+        return List.of(Route.get("/api/v1/events", new EventRoutes(master)::follow));
     }
 
     private Response follow(Request request) {
@@ -32,6 +31,10 @@ final class EventRoutes {
                 Answers.ownTenant(request.caller().name()),
                 Answers.named(request),
                 request.caller().until());
+        // Only now: a subscriber that asks all masters ends when none of them would ever answer.
+        if (!master.isLeader()) {
+            return Answers.notLeader(master);
+        }
         if (master.events().isFull(subscriber)) {
             return Response.busy(EventStreams.FULL + "\n", RETRY_SECONDS);
         }
