@@ -83,7 +83,7 @@ int32_t create(const Params* params, Handle** out, char* err, uint32_t errSize, 
     if (!settings.ok()) return report(settings.status(), err, errSize);
     auto made = make(std::move(settings.value()));
     if (!made.ok()) return report(made.status(), err, errSize);
-    *out = new Handle{{std::move(made.value())}};
+    *out = std::make_unique<Handle>(Handle{{std::move(made.value())}}).release();
     return KV_OK;
   });
 }

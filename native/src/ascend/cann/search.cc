@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <utility>
 
 namespace kvpool::ascend {
 namespace {
@@ -41,8 +42,9 @@ Search load(std::span<const std::string> files) {
     }
     // Of a library that lacks another one glibc names the other one alone.
     const char* said = ::dlerror();
-    const std::string why = said == nullptr ? "" : said;
-    search.tried.push_back(why.find(file) != std::string::npos ? why : file + ": " + why);
+    std::string why = said == nullptr ? "" : said;
+    if (why.find(file) == std::string::npos) why.insert(0, file + ": ");
+    search.tried.push_back(std::move(why));
   }
   return search;
 }

@@ -31,6 +31,7 @@ Pieces piecesOf(std::span<uint8_t> bytes) {
 
 std::vector<kv_piece> piecesOf(std::span<uint8_t> bytes, const std::vector<store::Range>& parts) {
   std::vector<kv_piece> pieces;
+  pieces.reserve(parts.size());
   for (const store::Range& part : parts)
     pieces.push_back({bytes.data() + part.offset, part.length});
   return pieces;
