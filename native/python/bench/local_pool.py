@@ -20,7 +20,7 @@ START_SECONDS = 90
 
 
 def free_ports(count):
-    """The first of `count` neighbouring ports that nobody listens on, below those that the kernel hands out."""
+    """The first of `count` neighbouring ports that no process listens on, below those that the kernel hands out."""
     for _ in range(200):
         first = random.randrange(15_000, 30_000)
         try:

@@ -33,7 +33,7 @@ def _own_ports() -> range:
 
 
 def free_ports(count: int) -> int:
-    """The first of `count` neighbouring ports that nobody listens on, and that no other process of these tests takes."""
+    """The first of `count` neighbouring ports that no process listens on, and that no other process of these tests takes."""
     own = _own_ports()
     for _ in range(200):
         first = random.randrange(own.start, own.stop - count)

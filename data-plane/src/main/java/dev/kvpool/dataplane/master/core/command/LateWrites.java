@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.SequencedMap;
 import java.util.Set;
 
 /**
@@ -15,16 +16,13 @@ import java.util.Set;
  * this leader end before it comes, the next one takes it for the key's object unless it finds a newer one or a tombstone.
  */
 public final class LateWrites {
-    /** How many are looked at in a turn. */
-    private static final int LOOKS = 64;
-
     private static final class Late {
         final Set<NodeView> nodes = new HashSet<>(2);
         long untilMs;
     }
 
-    /** Those that were looked at longest ago first. */
-    private final Map<Key, Late> byKey = new LinkedHashMap<>();
+    /** About in the order of the times until when one may come. */
+    private final SequencedMap<Key, Late> byKey = new LinkedHashMap<>();
 
     /** Until then one of any key may come: more were expected than are kept. */
     private long ofAnyUntilMs = Long.MIN_VALUE;
@@ -37,9 +35,7 @@ public final class LateWrites {
     /** Some nodes may show an object of a key until then. */
     public void expect(Key key, Collection<NodeView> nodes, long untilMs) {
         if (byKey.size() >= Bounds.GRANTS_MAX) {
-            Map.Entry<Key, Late> eldest = byKey.entrySet().iterator().next();
-            ofAnyUntilMs = Math.max(ofAnyUntilMs, eldest.getValue().untilMs);
-            byKey.remove(eldest.getKey());
+            ofAnyUntilMs = Math.max(ofAnyUntilMs, byKey.pollFirstEntry().getValue().untilMs);
         }
         Late late = byKey.computeIfAbsent(key, it -> new Late());
         late.untilMs = Math.max(late.untilMs, untilMs);
@@ -59,12 +55,16 @@ public final class LateWrites {
 
     /** The copy of a large object may come much later than what was expected after it: such a one goes to the end, and does not keep others. */
     void expire(long nowMs) {
-        for (int i = Math.min(byKey.size(), LOOKS); i > 0; i--) {
-            Map.Entry<Key, Late> eldest = byKey.entrySet().iterator().next();
-            byKey.remove(eldest.getKey());
-            if (nowMs < eldest.getValue().untilMs) {
-                byKey.put(eldest.getKey(), eldest.getValue());
+        while (!byKey.isEmpty()) {
+            Map.Entry<Key, Late> eldest = byKey.firstEntry();
+            long leftMs = eldest.getValue().untilMs - nowMs;
+            if (leftMs > Bounds.LATE_WRITE_MS) {
+                byKey.putLast(eldest.getKey(), eldest.getValue());
             }
+            if (leftMs > 0) {
+                return;
+            }
+            byKey.pollFirstEntry();
         }
     }
 
