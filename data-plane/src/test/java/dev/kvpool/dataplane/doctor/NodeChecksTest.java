@@ -83,7 +83,7 @@ class NodeChecksTest {
     @CsvSource({
         "MISSING, does not exist here, mount the node's data directory",
         "FORBIDDEN, may not open the node's socket, the node's user",
-        "REFUSED, nobody listens, restart it",
+        "REFUSED, no process listens, restart it",
         "SOMEBODY_ELSE, another process has the node's socket, mount the node's data directory",
         "SILENT, does not answer, restart it",
         "TURNED_AWAY, refuses a client of this version, the pool's version",
