@@ -12,7 +12,7 @@ import dev.kvpool.dataplane.doctor.DoctorCommand;
 import dev.kvpool.dataplane.enrol.EnrolCommand;
 import dev.kvpool.dataplane.local.LocalCommand;
 import dev.kvpool.dataplane.master.MasterCommand;
-import dev.kvpool.dataplane.node.NodeCommand;
+import dev.kvpool.dataplane.node.StorageNodeCommand;
 import dev.kvpool.dataplane.preflight.PreflightCommand;
 import dev.kvpool.dataplane.prepare.PrepareCommand;
 import dev.kvpool.dataplane.version.VersionCommand;
@@ -30,7 +30,7 @@ public final class Kvpool {
     /** Every subcommand, in the order of the help. */
     public static final List<Command> COMMANDS = List.of(
             new MasterCommand(),
-            new NodeCommand(),
+            new StorageNodeCommand(),
             new AgentCommand(),
             new LocalCommand(Kvpool.class),
             new DoctorCommand(),
@@ -38,7 +38,7 @@ public final class Kvpool {
             new CertIssueCommand(),
             new EnrolCommand(),
             new PreflightCommand(),
-            new PrepareCommand(List.of(new MasterCommand(), new NodeCommand())),
+            new PrepareCommand(List.of(new MasterCommand(), new StorageNodeCommand())),
             new VersionCommand());
 
     private Kvpool() {}

@@ -45,13 +45,13 @@ class ArchitectureTest {
             "register: tenant base index membership",
             "liveness: base index membership register",
             "command: tenant base index membership register",
-            "settlement: base index membership command",
-            "replication: tenant base plan index membership register command settlement",
-            "removal: tenant base index membership register command settlement replication",
-            "eviction: count tenant base index membership command settlement replication removal",
-            "upkeep: tenant base index membership register command settlement replication removal eviction",
-            "takeover: seal base index membership register liveness command settlement upkeep",
-            "request: count tenant seal base plan index membership register command settlement replication removal eviction upkeep",
+            "reconciliation: base index membership command",
+            "replication: tenant base plan index membership register command reconciliation",
+            "removal: tenant base index membership register command reconciliation replication",
+            "eviction: count tenant base index membership command reconciliation replication removal",
+            "upkeep: tenant base index membership register command reconciliation replication removal eviction",
+            "takeover: seal base index membership register liveness command reconciliation upkeep",
+            "request: count tenant seal base plan index membership register command reconciliation replication removal eviction upkeep",
             "report: tenant base index membership register liveness command replication upkeep takeover");
 
     @Test

@@ -18,23 +18,23 @@ final class ClockChecks {
 
     private ClockChecks() {}
 
-    static List<Finding> judge(List<ClockReading> readings) {
+    static List<CheckResult> judge(List<ClockReading> readings) {
         return readings.stream().map(ClockChecks::judge).toList();
     }
 
-    private static Finding judge(ClockReading reading) {
+    private static CheckResult judge(ClockReading reading) {
         String subject = "clock of " + reading.admin();
         if (reading.told().isEmpty()) {
-            return Finding.problem(
+            return CheckResult.problem(
                     subject,
                     "not reached: " + reading.failure(),
                     "look whether the master runs, and whether --admins names admin ports (9003), not wire ports");
         }
         Duration skew = skew(reading);
         if (skew.abs().compareTo(SKEW_MAX) <= 0) {
-            return Finding.ok(subject, "within " + SKEW_MAX.toSeconds() + " s of ours");
+            return CheckResult.ok(subject, "within " + SKEW_MAX.toSeconds() + " s of ours");
         }
-        return Finding.warning(
+        return CheckResult.warning(
                 subject,
                 "at least " + skew.abs().toMillis() + " ms " + (skew.isNegative() ? "behind" : "ahead of") + " ours",
                 "run chrony or another NTP client on both machines; leadership and leases do not go by it, but the times in logs,"

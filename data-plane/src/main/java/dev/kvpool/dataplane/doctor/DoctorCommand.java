@@ -55,7 +55,7 @@ public final class DoctorCommand implements Command {
     public int run(Settings settings, Console console) throws FailureException, InterruptedException {
         Optional<TlsContext> tls = tls(settings);
         AdminCaller caller = tls.map(AdminCaller::with).orElse(AdminCaller.PLAIN);
-        List<Finding> findings = new ArrayList<>(machine(settings));
+        List<CheckResult> findings = new ArrayList<>(machine(settings));
         settings.find(DoctorSettings.SSD_PATH)
                 .ifPresent(path -> findings.add(SsdChecks.judge(
                         SsdPlace.at(path),
@@ -75,7 +75,7 @@ public final class DoctorCommand implements Command {
             findings.addAll(nodes(admins, caller, visit));
         }
         console.out().print(settings.get(DoctorSettings.JSON) ? Report.json(findings) + "\n" : Report.text(findings));
-        return Report.count(findings, Finding.Level.PROBLEM) == 0 ? ExitCode.OK : ExitCode.FAILURE;
+        return Report.count(findings, CheckResult.Level.PROBLEM) == 0 ? ExitCode.OK : ExitCode.FAILURE;
     }
 
     private static Optional<TlsContext> tls(Settings settings) throws FailureException {
@@ -89,19 +89,19 @@ public final class DoctorCommand implements Command {
         }
     }
 
-    private static List<Finding> machine(Settings settings) {
+    private static List<CheckResult> machine(Settings settings) {
         Machine machine =
                 new MachineReader(Path.of("/proc"), Path.of("/sys")).read(settings.get(DoctorSettings.DATA_DIR));
         return MachineChecks.judge(
                 machine, settings.find(DoctorSettings.SEGMENT_SIZE).orElse(0L), settings.get(DoctorSettings.PORTS));
     }
 
-    private static List<Finding> nodes(List<HostPort> admins, AdminCaller caller, PeerVisit visit)
+    private static List<CheckResult> nodes(List<HostPort> admins, AdminCaller caller, PeerVisit visit)
             throws InterruptedException {
         Optional<PoolMap> pool = new PoolQuestion(caller).ask(admins);
         if (pool.isEmpty()) {
             return List.of(
-                    Finding.warning(
+                    CheckResult.warning(
                             "storage nodes",
                             "not looked for: none of " + admins + " leads a pool, so no master tells where they are",
                             "name the admin addresses (9003, with --tls-dir 9443) of all masters; look why none of them leads (/readyz of each says it)"));
@@ -110,19 +110,19 @@ public final class DoctorCommand implements Command {
                 .orElse("")
                 .trim();
         List<NodeAnswer> answers = new NodeVisits(visit, bootId, NODES_AT_MOST).visit(pool.get());
-        List<Finding> findings = new ArrayList<>(NodeChecks.judge(pool.get(), answers));
+        List<CheckResult> findings = new ArrayList<>(NodeChecks.judge(pool.get(), answers));
         findings.addAll(TransportChecks.judge(answers, bootId, UcxLibrary.look(System.getenv())));
         return findings;
     }
 
-    private static List<Finding> ports(List<Integer> ports) {
-        List<Finding> findings = new ArrayList<>();
+    private static List<CheckResult> ports(List<Integer> ports) {
+        List<CheckResult> findings = new ArrayList<>();
         for (int port : ports) {
             List<String> taken = PortProbe.probe("0.0.0.0", Map.of(port, List.of("kvpool")));
             findings.add(
                     taken.isEmpty()
-                            ? Finding.ok("port " + port, "free")
-                            : Finding.warning(
+                            ? CheckResult.ok("port " + port, "free")
+                            : CheckResult.warning(
                                     "port " + port,
                                     taken.getFirst(),
                                     "fine when it is kvpool that listens; else stop the other program (ss -ltnp), or choose"

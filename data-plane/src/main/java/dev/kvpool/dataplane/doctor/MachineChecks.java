@@ -23,8 +23,8 @@ final class MachineChecks {
      * @param segmentBytes the segment that is to be there; 0 when unknown
      * @param ports the ports kvpool is to listen on
      */
-    static List<Finding> judge(Machine machine, long segmentBytes, List<Integer> ports) {
-        List<Finding> findings = new ArrayList<>();
+    static List<CheckResult> judge(Machine machine, long segmentBytes, List<Integer> ports) {
+        List<CheckResult> findings = new ArrayList<>();
         findings.add(room(machine, segmentBytes));
         findings.add(lockedMemory(machine, segmentBytes));
         findings.add(hugePages(machine.hugePages(), segmentBytes));
@@ -33,58 +33,58 @@ final class MachineChecks {
         return findings;
     }
 
-    private static Finding room(Machine machine, long segmentBytes) {
+    private static CheckResult room(Machine machine, long segmentBytes) {
         String subject = "shared memory";
         if (machine.room().isEmpty()) {
-            return Finding.problem(
+            return CheckResult.problem(
                     subject,
                     machine.directory() + " cannot be read",
                     "create it on tmpfs (mount -t tmpfs), or name another one by --data-dir");
         }
         MemoryRoom room = machine.room().get();
         if (!room.inMemory()) {
-            return Finding.problem(
+            return CheckResult.problem(
                     subject,
                     machine.directory() + " is on a disk, where a segment would be as slow as the disk",
                     "use a directory on tmpfs such as /dev/shm; in a pod an emptyDir with medium: Memory");
         }
         return room.problem(segmentBytes, "a segment in " + machine.directory())
-                .map(sentence -> Finding.problem(
+                .map(sentence -> CheckResult.problem(
                         subject,
                         sentence,
                         "make the segment smaller (--segment-size), or give more: mount -o remount,size=...; in a pod"
                                 + " sizeLimit of the emptyDir and the memory limit"))
-                .orElseGet(() -> Finding.ok(
+                .orElseGet(() -> CheckResult.ok(
                         subject,
                         machine.directory() + " has room for " + Sizes.about(room.bytes()) + " (limit: "
                                 + room.limitedBy() + ")"));
     }
 
     /** Only transports that register memory with a device lock it; tcp and shared memory do not. */
-    private static Finding lockedMemory(Machine machine, long segmentBytes) {
+    private static CheckResult lockedMemory(Machine machine, long segmentBytes) {
         String subject = "locked memory";
         if (machine.lockedBytesMax().isEmpty()) {
-            return Finding.warning(subject, "the limit cannot be read", "run it where /proc is mounted");
+            return CheckResult.warning(subject, "the limit cannot be read", "run it where /proc is mounted");
         }
         long limit = machine.lockedBytesMax().getAsLong();
         if (limit == Long.MAX_VALUE) {
-            return Finding.ok(subject, "no limit");
+            return CheckResult.ok(subject, "no limit");
         }
         String found = "at most " + Sizes.about(limit) + " may be locked"
                 + (segmentBytes > limit ? ", the segment has " + Sizes.about(segmentBytes) : "");
-        return Finding.warning(
+        return CheckResult.warning(
                 subject,
                 found,
                 "nothing for tcp and shared memory; RDMA and Ascend register whole segments and need ulimit -l unlimited,"
                         + " LimitMEMLOCK=infinity for the container runtime, or the capability IPC_LOCK");
     }
 
-    private static Finding hugePages(List<HugePages> pools, long segmentBytes) {
+    private static CheckResult hugePages(List<HugePages> pools, long segmentBytes) {
         String subject = "huge pages";
         List<HugePages> reserved =
                 pools.stream().filter(pool -> pool.total() > 0).toList();
         if (reserved.isEmpty()) {
-            return Finding.ok(
+            return CheckResult.ok(
                     subject,
                     pools.isEmpty()
                             ? "this kernel has none"
@@ -96,30 +96,30 @@ final class MachineChecks {
                 .collect(Collectors.joining(", "));
         boolean enough = reserved.stream().anyMatch(pool -> pool.free() * pool.pageBytes() >= segmentBytes);
         return enough
-                ? Finding.ok(subject, found)
-                : Finding.warning(
+                ? CheckResult.ok(subject, found)
+                : CheckResult.warning(
                         subject,
                         found + ", a segment of " + Sizes.about(segmentBytes) + " does not fit into them",
                         "raise vm.nr_hugepages before the memory is fragmented, best at boot (hugepages=N)");
     }
 
-    private static Finding openFiles(Machine machine) {
+    private static CheckResult openFiles(Machine machine) {
         String subject = "open files";
         if (machine.openFilesMax().isEmpty()) {
-            return Finding.warning(subject, "the limit cannot be read", "run it where /proc is mounted");
+            return CheckResult.warning(subject, "the limit cannot be read", "run it where /proc is mounted");
         }
         long limit = machine.openFilesMax().getAsLong();
         String found = limit == Long.MAX_VALUE ? "no limit" : limit + " at most";
         return limit >= OPEN_FILES_WANTED
-                ? Finding.ok(subject, found)
-                : Finding.warning(
+                ? CheckResult.ok(subject, found)
+                : CheckResult.warning(
                         subject,
                         found + ", a node with its 4096 connections wants " + OPEN_FILES_WANTED,
                         "ulimit -n " + OPEN_FILES_WANTED + ", or LimitNOFILE= for the container runtime");
     }
 
     /** An outgoing connection that happens to get a port of ours keeps kvpool from starting, now and then. */
-    private static Optional<Finding> ephemeralPorts(Machine machine, List<Integer> ports) {
+    private static Optional<CheckResult> ephemeralPorts(Machine machine, List<Integer> ports) {
         String subject = "port range";
         if (machine.ephemeralPorts().isEmpty()) {
             return Optional.empty();
@@ -130,10 +130,10 @@ final class MachineChecks {
                 .filter(port -> machine.reservedPorts().stream().noneMatch(range -> range.holds(port)))
                 .toList();
         if (exposed.isEmpty()) {
-            return Optional.of(Finding.ok(subject, "outgoing connections never get a port that kvpool listens on"));
+            return Optional.of(CheckResult.ok(subject, "outgoing connections never get a port that kvpool listens on"));
         }
         String list = exposed.stream().map(String::valueOf).collect(Collectors.joining(","));
-        return Optional.of(Finding.warning(
+        return Optional.of(CheckResult.warning(
                 subject,
                 "outgoing connections get ports " + given + ", so one may hold " + list + " when kvpool starts",
                 "on a host's network: sysctl -w net.ipv4.ip_local_reserved_ports=" + list

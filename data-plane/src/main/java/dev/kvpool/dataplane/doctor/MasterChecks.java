@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 final class MasterChecks {
     private MasterChecks() {}
 
-    static List<Finding> judge(Versions ours, List<PeerAnswer> answers) {
-        List<Finding> findings = new ArrayList<>();
+    static List<CheckResult> judge(Versions ours, List<PeerAnswer> answers) {
+        List<CheckResult> findings = new ArrayList<>();
         answers.forEach(answer -> findings.add(judge(ours, answer)));
         Map<UUID, List<HostPort>> pools = answers.stream()
                 .filter(answer -> answer.answer().orElse(null) instanceof Welcome)
@@ -24,7 +24,7 @@ final class MasterChecks {
                         answer -> ((Welcome) answer.answer().orElseThrow()).poolId(),
                         Collectors.mapping(PeerAnswer::address, Collectors.toList())));
         if (pools.size() > 1) {
-            findings.add(Finding.problem(
+            findings.add(CheckResult.problem(
                     "masters",
                     "they belong to " + pools.size() + " pools: "
                             + pools.entrySet().stream()
@@ -36,17 +36,17 @@ final class MasterChecks {
         return findings;
     }
 
-    private static Finding judge(Versions ours, PeerAnswer visit) {
+    private static CheckResult judge(Versions ours, PeerAnswer visit) {
         String subject = "master " + visit.address();
         if (visit.answer().isEmpty()) {
-            return Finding.problem(
+            return CheckResult.problem(
                     subject,
                     "not reached: " + visit.failure(),
                     "look whether it runs, and whether a firewall or NetworkPolicy lets this machine through");
         }
         return switch (visit.answer().get()) {
             case Refused refused ->
-                Finding.problem(
+                CheckResult.problem(
                         subject,
                         "refuses this version (" + ours.text() + "): " + refused.message(),
                         "use the kvpool of the pool's version here, or upgrade the pool");
@@ -55,12 +55,12 @@ final class MasterChecks {
         };
     }
 
-    private static Finding welcomed(Versions ours, String subject, Welcome welcome, long tookMs) {
+    private static CheckResult welcomed(Versions ours, String subject, Welcome welcome, long tookMs) {
         String found = "%s of pool %s, %s, speaks wire version %d with us, answered in %d ms"
                 .formatted(welcome.name(), welcome.poolId(), welcome.versions().text(), welcome.wireChosen(), tookMs);
         return welcome.versions().product().equals(ours.product())
-                ? Finding.ok(subject, found)
-                : Finding.warning(
+                ? CheckResult.ok(subject, found)
+                : CheckResult.warning(
                         subject,
                         found + "; this is kvpool " + ours.product(),
                         "they fit each other; bring both to one version when convenient");

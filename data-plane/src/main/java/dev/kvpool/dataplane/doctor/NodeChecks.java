@@ -17,8 +17,8 @@ final class NodeChecks {
 
     private NodeChecks() {}
 
-    static List<Finding> judge(PoolMap pool, List<NodeAnswer> answers) {
-        List<Finding> findings = new ArrayList<>();
+    static List<CheckResult> judge(PoolMap pool, List<NodeAnswer> answers) {
+        List<CheckResult> findings = new ArrayList<>();
         absent(pool, findings);
         List<NodeAnswer> open =
                 answers.stream().filter(it -> it.tcp().way() == Way.OPEN).toList();
@@ -27,28 +27,28 @@ final class NodeChecks {
                     .map(it -> it.tcp().took())
                     .max(Comparator.naturalOrder())
                     .orElseThrow();
-            findings.add(Finding.ok(
+            findings.add(CheckResult.ok(
                     SUBJECT,
                     "%d of %d answered at their data ports, the slowest after %d ms"
                             .formatted(open.size(), answers.size(), slowest.toMillis())));
         }
         byWay(answers)
-                .forEach((way, nodes) -> findings.add(Finding.problem(
+                .forEach((way, nodes) -> findings.add(CheckResult.problem(
                         SUBJECT,
                         "%d of %d %s: %s"
                                 .formatted(nodes.size(), answers.size(), what(way), Names.of(nodes, NodeChecks::shown)),
-                        wayOut(way))));
+                        remedy(way))));
         return findings;
     }
 
-    private static void absent(PoolMap pool, List<Finding> findings) {
+    private static void absent(PoolMap pool, List<CheckResult> findings) {
         List<StorageNode> absent =
                 pool.nodes().stream().filter(node -> !node.isThere()).toList();
         if (pool.nodes().isEmpty()) {
-            findings.add(Finding.problem(
+            findings.add(CheckResult.problem(
                     SUBJECT, "the leader knows of none", "start some, with --masters naming the masters of this pool"));
         } else if (!absent.isEmpty()) {
-            findings.add(Finding.warning(
+            findings.add(CheckResult.warning(
                     SUBJECT,
                     "%d of %d are not with the leader: %s"
                             .formatted(
@@ -89,7 +89,7 @@ final class NodeChecks {
         };
     }
 
-    private static String wayOut(Way way) {
+    private static String remedy(Way way) {
         return switch (way) {
             case OPEN, NOT_TRIED -> "";
             case UNKNOWN_NAME ->

@@ -12,31 +12,32 @@ final class Report {
     private Report() {}
 
     /** A line for each finding, and a line with the way out below those that need one. */
-    static String text(List<Finding> findings) {
+    static String text(List<CheckResult> findings) {
         StringBuilder text = new StringBuilder();
-        for (Finding finding : findings) {
+        for (CheckResult finding : findings) {
             text.append("%-8s %s: %s%n".formatted(finding.level().text(), finding.subject(), finding.found()));
-            if (!finding.wayOut().isEmpty()) {
-                text.append("%-8s   -> %s%n".formatted("", finding.wayOut()));
+            if (!finding.remedy().isEmpty()) {
+                text.append("%-8s   -> %s%n".formatted("", finding.remedy()));
             }
         }
         return text.append("%d problems, %d warnings%n"
-                        .formatted(count(findings, Finding.Level.PROBLEM), count(findings, Finding.Level.WARNING)))
+                        .formatted(
+                                count(findings, CheckResult.Level.PROBLEM), count(findings, CheckResult.Level.WARNING)))
                 .toString();
     }
 
-    /** {@code [{"level":"ok|warning|problem","subject":"","found":"","wayOut":""}, ...]}. */
-    static String json(List<Finding> findings) {
+    /** {@code [{"level":"ok|warning|problem","subject":"","found":"","remedy":""}, ...]}. */
+    static String json(List<CheckResult> findings) {
         ArrayNode list = JSON.createArrayNode();
         findings.forEach(finding -> list.addObject()
                 .put("level", finding.level().text())
                 .put("subject", finding.subject())
                 .put("found", finding.found())
-                .put("wayOut", finding.wayOut()));
+                .put("remedy", finding.remedy()));
         return list.toString();
     }
 
-    static long count(List<Finding> findings, Finding.Level level) {
+    static long count(List<CheckResult> findings, CheckResult.Level level) {
         return findings.stream().filter(finding -> finding.level() == level).count();
     }
 }

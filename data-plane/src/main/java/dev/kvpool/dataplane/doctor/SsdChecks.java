@@ -11,46 +11,46 @@ final class SsdChecks {
     private SsdChecks() {}
 
     /** @param bytes what is to fit there; 0 when unknown */
-    static Finding judge(SsdPlace place, long bytes) {
+    static CheckResult judge(SsdPlace place, long bytes) {
         return switch (place.kind()) {
             case NOTHING ->
-                Finding.problem(
+                CheckResult.problem(
                         SUBJECT, place.path() + " is not there", "create the directory, or name another by --ssd-path");
             case SOMETHING_ELSE ->
-                Finding.problem(
+                CheckResult.problem(
                         SUBJECT,
                         place.path() + " is neither a directory nor a block device",
                         "name a directory on the SSD, or the device itself, by --ssd-path");
             case BLOCK_DEVICE ->
                 place.isWritable()
-                        ? Finding.ok(SUBJECT, place.path() + " is a block device, which a node uses as a whole")
+                        ? CheckResult.ok(SUBJECT, place.path() + " is a block device, which a node uses as a whole")
                         : notWritable(place);
             case DIRECTORY -> place.isWritable() ? directory(place, bytes) : notWritable(place);
         };
     }
 
-    private static Finding notWritable(SsdPlace place) {
-        return Finding.problem(
+    private static CheckResult notWritable(SsdPlace place) {
+        return CheckResult.problem(
                 SUBJECT,
                 place.path() + " cannot be written by this user",
                 "give it to the user that kvpool runs as; in a pod by securityContext.fsGroup");
     }
 
-    private static Finding directory(SsdPlace place, long bytes) {
+    private static CheckResult directory(SsdPlace place, long bytes) {
         if (place.room().isEmpty()) {
-            return Finding.warning(
+            return CheckResult.warning(
                     SUBJECT, "the file system at " + place.path() + " cannot be read", "look at its mount");
         }
         MemoryRoom room = place.room().get();
         if (room.inMemory()) {
-            return Finding.warning(
+            return CheckResult.warning(
                     SUBJECT,
                     place.path() + " is in memory, where a tier saves none",
                     "name a directory on an SSD by --ssd-path");
         }
         return room.problem(bytes, "an SSD tier in " + place.path())
-                .map(sentence -> Finding.problem(
+                .map(sentence -> CheckResult.problem(
                         SUBJECT, sentence, "make the tier smaller (--ssd-size), or delete what else is there"))
-                .orElseGet(() -> Finding.ok(SUBJECT, place.path() + " has room for " + Sizes.about(room.bytes())));
+                .orElseGet(() -> CheckResult.ok(SUBJECT, place.path() + " has room for " + Sizes.about(room.bytes())));
     }
 }

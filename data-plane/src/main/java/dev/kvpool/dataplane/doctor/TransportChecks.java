@@ -15,8 +15,8 @@ final class TransportChecks {
     private TransportChecks() {}
 
     /** @param bootId of this machine; empty when it could not be read */
-    static List<Finding> judge(List<NodeAnswer> answers, String bootId, UcxLibrary ucx) {
-        List<Finding> findings = new ArrayList<>();
+    static List<CheckResult> judge(List<NodeAnswer> answers, String bootId, UcxLibrary ucx) {
+        List<CheckResult> findings = new ArrayList<>();
         if (!answers.isEmpty()) {
             sharedMemory(answers, bootId, findings);
         }
@@ -24,12 +24,12 @@ final class TransportChecks {
         return findings;
     }
 
-    private static void sharedMemory(List<NodeAnswer> answers, String bootId, List<Finding> findings) {
+    private static void sharedMemory(List<NodeAnswer> answers, String bootId, List<CheckResult> findings) {
         List<NodeAnswer> without = answers.stream()
                 .filter(it -> it.node().sharedMemory().isEmpty())
                 .toList();
         if (!without.isEmpty()) {
-            findings.add(Finding.warning(
+            findings.add(CheckResult.warning(
                     SHARED,
                     "%d of %d offer none, so clients on their machines use tcp as well: %s"
                             .formatted(
@@ -47,7 +47,7 @@ final class TransportChecks {
                 .collect(Collectors.groupingBy(
                         it -> it.sharedMemory().way(), () -> new EnumMap<>(Way.class), Collectors.toList()));
         if (tried.isEmpty() && without.size() < answers.size()) {
-            findings.add(Finding.ok(
+            findings.add(CheckResult.ok(
                     SHARED,
                     bootId.isEmpty()
                             ? "not looked at: this machine does not tell its boot id, so clients here use tcp"
@@ -56,9 +56,9 @@ final class TransportChecks {
         here.forEach((way, nodes) -> findings.add(local(way, nodes, bootId)));
     }
 
-    private static Finding local(Way way, List<NodeAnswer> nodes, String bootId) {
+    private static CheckResult local(Way way, List<NodeAnswer> nodes, String bootId) {
         if (way == Way.OPEN) {
-            return Finding.ok(
+            return CheckResult.ok(
                     SHARED,
                     "used with " + Names.of(nodes, it -> it.node().id())
                             + " on this machine, whose sockets answer here");
@@ -70,8 +70,8 @@ final class TransportChecks {
                         + (it.sharedMemory().cause().isEmpty()
                                 ? ""
                                 : " (" + it.sharedMemory().cause() + ")"));
-        return Finding.warning(
-                SHARED, "on this machine, and used by tcp all the same, as " + what(way) + ": " + shown, wayOut(way));
+        return CheckResult.warning(
+                SHARED, "on this machine, and used by tcp all the same, as " + what(way) + ": " + shown, remedy(way));
     }
 
     private static String what(Way way) {
@@ -85,7 +85,7 @@ final class TransportChecks {
         };
     }
 
-    private static String wayOut(Way way) {
+    private static String remedy(Way way) {
         return switch (way) {
             case MISSING, SOMEBODY_ELSE ->
                 "containers have files of their own: mount the node's data directory at the same path here, or go through an"
@@ -97,14 +97,14 @@ final class TransportChecks {
         };
     }
 
-    private static Finding ucx(UcxLibrary ucx) {
+    private static CheckResult ucx(UcxLibrary ucx) {
         if (ucx.problem().isEmpty()) {
-            return Finding.ok(
+            return CheckResult.ok(
                     "ucx",
                     ucx.file() + " can be loaded; it is used with nodes that serve ucx when the client names it");
         }
-        return new Finding(
-                Finding.Level.OK,
+        return new CheckResult(
+                CheckResult.Level.OK,
                 "ucx",
                 "clients here cannot use it: " + ucx.problem(),
                 "nothing to do where tcp is to be used; else install UCX 1.10 or newer (Debian: apt-get install libucx0),"

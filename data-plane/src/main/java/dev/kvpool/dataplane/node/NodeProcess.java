@@ -28,11 +28,11 @@ final class NodeProcess implements AutoCloseable {
 
     private final String nodeId;
     private final AdminServers admin;
-    private final NodeView view;
+    private final NodeLifecycle view;
     private final PoolSecurity security;
     private NativeNode node;
 
-    private NodeProcess(String nodeId, AdminServers admin, NodeView view, PoolSecurity security) {
+    private NodeProcess(String nodeId, AdminServers admin, NodeLifecycle view, PoolSecurity security) {
         this.security = security;
         this.nodeId = nodeId;
         this.admin = admin;
@@ -103,7 +103,7 @@ final class NodeProcess implements AutoCloseable {
             PoolSecurity security = PoolSecurity.open(
                     TlsSettings.place(settings),
                     TlsIdentity.member(PeerRole.NODE, nodeId, settings.get(NodeSettings.POOL_ID)));
-            NodeView view = new NodeView(nodeId, HostPort.join(settings.get(NodeSettings.MASTERS)));
+            NodeLifecycle view = new NodeLifecycle(nodeId, HostPort.join(settings.get(NodeSettings.MASTERS)));
             AdminServers admin =
                     AdminServers.start(NodeSettings.adminPorts(settings), NodeRoutes.of(view, security), security);
             return new NodeProcess(nodeId, admin, view, security);

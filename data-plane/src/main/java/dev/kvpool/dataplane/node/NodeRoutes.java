@@ -11,7 +11,7 @@ import java.util.List;
 final class NodeRoutes {
     private NodeRoutes() {}
 
-    static List<Route> of(NodeView view, PoolSecurity security) {
+    static List<Route> of(NodeLifecycle view, PoolSecurity security) {
         NodeMetrics metrics = new NodeMetrics(security);
         return List.of(
                 Route.get("/healthz", request -> healthz(view)),
@@ -24,14 +24,14 @@ final class NodeRoutes {
     }
 
     /** Asks the library for its numbers, so that one that hangs does not answer and is restarted. */
-    private static Response healthz(NodeView view) {
+    private static Response healthz(NodeLifecycle view) {
         if (view.failed()) {
             return Response.text(500, "the storage node has ended, its log says why; restart this process");
         }
         return Response.text(200, "ok");
     }
 
-    private static Response node(NodeView view) {
+    private static Response node(NodeLifecycle view) {
         return view.stats()
                 .map(stats -> Response.json(200, NodeDocument.of(view.nodeId(), stats, view.explanation())))
                 .orElseGet(() -> readyz(view.readiness()));

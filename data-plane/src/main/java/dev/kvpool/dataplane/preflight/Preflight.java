@@ -63,11 +63,11 @@ public final class Preflight {
 
     private static String refusal(Versions ours, List<Member> apart) {
         boolean clientsOnly = apart.stream().allMatch(member -> member.kind() == Kind.CLIENT);
-        String wayOut = clientsOnly
+        String remedy = clientsOnly
                 ? "upgrade these clients first, or allow the roll to leave them behind"
                 : "go by way of a version that speaks both, or keep the version that runs";
         return "kvpool %s speaks wire version %s, but %s; %s"
-                .formatted(ours.product(), ours.wire(), says(apart), wayOut);
+                .formatted(ours.product(), ours.wire(), says(apart), remedy);
     }
 
     /** Everybody could talk to this build, but not in what the pool speaks: some of them would be left behind by it. */

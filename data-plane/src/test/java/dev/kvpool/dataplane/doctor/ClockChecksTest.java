@@ -4,7 +4,7 @@ package dev.kvpool.dataplane.doctor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.config.HostPort;
-import dev.kvpool.dataplane.doctor.Finding.Level;
+import dev.kvpool.dataplane.doctor.CheckResult.Level;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -42,7 +42,7 @@ class ClockChecksTest {
 
         assertThat(ClockChecks.judge(List.of(reading)))
                 .singleElement()
-                .satisfies(finding -> assertThat(finding.wayOut())
+                .satisfies(finding -> assertThat(finding.remedy())
                         .contains("NTP", "leadership and leases do not go by it", "logs", "eviction log"));
     }
 

@@ -3,7 +3,7 @@ package dev.kvpool.dataplane.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.dataplane.doctor.Finding.Level;
+import dev.kvpool.dataplane.doctor.CheckResult.Level;
 import dev.kvpool.dataplane.doctor.Machine.HugePages;
 import dev.kvpool.dataplane.doctor.Machine.PortRange;
 import dev.kvpool.dataplane.machine.MemoryRoom;
@@ -23,17 +23,17 @@ class MachineChecksTest {
                 .hasSize(5)
                 .allSatisfy(finding -> {
                     assertThat(finding.level()).isEqualTo(Level.OK);
-                    assertThat(finding.wayOut()).isEmpty();
+                    assertThat(finding.remedy()).isEmpty();
                 });
     }
 
     @Test
     void aSegmentWithoutRoomIsAProblemWithBothNumbers() {
-        Finding found = only("shared memory", GOOD, 9 * GIB);
+        CheckResult found = only("shared memory", GOOD, 9 * GIB);
 
         assertThat(found.level()).isEqualTo(Level.PROBLEM);
         assertThat(found.found()).contains("9.0 GiB", "8.0 GiB", "the machine's memory");
-        assertThat(found.wayOut()).contains("--segment-size", "remount");
+        assertThat(found.remedy()).contains("--segment-size", "remount");
     }
 
     @Test
@@ -50,10 +50,10 @@ class MachineChecksTest {
         Sketch without = new Sketch();
         without.room = Optional.empty();
 
-        Finding found = only("shared memory", without.machine(), GIB);
+        CheckResult found = only("shared memory", without.machine(), GIB);
 
         assertThat(found.level()).isEqualTo(Level.PROBLEM);
-        assertThat(found.wayOut()).contains("--data-dir");
+        assertThat(found.remedy()).contains("--data-dir");
     }
 
     @Test
@@ -61,11 +61,11 @@ class MachineChecksTest {
         Sketch limited = new Sketch();
         limited.lockedBytesMax = OptionalLong.of(8 << 20);
 
-        Finding found = only("locked memory", limited.machine(), 4 * GIB);
+        CheckResult found = only("locked memory", limited.machine(), 4 * GIB);
 
         assertThat(found.level()).isEqualTo(Level.WARNING);
         assertThat(found.found()).contains("8.0 MiB", "4.0 GiB");
-        assertThat(found.wayOut()).contains("ulimit -l unlimited");
+        assertThat(found.remedy()).contains("ulimit -l unlimited");
     }
 
     @Test
@@ -94,19 +94,19 @@ class MachineChecksTest {
     void portsThatOutgoingConnectionsMayHoldAreNamedUnlessReserved() {
         Machine exposed = withPorts(new PortRange(32768, 60999), List.of(new PortRange(50061, 50061)));
 
-        Finding found =
+        CheckResult found =
                 MachineChecks.judge(exposed, 0, List.of(9003, 50051, 50061)).getLast();
 
         assertThat(found.level()).isEqualTo(Level.WARNING);
         assertThat(found.found()).contains("32768-60999", "50051").doesNotContain("9003", "50061");
-        assertThat(found.wayOut()).contains("ip_local_reserved_ports=50051");
+        assertThat(found.remedy()).contains("ip_local_reserved_ports=50051");
         assertThat(MachineChecks.judge(exposed, 0, List.of(9003, 50061))
                         .getLast()
                         .level())
                 .isEqualTo(Level.OK);
     }
 
-    private static Finding only(String subject, Machine machine, long segmentBytes) {
+    private static CheckResult only(String subject, Machine machine, long segmentBytes) {
         return MachineChecks.judge(machine, segmentBytes, List.of()).stream()
                 .filter(finding -> finding.subject().equals(subject))
                 .findFirst()

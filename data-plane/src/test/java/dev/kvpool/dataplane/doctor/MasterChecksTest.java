@@ -4,7 +4,7 @@ package dev.kvpool.dataplane.doctor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.config.HostPort;
-import dev.kvpool.dataplane.doctor.Finding.Level;
+import dev.kvpool.dataplane.doctor.CheckResult.Level;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Answer;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
@@ -63,7 +63,7 @@ class MasterChecksTest {
 
     @Test
     void mastersOfTwoPoolsAreAProblemThatNamesWhoIsWhere() {
-        List<Finding> findings = MasterChecks.judge(
+        List<CheckResult> findings = MasterChecks.judge(
                 OURS,
                 List.of(answered("m0:1", welcome("0.2.0", POOL)), answered("m1:1", welcome("0.2.0", OTHER_POOL))));
 

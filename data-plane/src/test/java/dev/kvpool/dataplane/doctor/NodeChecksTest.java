@@ -3,7 +3,7 @@ package dev.kvpool.dataplane.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.dataplane.doctor.Finding.Level;
+import dev.kvpool.dataplane.doctor.CheckResult.Level;
 import dev.kvpool.dataplane.doctor.NodeAnswer.Outcome;
 import dev.kvpool.dataplane.doctor.NodeAnswer.Way;
 import java.time.Duration;
@@ -37,7 +37,7 @@ class NodeChecksTest {
         "TURNED_AWAY, refuse a client of this version, the pool's version",
         "FORBIDDEN, may not be dialled, firewall of this machine",
     })
-    void eachCauseIsAProblemWithItsOwnWayOut(Way way, String found, String wayOut) {
+    void eachCauseIsAProblemWithItsOwnWayOut(Way way, String found, String remedy) {
         List<NodeAnswer> answers = List.of(tcp("a", Outcome.of(way, "the kernel's words")), tcp("b", open(1)));
 
         assertThat(NodeChecks.judge(pool(answers), answers))
@@ -47,7 +47,7 @@ class NodeChecksTest {
                     assertThat(finding.found())
                             .startsWith("1 of 2 ")
                             .contains(found, "a at a.pods:50061 (the kernel's words)");
-                    assertThat(finding.wayOut()).contains(wayOut);
+                    assertThat(finding.remedy()).contains(remedy);
                 });
     }
 
@@ -70,12 +70,12 @@ class NodeChecksTest {
         PoolMap pool = new PoolMap(UUID.randomUUID(), List.of(node("a", ""), away));
 
         assertThat(NodeChecks.judge(pool, List.of(tcp("a", open(1)))))
-                .extracting(Finding::level)
+                .extracting(CheckResult::level)
                 .containsExactly(Level.WARNING, Level.OK);
         assertThat(NodeChecks.judge(pool, List.of(tcp("a", open(1)))).getFirst().found())
                 .isEqualTo("1 of 2 are not with the leader: b (away: has never connected to this master)");
         assertThat(NodeChecks.judge(new PoolMap(UUID.randomUUID(), List.of()), List.of()))
-                .extracting(Finding::level)
+                .extracting(CheckResult::level)
                 .containsExactly(Level.PROBLEM);
     }
 
@@ -88,7 +88,7 @@ class NodeChecksTest {
         "SILENT, does not answer, restart it",
         "TURNED_AWAY, refuses a client of this version, the pool's version",
     })
-    void aSocketOfThisMachineThatCannotBeUsedIsAWarningWithItsCause(Way way, String found, String wayOut) {
+    void aSocketOfThisMachineThatCannotBeUsedIsAWarningWithItsCause(Way way, String found, String remedy) {
         NodeAnswer answer = new NodeAnswer(node("a", BOOT + ":/data/shm.sock"), open(1), Outcome.of(way, ""));
 
         assertThat(TransportChecks.judge(List.of(answer), BOOT, new UcxLibrary("libucp.so.0", "")))
@@ -96,7 +96,7 @@ class NodeChecksTest {
                 .satisfies(finding -> {
                     assertThat(finding.level()).isEqualTo(Level.WARNING);
                     assertThat(finding.found()).contains("a at /data/shm.sock", "by tcp all the same", found);
-                    assertThat(finding.wayOut()).contains(wayOut);
+                    assertThat(finding.remedy()).contains(remedy);
                 });
     }
 
@@ -106,7 +106,7 @@ class NodeChecksTest {
                 node("a", BOOT + ":/data/shm.sock"), Outcome.of(Way.REFUSED, ""), Outcome.of(Way.MISSING, ""));
 
         assertThat(TransportChecks.judge(List.of(gone), BOOT, new UcxLibrary("libucp.so.0", "")))
-                .extracting(Finding::subject)
+                .extracting(CheckResult::subject)
                 .containsExactly("ucx");
     }
 
@@ -118,7 +118,7 @@ class NodeChecksTest {
         UcxLibrary ucx = new UcxLibrary("libucp.so.0", "libucp.so.0 cannot be loaded");
 
         assertThat(TransportChecks.judge(List.of(none), BOOT, ucx))
-                .extracting(Finding::found)
+                .extracting(CheckResult::found)
                 .containsExactly(
                         "1 of 1 offer none, so clients on their machines use tcp as well: a",
                         "clients here cannot use it: libucp.so.0 cannot be loaded");

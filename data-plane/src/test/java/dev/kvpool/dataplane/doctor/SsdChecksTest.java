@@ -3,7 +3,7 @@ package dev.kvpool.dataplane.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.dataplane.doctor.Finding.Level;
+import dev.kvpool.dataplane.doctor.CheckResult.Level;
 import dev.kvpool.dataplane.doctor.SsdPlace.Kind;
 import dev.kvpool.dataplane.machine.MemoryRoom;
 import java.io.IOException;
@@ -34,11 +34,11 @@ class SsdChecksTest {
                 ? Optional.empty()
                 : Optional.of(new MemoryRoom(8 * GIB, "the file system", where.equals("memory")));
 
-        Finding finding = SsdChecks.judge(new SsdPlace(Path.of("/mnt/ssd"), kind, writable, room), GIB);
+        CheckResult finding = SsdChecks.judge(new SsdPlace(Path.of("/mnt/ssd"), kind, writable, room), GIB);
 
         assertThat(finding.level()).isEqualTo(level);
         assertThat(finding.found()).contains("/mnt/ssd").contains(words);
-        assertThat(finding.wayOut().isEmpty()).isEqualTo(level == Level.OK);
+        assertThat(finding.remedy().isEmpty()).isEqualTo(level == Level.OK);
     }
 
     @Test
@@ -46,11 +46,11 @@ class SsdChecksTest {
         SsdPlace place = new SsdPlace(
                 Path.of("/mnt/ssd"), Kind.DIRECTORY, true, Optional.of(new MemoryRoom(GIB, "the file system", false)));
 
-        Finding finding = SsdChecks.judge(place, 2 * GIB);
+        CheckResult finding = SsdChecks.judge(place, 2 * GIB);
 
         assertThat(finding.level()).isEqualTo(Level.PROBLEM);
         assertThat(finding.found()).contains("an SSD tier in /mnt/ssd");
-        assertThat(finding.wayOut()).contains("--ssd-size");
+        assertThat(finding.remedy()).contains("--ssd-size");
     }
 
     @Test

@@ -17,7 +17,7 @@ import dev.kvpool.dataplane.enrol.EnrolmentSettings;
 import dev.kvpool.dataplane.enrol.TokenIssuer;
 import dev.kvpool.dataplane.http.AdminAnswer;
 import dev.kvpool.dataplane.http.AdminCaller;
-import dev.kvpool.dataplane.node.NodeCommand;
+import dev.kvpool.dataplane.node.StorageNodeCommand;
 import dev.kvpool.dataplane.secure.TlsContext;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsPlace;
@@ -254,7 +254,7 @@ class MembersEnrolTest {
     @Test
     void flagsThatBelongTogetherAreAskedForTogether() throws Exception {
         Console console = console(stop);
-        int code = new CommandRunner(List.of(new NodeCommand()), Map.of(), console)
+        int code = new CommandRunner(List.of(new StorageNodeCommand()), Map.of(), console)
                 .run(
                         "node",
                         "--pool-id=" + POOL,
@@ -298,7 +298,7 @@ class MembersEnrolTest {
 
     private CompletableFuture<Integer> node(String id, StopSignal until) throws IOException {
         return run(
-                new NodeCommand(),
+                new StorageNodeCommand(),
                 until,
                 "--pool-id=" + POOL,
                 "--node-id=" + id,

@@ -18,7 +18,7 @@ import dev.kvpool.dataplane.enrol.TokenIssuer;
 import dev.kvpool.dataplane.http.AdminAnswer;
 import dev.kvpool.dataplane.http.AdminCaller;
 import dev.kvpool.dataplane.master.loop.CoreLoop;
-import dev.kvpool.dataplane.node.NodeCommand;
+import dev.kvpool.dataplane.node.StorageNodeCommand;
 import dev.kvpool.dataplane.preflight.PreflightCommand;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsPlace;
@@ -289,7 +289,7 @@ class MembersOfDirectoriesTest {
 
     private CompletableFuture<Integer> node() {
         return run(
-                new NodeCommand(),
+                new StorageNodeCommand(),
                 "--pool-id=" + POOL,
                 "--node-id=n-0",
                 "--masters=127.0.0.1:" + master.port(),

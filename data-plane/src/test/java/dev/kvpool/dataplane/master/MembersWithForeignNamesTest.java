@@ -14,7 +14,7 @@ import dev.kvpool.dataplane.enrol.EnrolmentSettings;
 import dev.kvpool.dataplane.enrol.TokenIssuer;
 import dev.kvpool.dataplane.http.AdminAnswer;
 import dev.kvpool.dataplane.http.AdminCaller;
-import dev.kvpool.dataplane.node.NodeCommand;
+import dev.kvpool.dataplane.node.StorageNodeCommand;
 import dev.kvpool.dataplane.preflight.PreflightCommand;
 import dev.kvpool.dataplane.secure.ForeignAuthority;
 import dev.kvpool.dataplane.secure.RefusedCertificateException;
@@ -301,7 +301,7 @@ class MembersWithForeignNamesTest {
         PrintStream print = new PrintStream(out, true, StandardCharsets.UTF_8);
         Console console = new Console(InputStream.nullInputStream(), print, print, stop);
         return CompletableFuture.supplyAsync(
-                () -> new CommandRunner(List.of(new NodeCommand(), new PreflightCommand()), Map.of(), console)
+                () -> new CommandRunner(List.of(new StorageNodeCommand(), new PreflightCommand()), Map.of(), console)
                         .run(line),
                 Executors.newVirtualThreadPerTaskExecutor());
     }

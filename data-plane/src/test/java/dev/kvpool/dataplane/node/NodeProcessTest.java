@@ -91,7 +91,7 @@ class NodeProcessTest {
         int port = FreePort.next();
         Settings settings = settings(Map.of("admin-port", Integer.toString(port)));
         Console console = new Console(System.in, System.out, System.err, new StopSignal());
-        FutureTask<Integer> code = new FutureTask<>(() -> new NodeCommand().run(settings, console));
+        FutureTask<Integer> code = new FutureTask<>(() -> new StorageNodeCommand().run(settings, console));
         Thread.ofPlatform().start(code);
         await().ignoreExceptions()
                 .untilAsserted(() -> assertThat(get(port, "/metrics").body()).contains("kvpool_node_up 1.0"));

@@ -28,7 +28,7 @@ class ReadinessTest {
 
     @Test
     void beforeTheSegmentIsOpenAndWhileStoppingItIsNotReady() {
-        NodeView view = new NodeView("node-0", MASTERS);
+        NodeLifecycle view = new NodeLifecycle("node-0", MASTERS);
 
         assertThat(view.readiness()).isEqualTo(Readiness.no("opening the segment"));
         assertThat(view.stats()).isEmpty();

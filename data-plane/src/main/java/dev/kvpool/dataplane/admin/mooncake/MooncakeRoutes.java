@@ -15,7 +15,7 @@ public final class MooncakeRoutes {
         List<Route> all = new ArrayList<>();
         all.addAll(StateRoutes.of(master));
         all.addAll(SegmentRoutes.of(master));
-        all.addAll(KeyRoutes.of(master));
+        all.addAll(MooncakeKeyRoutes.of(master));
         all.addAll(DrainJobRoutes.of(master, clock));
         all.addAll(TenantQuotaRoutes.of(master));
         return all;

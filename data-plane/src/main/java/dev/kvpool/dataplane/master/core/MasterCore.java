@@ -35,6 +35,7 @@ import dev.kvpool.dataplane.master.core.liveness.Silences;
 import dev.kvpool.dataplane.master.core.membership.NodesSetApart;
 import dev.kvpool.dataplane.master.core.membership.NodesSetApart.Cause;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
 import dev.kvpool.dataplane.master.core.register.LentMemory;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
 import dev.kvpool.dataplane.master.core.report.ChangeReport;
@@ -44,7 +45,6 @@ import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.StatusReport;
 import dev.kvpool.dataplane.master.core.request.ClientRequests;
 import dev.kvpool.dataplane.master.core.seal.TermSecret;
-import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.master.core.takeover.Takeover;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.register.Register;
@@ -152,16 +152,16 @@ public final class MasterCore {
         orders = new Orders(rules, leadership, view, register, lateWrites, outbox);
         view.index().whenDisplaced(() -> orders.frees().unlisted(nowMs));
         lentMemory = new LentMemory(view.membership(), register);
-        Settlement settlement = new Settlement(rules, leadership, view, orders, grants, counters);
+        Reconciliation reconciliation = new Reconciliation(rules, leadership, view, orders, grants, counters);
         upkeep = new Upkeep(
-                rules, settings.evictionsTold(), leadership, view, orders, settlement, clients, counters, outbox);
+                rules, settings.evictionsTold(), leadership, view, orders, reconciliation, clients, counters, outbox);
         takeover = new Takeover(
                 rules,
                 leadership,
                 view,
                 orders,
                 grants,
-                settlement,
+                reconciliation,
                 upkeep,
                 replies,
                 counters,
@@ -175,7 +175,7 @@ public final class MasterCore {
                 orders,
                 grants,
                 clients,
-                settlement,
+                reconciliation,
                 upkeep,
                 replies,
                 counters,
@@ -192,7 +192,7 @@ public final class MasterCore {
                 view,
                 orders,
                 takeover,
-                settlement,
+                reconciliation,
                 requests.publishes(),
                 upkeep,
                 departures,

@@ -17,10 +17,10 @@ import dev.kvpool.dataplane.master.core.index.Tombstones;
 import dev.kvpool.dataplane.master.core.liveness.Departures;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
 import dev.kvpool.dataplane.master.core.register.FailedSsds;
 import dev.kvpool.dataplane.master.core.register.Members;
 import dev.kvpool.dataplane.master.core.request.PublishRequests;
-import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.master.core.takeover.Takeover;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.register.RegisterText;
@@ -42,7 +42,7 @@ final class NodeMessages {
     private final Leadership leadership;
     private final Membership membership;
     private final Takeover takeover;
-    private final Settlement settlement;
+    private final Reconciliation reconciliation;
     private final PublishRequests publishes;
     private final Frees frees;
     private final Members members;
@@ -62,7 +62,7 @@ final class NodeMessages {
             View view,
             Orders orders,
             Takeover takeover,
-            Settlement settlement,
+            Reconciliation reconciliation,
             PublishRequests publishes,
             Upkeep upkeep,
             Departures departures,
@@ -72,7 +72,7 @@ final class NodeMessages {
         this.leadership = leadership;
         this.membership = view.membership();
         this.takeover = takeover;
-        this.settlement = settlement;
+        this.reconciliation = reconciliation;
         this.publishes = publishes;
         this.frees = orders.frees();
         this.members = orders.members();
@@ -177,16 +177,16 @@ final class NodeMessages {
             publishes.committed(node, object, nowMs);
         }
         if (serves() && node.usable()) {
-            settlement.settleLate(object, nowMs);
-            settlement.giveUpIfPendingFree(object, node, nowMs);
+            reconciliation.settleLate(object, nowMs);
+            reconciliation.giveUpIfPendingFree(object, node, nowMs);
         } else {
-            settlement.claim(object, nowMs);
+            reconciliation.claim(object, nowMs);
         }
     }
 
     private void tombstoneShown(NodeView node, Tombstones.OfKey tombstone) {
         if ((node.usable() || node.joining()) && serves()) {
-            settlement.settle(tombstone, nowMs);
+            reconciliation.settle(tombstone, nowMs);
         }
     }
 

@@ -17,8 +17,8 @@ import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Groups;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
 import dev.kvpool.dataplane.master.core.removal.Predecessors;
-import dev.kvpool.dataplane.master.core.settlement.Settlement;
 
 /**
  * Evicts, while this master serves, as {@link Eviction} judges, or sends to the SSD, as {@link MemoryPressure} does: from the
@@ -31,7 +31,7 @@ public final class Evictor {
     private final CurrentRules rules;
     private final Leadership leadership;
     private final Membership membership;
-    private final Settlement settlement;
+    private final Reconciliation reconciliation;
     private final Index index;
     private final IndexRoom room;
     private final Groups groups;
@@ -62,7 +62,7 @@ public final class Evictor {
             CurrentRules rules,
             Leadership leadership,
             View view,
-            Settlement settlement,
+            Reconciliation reconciliation,
             Predecessors predecessors,
             MemoryPressure pressure,
             RetainedObjects retained,
@@ -71,7 +71,7 @@ public final class Evictor {
         this.rules = rules;
         this.leadership = leadership;
         this.membership = view.membership();
-        this.settlement = settlement;
+        this.reconciliation = reconciliation;
         this.index = view.index();
         this.room = view.room();
         this.groups = view.groups();
@@ -104,7 +104,7 @@ public final class Evictor {
     public void tick(long nowMs) {
         pressure.tick(nowMs);
         index.setRoom(objectsInMemory());
-        if (!settlement.isRecovering(nowMs)) {
+        if (!reconciliation.isRecovering(nowMs)) {
             sinceTakeover = end(sinceTakeover);
         }
         evict(Bounds.EVICTION_VISITS, true, nowMs);
@@ -185,7 +185,7 @@ public final class Evictor {
         round = what;
         walk = sinceTakeover == null ? index.evict() : sinceTakeover.evictFromHere();
         if (what == Round.UNPINNED) {
-            long before = sinceTakeover == null ? Shortage.NO_ROOM_EVER : settlement.recoveredUntilMs();
+            long before = sinceTakeover == null ? Shortage.NO_ROOM_EVER : reconciliation.recoveredUntilMs();
             membership.all().forEach(node -> node.shortage.walkBegins(before));
         }
     }

@@ -5,7 +5,7 @@ import dev.kvpool.dataplane.master.core.base.CurrentRules;
 import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Membership;
-import dev.kvpool.dataplane.master.core.settlement.Settlement;
+import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
 
 /**
  * Room above the high watermark that puts leave free, so that there is some after a takeover: then everything recovered is
@@ -16,13 +16,14 @@ public final class TakeoverReserve {
     private final CurrentRules rules;
     private final Leadership leadership;
     private final Membership membership;
-    private final Settlement settlement;
+    private final Reconciliation reconciliation;
 
-    public TakeoverReserve(CurrentRules rules, Leadership leadership, Membership membership, Settlement settlement) {
+    public TakeoverReserve(
+            CurrentRules rules, Leadership leadership, Membership membership, Reconciliation reconciliation) {
         this.rules = rules;
         this.leadership = leadership;
         this.membership = membership;
-        this.settlement = settlement;
+        this.reconciliation = reconciliation;
     }
 
     /** A new term finds anew what is in use. */
@@ -31,7 +32,7 @@ public final class TakeoverReserve {
     }
 
     public void tick(long nowMs) {
-        boolean scarce = leadership.phase() == Leadership.Phase.SERVING && settlement.isRecovering(nowMs);
+        boolean scarce = leadership.phase() == Leadership.Phase.SERVING && reconciliation.isRecovering(nowMs);
         for (NodeView node : membership.all()) {
             node.tick(nowMs);
             if (scarce && node.usable()) {

@@ -11,9 +11,9 @@ import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
 import dev.kvpool.dataplane.master.core.register.Members;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
-import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.register.Member;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -38,7 +38,7 @@ public final class Enrolling {
     private final RegisterKeeper register;
     private final Members members;
     private final Index index;
-    private final Settlement settlement;
+    private final Reconciliation reconciliation;
     private final Commands commands;
 
     /** Ids of nodes that were told to drop something and have not answered. */
@@ -46,14 +46,15 @@ public final class Enrolling {
 
     private long servesSinceMs = NOT_SERVING;
 
-    public Enrolling(CurrentRules rules, Leadership leadership, View view, Orders orders, Settlement settlement) {
+    public Enrolling(
+            CurrentRules rules, Leadership leadership, View view, Orders orders, Reconciliation reconciliation) {
         this.rules = rules;
         this.leadership = leadership;
         this.membership = view.membership();
         this.register = orders.register();
         this.members = orders.members();
         this.index = view.index();
-        this.settlement = settlement;
+        this.reconciliation = reconciliation;
         this.commands = orders.commands();
     }
 
@@ -130,7 +131,7 @@ public final class Enrolling {
     /** Until when readers may rely on what a leader that had the node in view has told them. */
     private long leasedUntilMs(NodeView node) {
         long leaseMs = Math.max(rules.objectLeaseMs(), node.objectLeaseMaxMs());
-        return Math.max(settlement.recoveredUntilMs(), node.connectedMs() + leaseMs);
+        return Math.max(reconciliation.recoveredUntilMs(), node.connectedMs() + leaseMs);
     }
 
     private void empty(NodeView node, Authority authority, long nowMs) {

@@ -11,11 +11,11 @@ import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
 import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.master.core.register.FailedSsds;
 import dev.kvpool.dataplane.master.core.register.Members;
 import dev.kvpool.dataplane.master.core.replication.Copies;
-import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
@@ -48,7 +48,7 @@ public final class Removals {
     private final LateWrites lateWrites;
     private final Grants grants;
     private final Frees frees;
-    private final Settlement settlement;
+    private final Reconciliation reconciliation;
     private final Leadership leadership;
     private final TombstoneWriter tombstoneWriter;
     private final Copies copies;
@@ -68,7 +68,7 @@ public final class Removals {
             View view,
             Orders orders,
             Grants grants,
-            Settlement settlement,
+            Reconciliation reconciliation,
             TombstoneWriter tombstoneWriter,
             Copies copies) {
         this.index = view.index();
@@ -78,7 +78,7 @@ public final class Removals {
         this.lateWrites = orders.lateWrites();
         this.grants = grants;
         this.frees = orders.frees();
-        this.settlement = settlement;
+        this.reconciliation = reconciliation;
         this.leadership = leadership;
         this.tombstoneWriter = tombstoneWriter;
         this.copies = copies;
@@ -266,7 +266,7 @@ public final class Removals {
         Grant grant = grants.ofKey(key);
         if (grant != null) {
             grants.end(grant);
-            settlement.giveUpLeftOver(grant.id, key, nowMs);
+            reconciliation.giveUpLeftOver(grant.id, key, nowMs);
         }
     }
 
@@ -274,7 +274,7 @@ public final class Removals {
     private void takeBack(StoredObject object) {
         if (object != null && leadership.leads()) {
             frees.letGo(object.name());
-            settlement.takeBack(object, nowMs);
+            reconciliation.takeBack(object, nowMs);
             if (object.fate() == StoredObject.Fate.PUBLISHED) {
                 takenBack.accept(object);
             }

@@ -8,8 +8,8 @@ import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
 import dev.kvpool.dataplane.master.core.register.ObjectLeases;
-import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.register.DrainEntry;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -27,15 +27,20 @@ import java.util.TreeMap;
 public final class Drains {
     private final ObjectLeases leases;
     private final Membership membership;
-    private final Settlement settlement;
+    private final Reconciliation reconciliation;
     private final Counters counters;
     private final Outbox outbox;
     private final Map<String, Drain> drains = new TreeMap<>();
 
-    public Drains(ObjectLeases leases, Membership membership, Settlement settlement, Counters counters, Outbox outbox) {
+    public Drains(
+            ObjectLeases leases,
+            Membership membership,
+            Reconciliation reconciliation,
+            Counters counters,
+            Outbox outbox) {
         this.leases = leases;
         this.membership = membership;
-        this.settlement = settlement;
+        this.reconciliation = reconciliation;
         this.counters = counters;
         this.outbox = outbox;
     }
@@ -73,7 +78,7 @@ public final class Drains {
     }
 
     private void hold(Drain drain, long nowMs) {
-        drain.namedUntilMs = Math.max(leases.latestEndMs(nowMs), settlement.recoveredUntilMs());
+        drain.namedUntilMs = Math.max(leases.latestEndMs(nowMs), reconciliation.recoveredUntilMs());
         drains.put(drain.node, drain);
         NodeView node = membership.node(drain.node);
         if (node != null) {

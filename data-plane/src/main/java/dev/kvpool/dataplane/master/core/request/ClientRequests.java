@@ -17,11 +17,11 @@ import dev.kvpool.dataplane.master.core.count.RequestCounts.Kind;
 import dev.kvpool.dataplane.master.core.eviction.WantedRoom;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.plan.NodeName;
+import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
 import dev.kvpool.dataplane.master.core.removal.CopyRemovals;
 import dev.kvpool.dataplane.master.core.removal.KeyPattern;
 import dev.kvpool.dataplane.master.core.removal.Removals;
 import dev.kvpool.dataplane.master.core.removal.Replacements;
-import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.master.core.tenant.TenantReads;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.wire.message.ClientReply;
@@ -76,7 +76,7 @@ public final class ClientRequests {
             Orders orders,
             Grants grants,
             Clients clients,
-            Settlement settlement,
+            Reconciliation reconciliation,
             Upkeep upkeep,
             PendingReplies replies,
             Counters counters,
@@ -91,19 +91,19 @@ public final class ClientRequests {
         leaderQuestions = new LeaderQuestions(leadership, outbox);
         WantedRoom wantedRoom = new WantedRoom(rules, view);
         granting = new GrantRequests(
-                rules, leadership, view, orders, grants, settlement, upkeep, wantedRoom, counters, random);
+                rules, leadership, view, orders, grants, reconciliation, upkeep, wantedRoom, counters, random);
         publishes = new PublishRequests(
                 view,
                 grants,
-                settlement,
+                reconciliation,
                 new Replacements(rules, view, orders, upkeep.tombstoneWriter(), upkeep.copies()),
                 upkeep.standings(),
                 wantedRoom,
                 replies,
                 counters);
         reads = new ReadRequests(upkeep.objectLeases(), view, orders, upkeep.promotions(), counters);
-        Removals removals =
-                new Removals(leadership, view, orders, grants, settlement, upkeep.tombstoneWriter(), upkeep.copies());
+        Removals removals = new Removals(
+                leadership, view, orders, grants, reconciliation, upkeep.tombstoneWriter(), upkeep.copies());
         CopyRemovals copyRemovals = new CopyRemovals(view, orders, upkeep.tasks(), counters);
         removes = new RemoveRequests(
                 leadership, view, orders, grants, clients, publishes, removals, copyRemovals, replies, counters);

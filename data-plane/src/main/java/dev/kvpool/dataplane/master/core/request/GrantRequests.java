@@ -26,9 +26,9 @@ import dev.kvpool.dataplane.master.core.membership.NodeTable;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.plan.NodeName;
 import dev.kvpool.dataplane.master.core.plan.Placement;
+import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
 import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.master.core.register.Members;
-import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.master.core.tenant.QuotaOutcomes;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
@@ -56,7 +56,7 @@ final class GrantRequests {
     private final Members members;
     private final Absences absences;
     private final Grants grants;
-    private final Settlement settlement;
+    private final Reconciliation reconciliation;
     private final Leadership leadership;
     private final TakeoverReserve reserve;
     private final PinnedRoom pinnedRoom;
@@ -72,7 +72,7 @@ final class GrantRequests {
             View view,
             Orders orders,
             Grants grants,
-            Settlement settlement,
+            Reconciliation reconciliation,
             Upkeep upkeep,
             WantedRoom wantedRoom,
             Counters counters,
@@ -84,7 +84,7 @@ final class GrantRequests {
         this.members = orders.members();
         this.absences = orders.absences();
         this.grants = grants;
-        this.settlement = settlement;
+        this.reconciliation = reconciliation;
         this.leadership = leadership;
         this.reserve = upkeep.reserve();
         this.pinnedRoom = new PinnedRoom(rules, view);
@@ -333,7 +333,7 @@ final class GrantRequests {
         if (outlived != null) {
             ObjectId id = outlived.id;
             grants.end(outlived);
-            settlement.giveUpLeftOver(id, key, nowMs);
+            reconciliation.giveUpLeftOver(id, key, nowMs);
             counters.add(Count.GRANTS_EXPIRED);
         }
     }

@@ -17,8 +17,8 @@ import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Standings;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
 import dev.kvpool.dataplane.master.core.removal.Replacements;
-import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
@@ -39,7 +39,7 @@ import java.util.function.Function;
 public final class PublishRequests {
     private final Index index;
     private final Grants grants;
-    private final Settlement settlement;
+    private final Reconciliation reconciliation;
     private final Replacements replacements;
     private final Standings standings;
     private final WantedRoom wantedRoom;
@@ -50,7 +50,7 @@ public final class PublishRequests {
     PublishRequests(
             View view,
             Grants grants,
-            Settlement settlement,
+            Reconciliation reconciliation,
             Replacements replacements,
             Standings standings,
             WantedRoom wantedRoom,
@@ -58,7 +58,7 @@ public final class PublishRequests {
             Counters counters) {
         this.index = view.index();
         this.grants = grants;
-        this.settlement = settlement;
+        this.reconciliation = reconciliation;
         this.replacements = replacements;
         this.standings = standings;
         this.wantedRoom = wantedRoom;
@@ -162,7 +162,7 @@ public final class PublishRequests {
 
     private void giveBack(Grant grant, Count outcome, long nowMs) {
         end(grant, Status.STALE_EPOCH);
-        settlement.giveUpLeftOver(grant.id, grant.key, nowMs);
+        reconciliation.giveUpLeftOver(grant.id, grant.key, nowMs);
         counters.add(outcome);
     }
 
@@ -186,7 +186,7 @@ public final class PublishRequests {
         for (Grant overdue : grants.endOverdue(nowMs)) {
             counters.add(Count.GRANTS_EXPIRED);
             end(overdue, Status.UNAVAILABLE);
-            settlement.giveUpLeftOver(overdue.id, overdue.key, nowMs);
+            reconciliation.giveUpLeftOver(overdue.id, overdue.key, nowMs);
         }
     }
 
@@ -224,14 +224,14 @@ public final class PublishRequests {
             } else {
                 counters.add(Count.PUTS_FAILED);
                 end(grant, Status.UNAVAILABLE);
-                settlement.giveUpLeftOver(grant.id, grant.key, nowMs);
+                reconciliation.giveUpLeftOver(grant.id, grant.key, nowMs);
             }
             return;
         }
     }
 
     private void publish(StoredObject object, Grant grant, long nowMs) {
-        settlement.publishGranted(object, grant, nowMs);
+        reconciliation.publishGranted(object, grant, nowMs);
         counters.add(Count.PUTS);
         counters.sizes().add(object.payloadLength());
         List<PublishWait> waits = List.copyOf(grant.waits);

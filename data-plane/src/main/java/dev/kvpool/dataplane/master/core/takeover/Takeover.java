@@ -20,11 +20,11 @@ import dev.kvpool.dataplane.master.core.liveness.FirstNode;
 import dev.kvpool.dataplane.master.core.liveness.LeaseLooks;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
+import dev.kvpool.dataplane.master.core.reconciliation.Rounds;
 import dev.kvpool.dataplane.master.core.register.Members;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
 import dev.kvpool.dataplane.master.core.seal.TermSecret;
-import dev.kvpool.dataplane.master.core.settlement.Rounds;
-import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -45,7 +45,7 @@ public final class Takeover {
     private final Grants grants;
     private final Orders orders;
     private final Frees frees;
-    private final Settlement settlement;
+    private final Reconciliation reconciliation;
     private final Tombstones tombstones;
     private final Rounds rounds;
     private final Upkeep upkeep;
@@ -70,7 +70,7 @@ public final class Takeover {
             View view,
             Orders orders,
             Grants grants,
-            Settlement settlement,
+            Reconciliation reconciliation,
             Upkeep upkeep,
             PendingReplies replies,
             Counters counters,
@@ -88,9 +88,9 @@ public final class Takeover {
         this.grants = grants;
         this.orders = orders;
         this.frees = orders.frees();
-        this.settlement = settlement;
+        this.reconciliation = reconciliation;
         this.tombstones = view.tombstones();
-        this.rounds = new Rounds(index, frees, tombstones, settlement, this::joined);
+        this.rounds = new Rounds(index, frees, tombstones, reconciliation, this::joined);
         this.upkeep = upkeep;
         this.replies = replies;
         this.counters = counters;
@@ -112,7 +112,7 @@ public final class Takeover {
 
     /** Until when readers may rely on what was found; the distant past when this master does not lead. */
     public long recoveredUntilMs() {
-        return leadership.leads() ? settlement.recoveredUntilMs() : Long.MIN_VALUE;
+        return leadership.leads() ? reconciliation.recoveredUntilMs() : Long.MIN_VALUE;
     }
 
     /** The Lease is ours with a new epoch, for the first time or raised. */
@@ -418,7 +418,7 @@ public final class Takeover {
     private void leaseRecovered() {
         boolean takesOver = leadership.phase() == Leadership.Phase.RECOVERING;
         long leaseMs = upkeep.objectLeases().foundMs(takesOver);
-        settlement.recoveredUntil(Math.max(startedMs, predecessorUntilMs) + leaseMs);
+        reconciliation.recoveredUntil(Math.max(startedMs, predecessorUntilMs) + leaseMs);
     }
 
     private int expectedSynced() {

@@ -21,6 +21,7 @@ import dev.kvpool.dataplane.master.core.index.Tombstones;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.Standings;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
 import dev.kvpool.dataplane.master.core.register.ObjectLeases;
 import dev.kvpool.dataplane.master.core.removal.Enrolling;
 import dev.kvpool.dataplane.master.core.removal.Predecessors;
@@ -32,7 +33,6 @@ import dev.kvpool.dataplane.master.core.replication.DrainEntries;
 import dev.kvpool.dataplane.master.core.replication.Drains;
 import dev.kvpool.dataplane.master.core.replication.Promotions;
 import dev.kvpool.dataplane.master.core.replication.Repairs;
-import dev.kvpool.dataplane.master.core.settlement.Settlement;
 import dev.kvpool.dataplane.master.core.tenant.QuotaOutcomes;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
@@ -48,7 +48,7 @@ public final class Upkeep {
     private final Enrolling enrolling;
     private final Purges purges;
     private final Activation activation;
-    private final Settlement settlement;
+    private final Reconciliation reconciliation;
     private final ObjectLeases objectLeases;
     private final Standings standings;
     private final Copies copies;
@@ -71,7 +71,7 @@ public final class Upkeep {
             Leadership leadership,
             View view,
             Orders orders,
-            Settlement settlement,
+            Reconciliation reconciliation,
             Clients clients,
             Counters counters,
             Outbox outbox) {
@@ -80,26 +80,26 @@ public final class Upkeep {
         this.tombstones = view.tombstones();
         this.commands = orders.commands();
         this.purges = orders.purges();
-        this.settlement = settlement;
+        this.reconciliation = reconciliation;
         activation = new Activation(orders.register(), membership, commands, outbox);
-        enrolling = new Enrolling(rules, leadership, view, orders, settlement);
+        enrolling = new Enrolling(rules, leadership, view, orders, reconciliation);
         objectLeases = new ObjectLeases(rules, membership, orders.members(), orders.register());
         standings = new Standings(clients, counters);
         copies = new Copies(rules, view.index(), orders, standings, counters);
         tombstoneWriter = new TombstoneWriter(view, orders, copies);
         tasks = new CopyTasks(view, orders, copies, clients, counters);
-        drains = new Drains(objectLeases, membership, settlement, counters, outbox);
+        drains = new Drains(objectLeases, membership, reconciliation, counters, outbox);
         drainEntries = new DrainEntries(orders.register(), drains);
         witnessing = new Witnessing(view, orders, tombstoneWriter);
         repairs = new Repairs(rules, view, orders, copies, tasks, standings, drains, counters);
-        reserve = new TakeoverReserve(rules, leadership, membership, settlement);
+        reserve = new TakeoverReserve(rules, leadership, membership, reconciliation);
         Predecessors predecessors = new Predecessors(view, orders, tombstoneWriter, counters);
         MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
         Evictions evictions =
                 new Evictions(rules, counters, view.removals(), orders.frees(), quotaOutcomes, outbox, evictionsTold);
         retained = new RetainedObjects(view, clients);
-        evictor =
-                new Evictor(rules, leadership, view, settlement, predecessors, pressure, retained, evictions, counters);
+        evictor = new Evictor(
+                rules, leadership, view, reconciliation, predecessors, pressure, retained, evictions, counters);
         quotaEvictor = new QuotaEvictor(rules, leadership, view, predecessors, retained, evictions);
         ssdEvictor = new SsdEvictor(rules, leadership, view, orders, predecessors, retained, evictions, counters);
         promotions = new Promotions(view, copies, counters);
@@ -241,7 +241,7 @@ public final class Upkeep {
             return;
         }
         Authority authority = leadership.authority();
-        objectLeases.tick(settlement.recoveredUntilMs(), nowMs);
+        objectLeases.tick(reconciliation.recoveredUntilMs(), nowMs);
         standings.tick(membership.usable(), nowMs);
         purges.tick(authority, nowMs);
         activation.tick(authority, nowMs);

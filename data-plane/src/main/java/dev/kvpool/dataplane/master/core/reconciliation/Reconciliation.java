@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.master.core.settlement;
+package dev.kvpool.dataplane.master.core.reconciliation;
 
 import dev.kvpool.dataplane.master.core.base.Change.Cause;
 import dev.kvpool.dataplane.master.core.base.Counters;
@@ -27,7 +27,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
  * is a left-over once its grant has ended. A standby already lets the newest object of each key have it, so that a takeover
  * has to decide only about those that lost, were removed, or were being put.
  */
-public final class Settlement {
+public final class Reconciliation {
     private final CurrentRules rules;
     private final Index index;
     private final Groups groups;
@@ -44,7 +44,7 @@ public final class Settlement {
     /** Until when the leaders before this one may have promised objects to readers. */
     private long leasedUntilMs = Long.MIN_VALUE;
 
-    public Settlement(
+    public Reconciliation(
             CurrentRules rules, Leadership leadership, View view, Orders orders, Grants grants, Counters counters) {
         this.rules = rules;
         this.index = view.index();

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** {@code kvpool node}: a storage node until the process is asked to stop; its segment file stays. */
-public final class NodeCommand implements Command {
+public final class StorageNodeCommand implements Command {
     @Override
     public String name() {
         return "node";

@@ -8,7 +8,7 @@ import dev.kvpool.nativelib.Status;
 import java.util.Optional;
 
 /** What HTTP may know of the node, from before its segment is open until it closes. */
-final class NodeView {
+final class NodeLifecycle {
     private enum Phase {
         OPENING,
         OPEN,
@@ -20,7 +20,7 @@ final class NodeView {
     private volatile Phase phase = Phase.OPENING;
     private volatile NativeNode node;
 
-    NodeView(String nodeId, String masters) {
+    NodeLifecycle(String nodeId, String masters) {
         this.nodeId = nodeId;
         this.masters = masters;
     }

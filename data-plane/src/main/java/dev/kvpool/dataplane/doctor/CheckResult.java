@@ -7,9 +7,9 @@ package dev.kvpool.dataplane.doctor;
  * @param level how bad it is
  * @param subject what was looked at, in one or two words
  * @param found one sentence with the numbers
- * @param wayOut what to do about it; empty when nothing is to be done
+ * @param remedy what to do about it; empty when nothing is to be done
  */
-record Finding(Level level, String subject, String found, String wayOut) {
+record CheckResult(Level level, String subject, String found, String remedy) {
     /** How bad a finding is. */
     enum Level {
         OK("ok"),
@@ -29,15 +29,15 @@ record Finding(Level level, String subject, String found, String wayOut) {
         }
     }
 
-    static Finding ok(String subject, String found) {
-        return new Finding(Level.OK, subject, found, "");
+    static CheckResult ok(String subject, String found) {
+        return new CheckResult(Level.OK, subject, found, "");
     }
 
-    static Finding warning(String subject, String found, String wayOut) {
-        return new Finding(Level.WARNING, subject, found, wayOut);
+    static CheckResult warning(String subject, String found, String remedy) {
+        return new CheckResult(Level.WARNING, subject, found, remedy);
     }
 
-    static Finding problem(String subject, String found, String wayOut) {
-        return new Finding(Level.PROBLEM, subject, found, wayOut);
+    static CheckResult problem(String subject, String found, String remedy) {
+        return new CheckResult(Level.PROBLEM, subject, found, remedy);
     }
 }

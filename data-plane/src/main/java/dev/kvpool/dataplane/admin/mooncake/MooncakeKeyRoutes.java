@@ -23,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
 /** Where several keys lie, of the caller's tenant or the one it names. The leader alone answers; it is no read, and promises nothing. */
-final class KeyRoutes {
+final class MooncakeKeyRoutes {
     /** One question goes to the core for each. */
     static final int KEYS_MAX = 1_000;
 
@@ -32,12 +32,12 @@ final class KeyRoutes {
 
     private final MasterAdmin master;
 
-    private KeyRoutes(MasterAdmin master) {
+    private MooncakeKeyRoutes(MasterAdmin master) {
         this.master = master;
     }
 
     static List<Route> of(MasterAdmin master) {
-        KeyRoutes routes = new KeyRoutes(master);
+        MooncakeKeyRoutes routes = new MooncakeKeyRoutes(master);
         return List.of(Route.get("/batch_query_keys", ErrorCode.ofLeader(master, routes::query)));
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.master.core.settlement;
+package dev.kvpool.dataplane.master.core.reconciliation;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.command.Frees;
@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.function.ObjLongConsumer;
 
 /**
- * Goes through the objects about which {@link Settlement} has something to decide, however many they are, a bounded number
+ * Goes through the objects about which {@link Reconciliation} has something to decide, however many they are, a bounded number
  * in one turn: before a leader serves, when a node joins one that does, and on a standby, so that little is left to a
  * takeover. A node is not relied on before all it shows has been decided about: what loses there must not be found, nor be
  * missed by a removal.
@@ -39,7 +39,7 @@ public final class Rounds {
     private final Index index;
     private final Frees frees;
     private final Tombstones tombstones;
-    private final Settlement settlement;
+    private final Reconciliation reconciliation;
     private final ObjLongConsumer<NodeView> whenJoined;
 
     /** Published objects that a purge may cover; unsettled ones; what is given up and may still lie somewhere. */
@@ -65,12 +65,12 @@ public final class Rounds {
             Index index,
             Frees frees,
             Tombstones tombstones,
-            Settlement settlement,
+            Reconciliation reconciliation,
             ObjLongConsumer<NodeView> whenJoined) {
         this.index = index;
         this.frees = frees;
         this.tombstones = tombstones;
-        this.settlement = settlement;
+        this.reconciliation = reconciliation;
         this.whenJoined = whenJoined;
     }
 
@@ -100,10 +100,10 @@ public final class Rounds {
         }
         int left = goThroughPublished(Bounds.SETTLED_PER_TURN, nowMs);
         if (unsettled == null) {
-            settlement.lookingAtAll();
+            reconciliation.lookingAtAll();
             unsettled = index.unsettled().throughAll();
         }
-        if (left <= 0 || !goThroughUnsettled(left, settlement::settle, nowMs)) {
+        if (left <= 0 || !goThroughUnsettled(left, reconciliation::settle, nowMs)) {
             return false;
         }
         return goThroughTombstones(nowMs);
@@ -119,7 +119,7 @@ public final class Rounds {
             tombstonesLeft--;
             Tombstones.OfKey tombstone = tombstones.next();
             if (tombstone != null) {
-                settlement.settle(tombstone, nowMs);
+                reconciliation.settle(tombstone, nowMs);
             }
         }
         return tombstonesLeft == 0;
@@ -133,8 +133,8 @@ public final class Rounds {
     /** What a leader that serves has to decide. */
     public void tick(long nowMs) {
         goThroughPublished(Bounds.SETTLED_PER_TICK, nowMs);
-        if (unsettled == null && (settlement.isWaiting() || !joiningNext.isEmpty())) {
-            settlement.lookingAtAll();
+        if (unsettled == null && (reconciliation.isWaiting() || !joiningNext.isEmpty())) {
+            reconciliation.lookingAtAll();
             unsettled = index.unsettled().throughAll();
             joining.addAll(joiningNext);
             joiningNext.forEach(node -> tombstonesOfNodes.add(new NodeTombstones(node, tombstones.countOn(node))));
@@ -144,7 +144,7 @@ public final class Rounds {
         boolean decided = unsettled != null
                 && takenBack
                 && goThroughTombstonesOfNodes(nowMs)
-                && goThroughUnsettled(Bounds.SETTLED_PER_TICK, settlement::settleWhileServing, nowMs);
+                && goThroughUnsettled(Bounds.SETTLED_PER_TICK, reconciliation::settleWhileServing, nowMs);
         if (decided) {
             letIn(nowMs);
         }
@@ -172,7 +172,7 @@ public final class Rounds {
     private void lookAtTombstoneOf(NodeView node, long nowMs) {
         Tombstones.OfKey tombstone = tombstones.nextOn(node);
         if (tombstone != null) {
-            settlement.settle(tombstone, nowMs);
+            reconciliation.settle(tombstone, nowMs);
         }
     }
 
@@ -203,7 +203,7 @@ public final class Rounds {
                 unsettled = end(unsettled);
                 return;
             }
-            settlement.claim(object, nowMs);
+            reconciliation.claim(object, nowMs);
         }
     }
 
@@ -228,7 +228,7 @@ public final class Rounds {
             if (object == null) {
                 published = end(published);
             } else {
-                settlement.settlePublished(object, nowMs);
+                reconciliation.settlePublished(object, nowMs);
             }
         }
         return left;
@@ -257,7 +257,7 @@ public final class Rounds {
             if (object == null) {
                 pendingFree = end(pendingFree);
             } else {
-                settlement.giveUpRest(object, nowMs);
+                reconciliation.giveUpRest(object, nowMs);
             }
         }
     }
