@@ -14,7 +14,7 @@ import threading
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -100,6 +100,7 @@ class LocalPool:
         self.tls_directory: Path | None = None
         self._requires_tls = tls
         self.output: list[str] = []
+        self._started: list[subprocess.Popen] = []
         self._ready = threading.Event()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -182,12 +183,33 @@ class LocalPool:
     def kill(self, name: str) -> None:
         os.kill(self.pids[name], signal.SIGKILL)
 
+    def kill_for_a_while(self, name: str) -> Callable[[], None]:
+        """Kills a process that the pool does not start again. What it returns starts one of the same command and variables."""
+        started = Path(f"/proc/{self.pids[name]}")
+        command = [os.fsdecode(word) for word in (started / "cmdline").read_bytes().split(b"\0")[:-1]]
+        variables = dict(os.fsdecode(one).split("=", 1) for one in (started / "environ").read_bytes().split(b"\0")[:-1])
+        directory = (started / "cwd").readlink()
+        self.kill(name)
+
+        def again() -> None:
+            # It stops when its standard input ends, as that of `kvpool local` would.
+            process = subprocess.Popen(
+                command, cwd=directory, env=variables, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+            )
+            self._started.append(process)
+            self.pids[name] = process.pid
+
+        return again
+
     def kill_and_await_restart(self, name: str) -> None:
         pid = self.pids[name]
         self.kill(name)
         eventually(lambda: self.pids[name] != pid, f"{name} is started again")
 
     def close(self) -> None:
+        for process in self._started:
+            process.terminate()
+            process.communicate(timeout=30)
         self._process.terminate()
         try:
             self._process.wait(30)

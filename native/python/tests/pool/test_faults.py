@@ -163,6 +163,43 @@ def test_a_storage_node_is_killed() -> None:
         pool.close()
 
 
+def test_nothing_removed_comes_back_with_a_storage_node_that_was_away_nor_is_anything_else_lost() -> None:
+    """One of two is killed; objects are removed, replaced, replaced and evicted; the leader is killed, the node returns."""
+    pool = LocalPool(masters=2, segment_bytes=64 << 20)
+    try:
+        store = open_store(pool)
+        kept, removed, replaced, evicted = (
+            [f"{what}/{i}" for i in range(COUNT)] for what in ("kept", "removed", "replaced", "evicted")
+        )
+        pinned = ReplicateConfig(with_hard_pin=True)
+        assert store.put_batch(kept, [value_of(key) for key in kept], pinned) == 0
+        for keys in (removed, replaced, evicted):
+            assert store.put_batch(keys, [value_of(key) for key in keys]) == 0
+        eventually(lambda: all(node["objects"] for node in pool.view()["nodes"]), "objects are on both nodes")
+
+        bring_back = pool.kill_for_a_while("node-0")
+        eventually(lambda: [n["state"] for n in pool.view()["nodes"]] == ["away", "ready"], "it is away")
+        assert [store.remove(key, force=True) for key in removed] == [0] * COUNT
+        assert [store.upsert(key, b"new") for key in evicted] == [0] * COUNT
+        fillings = [f"filling/{i}" for i in range(128)]
+        eventually(
+            lambda: [store.upsert(key, bytes(1 << 20)) for key in fillings] and not any(store.batch_is_exist(evicted)),
+            "what was replaced is evicted",
+        )
+        assert [store.upsert(key, b"new", pinned) for key in replaced] == [0] * COUNT
+        pool.kill(pool.leader())
+        assert store.put("after", b"v") == 0, "there is another leader"
+        bring_back()
+        eventually(lambda: [n["state"] for n in pool.view()["nodes"]] == ["ready", "ready"], "it is back")
+
+        assert store.get_batch(kept) == [value_of(key) for key in kept]
+        assert store.get_batch(replaced) == [b"new"] * COUNT
+        assert store.get_batch(removed + evicted) == [b""] * 2 * COUNT
+        store.close()
+    finally:
+        pool.close()
+
+
 def test_whichever_process_dies_comes_back_with_everything() -> None:
     pool = LocalPool(masters=2, restart=True)
     try:

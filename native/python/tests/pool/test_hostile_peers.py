@@ -6,6 +6,7 @@ import fcntl
 import os
 import random
 import re
+import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -135,7 +136,7 @@ class HostileNode:
             kind, answer = peer.hello(NODE, name, target.pool_id)
             assert kind == "Welcome", answer
             try:
-                peer.say("NodeInfo", **info(isTransient=YES, **said))
+                peer.say("NodeInfo", **info(**{"isTransient": YES, **said}))
                 peer.say("SnapshotBegin")
                 if records:
                     peer.say("DirectoryRecords", kind=1, records=list(records))
@@ -275,6 +276,23 @@ def test_nothing_that_a_node_says_outlives_it(
         node.close()
     target.works()
     assert target.pool.view()["leader"]["epoch"] < 1000
+
+
+def test_nor_what_another_process_says_under_the_name_of_a_storage_node(target: Target) -> None:
+    """That stands still; it is one of the two nodes that the leader meets, until the real one goes on."""
+    real = target.pool.pids["node-1"]
+    os.kill(real, signal.SIGSTOP)
+    nodes: list[HostileNode] = []
+    try:
+        eventually(lambda: target.pool.view()["nodes"][1]["state"] != "ready", "the storage node is missed")
+        nodes.append(HostileNode(target, "node-1", {"isTransient": 0, "purgeId": {"epoch": EPOCH_LAST, "counter": 1}}))
+    finally:
+        os.kill(real, signal.SIGCONT)
+        eventually(lambda: target.store.get_batch(KEYS) == [value_of(key) for key in KEYS], "all is readable")
+        for node in nodes:
+            node.close()
+    target.works()
+    target.change_leader()
 
 
 def test_a_storage_node_that_names_no_pool_is_refused(target: Target) -> None:
