@@ -5,6 +5,8 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.status.StepCause;
+import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.pool.PlainSpec;
@@ -278,6 +280,14 @@ final class RandomPool {
                 .with("ended", Optional.of(new PodContainer.Ended(0, message)))
                 .with("running", of)
                 .build();
+    }
+
+    /** Something is left on a storage node that goes, and condition Draining says so. */
+    boolean hasLeftovers(String id) {
+        return status.steps().stream()
+                .anyMatch(step -> step.of().equals(id)
+                        && step.because() == StepCause.SCALE_DOWN
+                        && step.state() == StepState.LEFTOVERS);
     }
 
     /** Whether everything is as the spec says, and nothing goes on. */
