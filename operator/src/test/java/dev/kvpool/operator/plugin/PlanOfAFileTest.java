@@ -209,6 +209,19 @@ class PlanOfAFileTest {
         assertThat(err.toString()).contains("name a pool, --engine FILE with or without a pool, or --pool FILE");
     }
 
+    @Test
+    void optionsThatWouldDoNothingAreRefused() throws IOException {
+        assertThat(planOf(
+                        "--pool",
+                        file("KvCachePool", "fresh", "{storage: [{name: a, capacity: 1Gi}]}"),
+                        "--force-conflicts"))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains("--field-manager and --force-conflicts need --server-side");
+
+        assertThat(run("plan", "demo", "--server-side")).isEqualTo(1);
+        assertThat(err.toString()).contains("--server-side is about a file");
+    }
+
     /** As with kubectl apply of the file; alone the pool would have no engine. */
     @Test
     void aPoolIsPlannedWithTheEnginesOfTheSameFileAndTheOtherWayRound() throws IOException {

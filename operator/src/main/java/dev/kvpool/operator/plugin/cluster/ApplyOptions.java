@@ -33,11 +33,18 @@ public final class ApplyOptions {
         this.force = force;
     }
 
-    /** The field manager of a server-side apply; empty where none is asked for. */
-    Optional<String> manager() {
+    /** Refuses options that would do nothing. */
+    public void check(boolean hasFile) {
         if (!serverSide && (manager != null || force)) {
             throw new PluginException("--field-manager and --force-conflicts need --server-side");
         }
+        if (serverSide && !hasFile) {
+            throw new PluginException("--server-side is about a file: name one with --engine or --pool");
+        }
+    }
+
+    /** The field manager of a server-side apply; empty where none is asked for. */
+    Optional<String> manager() {
         return serverSide ? Optional.of(manager == null ? KUBECTL : manager) : Optional.empty();
     }
 

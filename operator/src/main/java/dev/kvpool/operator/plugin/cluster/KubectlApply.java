@@ -47,26 +47,35 @@ final class KubectlApply {
                     .fieldValidation(Validation.STRICT)
                     .create();
         }
-        PatchContext.Builder terms =
-                new PatchContext.Builder().withDryRun(List.of("All")).withFieldValidation("Strict");
         Optional<ObjectNode> before = lastApplied(actual);
         Optional<String> asked = options.manager();
         Optional<String> manager = asked.or(() -> before.isEmpty() ? manager(actual) : Optional.empty());
-        // What kubectl applied as a client it makes that manager's on the server's side first, so that a merge has the
-        // same result.
-        boolean migrates = before.isPresent() && wasAppliedByClient(actual);
-        if (manager.isPresent() && !migrates) {
+        if (manager.isPresent()) {
             // Other tools than kubectl take over what others have set.
             boolean force = asked.isPresent() ? options.force() : !manager.get().equals(ApplyOptions.KUBECTL);
-            PatchContext apply = terms.withPatchType(PatchType.SERVER_SIDE_APPLY)
+            PatchContext apply = dryRun(PatchType.SERVER_SIDE_APPLY)
                     .withFieldManager(manager.get())
                     .withForce(force)
                     .build();
-            return all.resource(wanted).patch(apply, wanted);
+            GenericKubernetesResource applied = all.resource(wanted).patch(apply, wanted);
+            // What kubectl applied as a client it makes that manager's then, unless the apply was refused, and applies
+            // the
+            // file once more: what is gone from the file goes, as by a merge.
+            boolean migrates = before.isPresent() && wasAppliedByClient(actual);
+            if (!migrates) {
+                return applied;
+            }
         }
         ObjectNode patch = ThreeWayMerge.patch(
                 before.orElseGet(JsonNodeFactory.instance::objectNode), noted(wanted), tree(actual));
-        return one.patch(terms.withPatchType(PatchType.JSON_MERGE).build(), patch.toString());
+        return one.patch(dryRun(PatchType.JSON_MERGE).build(), patch.toString());
+    }
+
+    private static PatchContext.Builder dryRun(PatchType how) {
+        return new PatchContext.Builder()
+                .withDryRun(List.of("All"))
+                .withFieldValidation("Strict")
+                .withPatchType(how);
     }
 
     private Optional<ObjectNode> lastApplied(GenericKubernetesResource actual) {

@@ -80,6 +80,7 @@ public final class PlanCommand extends PoolCommand {
         if (!clear) {
             throw new PluginException("name a pool, --engine FILE with or without a pool, or --pool FILE");
         }
+        apply.check(engineFile != null || poolFile != null);
         OperatorSettings settings = on.operatorSettings(operatorNamespace);
         if (engineFile != null) {
             List<PlanView> views = ofEngine(on, settings);

@@ -156,6 +156,31 @@ class SpecFileTest {
                 .isEqualTo(DataLossPolicy.WAIT);
     }
 
+    /** What the client did not apply is not its own: kubectl applies the file before it makes the rest that manager's. */
+    @Test
+    void anApplyOnTheServersSideIsRefusedForWhatOthersHaveSetBesideTheClient() throws IOException {
+        client.resource(pool(PLAIN, Map.of("kubectl.kubernetes.io/last-applied-configuration", appliedLast("""
+                {"security":{"mode":"Off"},"storage":[{"capacity":"1Gi","name":"a"}]}"""))))
+                .create();
+        client.resource(client.getKubernetesSerialization().unmarshal("""
+                        --- {apiVersion: kvpool.dev/v1alpha1, kind: KvCachePool, metadata: {name: demo}, spec: {onDataLoss: Replace}}
+                        """, GenericKubernetesResource.class))
+                .inNamespace(namespace)
+                .fieldManager("gitops")
+                .forceConflicts()
+                .serverSideApply();
+        SpecFile file = SpecFile.of(written(MOVE), cluster);
+
+        assertThatThrownBy(() -> file.applied(new ApplyOptions(null, false)).one(KvCachePool.class))
+                .isInstanceOf(PluginException.class)
+                .hasMessageContaining("conflict with \"gitops\"");
+        assertThat(file.applied(new ApplyOptions(null, true))
+                        .one(KvCachePool.class)
+                        .getSpec()
+                        .onDataLoss())
+                .isEqualTo(DataLossPolicy.MOVE);
+    }
+
     /** It labels what others apply, and so has applied something itself. */
     @Test
     void aToolThatAppliedNoSpecIsNotTheOneThatAppliesTheFile() throws IOException {
