@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
+import dev.kvpool.operator.Altered;
+import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.Workloads;
@@ -104,6 +106,29 @@ class DeferredPodsTest {
         assertThat(templates(turn.apply())).doesNotContainEntry("demo-agent", before.get("demo-agent"));
         assertThat(AgentPods.areReplaced(sketch.observation())).isFalse();
         assertThat(AgentPods.areReplaced(sketch.after(turn).observation())).isTrue();
+    }
+
+    /** It is written again at once, which begins the replacement. */
+    @Test
+    void agentsOfATemplateThatSaysNothingAreNotBeingReplaced() {
+        PoolObservation seen = sketch(AGENTS, NOW).observation();
+        seen.children().stream()
+                .filter(AgentDaemonSet::is)
+                .map(DaemonSet.class::cast)
+                .forEach(agents -> agents.getSpec()
+                        .getTemplate()
+                        .getMetadata()
+                        .getAnnotations()
+                        .remove(PoolLabels.SETTINGS));
+        PoolObservation fallen = Altered.of(seen)
+                .with(
+                        "pods",
+                        seen.pods().stream()
+                                .map(pod -> Altered.of(pod).with("ready", false).build())
+                                .toList())
+                .build();
+
+        assertThat(AgentPods.areReplaced(fallen)).isFalse();
     }
 
     @Test

@@ -177,6 +177,11 @@ public record Members(
         return leader.isPresent();
     }
 
+    /** A storage node gives what it holds, as far as is known without a leader. */
+    public boolean serves(Member node) {
+        return led() ? node.serves() : node.ready();
+    }
+
     /** All that the leader sees; none where there is no leader. */
     public Stream<PoolReport.Node> nodes() {
         return leader.stream().flatMap(report -> report.nodes().stream());

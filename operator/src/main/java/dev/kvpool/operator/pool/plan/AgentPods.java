@@ -26,6 +26,7 @@ public final class AgentPods {
                 .filter(AgentDaemonSet::is)
                 .anyMatch(agents -> pods.size() < wanted((DaemonSet) agents)
                         || TemplateNotes.of(agents)
+                                .filter(notes -> !notes.settings().isEmpty())
                                 .filter(notes -> pods.stream()
                                         .filter(pod -> !lost.contains(pod.node()) && !pod.isWithoutNode())
                                         .anyMatch(pod -> !pod.ready() || notes.differsFrom(pod)))

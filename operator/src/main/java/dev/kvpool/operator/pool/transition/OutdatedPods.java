@@ -14,6 +14,8 @@ import dev.kvpool.operator.pool.observation.ObservedPod;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Pods that were made with other settings than the spec has now: how they come to these, and how far that is, in words. */
@@ -57,9 +59,10 @@ final class OutdatedPods {
     }
 
     private Optional<PoolReport.Node> lossy(List<Member> replaced) {
+        Set<String> ids = replaced.stream().map(Member::id).collect(Collectors.toSet());
         return view.members().storage().stream()
                 .filter(node -> !view.terms().mayLoseBytes())
-                .filter(node -> replaced.stream().noneMatch(it -> it.id().equals(node.id())))
+                .filter(node -> !ids.contains(node.id()))
                 .filter(node -> replaced.stream().anyMatch(it -> isOfSameSet(it, node)))
                 .flatMap(node -> node.node().stream())
                 .filter(node -> node.lostAtReturn() != null && node.lostAtReturn() > 0)

@@ -162,9 +162,17 @@ final class StepWords {
 
     /** What people can do about leftovers. */
     private String remedy(List<StepStatus> left) {
-        boolean away = left.stream().noneMatch(step -> view.members().isSeen(step.of(), PoolReport.Node::serves));
-        String ready = left.size() == 1 ? "Let it get ready" : "Let them get ready";
-        List<String> ways = new ArrayList<>(List.of(away && view.members().led() ? ready : "Make room"));
+        List<String> away = left.stream()
+                .map(StepStatus::of)
+                .filter(id -> !view.members().is(id, view.members()::serves))
+                .toList();
+        List<String> ways = new ArrayList<>();
+        if (away.size() < left.size()) {
+            ways.add("Make room");
+        }
+        if (!away.isEmpty()) {
+            ways.add("%s %s get ready".formatted(ways.isEmpty() ? "Let" : "let", NameList.of(away)));
+        }
         if (left.stream().anyMatch(step -> step.machine() == null)) {
             ways.add("set spec.drain.onLeftovers to Drop");
             ways.add("or take the change back");

@@ -110,7 +110,7 @@ final class Steps {
     List<Member> notServing() {
         return members.current()
                 .filter(node -> !node.master() && view.goals().wanted().contains(node.id()))
-                .filter(node -> !(members.led() ? node.serves() : node.ready()))
+                .filter(node -> !members.serves(node))
                 .filter(node -> !isStopped(node.id()))
                 .filter(node -> node.started() || node.where() != Member.Where.WITHOUT_NODE)
                 .filter(node -> !view.goesBack() || !node.isGone())

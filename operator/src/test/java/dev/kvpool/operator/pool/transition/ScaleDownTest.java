@@ -85,10 +85,26 @@ class ScaleDownTest {
         assertThat(pool.plan().draining().message())
                 .startsWith("s-2 could not be emptied in time: it is away")
                 .endsWith(
-                        " Let it get ready, set spec.drain.onLeftovers to Drop, or take the change back; it is tried again.");
+                        " Let s-2 get ready, set spec.drain.onLeftovers to Drop, or take the change back; it is tried again.");
 
         pool.options(DROP).rounds(ENOUGH);
         assertThat(pool.gone).containsExactly("s-2 with everything");
+    }
+
+    /** Of those without room and those that are away each needs something else. */
+    @Test
+    void allWaysOutOfLeftoversAreNamed() {
+        DrainPool pool = new DrainPool(4).options(WAIT).unwanted("s-3", "s-2");
+        pool.node("s-3").falls(7);
+        pool.node("s-2").stuck = 12;
+        pool.rounds(ENOUGH);
+
+        assertThat(pool.plan().draining().message())
+                .contains(
+                        " Make room, let s-3 get ready, set spec.drain.onLeftovers to Drop, or take the change back;");
+
+        pool.led(false).paused(true).round();
+        assertThat(pool.plan().draining().message()).contains(" Make room, let s-3 get ready,");
     }
 
     @Test
