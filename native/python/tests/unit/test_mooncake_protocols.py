@@ -58,7 +58,11 @@ def test_a_transfer_engine_does_too(protocol: str, used: tuple[str, ...], instea
 
 
 def test_a_transfer_engine_beside_a_pool_on_npus_uses_them() -> None:
-    for protocols, used in (("ascend,tcp", ("ascend", "tcp")), ("shm,tcp", ("tcp",))):
+    for protocols, used in (
+        ("ascend,tcp", ("ascend", "tcp")),
+        ("ascend", ("ascend",)),
+        ("shm,tcp", ("tcp",)),
+    ):
         settings = read_engine_settings("h", "P2PHANDSHAKE", "ascend", "", {**OVERRIDE, "KVPOOL_PROTOCOLS": protocols})
         assert settings.protocols == used
     settings = read_engine_settings("h", "P2PHANDSHAKE", "rdma", "", {**OVERRIDE, "KVPOOL_PROTOCOLS": "ascend,tcp"})

@@ -116,9 +116,10 @@ def _protocols(asked: str, environment: Mapping[str, str], problems: list[str]) 
         return names, None
     if override is None or SERVED in names:
         return names, None
-    if ASCEND in names and ASCEND in read_environment(environment)[0].protocols:
-        # The environment is that of a pool on NPUs: tcp is for the peers that ascend does not reach.
-        return (*names, override), None
+    of_pool = read_environment(environment)[0].protocols
+    if ASCEND in names and ASCEND in of_pool:
+        # The environment is that of a pool on NPUs: tcp is for the peers that ascend does not reach, where the pool has it.
+        return (*names, override) if override in of_pool else names, None
     return (override,), asked
 
 

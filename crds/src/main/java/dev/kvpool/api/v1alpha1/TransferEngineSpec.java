@@ -49,6 +49,9 @@ import java.util.Optional;
         message = "accelerator is for ascend, and storage pods would hold NPUs that they never open: add ascend to"
                 + " protocols, or leave accelerator out")
 @ValidationRule(
+        value = "!has(self.agents) || 'tcp' in self.protocols",
+        message = "agents open no NPUs and reach other machines by tcp only: add tcp to protocols, or leave agents out")
+@ValidationRule(
         value = "!has(self.accelerator)"
                 + " || self.accelerator.transfer.basePort + 1600 <= self.ports.base"
                 + " || self.ports.base + (has(self.ports.count) ? self.ports.count : self.hostNetwork ? 32 : 1)"
@@ -62,12 +65,14 @@ public record TransferEngineSpec(
                         + " between Ascend NPUs, by CANN, which the image must hold; needs accelerator. ucx: between machines,"
                         + " by RDMA where there is a card for it; it authenticates no peer, so only for"
                         + " networks whose hosts are trusted, needs libucp in the image, and ports that NetworkPolicies"
-                        + " leave open or hostNetwork. tcp: everywhere, and what the others cannot serve.")
+                        + " leave open or hostNetwork. tcp: everywhere, and what the others cannot serve; without it, beside"
+                        + " ascend, storage nodes and clients without an NPU or CANN do not start.")
         @Default("[\"shm\", \"tcp\"]")
         @Size(min = 1, max = 3)
         @ValidationRule(
-                value = "'tcp' in self",
-                message = "protocols must contain tcp: it is the one that reaches clients on other machines")
+                value = "'tcp' in self || 'ascend' in self",
+                message = "protocols must contain tcp or ascend: the others do not reach clients on other machines by"
+                        + " themselves")
         @ValidationRule(
                 value = "self.all(p, self.exists_one(q, q == p))",
                 message = "protocols must name each protocol once")
@@ -75,7 +80,7 @@ public record TransferEngineSpec(
                 value = "!('ascend' in self && 'ucx' in self)",
                 message =
                         "ascend and ucx exclude each other: they use different network cards, and neither reaches memory that the"
-                                + " other registered. Use one of them beside tcp")
+                                + " other registered. Use one of them")
         List<Protocol> protocols,
 
         @JsonPropertyDescription(

@@ -152,6 +152,12 @@ public enum Reason {
             "ProtocolsDoNotMix",
             "One transfer engine of the pool has protocol ascend and another ucx. Neither reaches what the other"
                     + " registered."),
+    TCP_OF_SOME(
+            SPEC_VALID,
+            FALSE,
+            "TcpOfSome",
+            "One transfer engine of the pool has protocol tcp and another has not, so clients could go by tcp where that is"
+                    + " not wanted."),
     STORAGE_WITHOUT_DEVICES(
             SPEC_VALID,
             FALSE,
@@ -540,12 +546,13 @@ public enum Reason {
             FALSE,
             "CannLibraryNotFound",
             "A library of CANN, or one of the driver that it needs, is missing in storage pods. The message has the paths that were"
-                    + " tried. The storage nodes use their other protocols."),
+                    + " tried. The storage nodes use their other protocols, or do not start with ascend alone."),
     SYMBOL_MISSING(
             ASCEND_RUNTIME_READY,
             FALSE,
             "SymbolMissing",
-            "CANN in storage pods lacks a function: it is older than 8.3, or not whole. The storage nodes use their other protocols."),
+            "CANN in storage pods lacks a function: it is older than 8.3, or not whole. The storage nodes use their other protocols,"
+                    + " or do not start with ascend alone."),
     DRIVER_TOO_OLD(
             ASCEND_RUNTIME_READY,
             FALSE,
@@ -555,7 +562,8 @@ public enum Reason {
             ASCEND_RUNTIME_READY,
             FALSE,
             "NoDevice",
-            "Storage pods have no NPU, or cannot open theirs. The message says why. The storage nodes use their other protocols."),
+            "Storage pods have no NPU, or cannot open theirs. The message says why. The storage nodes use their other"
+                    + " protocols, or do not start with ascend alone."),
     DEVICE_UNHEALTHY(
             ASCEND_RUNTIME_READY,
             FALSE,

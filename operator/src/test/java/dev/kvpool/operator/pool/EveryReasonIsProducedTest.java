@@ -215,6 +215,11 @@ class EveryReasonIsProducedTest {
                                 "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi, transferEngine: cards}]}")
                         .engine("{protocols: [ascend, tcp], accelerator: {chip: A3}}")
                         .engine("cards", "{protocols: [ucx, tcp]}"));
+            case TCP_OF_SOME ->
+                of(new PoolSketch(
+                                "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi, transferEngine: plain}]}")
+                        .engine("{protocols: [ascend], accelerator: {chip: A3}}")
+                        .engine("plain", "{protocols: [tcp]}"));
             case STORAGE_WITHOUT_DEVICES -> of(withNpus(", mode: Embedded", "1Gi"));
             case LINK_WITHOUT_HOST_MEMORY -> of(withNpus(", transfer: {link: HCCS}", "1Gi"));
             case LEASE_TOO_SHORT -> of(withNpus(", transfer: {transferTimeout: 7s}", "1Gi"));

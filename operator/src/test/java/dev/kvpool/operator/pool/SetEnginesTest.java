@@ -25,7 +25,7 @@ class SetEnginesTest {
     private static final String TWO =
             "{transferEngine: demo, storage: [{name: a, capacity: 1Gi, replicas: 2}, {name: b, capacity: 1Gi, transferEngine: cards}]}";
 
-    /** Each storage node offers those of its set, and tcp is one of them always. */
+    /** Each storage node offers those of its set. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -36,8 +36,9 @@ class SetEnginesTest {
                 "[ucx, shm, tcp] | [tcp] | ucx,shm,tcp",
                 "[tcp, shm] | [tcp] | tcp,shm",
                 "[tcp] | [ascend, tcp], accelerator: {chip: A2} | ascend,tcp",
+                "[ascend], accelerator: {chip: A2} | [shm, ascend], accelerator: {chip: A2} | ascend,shm",
             })
-    void clientsAskForWhatAnySetOffersAndForTcp(String ofPool, String ofSet, String asked) {
+    void clientsAskForWhatAnySetOffers(String ofPool, String ofSet, String asked) {
         PoolSketch sketch = new PoolSketch(TWO)
                 .engine("{protocols: %s}".formatted(ofPool))
                 .engine("cards", "{protocols: %s}".formatted(ofSet));

@@ -9,7 +9,7 @@ public enum Protocol {
     /** Shared memory, for clients on the same machine. */
     @JsonProperty("shm")
     SHM,
-    /** Ascend NPUs, by CANN; what has no NPU goes by tcp. */
+    /** Ascend NPUs, by CANN; what has no NPU goes by tcp, where that is a protocol too. */
     @JsonProperty("ascend")
     ASCEND,
     /** UCX, which is RDMA where there is a card for it; what it cannot move goes by tcp. */

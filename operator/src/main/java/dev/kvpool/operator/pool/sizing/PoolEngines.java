@@ -29,15 +29,17 @@ public record PoolEngines(TransferEngineSpec ofPool, Map<String, TransferEngineS
 
     /**
      * What clients ask for, best first: as the pool's engine has it, and before tcp what only sets offer. A storage node serves those of
-     * them that its own set has, tcp at least.
+     * them that its own set has. Tcp is in all engines of a pool or in none.
      */
     public List<Protocol> clientProtocols() {
         List<Protocol> protocols = new ArrayList<>(ofPool.protocols());
-        Stream.of(Protocol.values())
+        List<Protocol> others = Stream.of(Protocol.values())
                 .filter(protocol -> !protocols.contains(protocol))
                 .filter(protocol -> ofSets.values().stream()
                         .anyMatch(engine -> engine.protocols().contains(protocol)))
-                .forEach(protocol -> protocols.add(protocols.indexOf(Protocol.TCP), protocol));
+                .toList();
+        int tcp = protocols.indexOf(Protocol.TCP);
+        protocols.addAll(tcp < 0 ? protocols.size() : tcp, others);
         return List.copyOf(protocols);
     }
 

@@ -47,6 +47,7 @@ final class AcceleratorCheck {
     static List<Finding> of(PoolObservation seen) {
         List<Finding> problems = new ArrayList<>();
         mixture(seen).ifPresent(problems::add);
+        tcpOfSome(seen).ifPresent(problems::add);
         for (AcceleratorCheck check : checks(seen)) {
             check.embedded().ifPresent(problems::add);
             check.reach().ifPresent(problems::add);
@@ -76,6 +77,29 @@ final class AcceleratorCheck {
                 ("TransferEngine %s has protocol ascend and TransferEngine %s ucx: they use different network cards, and neither reaches"
                                 + " memory that the other registered. Remove one of the two protocols, or make two pools.")
                         .formatted(NameList.of(ascend), NameList.of(ucx))));
+    }
+
+    /** A client has one list of protocols: with tcp in it, for some storage nodes, it would go by tcp with the others too, unasked. */
+    private static Optional<Finding> tcpOfSome(PoolObservation seen) {
+        List<String> with = enginesWith(seen, Protocol.TCP);
+        List<String> without = seen.engines().stream()
+                .map(engine -> engine.getMetadata().getName())
+                .filter(name -> !with.contains(name))
+                .toList();
+        boolean byDefault = seen.spec().transferEngine() == null;
+        if (without.isEmpty() || (with.isEmpty() && !byDefault)) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.TCP_OF_SOME,
+                ("TransferEngine %s has no protocol tcp, and %s has it: clients, which have one list of protocols for all storage nodes"
+                                + " of a pool, would use it with all. Add tcp to the former, or use only transfer engines without"
+                                + " it for the pool and its storage sets, or make two pools.")
+                        .formatted(
+                                NameList.of(without),
+                                with.isEmpty()
+                                        ? "the pool, which names no transferEngine of its own,"
+                                        : "TransferEngine " + NameList.of(with))));
     }
 
     private static List<String> enginesWith(PoolObservation seen, Protocol protocol) {

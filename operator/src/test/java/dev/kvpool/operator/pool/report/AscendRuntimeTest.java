@@ -71,8 +71,12 @@ class AscendRuntimeTest {
     @Test
     void podsThatDoNotStartAreSaidToBe() {
         DeviceCheck blocking = new DeviceCheck("SymbolMissing", true, List.of(), "CANN is 8.2.", "");
+        PoolSketch alone = new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}")
+                .engine("{protocols: [ascend], accelerator: {chip: A3}}")
+                .pod(PoolSketch.checked("demo-a-0", "a", blocking));
 
-        assertThat(finding(blocking, WELL).orElseThrow().message()).endsWith(" They do not start before that.");
+        assertThat(AscendRuntime.of(alone.observation()).orElseThrow().message())
+                .endsWith(" They do not start before that.");
     }
 
     @Test

@@ -60,6 +60,39 @@ class AcceleratorCheckTest {
                                 + " two pools."));
     }
 
+    /** Else a client would go by tcp with all storage nodes of the pool, which a list of ascend alone is to prevent. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            transferEngine: demo, | [tcp] | TransferEngine demo has no protocol tcp, and TransferEngine cards has it: clients
+            transferEngine: demo, | [shm, ascend, tcp], accelerator: {chip: A3} | TransferEngine demo has no protocol tcp, and TransferEngine cards has it: clients
+            `` | [ascend], accelerator: {chip: A3} | TransferEngine cards has no protocol tcp, and the pool, which names no transferEngine of its own, has it: clients
+            """)
+    void tcpIsOfAllTransferEnginesOfAPoolOrOfNone(String ofPool, String ofSet, String sentence) {
+        PoolSketch sketch = new PoolSketch(
+                        "{%s storage: [{name: a, capacity: 2Gi, transferEngine: cards}]}".formatted(ofPool))
+                .engine("cards", "{protocols: %s}".formatted(ofSet));
+        if (!ofPool.isEmpty()) {
+            sketch.engine("{protocols: [ascend], accelerator: {chip: A3}}");
+        }
+
+        assertThat(problems(sketch))
+                .singleElement()
+                .satisfies(problem -> assertThat(problem.reason()).isEqualTo(Reason.TCP_OF_SOME))
+                .extracting(Finding::message)
+                .asString()
+                .startsWith(sentence);
+    }
+
+    @Test
+    void noTransferEngineOfAPoolNeedsTcp() {
+        PoolSketch sketch = new PoolSketch(
+                        "{transferEngine: demo, storage: [{name: a, capacity: 2Gi}, {name: b, capacity: 2Gi, transferEngine: cards}]}")
+                .engine("{protocols: [ascend], accelerator: {chip: A3}}")
+                .engine("cards", "{protocols: [shm, ascend], accelerator: {chip: A3, driverFrom: Host}}");
+
+        assertThat(problems(sketch)).isEmpty();
+    }
+
     @Test
     void aSetThatSpeaksTcpNeedsNoNpuBesideEnginesThatHaveThem() {
         PoolSketch sketch = sketch("storage: [{name: a, capacity: 2Gi, transferEngine: plain}]", "mode: Embedded")
