@@ -10,15 +10,17 @@ set(KVPOOL_OPENSSL ${default} CACHE STRING "OpenSSL to link in: `built` by build
 if(KVPOOL_OPENSSL STREQUAL system)
   set(OPENSSL_USE_STATIC_LIBS TRUE)
   find_package(OpenSSL 3.0 REQUIRED COMPONENTS SSL Crypto)
+  set(KVPOOL_OPENSSL_HEADERS "${OPENSSL_INCLUDE_DIR}")
 elseif(KVPOOL_OPENSSL STREQUAL built)
   execute_process(COMMAND "${PROJECT_SOURCE_DIR}/build-openssl" ${CMAKE_SYSTEM_PROCESSOR}
     OUTPUT_VARIABLE openssl OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  set(KVPOOL_OPENSSL_HEADERS "${openssl}/include")
   add_library(OpenSSL::Crypto STATIC IMPORTED)
   set_target_properties(OpenSSL::Crypto PROPERTIES IMPORTED_LOCATION "${openssl}/lib/libcrypto.a"
-    INTERFACE_INCLUDE_DIRECTORIES "${openssl}/include" INTERFACE_LINK_LIBRARIES "Threads::Threads;${CMAKE_DL_LIBS}")
+    INTERFACE_INCLUDE_DIRECTORIES "${KVPOOL_OPENSSL_HEADERS}" INTERFACE_LINK_LIBRARIES "Threads::Threads;${CMAKE_DL_LIBS}")
   add_library(OpenSSL::SSL STATIC IMPORTED)
   set_target_properties(OpenSSL::SSL PROPERTIES IMPORTED_LOCATION "${openssl}/lib/libssl.a"
-    INTERFACE_INCLUDE_DIRECTORIES "${openssl}/include" INTERFACE_LINK_LIBRARIES OpenSSL::Crypto)
+    INTERFACE_INCLUDE_DIRECTORIES "${KVPOOL_OPENSSL_HEADERS}" INTERFACE_LINK_LIBRARIES OpenSSL::Crypto)
   # Built again when its recipe has changed, or when it was deleted.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/build-openssl" "${openssl}/lib/libcrypto.a" "${openssl}/lib/libssl.a")

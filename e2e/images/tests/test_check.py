@@ -12,6 +12,7 @@ import pytest
 CHECK = Path(__file__).parent.parent / "check"
 ELF = b"\x7fELF"
 PROGRAM = ("opt/kvpool/bin/kvpool", ELF, 0o755)
+LICENCE = ("licenses/LICENSE", b"text")
 
 
 def add(archive: tarfile.TarFile, name: str, content: bytes, mode: int = 0o644, link: str = "") -> None:
@@ -30,7 +31,7 @@ def layer(files: list[tuple]) -> bytes:
     return written.getvalue()
 
 
-def image(path: Path, *layers: list[tuple], **config: object) -> Path:
+def image(path: Path, *layers: list[tuple], licence: bool = True, **config: object) -> Path:
     """An image whose entry point is kvpool's, found by PATH, unless `config` says otherwise."""
     names = [f"layer-{number}.tar" for number in range(len(layers))]
     settings = {"Env": ["PATH=/opt/kvpool/bin:/usr/bin"], "Entrypoint": ["kvpool"], "User": "65532:65532"} | config
@@ -38,7 +39,7 @@ def image(path: Path, *layers: list[tuple], **config: object) -> Path:
         add(archive, "manifest.json", json.dumps([{"Config": "config.json", "Layers": names}]).encode())
         add(archive, "config.json", json.dumps({"config": settings}).encode())
         for name, files in zip(names, layers, strict=True):
-            add(archive, name, layer(files))
+            add(archive, name, layer([LICENCE, *files] if licence else files))
     return path
 
 
@@ -95,6 +96,15 @@ def test_what_would_not_start_or_starts_as_root_is_named(tmp_path, config, fault
     assert fault in said
 
 
+def test_an_image_says_what_is_linked_in_and_has_the_licence(tmp_path):
+    library, bom = (f"opt/kvpool/lib/native/linux-x86-64/libkvpool.{end}" for end in ("so", "cdx.json"))
+    code, said = check(image(tmp_path / "bad.tar", [PROGRAM, (library, ELF)], licence=False))
+    assert code == 1
+    assert "there is no /licenses/LICENSE" in said
+    assert f"there is no /{bom}" in said
+    assert check(image(tmp_path / "good.tar", [PROGRAM, (library, ELF), (bom, b"{}")])) == (0, "")
+
+
 def test_what_a_later_layer_removes_is_gone(tmp_path):
     below = [PROGRAM, ("bin/sh", ELF, 0o755), ("usr/sbin/dpkg", ELF, 0o755), ("usr/sbin/chroot", ELF, 0o755)]
     removed = [("bin/.wh.sh", b""), ("usr/sbin/.wh..wh..opq", b"")]
@@ -122,7 +132,7 @@ def test_each_image_of_an_archive_is_looked_at(tmp_path):
     with tarfile.open(good) as source, tarfile.open(both, "w") as target:
         for name in ("config.json", "layer-0.tar"):
             add(target, name, source.extractfile(name).read())
-        add(target, "layer-1.tar", layer([PROGRAM, ("bin/sh", ELF, 0o755)]))
+        add(target, "layer-1.tar", layer([LICENCE, PROGRAM, ("bin/sh", ELF, 0o755)]))
         manifests = [{"Config": "config.json", "Layers": [name]} for name in ("layer-0.tar", "layer-1.tar")]
         add(target, "manifest.json", json.dumps(manifests).encode())
     code, said = check(both)

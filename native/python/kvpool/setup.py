@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of the build that pyproject.toml cannot say: the extension and the library it is linked with.
 
-Environment: KVPOOL_LIBRARY, the path of libkvpool.so; KVPOOL_INCLUDE, the directory that holds kvpool/kvpool.h
-(default: that of this source tree). `../build-wheels` sets both.
+Environment: KVPOOL_LIBRARY, the path of libkvpool.so, which has libkvpool.cdx.json beside it; KVPOOL_INCLUDE, the
+directory that holds kvpool/kvpool.h (default: that of this source tree). `../build-wheels` sets both.
 """
 
 import os
@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
 HERE = Path(__file__).resolve().parent
@@ -32,6 +33,16 @@ class BuildExtension(build_ext):
         super().run()
         module = Path(self.get_ext_fullpath("kvpool._kvpool"))
         shutil.copyfile(library(), module.parent / "libkvpool.so")
+
+
+class BuildWheel(bdist_wheel):
+    """Says in the wheel what is linked into the library, where scanners look for it (PEP 770)."""
+
+    def egg2dist(self, egginfo_path: str, distinfo_path: str) -> None:
+        super().egg2dist(egginfo_path, distinfo_path)
+        sboms = Path(distinfo_path) / "sboms"
+        sboms.mkdir()
+        shutil.copyfile(library().with_suffix(".cdx.json"), sboms / "libkvpool.cdx.json")
 
 
 EXTENSION = Extension(
@@ -65,6 +76,6 @@ EXTENSION = Extension(
 
 setup(
     ext_modules=[EXTENSION],
-    cmdclass={"build_ext": BuildExtension},
+    cmdclass={"build_ext": BuildExtension, "bdist_wheel": BuildWheel},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -6,6 +6,7 @@
 #include "failure.h"
 #include "kvpool/enrol.h"
 #include "kvpool/kvpool.h"
+#include "kvpool/sbom.h"
 #include "types.h"
 
 namespace kvpool::python {
@@ -42,6 +43,10 @@ PyObject* moduleVersions(PyObject*, PyObject*) {
                        versions.layout_min, versions.layout_max, "abi", versions.abi_min, versions.abi_max);
 }
 
+PyObject* moduleSbom(PyObject*, PyObject*) {
+  return PyUnicode_FromString(kv_sbom());
+}
+
 PyObject* moduleStatusName(PyObject*, PyObject* arguments) {
   int status = 0;
   if (PyArg_ParseTuple(arguments, "i:status_name", &status) == 0) return nullptr;
@@ -76,6 +81,7 @@ PyObject* moduleEnrolRequest(PyObject*, PyObject* arguments) {
 }
 
 PyMethodDef moduleMethods[] = {
+    {"sbom", guarded<moduleSbom>, METH_NOARGS, "sbom() -> CycloneDX JSON"},
     {"versions", guarded<moduleVersions>, METH_NOARGS, "versions() -> {'wire': (min, max), 'layout': ..., 'abi': ...}"},
     {"status_name", guarded<moduleStatusName>, METH_VARARGS, "status_name(status) -> 'KV_NOT_FOUND'"},
     {"status_text", guarded<moduleStatusText>, METH_VARARGS, "status_text(status) -> a sentence"},

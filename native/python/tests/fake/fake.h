@@ -12,6 +12,7 @@
 #include "kvpool/engine.h"
 #include "kvpool/enrol.h"
 #include "kvpool/kvpool.h"
+#include "kvpool/sbom.h"
 
 /* What the tests set and read. */
 typedef struct fake_state {

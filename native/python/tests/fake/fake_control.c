@@ -68,6 +68,10 @@ KV_API int32_t kv_get_versions(kv_versions* out) {
   return KV_OK;
 }
 
+KV_API const char* kv_sbom(void) {
+  return "{}";
+}
+
 KV_API const char* kv_status_name(int32_t status) {
   return status == KV_OK ? "KV_OK" : "KV_FAKE";
 }

@@ -354,6 +354,7 @@ def test_stats_and_explain(client: Client, fake: Fake) -> None:
         assert {f"{kind}_batch_us"} | {f"{kind}_batches_{step}" for step in steps} <= set(client.stats())
     fake.state.sentence = b"why"
     assert client.explain() == "why"
+    assert kvpool.sbom() == "{}"
     assert kvpool.versions() == {"wire": (1, 2), "layout": (3, 4), "abi": (5, 6)}
     with pytest.raises(Exception, match="as asked"):
         kvpool.log_level(9)

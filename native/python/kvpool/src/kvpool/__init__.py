@@ -38,6 +38,11 @@ def versions() -> dict[str, tuple[int, int]]:
     return _kvpool.versions()
 
 
+def sbom() -> str:
+    """What code of other projects is linked into the library, with versions and licences, in CycloneDX JSON; the wheel has it."""
+    return _kvpool.sbom()
+
+
 def log_level(level: int) -> None:
     """What the library's own threads write to stderr: 0 nothing, 1 errors, 2 warnings (default), 3 info, 4 debug."""
     _kvpool.log_level(level)
@@ -65,5 +70,6 @@ __all__ = [
     "TaskState",
     "TransferEngine",
     "log_level",
+    "sbom",
     "versions",
 ]

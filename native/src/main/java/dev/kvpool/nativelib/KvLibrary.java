@@ -2,7 +2,7 @@
 package dev.kvpool.nativelib;
 
 /**
- * The functions of kvpool.h and agent.h that Java calls, one method each, with every pointer as an address. No type of the binding technology shows
+ * The functions of kvpool.h, agent.h and sbom.h that Java calls, one method each, with every pointer as an address. No type of the binding technology shows
  * here, so that another one could stand behind it and tests can put a hand-written library in its place.
  *
  * <p>Only this package calls it; everyone else uses {@link NativeNode}, {@link NativeAgent}, {@link NativeClient}
@@ -12,6 +12,8 @@ public interface KvLibrary {
     int abiVersion();
 
     int getVersions(long out);
+
+    String sbom();
 
     /** Address of static NUL-terminated UTF-8. */
     long statusName(int status);

@@ -15,6 +15,11 @@ public record NativeVersions(VersionRange wire, VersionRange layout, VersionRang
         return read(LoadedLibrary.get());
     }
 
+    /** What code of other projects is linked into the library, in CycloneDX JSON. */
+    public static String sbom() {
+        return LoadedLibrary.get().sbom();
+    }
+
     static NativeVersions read(KvLibrary library) {
         try (Arena arena = Arena.ofConfined()) {
             Struct versions = new Struct(arena, Layouts.VERSIONS);

@@ -34,6 +34,11 @@ final class FakeLibrary implements KvLibrary {
     }
 
     @Override
+    public String sbom() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public long statusName(int status) {
         throw new UnsupportedOperationException();
     }

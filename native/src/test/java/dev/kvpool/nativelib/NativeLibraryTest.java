@@ -23,6 +23,14 @@ class NativeLibraryTest {
         assertThat(versions.layout()).isEqualTo(new VersionRange(1, 1));
     }
 
+    @Test
+    void saysWhatIsLinkedIn() {
+        assertThat(NativeVersions.sbom())
+                .startsWith("{\"bomFormat\":\"CycloneDX\"")
+                .contains("\"name\":\"OpenSSL\"", "\"name\":\"libstdc++\"")
+                .endsWith("}\n");
+    }
+
     @ParameterizedTest
     @EnumSource
     void namesEachStatusAsJavaDoes(Status status) {

@@ -19,7 +19,8 @@ public final class VersionCommand implements Command {
 
     @Override
     public String summary() {
-        return "Prints the product version and the supported ranges of wire, segment layout and C ABI.";
+        return "Prints the product version, the supported ranges of wire, segment layout and C ABI, and what code of other"
+                + " projects is linked in.";
     }
 
     @Override
@@ -30,7 +31,16 @@ public final class VersionCommand implements Command {
     @Override
     public int run(Settings settings, Console console) {
         Versions versions = Versions.ofThisBuild();
-        console.out().println(settings.get(JSON) ? versions.json() : versions.text());
+        List<LinkedCode> linked = LinkedCode.ofThisBuild();
+        if (settings.get(JSON)) {
+            String numbers = versions.json();
+            console.out()
+                    .println(numbers.substring(0, numbers.length() - 1) + ",\"linked\":" + LinkedCode.json(linked)
+                            + "}");
+        } else {
+            console.out().println(versions.text());
+            console.out().println(LinkedCode.text(linked));
+        }
         return ExitCode.OK;
     }
 }

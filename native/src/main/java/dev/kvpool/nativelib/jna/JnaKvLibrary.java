@@ -4,6 +4,7 @@ package dev.kvpool.nativelib.jna;
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Platform;
+import com.sun.jna.Pointer;
 import dev.kvpool.nativelib.KvException;
 import dev.kvpool.nativelib.KvLibrary;
 import dev.kvpool.nativelib.Status;
@@ -45,6 +46,11 @@ public final class JnaKvLibrary implements KvLibrary {
     @Override
     public int getVersions(long out) {
         return KvFunctions.kv_get_versions(out);
+    }
+
+    @Override
+    public String sbom() {
+        return new Pointer(KvFunctions.kv_sbom()).getString(0, "UTF-8");
     }
 
     @Override

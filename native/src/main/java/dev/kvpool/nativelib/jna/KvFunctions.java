@@ -2,7 +2,7 @@
 package dev.kvpool.nativelib.jna;
 
 /**
- * The prototypes of kvpool.h and agent.h that Java calls, for JNA's direct mapping: same names, same order, same widths. JNA binds by name alone and
+ * The prototypes of kvpool.h, agent.h and sbom.h that Java calls, for JNA's direct mapping: same names, same order, same widths. JNA binds by name alone and
  * notices neither a wrong count nor a wrong width of arguments; PrototypeTest compares these with the header.
  *
  * <p>Pointers are {@code long}: kvpool runs on 64-bit machines only, and a primitive crosses the border without an
@@ -14,6 +14,8 @@ final class KvFunctions {
     static native int kv_abi_version();
 
     static native int kv_get_versions(long out);
+
+    static native long kv_sbom();
 
     static native long kv_status_name(int status);
 

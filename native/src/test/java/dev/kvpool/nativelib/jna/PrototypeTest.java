@@ -96,7 +96,9 @@ class PrototypeTest {
     private static String readHeader() {
         try {
             Path headers = Path.of(System.getProperty("kvpool.headers"));
-            return Files.readString(headers.resolve("kvpool.h")) + Files.readString(headers.resolve("agent.h"));
+            return Files.readString(headers.resolve("kvpool.h"))
+                    + Files.readString(headers.resolve("agent.h"))
+                    + Files.readString(headers.resolve("sbom.h"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
