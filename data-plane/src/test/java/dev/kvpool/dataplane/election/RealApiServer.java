@@ -4,7 +4,12 @@ package dev.kvpool.dataplane.election;
 import io.fabric8.kubeapitest.KubeAPIServer;
 import io.fabric8.kubeapitest.KubeAPIServerConfigBuilder;
 import io.fabric8.kubernetes.client.Config;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.LocalTime;
 import java.time.ZoneId;
@@ -27,12 +32,23 @@ public final class RealApiServer {
                     .withOfflineMode(true)
                     .withStartupTimeout((int) START_TIMEOUT.toMillis())
                     .build());
-            awaitTheNextDayIfNear();
-            server.start();
+            startAlone(server);
             Runtime.getRuntime().addShutdownHook(new Thread(server::stop));
             config = Config.fromKubeconfig(server.getKubeConfigYaml());
         }
         return config;
+    }
+
+    /** Not while another JVM starts one, of the operator's tests too: the first start ever makes certificates for all. */
+    private static void startAlone(KubeAPIServer server) {
+        try (FileChannel file = FileChannel.open(
+                        binaries().resolve("start.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileLock _ = file.lock()) {
+            awaitTheNextDayIfNear();
+            server.start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** A start that would be waited for past midnight fails at once: the library compares times of day. */
