@@ -2,74 +2,99 @@
 package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
-import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Tenant;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Tells which keys go out of a master's sight in one tick, by eviction or with a node that is forgotten. */
+/**
+ * Tells which keys go out of a master's sight in one tick, by eviction or with a node that is forgotten. There are so many ticks that
+ * each asks its core for what it needs and no more.
+ */
 final class OutOfSight {
     private static final int KEYS_SHOWN = 1000;
 
     private final SimMaster master;
     private final MasterCore core;
     private final MasterWatch watch;
-    private final Set<String> keysBefore;
-    private final PoolStatus before;
-    private PoolStatus after;
-    private boolean evicts;
+    private final boolean forgets;
 
-    /** The tick begins. */
-    OutOfSight(SimMaster master, MasterCore core, MasterWatch watch) {
+    private long unmarked;
+    private Set<String> keysBefore = Set.of();
+    private int nodesBefore;
+    private Set<String> evicted = Set.of();
+    private boolean marked;
+
+    /** @param forgets whether there are nodes that a leader may forget */
+    OutOfSight(SimMaster master, MasterCore core, MasterWatch watch, boolean forgets) {
         this.master = master;
         this.core = core;
         this.watch = watch;
-        keysBefore = shownKeys();
-        before = core.status();
+        this.forgets = forgets;
+        unmarked = countUnmarked();
     }
 
-    void afterTick() {
-        after = core.status();
-        if (after.nodes().size() < before.nodes().size() && master.serves()) {
-            watch.forgotten(goneOf(keysBefore));
+    boolean isOf(MasterCore other) {
+        return core == other;
+    }
+
+    void beforeTick() {
+        if (forgets) {
+            keysBefore = shownKeys();
+            nodesBefore = core.status().nodes().size();
         }
-        evicts = counted(Count.EVICTED);
-        if (evicts) {
-            evicted(keysBefore);
+    }
+
+    /** @param actions what the tick has brought */
+    void afterTick(List<Action> actions) {
+        if (forgets && core.status().nodes().size() < nodesBefore && master.serves()) {
+            Set<String> gone = new TreeSet<>(keysBefore);
+            gone.removeAll(shownKeys());
+            watch.forgotten(gone);
+        }
+        evicted = evicted(actions);
+        if (!evicted.isEmpty()) {
+            marked = unmarked == countUnmarked();
+            unmarked = countUnmarked();
+            master.world.trace(() -> master + " evicts " + evicted);
+            watch.evicted(master, evicted, marked);
         }
     }
 
     /** @param published keys that were published meanwhile: an object may be published late and evicted in the same tick */
     void afterActions(Set<String> published) {
-        if (evicts) {
-            evicted(published);
+        Set<String> late = new TreeSet<>(evicted);
+        late.retainAll(published);
+        late.removeIf(master::shows);
+        if (!late.isEmpty()) {
+            watch.evicted(master, late, marked);
         }
     }
 
-    private void evicted(Set<String> shownBefore) {
-        Set<String> gone = goneOf(shownBefore);
-        master.world.trace(() -> master + " evicts " + gone);
-        watch.evicted(master, gone, !counted(Count.EVICTED_UNMARKED));
+    private Set<String> evicted(List<Action> actions) {
+        Set<String> keys = new TreeSet<>();
+        for (Action action : actions) {
+            if (action instanceof Action.Evicted it && !master.shows(it.key().toString())) {
+                keys.add(it.key().toString());
+            }
+        }
+        return keys;
     }
 
-    private Set<String> goneOf(Set<String> shownBefore) {
-        Set<String> gone = new TreeSet<>(shownBefore);
-        gone.removeAll(shownKeys());
-        return gone;
+    private long countUnmarked() {
+        return core.status().counters().get(Count.EVICTED_UNMARKED);
     }
 
     private Set<String> shownKeys() {
-        Set<String> keys = new TreeSet<>();
+        Set<String> keys = new HashSet<>();
         for (Tenant tenant : Plan.TENANTS) {
             core.keys(tenant, KEYS_SHOWN)
                     .forEach(key -> keys.add(tenant.qualify(Key.of(key)).toString()));
         }
         return keys;
-    }
-
-    private boolean counted(Count what) {
-        return after.counters().get(what) != before.counters().get(what);
     }
 }

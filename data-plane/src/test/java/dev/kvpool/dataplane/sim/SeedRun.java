@@ -1,13 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.LongFunction;
+import java.util.stream.Stream;
 
-/** Runs seeds one after the other, and names the one that fails. */
+/** Runs seeds in order, some at the same time, and names the first one that fails. */
 final class SeedRun {
     private static final long PROGRESS_NS = 10_000_000_000L;
 
-    private SeedRun() {}
+    /** Each simulation is of one thread. */
+    private static final int THREADS =
+            Integer.getInteger("kvpool.sim.threads", Runtime.getRuntime().availableProcessors());
+
+    private final LongFunction<Plan> plans;
+    private final long first;
+    private final long end;
+    private final double minutes;
+    private final long startedNs = System.nanoTime();
+    private final Tally tally = new Tally();
+    private final TreeSet<Long> running = new TreeSet<>();
+    private final TreeMap<Long, SeedFailed> failed = new TreeMap<>();
+    private long next;
+    private long toldNs = startedNs;
+
+    private SeedRun(LongFunction<Plan> plans, long first, long seeds, double minutes) {
+        this.plans = plans;
+        this.first = first;
+        this.end = first + seeds;
+        this.minutes = minutes;
+        this.next = first;
+    }
 
     /** {@code SeedRun FIRST SEEDS [MINUTES [tenants|ascend]]}: exits with 1 at the first seed that fails; begins none after that time. */
     public static void main(String[] args) {
@@ -47,7 +75,7 @@ final class SeedRun {
 
     /** What happened in all of them. */
     static Tally run(long first, long seeds) {
-        return run(Plan::of, first, seeds, Double.MAX_VALUE);
+        return run(Plan::of, first, seeds);
     }
 
     /** @param plans the pool of each seed */
@@ -56,23 +84,62 @@ final class SeedRun {
     }
 
     private static Tally run(LongFunction<Plan> plans, long first, long seeds, double minutes) {
-        Tally all = new Tally();
-        long startedNs = System.nanoTime();
-        long toldNs = startedNs;
-        long seed = first;
-        for (; seed < first + seeds && System.nanoTime() - startedNs < minutes * 60e9; seed++) {
-            all.add(one(plans, seed).tally);
-            if (System.nanoTime() - toldNs > PROGRESS_NS) {
-                toldNs = System.nanoTime();
-                System.out.printf("seeds %d to %d hold, %.1f a second%n", first, seed, rate(first, seed, startedNs));
-            }
-        }
-        System.out.printf("seeds %d to %d hold, %.1f a second%n", first, seed - 1, rate(first, seed - 1, startedNs));
-        return all;
+        return new SeedRun(plans, first, seeds, minutes).all();
     }
 
-    private static double rate(long first, long last, long startedNs) {
-        return (last - first + 1) * 1e9 / (System.nanoTime() - startedNs);
+    /** @throws SeedFailed of the first seed that fails, as if they had run one after the other */
+    private Tally all() {
+        try (ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
+            Stream.generate(() -> CompletableFuture.runAsync(this::some, threads))
+                    .limit(THREADS)
+                    .toList()
+                    .forEach(CompletableFuture::join);
+        }
+        if (!failed.isEmpty()) {
+            throw failed.firstEntry().getValue();
+        }
+        tell();
+        return tally;
+    }
+
+    private void some() {
+        for (OptionalLong seed = next(); seed.isPresent(); seed = next()) {
+            try {
+                held(seed.getAsLong(), one(plans, seed.getAsLong()).tally);
+            } catch (SeedFailed e) {
+                failed(e);
+            }
+        }
+    }
+
+    private synchronized OptionalLong next() {
+        boolean goesOn = failed.isEmpty() && next < end && System.nanoTime() - startedNs < minutes * 60e9;
+        if (!goesOn) {
+            return OptionalLong.empty();
+        }
+        running.add(next);
+        return OptionalLong.of(next++);
+    }
+
+    private synchronized void held(long seed, Tally happened) {
+        tally.add(happened);
+        running.remove(seed);
+        if (System.nanoTime() - toldNs > PROGRESS_NS) {
+            toldNs = System.nanoTime();
+            tell();
+        }
+    }
+
+    /** Seeds below it are under way: one of them may fail as well. */
+    private synchronized void failed(SeedFailed failure) {
+        failed.put(failure.seed, failure);
+        running.remove(failure.seed);
+    }
+
+    private synchronized void tell() {
+        long last = (running.isEmpty() ? next : running.first()) - 1;
+        double rate = (next - first - running.size()) * 1e9 / (System.nanoTime() - startedNs);
+        System.out.printf("seeds %d to %d hold, %.1f a second%n", first, last, rate);
     }
 
     /** Runs one seed; the simulation is closed when it returns. */

@@ -78,6 +78,12 @@ final class SimMaster extends SimProcess {
     private CoreSettings settings;
     private Set<String> expected;
     private final MasterWatch watch;
+
+    /** Whether there are nodes that a leader may forget. */
+    private final boolean forgets;
+
+    private OutOfSight outOfSight;
+
     /** Keys of the publishes that were answered since the last tick. */
     private final Set<String> published = new TreeSet<>();
 
@@ -103,12 +109,14 @@ final class SimMaster extends SimProcess {
             Set<String> expected,
             SimTimes times,
             MemoryLeaseStore leases,
+            boolean forgets,
             MasterWatch watch) {
         super(network, settings.name());
         this.address = name + ":0";
         this.pool = pool;
         this.settings = settings;
         this.expected = expected;
+        this.forgets = forgets;
         this.watch = watch;
         this.poison = new Poison(network.world);
         this.election = new SimElection(this, times.election(), leases);
@@ -155,15 +163,24 @@ final class SimMaster extends SimProcess {
 
     private void tick() {
         // One that does not lead neither evicts nor forgets.
-        Optional<OutOfSight> gone = core.authority().equals(Authority.NONE)
-                ? Optional.empty()
-                : Optional.of(new OutOfSight(this, core, watch));
+        Optional<OutOfSight> gone =
+                core.authority().equals(Authority.NONE) ? Optional.empty() : Optional.of(outOfSight());
         published.clear();
+        gone.ifPresent(OutOfSight::beforeTick);
         core.tick(clockMs());
-        gone.ifPresent(OutOfSight::afterTick);
+        List<Action> actions = core.drain();
+        gone.ifPresent(it -> it.afterTick(actions));
+        actions.forEach(this::perform);
         perform();
         gone.ifPresent(it -> it.afterActions(published));
         election.turned();
+    }
+
+    private OutOfSight outOfSight() {
+        if (outOfSight == null || !outOfSight.isOf(core)) {
+            outOfSight = new OutOfSight(this, core, watch, forgets);
+        }
+        return outOfSight;
     }
 
     /** Begins to empty a node if this master leads and the node takes part; every second time nothing is to be left there. */

@@ -55,8 +55,15 @@ final class Simulation implements AutoCloseable {
         SimCann cann = plan.cann().map(it -> new SimCann(it, network, tally)).orElse(null);
         List<String> addresses = new ArrayList<>();
         for (int i = 0; i < plan.masters(); i++) {
-            SimMaster master =
-                    new SimMaster(network, POOL, settings("master-" + i), expected, plan.times(), leases, leaderChecks);
+            SimMaster master = new SimMaster(
+                    network,
+                    POOL,
+                    settings("master-" + i),
+                    expected,
+                    plan.times(),
+                    leases,
+                    plan.transientNodes() + plan.spareNodes() > 0,
+                    leaderChecks);
             masters.add(master);
             addresses.add(master.address);
             leaderChecks.add(master);
