@@ -191,8 +191,8 @@ Status Copier::giveUp(int32_t code, const std::string& why) {
     return {code, "copy of " + why};
   }
   stuck_ = {code, "copy of " + why + "; its stream may still copy: " + acl_.problem("aclrtStreamAbort", aborted) +
-                      ". Its memory is kept, and copies between host and NPU are refused, until it has ended; if it "
-                      "does not, restart this process"};
+                      ". Memory of the host that it uses is kept, and copies between host and NPU are refused, until "
+                      "it has ended; if it does not, restart this process"};
   const Status stuck = mayStillCopy();  // nothing may have been left to abort
   return stuck.ok() ? Status{code, "copy of " + why} : stuck;
 }

@@ -41,8 +41,15 @@ Result<MemoryHandle> Engine::registerMemory(uintptr_t address, size_t length, Me
   MemoryHandle handle = nullptr;
   const TransportStatus status = runtime_.adxl.registerMemory(&room_, memory, type, handle);
   if (status == kTransportOk) return handle;
-  return {KV_IO, std::to_string(length) + " bytes of " + (type == MemoryType::Device ? "device" : "host") +
-                     " memory cannot be registered with " + runtime_.adxl.name + ": " + toString(status)};
+  const bool ofDevice = type == MemoryType::Device;
+  return {KV_IO,
+          std::to_string(length) + " bytes of " + (ofDevice ? "device" : "host") +
+              " memory cannot be registered with " + runtime_.adxl.name + ": " + toString(status) +
+              runtime_.acl.recentWords() +
+              (ofDevice ? ". By HCCS it begins at a multiple of 2 MiB, by the fabric at one of 1 GiB"
+                        : ". It is ACL's, or begins at a multiple of 64 KiB; drivers before HDK 25.5 register 20 "
+                          "GB of a host for an NPU") +
+              "; CANN has room for 256 regions by HCCL: register few large ones"};
 }
 
 Status Engine::deregisterMemory(MemoryHandle memory) {

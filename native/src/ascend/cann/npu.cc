@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ascend/cann/npu.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cstring>
 #include <future>
 #include <mutex>
 #include <set>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "ascend/cann/copier.h"
 
 namespace kvpool::ascend {
 namespace {
+
+/// Of the host, for a call of copyWithin().
+constexpr uint64_t kRoomBytesMax = uint64_t{64} << 20;
+
+void copyOnHost(std::span<const Copy> copies) {
+  for (const Copy& copy : copies)
+    std::memmove(copy.to, copy.from, copy.length);  // both may be one caller's, and overlap
+}
 
 /// Contexts that were made here. The thread that opened an NPU, or worked for it, may have its context still, and no
 /// other one may take it for the caller's: it ends with the one that made it.
@@ -134,6 +146,36 @@ Status Npu::copy(std::span<const Copy> copies, int32_t timeoutMs, CopyMemory::Pi
   Copiers::End end = copiers_->copy(copies, timeoutMs);
   if (end.mayGoOn) by.get_deleter().mayBeInUse = true;
   return std::move(end.status);
+}
+
+Status Npu::copyWithin(std::span<const Copy> asked, int32_t timeoutMs) {
+  std::vector<Copy> copies(asked.begin(), asked.end());
+  for (Copy& copy : copies) {
+    if (copy.length == 0) continue;
+    const Result<bool> to = holds(copy.to);
+    if (!to.ok()) return to.status();
+    const Result<bool> from = holds(copy.from);
+    if (!from.ok()) return from.status();
+    copy.toAt = to.value() ? Location::Device : Location::Host;
+    copy.fromAt = from.value() ? Location::Device : Location::Host;
+  }
+  CopyMemory::Piece room;
+  const uint64_t roomBytes = std::min(bytesByHost(copies), kRoomBytesMax);
+  if (roomBytes > 0) {
+    if (Status may = mayStillCopy(); !may.ok()) return may;  // memory would be taken for nothing
+    auto taken = copyMemory(roomBytes);
+    if (!taken.ok()) return taken.status();
+    room = std::move(taken.value());
+  }
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(timeoutMs, timeoutMs_));
+  for (const CopyRound& round : planRounds(copies, room.get(), roomBytes)) {
+    copyOnHost(round.before);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
+    if (left <= 0) return {KV_TIMEOUT, "the time ended before all was copied between host and NPU"};
+    if (Status done = copy(round.device, static_cast<int32_t>(left), room); !done.ok()) return done;
+    copyOnHost(round.after);
+  }
+  return {};
 }
 
 Result<bool> Npu::holds(const void* memory) const {

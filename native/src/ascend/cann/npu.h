@@ -37,8 +37,10 @@ class Npu {
   /// Copies within the machine, all of them or a failure; see Copier. Those between host and NPU are to `by` or from
   /// it, which is kept if they may go on.
   Status copy(std::span<const Copy> copies, int32_t timeoutMs, CopyMemory::Piece& by);
-  /// Between memories that are all the caller's. Where the device may still use them after a failure, its text says so.
-  Status copy(std::span<const Copy> copies, int32_t timeoutMs) { return copiers_->copy(copies, timeoutMs).status; }
+  /// Copies between memories of this process, wherever each lies: all of them, or a failure after which any may have
+  /// been made. The device does not touch the host's but memory of ACL's in their place, a part after the other, so
+  /// that the time is kept. Where it may still use its own after a failure, the text says so.
+  Status copyWithin(std::span<const Copy> asked, int32_t timeoutMs);
   /// See Copiers.
   Status mayStillCopy() { return copiers_->mayStillCopy(); }
   /// The longest time of a call.

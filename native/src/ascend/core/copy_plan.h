@@ -32,4 +32,16 @@ struct CopyCall {
 /// call.
 std::vector<CopyCall> planCopies(std::span<const Copy> copies);
 
+/// Copies between memories of a process whose host's part is not ACL's, by `room` that is: one round after the other.
+struct CopyRound {
+  std::vector<Copy> before;  ///< within the host: into the room, and those that need no device
+  std::vector<Copy> device;  ///< of the device, with none of the host's but the room
+  std::vector<Copy> after;   ///< within the host: out of the room
+};
+
+/// The bytes of those between host and device; no more than UINT64_MAX.
+uint64_t bytesByHost(std::span<const Copy> copies);
+/// As few rounds as `roomBytes` allow, which are above 0 where bytesByHost() are. Those of no bytes are left out.
+std::vector<CopyRound> planRounds(std::span<const Copy> copies, uint8_t* room, uint64_t roomBytes);
+
 }  // namespace kvpool::ascend

@@ -186,7 +186,8 @@ void Routes::endIfShort(Route& route) {
 void Routes::conclude(TransferId id, TransportStatus status) {
   const Pending& pending = transfers_.at(id);
   const std::string why = "a transfer with " + pending.wanted.place.endpoint + " ended with " + toString(status) +
-                          (pending.refused && status == kResourceExhausted ? ", " + lackOfRoom() : "");
+                          (pending.refused && status == kResourceExhausted ? ", " + lackOfRoom() : "") +
+                          (status == kTransportFailed || status == kUnsupported ? settings_.failureHint : "");
   if (status == kTransportOk) return finish(id, {});
   const int32_t code = status == kTransportTimeout ? KV_TIMEOUT : closed_ ? KV_CLOSED : KV_TRANSFER_FAILED;
   finish(id, {code, why});

@@ -28,6 +28,7 @@ struct RouteSettings {
   bool shortConnections = false;  ///< a channel ends with the last transfer that it is there for
   /// For how long the card may still move bytes of a transfer that broke its channel, where CANN cannot end that.
   Time cardRepeatsMs = 30000;
+  std::string failureHint{};  ///< what is said after the status of a transfer that failed or was refused
 };
 
 /// Where an engine of a peer is.

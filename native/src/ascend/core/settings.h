@@ -51,6 +51,10 @@ struct Settings {
 
   /// KV_INVALID_ARGUMENT names the variable, what it says and what it may say; so does a combination that CANN refuses.
   static Result<Settings> of(const Environment& environment);
+  /// Whether no variable chooses a link: chips before A5 then have HCCS.
+  [[nodiscard]] bool reachesDevicesOnly() const {
+    return !roce && !fabric && localCommRes.empty() && globalResources.empty();
+  }
   [[nodiscard]] bool hasBufferPool() const { return bufferPool != "0:0"; }
 };
 

@@ -8,6 +8,14 @@
 #include "net/socket.h"
 
 namespace kvpool::ascend {
+namespace {
+
+constexpr const char* kReachesDevicesOnly =
+    ". HCCS, which moves bytes where no variable chooses another link, reaches no memory of hosts and no NPU of other "
+    "hosts: set HCCL_INTRA_ROCE_ENABLE=1 for both sides, on A3 that or ASCEND_ENABLE_USE_FABRIC_MEM=1";
+
+}  // namespace
+
 Result<std::unique_ptr<Station>> Station::open(const Terms& terms) {
   const Loading loading = loadRuntime();
   if (loading.runtime == nullptr) return {KV_IO, loading.text};
@@ -44,7 +52,11 @@ Status Station::listen(const Terms& terms) {
     const std::string endpoint = toString(HostPort{terms.host, port});
     auto opened = Engine::open(
         runtime_, {npu_->context(), endpoint, optionsOf(settings_, capabilities, runtime_.adxl.optionPrefix)});
-    if (!opened.ok()) return opened.status();
+    if (!opened.ok()) {
+      // Another process may have taken it since.
+      if (const Result<Fd> taken = net::listenTcp(terms.host, port); !taken.ok()) continue;
+      return opened.status();
+    }
     engine_ = std::move(opened.value());
   }
   if (!engine_) {
@@ -60,6 +72,7 @@ Status Station::listen(const Terms& terms) {
   transport.routes.connectsByItself = byItself.value();
   transport.routes.channelsMax = channelsMax(settings_, capabilities);
   transport.routes.cardRepeatsMs = settings_.cardRepeatsMs;
+  if (settings_.reachesDevicesOnly()) transport.routes.failureHint = kReachesDevicesOnly;
   transport.routes.shortConnections = settings_.shortConnections;
   transport.threads = settings_.threads;
   transport.async = settings_.async && engine_->hasAsync();

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,10 +17,6 @@ constexpr auto kDevice = ascend::Location::Device;
 ascend::Copy copyOf(void* to, const void* from, uint64_t length, bool toDevice) {
   return {static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), length, toDevice ? kDevice : kHost,
           toDevice ? kHost : kDevice};
-}
-
-bool isOfHost(const ascend::Copy& copy) {
-  return copy.toAt == kHost && copy.fromAt == kHost;
 }
 
 /// A sum that is too large for take() stays so, whatever is added.
@@ -194,50 +189,14 @@ Status DeviceCopies::collect(BatchId batch) {
   return first;
 }
 
-/// Between an NPU and memory of the host that is not ACL's, by memory that is.
 Status DeviceCopies::copy(std::span<const kv_memory_copy> copies) {
-  ascend::Npu* npu = npu_.get();
   std::vector<ascend::Copy> wanted;
-  uint64_t bytes = 0;
-  for (const kv_memory_copy& one : copies) {
-    ascend::Copy copy{static_cast<uint8_t*>(one.to), static_cast<const uint8_t*>(one.from), one.length};
-    if (npu != nullptr && one.length > 0) {
-      for (const auto& [side, at] : {std::pair<const void*, ascend::Location&>(one.to, copy.toAt),
-                                     std::pair<const void*, ascend::Location&>(one.from, copy.fromAt)}) {
-        const Result<bool> holds = npu->holds(side);
-        if (!holds.ok()) return holds.status();
-        if (holds.value()) at = kDevice;
-      }
-    }
-    if (copy.toAt != copy.fromAt) add(bytes, copy.length);
-    wanted.push_back(copy);
+  for (const kv_memory_copy& one : copies)
+    wanted.push_back({static_cast<uint8_t*>(one.to), static_cast<const uint8_t*>(one.from), one.length});
+  if (ascend::Npu* npu = npu_.get(); npu != nullptr) return npu->copyWithin(wanted, npu->timeoutMs());
+  for (const ascend::Copy& copy : wanted) {
+    if (copy.length > 0) std::memmove(copy.to, copy.from, copy.length);
   }
-  CopyRoom room;
-  std::optional<Copying> copying;
-  if (npu != nullptr) copying.emplace(*npu, npu->timeoutMs());
-  if (bytes > 0) {
-    auto taken = take(*copying, bytes);
-    if (!taken.ok()) return taken.status();
-    room = std::move(taken.value());
-  }
-  uint8_t* next = room.memory.get();
-  std::vector<ascend::Copy> toHost;  // from there
-  for (ascend::Copy& copy : wanted) {
-    if (isOfHost(copy)) {
-      if (copy.length > 0) std::memmove(copy.to, copy.from, copy.length);
-    } else if (copy.fromAt == kHost) {
-      std::memcpy(next, copy.from, copy.length);
-      copy.from = std::exchange(next, next + copy.length);
-    } else if (copy.toAt == kHost) {
-      toHost.push_back({copy.to, next, copy.length});
-      copy.to = std::exchange(next, next + copy.length);
-    }
-  }
-  std::erase_if(wanted, isOfHost);
-  if (wanted.empty()) return {};
-  if (Status copied = copying->copy(wanted, room); !copied.ok()) return copied;
-  for (const ascend::Copy& copy : toHost)
-    std::memcpy(copy.to, copy.from, copy.length);
   return {};
 }
 

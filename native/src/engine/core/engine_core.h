@@ -24,6 +24,10 @@ class EngineCore {
   Status registerRegions(std::span<const kv_region> regions, std::span<const uint64_t> ofDevice = {}) {
     return context_.regions.add(regions, ofDevice);
   }
+  /// See RegionTable::judge().
+  [[nodiscard]] Status judgeRegions(std::span<const kv_region> regions) const {
+    return context_.regions.judge(regions);
+  }
   Status unregisterRegions(std::span<const kv_region> regions);
   void submit(Time now, Submission submission);
   /// What a peer said is registered there; nothing when there is no connection to it.

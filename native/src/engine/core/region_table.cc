@@ -11,11 +11,7 @@
 namespace kvpool::engine {
 
 Status RegionTable::add(std::span<const kv_region> regions, std::span<const uint64_t> ofDevice) {
-  if (regions.size() > KV_ENGINE_REGIONS_MAX - byBase_.size()) {
-    return {KV_QUEUE_FULL, std::to_string(byBase_.size()) + " regions are registered and " +
-                               std::to_string(regions.size()) + " more exceed KV_ENGINE_REGIONS_MAX = " +
-                               std::to_string(KV_ENGINE_REGIONS_MAX) + "; register larger regions"};
-  }
+  if (Status fits = judgeCount(regions.size()); !fits.ok()) return fits;
   for (size_t i = 0; i < regions.size(); ++i) {
     Status added = addOne(regions[i]);
     if (added.ok()) continue;
@@ -27,7 +23,21 @@ Status RegionTable::add(std::span<const kv_region> regions, std::span<const uint
   return {};
 }
 
-Status RegionTable::addOne(const kv_region& region) {
+Status RegionTable::judge(std::span<const kv_region> regions) const {
+  Status may = judgeCount(regions.size());
+  for (size_t i = 0; may.ok() && i < regions.size(); ++i)
+    may = judgeOne(regions[i]);
+  return may;
+}
+
+Status RegionTable::judgeCount(size_t more) const {
+  if (more <= KV_ENGINE_REGIONS_MAX - byBase_.size()) return {};
+  return {KV_QUEUE_FULL, std::to_string(byBase_.size()) + " regions are registered and " + std::to_string(more) +
+                             " more exceed KV_ENGINE_REGIONS_MAX = " + std::to_string(KV_ENGINE_REGIONS_MAX) +
+                             "; register larger regions"};
+}
+
+Status RegionTable::judgeOne(const kv_region& region) const {
   const std::string shown =
       "the region at 0x" + hex16(region.address) + " of " + std::to_string(region.length) + " bytes";
   if (region.address == 0 || region.length == 0) {
@@ -43,8 +53,13 @@ Status RegionTable::addOne(const kv_region& region) {
   if (overlapsNext || overlapsBefore) {
     return {KV_INVALID_ARGUMENT, shown + " overlaps one that is registered; unregister that one first"};
   }
+  return {};
+}
+
+Status RegionTable::addOne(const kv_region& region) {
+  if (Status may = judgeOne(region); !may.ok()) return may;
   const uint64_t id = ++lastId_;
-  byBase_.emplace_hint(next, region.address, Region{id, region.address, region.length});
+  byBase_.emplace(region.address, Region{id, region.address, region.length});
   baseOf_.emplace(id, region.address);
   bytes_ += region.length;
   return {};

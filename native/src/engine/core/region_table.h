@@ -28,6 +28,8 @@ class RegionTable {
   /// All or none. KV_INVALID_ARGUMENT for nothing, for a range that wraps around and for an overlap; KV_QUEUE_FULL
   /// beyond KV_ENGINE_REGIONS_MAX. `ofDevice`: the addresses of those that are memory of a device.
   Status add(std::span<const kv_region> regions, std::span<const uint64_t> ofDevice = {});
+  /// What add() would say of each, but for those that overlap one another.
+  [[nodiscard]] Status judge(std::span<const kv_region> regions) const;
   /// All or none; the ids that are gone. KV_NOT_REGISTERED unless a region begins at each address.
   Result<std::vector<uint64_t>> remove(std::span<const kv_region> regions);
   /// Whether the region exists and holds the whole range. Both numbers may come from a peer.
@@ -45,6 +47,8 @@ class RegionTable {
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
 
  private:
+  [[nodiscard]] Status judgeCount(size_t more) const;
+  [[nodiscard]] Status judgeOne(const kv_region& region) const;
   Status addOne(const kv_region& region);
   void removeOne(uint64_t base);
 

@@ -155,18 +155,27 @@ Status Engine::registerRegions(std::span<const kv_region> regions) {
   }
   Status readable = judgeReadable(ofHost);
   if (!readable.ok()) return readable;
-  const std::lock_guard lock(mutex_);
-  Status added = shell_.core().registerRegions(regions, addressesOfDevice);
-  if (!added.ok()) return added;
+  const std::lock_guard alone(registering_);
   if (AscendMoves* moves = shell_.moves()) {
-    if (Status known = moves->add(regions); !known.ok()) {
-      (void)shell_.core().unregisterRegions(regions);
-      return known;
+    {
+      const std::lock_guard lock(mutex_);
+      if (Status may = shell_.core().judgeRegions(regions); !may.ok()) return may;
+    }
+    // Before a peer can name them, and without the lock: CANN takes its time, transfers shall not.
+    if (Status known = moves->add(regions); !known.ok()) return known;
+  }
+  Status added;
+  {
+    const std::lock_guard lock(mutex_);
+    added = shell_.core().registerRegions(regions, addressesOfDevice);
+    if (added.ok()) {
+      unreadable_.forget(regions);
+      lent_->lend(ofHost);
+      lent_->lend(ofDevice, LentMemory::Kind::Device);
+      return added;
     }
   }
-  unreadable_.forget(regions);
-  lent_->lend(ofHost);
-  lent_->lend(ofDevice, LentMemory::Kind::Device);
+  if (AscendMoves* moves = shell_.moves()) moves->remove(regions);
   return added;
 }
 
@@ -185,6 +194,7 @@ Status Engine::judgeReadable(std::span<const kv_region> regions) {
 
 Status Engine::unregisterRegions(std::span<const kv_region> regions) {
   LentMemory::Recalled recalled;
+  std::unique_lock alone(registering_);
   {
     const std::lock_guard lock(mutex_);
     Status removed = shell_.core().unregisterRegions(regions);
@@ -193,6 +203,7 @@ Status Engine::unregisterRegions(std::span<const kv_region> regions) {
     recalled = lent_->recall(regions);
   }
   if (AscendMoves* moves = shell_.moves()) moves->remove(regions);
+  alone.unlock();
   LentMemory::awaitReturn(recalled);  // without the lock: a put may take its time, peers shall not
   return {};
 }

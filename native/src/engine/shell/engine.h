@@ -98,6 +98,9 @@ class Engine : private EngineShell::Listener {
   const EngineSettings settings_;
   const uint16_t port_;
   const std::shared_ptr<LentMemory> lent_ = std::make_shared<LentMemory>();
+  // Held for one register or unregister at a time, before mutex_: CANN gives memory that it knows already the same
+  // handle again, which an unregister that is not over would take back.
+  std::mutex registering_;
   mutable std::mutex mutex_;
   EngineShell shell_;
   UnreadableRegions unreadable_;

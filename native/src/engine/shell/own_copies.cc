@@ -67,18 +67,9 @@ Status OwnCopies::copy(const Move& move) const {
   for (const MovedPiece& piece : move.pieces) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): a number of the caller, in a region of this engine
     auto* const there = reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(piece.remote));
-    uint8_t* const to = move.read ? piece.local : there;
-    const uint8_t* const from = move.read ? there : piece.local;
-    const Result<bool> toDevice = npu_->holds(to);
-    const Result<bool> fromDevice = npu_->holds(from);
-    if (!toDevice.ok()) return toDevice.status();
-    if (!fromDevice.ok()) return fromDevice.status();
-    const auto at = [](const Result<bool>& ofDevice) {
-      return ofDevice.value() ? ascend::Location::Device : ascend::Location::Host;
-    };
-    copies.push_back({to, from, piece.length, at(toDevice), at(fromDevice)});
+    copies.push_back({move.read ? piece.local : there, move.read ? there : piece.local, piece.length});
   }
-  return npu_->copy(copies, static_cast<int32_t>(std::min<Time>(leftMs, npu_->timeoutMs())));
+  return npu_->copyWithin(copies, static_cast<int32_t>(std::min<Time>(leftMs, npu_->timeoutMs())));
 }
 
 }  // namespace kvpool::engine

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "seed.h"
@@ -57,6 +58,44 @@ TEST(CopyPlan, NothingIsCopiedTwiceOrLeftOut) {
     }
     for (size_t i = 0; i < copies.size(); ++i)
       EXPECT_EQ(seen[i], copies[i].length == 0 ? 0 : 1);
+  }
+}
+
+TEST(CopyRounds, GoByTheRoomAPartAfterTheOther) {
+  const uint64_t seed = test::seed(2);
+  SCOPED_TRACE(test::seedTrace(seed));
+  test::Dice dice(seed);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<uint8_t> from(4000);
+    std::vector<uint8_t> to(4000);
+    for (uint8_t& byte : from)
+      byte = static_cast<uint8_t>(dice.below(256));
+    std::vector<Copy> copies;
+    uint64_t byHost = 0;
+    for (size_t at = 0; at < from.size();) {
+      const size_t length = std::min<size_t>(dice.below(300), from.size() - at);
+      const auto place = [&] { return dice.below(2) == 0 ? Location::Host : Location::Device; };
+      copies.push_back({&to[at], &from[at], length, place(), place()});
+      if (copies.back().toAt != copies.back().fromAt) byHost += length;
+      at += length;
+    }
+    ASSERT_EQ(bytesByHost(copies), byHost);
+    std::vector<uint8_t> room(1 + dice.below(500));
+    const auto isInRoom = [&](const uint8_t* at) { return at >= room.data() && at < room.data() + room.size(); };
+    for (const CopyRound& one : planRounds(copies, room.data(), room.size())) {
+      for (const auto* part : {&one.before, &one.device, &one.after}) {
+        for (const Copy& copy : *part) {
+          const bool ofDevice = part == &one.device;
+          EXPECT_EQ(ofDevice, copy.toAt == Location::Device || copy.fromAt == Location::Device);
+          if (ofDevice) {
+            EXPECT_TRUE(copy.toAt == Location::Device || isInRoom(copy.to));
+            EXPECT_TRUE(copy.fromAt == Location::Device || isInRoom(copy.from));
+          }
+          std::copy_n(copy.from, copy.length, copy.to);
+        }
+      }
+    }
+    EXPECT_EQ(to, from);
   }
 }
 

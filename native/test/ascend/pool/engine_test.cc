@@ -2,11 +2,14 @@
 // Transfer engines whose transfers CANN makes, which is the fake of test/ascend/fake.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ascend/fake_cann.h"
@@ -53,6 +56,7 @@ class AscendEngine {
     const kv_region region{reinterpret_cast<uintptr_t>(memory), kBytes};
     EXPECT_EQ(kv_engine_register(engine_, &region, 1, nullptr), KV_OK) << explanation();
   }
+  int32_t registers(const kv_region& region) { return kv_engine_register(engine_, &region, 1, nullptr); }
   void remove(uint8_t* memory) {
     const kv_region region{reinterpret_cast<uintptr_t>(memory), kBytes};
     EXPECT_EQ(kv_engine_unregister(engine_, &region, 1), KV_OK);
@@ -187,6 +191,104 @@ TEST_F(AscendEngineTest, ACopyWithinItThatFailsSaysWhy) {
   ascend::control("");
   EXPECT_EQ(engine.move(KV_TRANSFER_WRITE, engine.address(), npu.at(), engine.memory()), KV_OK);
   engine.remove(npu.at());
+}
+
+TEST_F(AscendEngineTest, ACopyWithinItThatHangsEndsWithItsTime) {
+  const Environment timeout("ASCEND_TRANSFER_TIMEOUT", "200");
+  const NpuMemory npu(pattern(1, kBytes));
+  const std::unique_ptr<uint8_t, decltype(&std::free)> host(static_cast<uint8_t*>(std::aligned_alloc(65536, kBytes)),
+                                                            &std::free);
+  std::memset(host.get(), 7, kBytes);
+  AscendEngine engine;
+  engine.add(npu.at());
+  engine.add(host.get());
+  for (const bool toHost : {true, false}) {
+    ascend::control("hang stream *");
+    EXPECT_EQ(engine.move(toHost ? KV_TRANSFER_WRITE : KV_TRANSFER_READ, engine.address(), npu.at(), host.get()),
+              KV_TIMEOUT);
+    EXPECT_NE(engine.explanation().find("not done within"), std::string::npos) << engine.explanation();
+    ascend::control("");
+  }
+  EXPECT_TRUE(npu.bytes() == pattern(1, kBytes));
+  EXPECT_EQ(engine.move(KV_TRANSFER_WRITE, engine.address(), npu.at(), host.get()), KV_OK) << engine.explanation();
+  engine.remove(host.get());
+  engine.remove(npu.at());
+}
+
+TEST_F(AscendEngineTest, ACopyWithinItThatCannotBeAbortedLeavesMemoryOfTheHostAlone) {
+  const Environment timeout("ASCEND_TRANSFER_TIMEOUT", "200");
+  const NpuMemory npu(pattern(1, kBytes));
+  AscendEngine engine;
+  engine.add(npu.at());
+  std::memset(engine.memory(), 7, kBytes);
+  ascend::control("hang stream *\nfail aclrtStreamAbort * 507000");
+  EXPECT_EQ(engine.move(KV_TRANSFER_WRITE, engine.address(), npu.at(), engine.memory()), KV_TIMEOUT);
+  EXPECT_NE(engine.explanation().find("its stream may still copy"), std::string::npos) << engine.explanation();
+  EXPECT_EQ(engine.move(KV_TRANSFER_WRITE, engine.address(), npu.at(), engine.memory()), KV_TIMEOUT) << "none begins";
+  ascend::control("");
+  EXPECT_TRUE(eventually([&] {
+    return engine.move(KV_TRANSFER_READ, engine.address(), npu.at(), engine.memory()) == KV_OK;
+  })) << engine.explanation();
+  EXPECT_TRUE(npu.bytes() == std::string(kBytes, 7)) << "what the hung copy wrote is not in the caller's memory";
+  engine.remove(npu.at());
+}
+
+TEST_F(AscendEngineTest, AnUnregisterTakesNoLaterRegistrationBack) {
+  const NpuMemory npu(pattern(1, kBytes));
+  AscendEngine here;
+  AscendEngine there;
+  here.add(npu.at());
+  ASSERT_EQ(here.move(KV_TRANSFER_WRITE, there.address(), npu.at(), there.memory()), KV_OK) << here.explanation();
+  ascend::control("delay Disconnect * 300000");
+  std::thread leaving([&] { here.remove(npu.at()); });
+  const kv_region region{reinterpret_cast<uintptr_t>(npu.at()), kBytes};
+  EXPECT_TRUE(eventually([&] { return here.registers(region) == KV_OK; })) << here.explanation();
+  leaving.join();
+  ascend::control("");
+  EXPECT_EQ(here.move(KV_TRANSFER_WRITE, there.address(), npu.at(), there.memory()), KV_OK) << here.explanation();
+  here.remove(npu.at());
+}
+
+TEST_F(AscendEngineTest, MemoryThatCannIsSlowToRegisterHoldsNoPeerUp) {
+  const NpuMemory npu(pattern(1, kBytes));
+  AscendEngine slow;
+  AscendEngine peer;
+  ascend::control("hang RegisterMem *");
+  std::atomic<bool> registered = false;
+  std::thread registering([&] {
+    slow.add(npu.at());
+    registered = true;
+  });
+  const std::string address = slow.address();
+  for (int i = 0; i < 50; ++i) {  // it stands in CANN during most of them
+    std::vector<kv_transfer> lines{AscendEngine::lineTo(address, nullptr, nullptr)};
+    peer.run(KV_TRANSFER_PROBE, lines);
+    ASSERT_EQ(lines[0].status, KV_OK) << peer.explanation();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_FALSE(registered);
+  ascend::control("");
+  registering.join();
+  slow.remove(npu.at());
+}
+
+TEST_F(AscendEngineTest, ByHccsWhatCannotBeReachedIsSaidWithItsRemedy) {
+  const Environment hccs("HCCL_INTRA_ROCE_ENABLE", "0");
+  AscendEngine here;
+  AscendEngine there;
+  EXPECT_EQ(here.writeTo(there), KV_TRANSFER_FAILED);
+  EXPECT_NE(here.explanation().find("503900 (failed). HCCS"), std::string::npos) << here.explanation();
+  EXPECT_NE(here.explanation().find("HCCL_INTRA_ROCE_ENABLE=1"), std::string::npos) << here.explanation();
+}
+
+TEST_F(AscendEngineTest, MemoryThatCannRefusesIsSaidWithWhatItTakes) {
+  const NpuMemory npu(pattern(1, kBytes));
+  AscendEngine engine;
+  ascend::control("fail RegisterMem * 503900");
+  EXPECT_EQ(engine.registers({reinterpret_cast<uintptr_t>(npu.at()), kBytes}), KV_IO);
+  EXPECT_NE(engine.explanation().find("503900 (failed)"), std::string::npos) << engine.explanation();
+  EXPECT_NE(engine.explanation().find("multiple of 2 MiB"), std::string::npos) << engine.explanation();
+  ascend::control("");
 }
 
 TEST_F(AscendEngineTest, OfABatchWithTwoPeersTheLinesOfTheOneThatIsGoneFail) {
