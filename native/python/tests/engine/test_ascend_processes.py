@@ -47,6 +47,12 @@ def calls(cann: dict[str, str], function: str) -> int:
     return len(re.findall(rf"^\d+ \d+ {function} 0\b", Path(cann["FAKE_ASCEND_LEDGER"]).read_text(), re.MULTILINE))
 
 
+def place(cann: dict[str, str], peer: Peer) -> str:
+    """IP:PORT of its engine of CANN."""
+    ledger = Path(cann["FAKE_ASCEND_LEDGER"]).read_text()
+    return re.findall(rf"^{peer.process.pid} \d+ Initialize 0 (\S+)", ledger, re.MULTILINE)[0]
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("location", ["cpu:0", "npu:0"])
 def test_batches_of_any_number_of_pieces_arrive_whole_both_ways(
@@ -74,12 +80,15 @@ def test_batches_of_any_number_of_pieces_arrive_whole_both_ways(
     assert int(here.ask("stats ascend_transfer_us")) > 0
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("how", ["write", "read"])
 @pytest.mark.parametrize("port_of_cann", ["20000", "20700"], ids=["same port", "another port"])
 def test_a_peer_that_restarts_in_the_middle_is_reached_again_and_no_byte_is_wrong(
-    start: Callable[..., Peer], port_of_cann: str, how: str
+    start: Callable[..., Peer], cann: dict[str, str], port_of_cann: str, how: str, asynchronous: bool
 ) -> None:
     slow = {"FAKE_ASCEND_BANDWIDTH": str(BANDWIDTH)}
+    if asynchronous:
+        slow["ASCEND_USE_ASYNC_TRANSFER"] = "1"
     here, there = start(PORTS, LONG, **slow), start(PORTS, LONG, ASCEND_BASE_PORT="20000", **slow)
     again = start((there.port, there.port), LONG, ASCEND_BASE_PORT=port_of_cann, PEER_WAITS="1", **slow)
     here.ask("fill 7" if how == "write" else "fill 0")
@@ -92,6 +101,8 @@ def test_a_peer_that_restarts_in_the_middle_is_reached_again_and_no_byte_is_wron
     again.tell("begin")
     again.meet()
     assert outcome(here, batch) == "1"
+    assert (place(cann, again) == place(cann, there)) is (port_of_cann == "20000")
+    assert calls(cann, "TransferSync" if asynchronous else "TransferAsync") == 0
     assert int(here.ask("stats retries")) >= 1
     assert int(here.ask("stats ascend_transfer_failures")) >= 1
     source, destination = (here, again) if how == "write" else (again, here)

@@ -59,6 +59,79 @@ store.close()
 """
 )
 
+# The calls of vllm-ascend's connector with layer-wise sessions, in its order: an object a block, which holds all layers. Of three
+# blocks one is there already, and one is given up in the middle. Two requests read, by one session a key.
+LAYERS = """
+import ctypes, os, random, sys
+from mooncake.store import MooncakeDistributedStore, ReplicateConfig
+masters, prefix = sys.argv[1:]
+acl = ctypes.CDLL(os.environ["KVPOOL_ASCEND_LIBRARY_DIR"] + "/libascendcl.so", ctypes.RTLD_GLOBAL)
+acl.aclrtMalloc.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+acl.aclrtMemcpy.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+store, config = MooncakeDistributedStore(), ReplicateConfig()
+calls = ("put_session_start", "put_from_multi_buffer_ranges", "put_session_end", "put_session_revoke",
+         "get_session_start", "get_into_multi_buffer_ranges", "get_session_end")
+assert all(callable(getattr(store, "batch_" + call, None)) for call in calls), "its check at the start"
+
+layers, half, blocks = 4, 20_000, 3
+layer, size = 2 * half, layers * 2 * half
+cache = layers * blocks * layer  # of each layer the keys of all blocks, then their values
+values = random.Random(1).randbytes(cache)
+memory = ctypes.c_void_p()
+assert acl.aclInit(None) == acl.aclrtSetDevice(0) == acl.aclrtMalloc(ctypes.byref(memory), cache, 0) == 0
+def fill(data):
+    assert acl.aclrtMemcpy(memory, cache, data, cache, 1) == 0
+def read():
+    copy = ctypes.create_string_buffer(cache)
+    assert acl.aclrtMemcpy(copy, cache, memory, cache, 2) == 0
+    return copy.raw
+def place(block, at):
+    first = at * blocks * layer + block * half
+    return [first, first + blocks * half]
+def rows(of, at):
+    where = [[memory.value + start for start in place(block, at)] for block in of]
+    return [keys[block] for block in of], where, [[half, half]] * len(of), [[at * layer, at * layer + half]] * len(of)
+def expected(of):
+    data = bytearray(cache)
+    for block in of:
+        for at in range(layers):
+            for start in place(block, at):
+                data[start : start + half] = values[start : start + half]
+    return bytes(data)
+
+if store.setup("127.0.0.1", "P2PHANDSHAKE", 64 << 20, 16 << 20, "ascend", "", masters) != 0:
+    sys.exit("setup")
+assert store.register_buffer(memory.value, cache) == 0
+config.preferred_segment = store.get_hostname()
+keys = [f"{prefix}model@{block}@0" for block in range(blocks)]
+fill(values)
+assert store.batch_put_session_start(keys[:1], [size], config) == [0]
+for at in range(layers):
+    assert store.batch_put_from_multi_buffer_ranges(*rows([0], at)) == [layer]
+assert store.batch_put_session_end(keys[:1]) == [0]
+
+assert store.batch_put_session_start(keys, [size] * 3, config) == [-705, 0, 0]
+for at in range(layers):
+    saved = [1, 2] if at < 2 else [1]
+    assert store.batch_put_from_multi_buffer_ranges(*rows(saved, at)) == [layer] * len(saved)
+assert store.batch_put_session_revoke(keys[2:]) == [0]
+assert store.batch_put_session_end(keys[1:2]) == [0]
+assert store.batch_is_exist(keys) == [1, 1, 0], "what was there is not revoked, and what was is gone"
+
+assert store.batch_get_session_start(keys) == [0, 0, -704]
+for request in range(2):
+    fill(bytes(cache))
+    for at in range(layers):
+        assert store.batch_get_into_multi_buffer_ranges(*rows([0, 1], at)) == [layer] * 2
+    assert read() == expected([0, 1])
+assert store.batch_get_session_end(keys[:2]) == 0
+assert store.batch_get_into_multi_buffer_ranges(*rows([0], 0)) == [-600]
+assert store.batch_put_session_start(keys[2:], [size], config) == [0], "revoked, so that it can be stored later"
+assert store.batch_put_session_revoke(keys[2:]) == [0]
+print(store._pool.client.stats()["ascend_bytes"], flush=True)
+store.close()
+"""
+
 
 @pytest.fixture
 def cann(tmp_path: Path) -> dict[str, str]:
@@ -118,6 +191,20 @@ def test_an_engine_moves_whole_values_by_cann_and_sessions_with_parts_on_the_con
         check=False,
     )
     assert (ran.stdout, ran.returncode) == ("5.0\n", 0), ran.stderr  # two puts, three gets
+
+
+def test_layer_wise_sessions_of_vllm_ascend_have_npu_memory_and_go_on_the_connection(
+    pool: LocalPool, prefix: str, cann: dict[str, str]
+) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
+    ran = subprocess.run(
+        [sys.executable, "-c", LAYERS, pool.masters, prefix],
+        env={**kept, **cann, "FAKE_ASCEND_HIDDEN_MEMORY": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.stdout, ran.returncode) == ("0\n", 0), ran.stderr
 
 
 def test_where_cann_does_not_reach_a_client_it_goes_by_tcp_if_that_is_allowed(

@@ -115,6 +115,31 @@ def test_jobs_beyond_the_most_are_refused_and_not_done(jobs: Jobs[int], results:
     assert jobs.submit(lambda: 4)
 
 
+def test_none_is_left_after_close_though_some_were_dropped(results: list[int]) -> None:
+    jobs = Jobs("test", 1, 10_000, results.append)
+    runs, closed = threading.Event(), threading.Event()
+
+    def first() -> int:
+        runs.set()
+        closed.wait()
+        return 1
+
+    assert jobs.submit(first) and jobs.submit(lambda: 2)
+    runs.wait()
+    drains = threading.Thread(target=jobs.drain, daemon=True)
+    drains.start()
+    closes = threading.Thread(target=jobs.close)
+    closes.start()
+    while jobs.submit(lambda: 2):
+        time.sleep(0.001)
+    closed.set()
+    closes.join()
+    drains.join(30)
+
+    assert not drains.is_alive()
+    assert results == [1]
+
+
 def test_close_waits_for_what_runs_and_drops_what_waits(results: list[int]) -> None:
     jobs = Jobs("test", 1, 10_000, results.append)
     runs = threading.Event()

@@ -45,8 +45,11 @@ class Jobs(Generic[Result]):
             self._changed.wait_for(lambda: self._submitted == 0)
 
     def close(self) -> None:
-        """Waits for the jobs that run; those that wait are not done."""
+        """Waits for the jobs that run; those that wait are not done, and drain() waits for them no more."""
         self._threads.shutdown(cancel_futures=True)
+        with self._changed:
+            self._submitted = 0
+            self._changed.notify_all()
 
     def _do(self, work: Callable[[], Result]) -> None:
         try:
