@@ -54,7 +54,9 @@ def test_vllm_writes_blocks_to_the_ranks_that_need_them(
     ("prefill", "decode", "model"),
     [
         pytest.param({"tp": 2}, {"tp": 2}, TWO_HEADS, id="the same shape"),
-        pytest.param({"tp": 4}, {"tp": 2}, TWO_HEADS, id="more ranks prefill than decode"),
+        pytest.param({"tp": 4}, {"tp": 2}, TWO_HEADS, id="more ranks prefill than decode, which share heads"),
+        pytest.param({"tp": 4}, {"tp": 2}, FOUR_HEADS, id="more ranks prefill than decode"),
+        pytest.param({"tp": 4}, {"tp": 1}, FOUR_HEADS, id="one rank has the heads of four"),
         pytest.param({"tp": 2}, {"tp": 1}, LATENT, id="latents on each rank"),
         pytest.param({"tp": 2, "dcp": 2}, {"tp": 1}, LATENT, id="latents by DCP to one rank"),
         pytest.param({"tp": 2, "dcp": 2}, {"tp": 2, "dcp": 2}, LATENT, id="DCP on both sides"),

@@ -136,9 +136,20 @@ def _frombuffer(buffer: object, *, dtype: DType, offset: int = 0, count: int = -
     return Tensor(numpy.frombuffer(buffer, dtype.numpy_type, count, offset), dtype)
 
 
+def _tensor(values: list[int], *, dtype: DType, device: object) -> Tensor:
+    return Tensor(numpy.array(values, dtype.numpy_type), dtype)
+
+
 def install_torch() -> None:
     types = {"float16": FLOAT16, "half": FLOAT16, "int64": INT64, "uint8": UINT8, **_OTHERS}
     types |= {"float": types["float32"], "double": types["float64"]}
-    tensors = {"Size": Size, "Tensor": Tensor, "TensorType": Tensor, "dtype": DType, "frombuffer": _frombuffer}
+    tensors = {
+        "Size": Size,
+        "Tensor": Tensor,
+        "TensorType": Tensor,
+        "dtype": DType,
+        "frombuffer": _frombuffer,
+        "tensor": _tensor,
+    }
     stand_in("torch", device=str, no_grad=lambda: lambda function: function, **tensors, **types)
     stand_in("torch.cuda", Event=Event, **unused("MemPool"))

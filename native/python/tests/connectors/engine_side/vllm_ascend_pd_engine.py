@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """vllm-ascend's MooncakeConnector, by which a decoding engine reads the blocks of a prefilling one.
 
-Both have tensors in the memory of an NPU, which is the fake of CANN here. Nothing computes on it, as would be needed where ranks
-decode more heads than prefilled.
+Both have tensors in the memory of an NPU, which is the fake of CANN here. What the NPU computes, in the kernel of vllm-ascend
+that puts heads together where ranks decode more of them than prefilled, is done by the processor.
 """
 
 from __future__ import annotations
@@ -13,11 +13,22 @@ from typing import Any
 
 from ranks import RANKS, Rank
 from stand_in import stand_in, unused
-from tensors import install_torch
+from tensors import Tensor, install_torch
 from vllm_ascend_engine import Npu
 from vllm_engine import LAYERS, TransferConfig, config_of
 from vllm_pd_engine import Instance, PrefillAndDecode
 from vllm_stand_ins import install_connector_base, install_vllm
+
+
+def put_heads_together(
+    keys: list[Tensor], values: list[Tensor], blocks: Tensor, size: int, heads: int, width: int, parts: int, layers: int
+) -> None:
+    """vllm-ascend's transpose_kv_cache_by_block: of a block's [part, token, heads of the part] it makes [token, part, ...]."""
+    assert len(keys) == len(values) == layers
+    for cache in [*keys, *values]:
+        assert cache.shape[1:] == (size, heads, width)
+        read = cache.array[blocks.array].reshape(len(blocks), parts, size, -1)
+        cache.array[blocks.array] = read.swapaxes(1, 2).reshape(-1, size, heads, width)
 
 
 def install_ascend(npu: Npu) -> None:
@@ -25,6 +36,7 @@ def install_ascend(npu: Npu) -> None:
     install_torch()
     stand_in("torch.npu", set_device=npu.select, current_device=lambda: 0)
     stand_in("torch.distributed")
+    stand_in("torch.ops", _C_ascend=SimpleNamespace(transpose_kv_cache_by_block=put_heads_together))
     stand_in("torch_npu")
     install_vllm()
     install_connector_base()
@@ -39,13 +51,13 @@ def install_ascend(npu: Npu) -> None:
     )
     stand_in("vllm.v1.request", RequestStatus=SimpleNamespace(FINISHED_LENGTH_CAPPED="length"), **unused("Request"))
     stand_in("vllm.v1.worker.utils", extract_layer_index=lambda name, _: int(name.split(".")[2]))
-    stand_in("vllm_ascend.envs")
+    stand_in("vllm_ascend.envs", VLLM_ASCEND_FUSION_OP_TRANSPOSE_KV_CACHE_BY_BLOCK=True)
     stand_in(
         "vllm_ascend.ascend_config",
         get_ascend_config=lambda: SimpleNamespace(enable_kv_nz=False),
         init_ascend_config=lambda _: None,
     )
-    stand_in("vllm_ascend.utils", enable_sfa_dcp_replicated_indexer=lambda _: False, **unused("enable_custom_op"))
+    stand_in("vllm_ascend.utils", enable_sfa_dcp_replicated_indexer=lambda _: False, enable_custom_op=lambda: True)
     stand_in("vllm_ascend.distributed.parallel_state", **unused("get_p_tp_group"))
     stand_in(
         "vllm_ascend.distributed.utils",
