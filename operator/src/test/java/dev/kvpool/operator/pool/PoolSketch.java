@@ -233,7 +233,7 @@ public final class PoolSketch {
 
     /** A Kubernetes node with NPUs that are not well. */
     public PoolSketch node(String name, SickNpus npus) {
-        nodes.add(new ObservedNode(name, Map.of(), List.of(), false, true, 0, npus));
+        nodes.add(new ObservedNode(name, Map.of(), List.of(), false, true, 0).with(npus));
         return this;
     }
 

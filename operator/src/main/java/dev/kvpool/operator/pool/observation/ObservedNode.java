@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.NodeSpec;
 import io.fabric8.kubernetes.api.model.NodeStatus;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Taint;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -21,6 +22,8 @@ import java.util.Optional;
  * @param cordoned true when no pod shall come to it any more, as before its maintenance
  * @param ready false when its kubelet was not heard of for a while, or is not well
  * @param memoryBytes memory that it has for pods, whether they are there already or not; 0 while it has not said
+ * @param withheld how many devices of an extended resource its kubelet has and gives to no pod, as they are unhealthy; only where there
+ *     are such
  * @param npus those of its NPUs that are not well, as far as that is asked for
  */
 public record ObservedNode(
@@ -30,6 +33,7 @@ public record ObservedNode(
         boolean cordoned,
         boolean ready,
         long memoryBytes,
+        Map<String, Integer> withheld,
         SickNpus npus) {
     private static final String ZONE = "topology.kubernetes.io/zone";
 
@@ -41,6 +45,7 @@ public record ObservedNode(
     public ObservedNode {
         labels = Map.copyOf(labels);
         taints = List.copyOf(taints);
+        withheld = Map.copyOf(withheld);
     }
 
     /** One whose NPUs are well, or of no interest. */
@@ -51,11 +56,11 @@ public record ObservedNode(
             boolean cordoned,
             boolean ready,
             long memoryBytes) {
-        this(name, labels, taints, cordoned, ready, memoryBytes, SickNpus.NONE);
+        this(name, labels, taints, cordoned, ready, memoryBytes, Map.of(), SickNpus.NONE);
     }
 
     public ObservedNode with(SickNpus others) {
-        return new ObservedNode(name, labels, taints, cordoned, ready, memoryBytes, others);
+        return new ObservedNode(name, labels, taints, cordoned, ready, memoryBytes, withheld, others);
     }
 
     public static ObservedNode of(Node node) {
@@ -65,7 +70,9 @@ public record ObservedNode(
                 node.getSpec() == null ? List.of() : node.getSpec().getTaints(),
                 isCordoned(node.getSpec()),
                 isReady(node.getStatus()),
-                memoryBytes(node.getStatus()));
+                memoryBytes(node.getStatus()),
+                withheld(node.getStatus()),
+                SickNpus.NONE);
     }
 
     private static boolean isReady(NodeStatus status) {
@@ -78,6 +85,26 @@ public record ObservedNode(
     private static long memoryBytes(NodeStatus status) {
         Quantity memory = status == null ? null : status.getAllocatable().get("memory");
         return memory == null ? 0 : ByteAmount.bytes(memory);
+    }
+
+    /** Of extended resources alone: of memory and processors nodes keep some for themselves. */
+    private static Map<String, Integer> withheld(NodeStatus status) {
+        if (status == null) {
+            return Map.of();
+        }
+        Map<String, Integer> withheld = new HashMap<>();
+        status.getCapacity().forEach((resource, capacity) -> {
+            Quantity allocatable = status.getAllocatable().get(resource);
+            int lacks = allocatable == null || resource.indexOf('/') < 0
+                    ? 0
+                    : capacity.getNumericalAmount()
+                            .subtract(allocatable.getNumericalAmount())
+                            .intValue();
+            if (lacks > 0) {
+                withheld.put(resource, lacks);
+            }
+        });
+        return withheld;
     }
 
     private static boolean isCordoned(NodeSpec spec) {

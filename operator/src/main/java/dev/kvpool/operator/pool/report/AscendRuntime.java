@@ -8,6 +8,7 @@ import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.DeviceCheck;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.observation.SickNpus;
 import dev.kvpool.operator.pool.sizing.PoolEngines;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
@@ -20,6 +21,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Whether the storage pods that open NPUs found what they need for that, as they looked for it when they started. */
 final class AscendRuntime {
@@ -83,15 +85,47 @@ final class AscendRuntime {
                             : "%s: not looked for NPUs yet.%s"
                                     .formatted(NameList.of(names(unchecked)), PodTroubles.sentences(unchecked)));
         }
-        String warnings = sentences(
-                pods.stream()
-                        .filter(pod -> !pod.devices().orElseThrow().warnings().isEmpty())
-                        .toList(),
-                DeviceCheck::warnings);
+        String warnings = Stream.of(
+                        sentences(
+                                pods.stream()
+                                        .filter(pod -> !pod.devices()
+                                                .orElseThrow()
+                                                .warnings()
+                                                .isEmpty())
+                                        .toList(),
+                                DeviceCheck::warnings),
+                        withheld())
+                .filter(words -> !words.isEmpty())
+                .collect(Collectors.joining(" "));
         return new Finding(
                 Reason.RUNTIME_FOUND,
                 "All storage pods of %s found CANN and their NPUs when they started.%s"
                         .formatted(sets(), warnings.isEmpty() ? "" : " But: " + warnings));
+    }
+
+    /**
+     * NPUs that a kubelet gives to no pod, where nothing says which they are: one of them may be a storage pod's. What does say so is
+     * the device plugin's ConfigMap, and the status of pods.
+     */
+    private String withheld() {
+        PoolEngines engines = seen.engineSpecs();
+        Map<String, String> resources = seen.spec().storage().stream()
+                .filter(set -> sets.contains(set.name()))
+                .collect(Collectors.toMap(
+                        StorageSetSpec::name,
+                        set -> engines.of(set).accelerator().resource()));
+        return seen.nodes().stream()
+                .filter(node -> node.npus().equals(SickNpus.NONE))
+                .flatMap(node -> pods.stream()
+                        .filter(pod -> pod.node().equals(node.name()))
+                        .map(pod -> resources.get(pod.set()))
+                        .distinct()
+                        .filter(node.withheld()::containsKey)
+                        .map(resource ->
+                                ("The kubelet of node %s gives %d of %s to no pod, as unhealthy, and which they are is not known"
+                                                + " here: a storage pod there may have one. Look at them with npu-smi info.")
+                                        .formatted(node.name(), node.withheld().get(resource), resource)))
+                .collect(Collectors.joining(" "));
     }
 
     private String sets() {

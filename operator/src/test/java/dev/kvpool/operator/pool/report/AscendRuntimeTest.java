@@ -6,10 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.operator.Altered;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.observation.DeviceCheck;
+import dev.kvpool.operator.pool.observation.ObservedNode;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.SickNpus;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -106,6 +110,53 @@ class AscendRuntimeTest {
         assertThat(finding.message())
                 .startsWith(
                         "Of set a, demo-a-0 on node worker has Ascend910-3 of huawei.com/Ascend910, which the kubelet says is unhealthy.");
+    }
+
+    /** Where neither a ConfigMap nor the status of pods says which NPUs are not well. */
+    @Test
+    void npusThatAKubeletGivesToNoPodAreAWarning() {
+        PoolSketch pool = pool().pod(PoolSketch.checked("demo-a-0", "a", WELL))
+                .pod(PoolSketch.checked("demo-a-1", "a", WELL))
+                .node(ObservedNode.of(node("worker", "7")))
+                .node(ObservedNode.of(node("elsewhere", "7")));
+
+        Finding finding = AscendRuntime.of(pool.observation()).orElseThrow();
+
+        assertThat(finding.reason()).isEqualTo(Reason.RUNTIME_FOUND);
+        assertThat(finding.message())
+                .endsWith(
+                        "when they started. But: The kubelet of node worker gives 1 of huawei.com/Ascend910 to no pod, as unhealthy,"
+                                + " and which they are is not known here: a storage pod there may have one. Look at them with npu-smi"
+                                + " info.");
+        assertThat(AscendRuntime.of(pool().pod(PoolSketch.checked("demo-a-0", "a", WELL))
+                                .node(ObservedNode.of(node("worker", "8")))
+                                .observation())
+                        .orElseThrow()
+                        .message())
+                .doesNotContain("But:");
+    }
+
+    @Test
+    void whereItIsKnownWhichNpusTheyAreOthersAreNoMatter() {
+        SickNpus sick = SickNpus.of(Map.of("ManuallySeparateNPU", "Ascend910-1"));
+        PoolSketch pool = pool().pod(PoolSketch.checked("demo-a-0", "a", WELL))
+                .node(ObservedNode.of(node("worker", "7")).with(sick));
+
+        assertThat(AscendRuntime.of(pool.observation()).orElseThrow().message()).doesNotContain("But:");
+    }
+
+    /** With 8 NPUs, and some memory that no pod may have. */
+    private static Node node(String name, String allocatable) {
+        return new NodeBuilder()
+                .withNewMetadata()
+                .withName(name)
+                .endMetadata()
+                .withNewStatus()
+                .withCapacity(Map.of("huawei.com/Ascend910", new Quantity("8"), "memory", new Quantity("8Gi")))
+                .withAllocatable(
+                        Map.of("huawei.com/Ascend910", new Quantity(allocatable), "memory", new Quantity("7Gi")))
+                .endStatus()
+                .build();
     }
 
     @Test
