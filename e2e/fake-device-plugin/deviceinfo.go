@@ -92,6 +92,18 @@ func deviceInfoConfigMap(node string, resources []Resource, faults map[string]Fa
 	}
 }
 
+// nodeWithLabels is what Ascend's installation makes of a node with NPUs: by these labels pods choose one.
+func nodeWithLabels(node string) map[string]any {
+	return map[string]any{
+		"apiVersion": "v1",
+		"kind":       "Node",
+		"metadata": map[string]any{
+			"name":   node,
+			"labels": map[string]string{"accelerator": "huawei-Ascend910"},
+		},
+	}
+}
+
 // text is for values of this file, all of which can be written as JSON.
 func text(value any) string {
 	written, err := json.Marshal(value)
@@ -135,15 +147,19 @@ func deviceInfoAPI(node string) (*clusterAPI, error) {
 	}, nil
 }
 
-// keepDeviceInfo writes the ConfigMap, and again whenever the health of a device has changed.
+// keepDeviceInfo writes the node's labels and the ConfigMap, and both again whenever the health of a device has changed.
 func keepDeviceInfo(ctx context.Context, api *clusterAPI, resources []Resource, health *Health) {
 	said := ""
 	for ctx.Err() == nil {
 		faults, changed := health.Faults()
-		err := api.apply(ctx, deviceInfoConfigMap(api.node, resources, faults, time.Now()))
+		err := api.apply(ctx, "nodes/"+api.node, nodeWithLabels(api.node))
+		if err == nil {
+			err = api.apply(ctx, "namespaces/"+deviceInfoNamespace+"/configmaps/"+deviceInfoPrefix+api.node,
+				deviceInfoConfigMap(api.node, resources, faults, time.Now()))
+		}
 		if err != nil {
 			if err.Error() != said && ctx.Err() == nil {
-				log.Printf("cannot write %s%s: %v", deviceInfoPrefix, api.node, err)
+				log.Printf("cannot write labels of %s or %s%s: %v", api.node, deviceInfoPrefix, api.node, err)
 				said = err.Error()
 			}
 			sleep(ctx, retryPause)
@@ -156,11 +172,10 @@ func keepDeviceInfo(ctx context.Context, api *clusterAPI, resources []Resource, 
 	}
 }
 
-// apply makes the ConfigMap or brings it to this content, by one request.
-func (a *clusterAPI) apply(ctx context.Context, configMap map[string]any) error {
-	url := fmt.Sprintf("%s/api/v1/namespaces/%s/configmaps/%s%s?fieldManager=fake-device-plugin&force=true",
-		a.base, deviceInfoNamespace, deviceInfoPrefix, a.node)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPatch, url, bytes.NewBufferString(text(configMap)))
+// apply makes the object at this path or brings it to this content, by one request.
+func (a *clusterAPI) apply(ctx context.Context, path string, object map[string]any) error {
+	url := fmt.Sprintf("%s/api/v1/%s?fieldManager=fake-device-plugin&force=true", a.base, path)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPatch, url, bytes.NewBufferString(text(object)))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,12 +42,13 @@ func TestTheConfigMapTellsOfSickDevices(t *testing.T) {
 	}
 }
 
-func TestTheConfigMapFollowsHealth(t *testing.T) {
+func TestLabelsOfTheNodeAreWrittenAndTheConfigMapFollowsHealth(t *testing.T) {
 	written := make(chan string, 100)
 	refusals := 1
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if r.Method != http.MethodPatch || r.URL.Path != "/api/v1/namespaces/kube-system/configmaps/mindx-dl-deviceinfo-node-1" ||
+		paths := []string{"/api/v1/nodes/node-1", "/api/v1/namespaces/kube-system/configmaps/mindx-dl-deviceinfo-node-1"}
+		if r.Method != http.MethodPatch || !slices.Contains(paths, r.URL.Path) ||
 			r.Header.Get("Content-Type") != "application/apply-patch+yaml" || r.Header.Get("Authorization") != "Bearer secret" {
 			t.Errorf("asked for %s %s with %v", r.Method, r.URL, r.Header)
 		}
@@ -67,10 +69,15 @@ func TestTheConfigMapFollowsHealth(t *testing.T) {
 		keepDeviceInfo(ctx, api, []Resource{twoNPUs}, health)
 	}()
 
+	labels := `{"apiVersion":"v1","kind":"Node","metadata":{"labels":{"accelerator":"huawei-Ascend910"},"name":"node-1"}}`
+	if node := receive(t, written, "the node"); node != labels {
+		t.Errorf("wrote %s", node)
+	}
 	if first := receive(t, written, "the ConfigMap"); !strings.Contains(first, `\"huawei.com/Ascend910-Unhealthy\":\"\"`) {
 		t.Errorf("wrote %s", first)
 	}
 	health.set(map[string]Fault{"Ascend910-1": {State: unhealthy}})
+	receive(t, written, "the node again")
 	if second := receive(t, written, "the next ConfigMap"); !strings.Contains(second, `\"huawei.com/Ascend910-Unhealthy\":\"Ascend910-1\"`) {
 		t.Errorf("wrote %s", second)
 	}

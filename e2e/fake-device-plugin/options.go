@@ -106,8 +106,8 @@ func serveFlags(options *Options) (*flag.FlagSet, func() error) {
 	})
 	flags.StringVar(&options.HealthFile, "health-file", "", "`FILE` with a line \"DEVICE Unhealthy|NetworkUnhealthy [LEVEL [CODE]]\" for each"+
 		" device that is not healthy; followed while it runs, and may be absent")
-	flags.StringVar(&options.DeviceInfoNode, "device-info", "", "keep ConfigMap kube-system/"+deviceInfoPrefix+"`NODE` as Ascend's plugin does;"+
-		" needs a service account that may patch it")
+	flags.StringVar(&options.DeviceInfoNode, "device-info", "", "keep ConfigMap kube-system/"+deviceInfoPrefix+"`NODE` as Ascend's plugin does, and label the"+
+		" node; needs a service account that may patch both")
 	flags.StringVar(&options.PluginDir, "plugin-dir", v1beta1.DevicePluginPath, "`DIR` of the kubelet's socket")
 	flags.StringVar(&options.DevDir, "dev-dir", "/dev", "`DIR` where the node's /dev is; device files that are missing are made, and are like /dev/null")
 	return flags, func() error {

@@ -95,7 +95,7 @@ class DevicesIT {
                   transferEngine: npus
                   masters: {replicas: 1}
                   storage:
-                  - {name: npus, capacity: 64Mi}
+                  - {name: npus, capacity: 64Mi, podTemplate: {nodeSelector: {accelerator: huawei-Ascend910}}}
                   - {name: plain, capacity: 64Mi, transferEngine: plain}
                 ---
                 apiVersion: kvpool.dev/v1alpha1
@@ -112,7 +112,7 @@ class DevicesIT {
                   transferEngine: runtime
                   masters: {replicas: 1}
                   storage:
-                  - {name: runtime, capacity: 64Mi}
+                  - {name: runtime, capacity: 64Mi, podTemplate: {nodeSelector: {accelerator: huawei-Ascend910}}}
                 ---
                 apiVersion: kvpool.dev/v1alpha1
                 kind: KvCachePool

@@ -173,6 +173,9 @@ public final class FakeDevicePlugin implements AutoCloseable {
                         "--ignore-not-found",
                         "role/" + NAME,
                         "rolebinding/" + NAME,
-                        "configmap/" + configMap());
+                        "configmap/" + configMap(),
+                        "clusterrole/" + NAME,
+                        "clusterrolebinding/" + NAME);
+        cluster.kubectl().run("label", "node", node, "accelerator-");
     }
 }
