@@ -39,8 +39,6 @@ class UnpulledImageTest {
 
         assertThat(PoolSketch.replaced(plan)).isEmpty();
         assertThat(plan.transitions().heldBack())
-                .singleElement()
-                .asString()
                 .startsWith("demo-a-1 still runs with earlier settings: replacing it would lose");
         assertThat(PoolSketch.replaced(onTwo(pod("demo-a-1", "earlier", "")).plan()))
                 .as("one that never ran")

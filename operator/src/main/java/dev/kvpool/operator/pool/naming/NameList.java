@@ -9,6 +9,11 @@ public final class NameList {
 
     private NameList() {}
 
+    /** Names and what they do: one name, or several. */
+    public static String with(List<String> names, String one, String several) {
+        return of(names) + " " + (names.size() == 1 ? one : several);
+    }
+
     public static String of(List<String> names) {
         if (names.size() <= NAMES_MAX) {
             return String.join(", ", names);

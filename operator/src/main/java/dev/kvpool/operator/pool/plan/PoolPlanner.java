@@ -160,7 +160,9 @@ public final class PoolPlanner {
     /** A step of an upgrade comes before a storage node is emptied: what waits for it says so. */
     private static List<String> waiting(StoragePlan storage, RollPlan roll, TransitionPlan transitions) {
         List<String> waiting = new ArrayList<>(storage.waiting());
-        waiting.addAll(transitions.emptiedFirst());
+        if (!transitions.emptiedFirst().isEmpty()) {
+            waiting.add(transitions.emptiedFirst());
+        }
         boolean upgrades = transitions.steps().stream()
                 .anyMatch(step -> step.because().isImage() && step.state() != StepState.WAITING);
         if (!waiting.isEmpty() && upgrades) {

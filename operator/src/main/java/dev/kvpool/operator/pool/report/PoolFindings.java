@@ -142,7 +142,7 @@ public final class PoolFindings {
         if (!plan.transitions().heldBack().isEmpty()) {
             return new Finding(
                     Reason.WOULD_LOSE_BYTES,
-                    String.join(" ", plan.transitions().heldBack())
+                    plan.transitions().heldBack()
                             + " Set spec.onDataLoss to Move to empty storage nodes first, or to Replace to accept the loss; or delete"
                             + " single pods, or revert the change.");
         }
@@ -150,12 +150,10 @@ public final class PoolFindings {
             return new Finding(Reason.WAITS_FOR_DRAIN, String.join(" ", plan.waiting()));
         }
         if (!plan.transitions().replacing().isEmpty()) {
-            return new Finding(
-                    Reason.REPLACES_PODS, String.join(" ", plan.transitions().replacing()));
+            return new Finding(Reason.REPLACES_PODS, plan.transitions().replacing());
         }
         if (!plan.transitions().removing().isEmpty()) {
-            return new Finding(
-                    Reason.REMOVES_MASTERS, String.join(" ", plan.transitions().removing()));
+            return new Finding(Reason.REMOVES_MASTERS, plan.transitions().removing());
         }
         List<String> refused = plan.children()
                 .map(children -> children.blueprint().requests().refused())

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.transition;
 
-import dev.kvpool.api.v1alpha1.status.StepCause;
-import dev.kvpool.api.v1alpha1.status.StepState;
-import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.naming.Rounding;
-import dev.kvpool.operator.pool.observation.ObservedPod;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -43,11 +38,14 @@ final class OutdatedPods {
 
     /** Storage nodes that come to other settings in this way. */
     private List<Member> storage(DataLossPolicy how) {
-        return all.stream()
-                .filter(member -> !member.master() && member.started())
-                .filter(member -> view.goals().wanted().contains(member.id()))
-                .filter(member -> view.terms().forSettings(member) == how)
-                .toList();
+        return all.stream().filter(member -> comes(member, how)).toList();
+    }
+
+    private boolean comes(Member member, DataLossPolicy how) {
+        return !member.master()
+                && member.started()
+                && view.goals().wanted().contains(member.id())
+                && view.terms().forSettings(member) == how;
     }
 
     /**
@@ -74,28 +72,26 @@ final class OutdatedPods {
                 && one.observed().perNode() == other.observed().perNode();
     }
 
-    /** Settings that are not carried out, because that would lose bytes, as sentences. */
-    List<String> heldBack() {
-        List<String> heldBack = new ArrayList<>();
+    /** Settings that are not carried out, because that would lose bytes, as sentences; empty where there are none. */
+    String heldBack() {
         List<Member> waiting = storage(DataLossPolicy.WAIT);
-        boolean one = waiting.size() == 1;
-        if (!waiting.isEmpty()) {
-            heldBack.add("%s still %s with earlier settings: replacing %s would lose %s."
-                    .formatted(names(waiting), one ? "runs" : "run", one ? "it" : "them", atStake(waiting)));
-        }
-        lossy.ifPresent(node -> {
-            List<Member> replaced = storage(DataLossPolicy.REPLACE);
-            heldBack.add(
-                    ("%s came back without %d of its objects, so %s %s earlier settings. Its log says why. When that is put right,"
-                                    + " another leader goes on from what is there: kubectl kvpool failover. spec.onDataLoss Replace goes on"
-                                    + " whatever is lost.")
-                            .formatted(
-                                    node.id(),
-                                    node.lostAtReturn(),
-                                    names(replaced),
-                                    replaced.size() == 1 ? "keeps" : "keep"));
-        });
-        return heldBack;
+        String held = waiting.isEmpty()
+                ? ""
+                : "%s with earlier settings: replacing %s would lose %s."
+                        .formatted(
+                                NameList.with(names(waiting), "still runs", "still run"),
+                                waiting.size() == 1 ? "it" : "them",
+                                atStake(waiting));
+        String kept = lossy.map(node ->
+                        ("%s came back without %d of its objects, so %s earlier settings. Its log says why. When that is put right,"
+                                        + " another leader goes on from what is there: kubectl kvpool failover. spec.onDataLoss Replace goes on"
+                                        + " whatever is lost.")
+                                .formatted(
+                                        node.id(),
+                                        node.lostAtReturn(),
+                                        NameList.with(names(storage(DataLossPolicy.REPLACE)), "keeps", "keep")))
+                .orElse("");
+        return (held + " " + kept).strip();
     }
 
     /** What they hold, rounded, so that the sentence stays the same while little changes. */
@@ -110,48 +106,23 @@ final class OutdatedPods {
         return "about %s in %d objects".formatted(ByteAmount.coarse(bytes), Rounding.twoDigits(objects));
     }
 
-    /** Settings that are carried out when storage nodes are empty; no sentence where there are none. */
-    List<String> emptiedFirst() {
-        List<Member> moved = storage(DataLossPolicy.MOVE);
-        boolean one = moved.size() == 1;
+    /** Settings that are carried out when storage nodes are empty, as a sentence; empty where there are none. */
+    String emptiedFirst() {
+        List<String> moved = names(storage(DataLossPolicy.MOVE));
         return moved.isEmpty()
-                ? List.of()
-                : List.of("%s still %s with earlier settings and %s replaced when empty, one storage node at a time."
-                        .formatted(names(moved), one ? "runs" : "run", one ? "is" : "are"));
+                ? ""
+                : "%s with earlier settings and %s replaced when empty, one storage node at a time."
+                        .formatted(NameList.with(moved, "still runs", "still run"), moved.size() == 1 ? "is" : "are");
     }
 
-    /** What is replaced a few at a time; no sentence when nothing is. */
-    List<String> replacing(Steps steps, List<Wait> waiting) {
-        List<Member> replaced = storage(DataLossPolicy.REPLACE);
-        List<StepStatus> underWay = steps.all().stream()
-                .filter(step -> step.because() == StepCause.SETTINGS)
-                .toList();
-        List<String> names = Stream.concat(
-                        all.stream()
-                                .filter(member -> member.master() || replaced.contains(member))
-                                .map(Member::pod),
-                        underWay.stream().map(StepStatus::of))
-                .distinct()
-                .sorted()
-                .toList();
-        if (names.isEmpty()) {
-            return List.of();
-        }
-        String why = underWay.stream()
-                .filter(step -> step.state() == StepState.FAILED)
-                .map(StepStatus::waitsFor)
-                .findFirst()
-                .or(() -> waiting.stream()
-                        .filter(wait -> underWay.isEmpty() && wait.because() == StepCause.SETTINGS)
-                        .map(Wait::sentence)
-                        .findFirst())
-                .map(": "::concat)
-                .orElse("");
-        return List.of("%s %s replaced, as the settings have changed, a few at a time%s."
-                .formatted(NameList.of(names), names.size() == 1 ? "is" : "are", why));
+    /** Pods that are replaced a few at a time. */
+    Stream<String> replaced() {
+        return all.stream()
+                .filter(member -> member.master() || comes(member, DataLossPolicy.REPLACE))
+                .map(Member::pod);
     }
 
-    private static String names(List<Member> members) {
-        return ObservedPod.names(members.stream().map(Member::observed).toList());
+    private static List<String> names(List<Member> members) {
+        return members.stream().map(Member::pod).sorted().toList();
     }
 }

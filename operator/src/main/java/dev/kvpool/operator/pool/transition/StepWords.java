@@ -18,7 +18,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Says how far steps are, in numbers that stay the same while little changes. */
 final class StepWords {
@@ -27,25 +29,35 @@ final class StepWords {
             " is emptied for as long as it takes (if others have no room add a storage node, or set spec.onDataLoss to Replace)";
 
     private final TransitionView view;
+    private final List<StepStatus> steps;
+    private final List<Wait> waiting;
 
-    StepWords(TransitionView view) {
+    /**
+     * @param steps steps under way
+     * @param waiting transitions that have not begun
+     */
+    StepWords(TransitionView view, List<StepStatus> steps, List<Wait> waiting) {
         this.view = view;
+        this.steps = steps;
+        this.waiting = waiting;
     }
 
     /** What is under way for an upgrade, or what it waits for, as a sentence; empty where there is none. */
-    String upgrade(List<StepStatus> steps, List<Wait> waiting) {
+    String upgrade() {
         List<String> doing = steps.stream()
                 .filter(step -> step.because().isImage())
                 .map(this::upgrading)
                 .toList();
-        if (!doing.isEmpty()) {
-            return "Under way: " + String.join(", ", doing) + ".";
-        }
-        return waiting.stream()
-                .filter(wait -> wait.because().isImage())
-                .map(wait -> "It waits: " + wait.sentence() + ".")
-                .findFirst()
-                .orElse("");
+        return doing.isEmpty()
+                ? waitsFor(wait -> wait.because().isImage())
+                        .map("It waits: %s."::formatted)
+                        .orElse("")
+                : "Under way: %s.".formatted(String.join(", ", doing));
+    }
+
+    /** Why the first of such transitions has not begun. */
+    private Optional<String> waitsFor(Predicate<Wait> so) {
+        return waiting.stream().filter(so).findFirst().map(Wait::sentence);
     }
 
     private String upgrading(StepStatus step) {
@@ -64,86 +76,104 @@ final class StepWords {
         };
     }
 
-    /** Masters that the spec does not want, as a sentence; no sentence where there are none. */
-    List<String> removing(List<Wait> waiting) {
+    /** Masters that the spec does not want, as a sentence; empty where there are none. */
+    String removing() {
         List<String> pods = view.goals().surplus();
-        if (pods.isEmpty()) {
-            return List.of();
-        }
-        String why = waiting.stream()
-                .filter(wait -> wait.of().equals(pods.getFirst()) && wait.because() == StepCause.SCALE_DOWN)
-                .findFirst()
-                .map(wait -> ": " + wait.sentence())
-                .orElse("");
-        return List.of("%s %s removed, one master at a time%s."
-                .formatted(NameList.of(pods), pods.size() == 1 ? "is" : "are", why));
+        return pods.isEmpty()
+                ? ""
+                : "%s removed, one master at a time%s."
+                        .formatted(
+                                NameList.with(pods, "is", "are"),
+                                after(waitsFor(wait ->
+                                        wait.of().equals(pods.getFirst()) && wait.because() == StepCause.SCALE_DOWN)));
     }
 
-    /** What condition Draining says. */
-    Finding draining(List<StepStatus> steps, List<Wait> waiting) {
-        List<StepStatus> drains = steps.stream()
-                .filter(step -> !step.because().isImage())
-                .filter(step -> step.kind() == StepKind.EMPTY || step.kind() == StepKind.TAKE_BACK)
+    /** What is replaced for other settings a few at a time, as a sentence; empty when nothing is. */
+    String replacing(OutdatedPods outdated) {
+        List<StepStatus> underWay = steps.stream()
+                .filter(step -> step.because() == StepCause.SETTINGS)
                 .toList();
+        List<String> names = Stream.concat(
+                        outdated.replaced(), underWay.stream().map(StepStatus::of))
+                .distinct()
+                .sorted()
+                .toList();
+        Optional<String> why = underWay.stream()
+                .filter(step -> step.state() == StepState.FAILED)
+                .map(StepStatus::waitsFor)
+                .findFirst()
+                .or(() -> waitsFor(wait -> underWay.isEmpty() && wait.because() == StepCause.SETTINGS));
+        return names.isEmpty()
+                ? ""
+                : "%s replaced, as the settings have changed, a few at a time%s."
+                        .formatted(NameList.with(names, "is", "are"), after(why));
+    }
+
+    private static String after(Optional<String> why) {
+        return why.map(": "::concat).orElse("");
+    }
+
+    /**
+     * What condition Draining says.
+     *
+     * @param next all steps, those that wait too
+     */
+    Finding draining(List<StepStatus> next) {
+        List<StepStatus> drains =
+                next.stream().filter(step -> !step.because().isImage()).toList();
         List<StepStatus> left = in(drains, StepState.LEFTOVERS);
-        if (!left.isEmpty()) {
-            return new Finding(Reason.LEFTOVERS, "%s. %s; it is tried again.".formatted(list(left), remedy(left)));
-        }
         List<StepStatus> leaving = in(drains, StepState.UNDER_WAY);
         in(drains, StepState.EMPTY, StepState.DROPPED).stream()
                 .filter(step -> step.machine() == null)
                 .forEach(leaving::add);
-        if (!leaving.isEmpty()) {
-            return new Finding(Reason.EMPTYING, "%s.".formatted(list(leaving)));
-        }
-        List<StepStatus> held = in(drains, StepState.WAITING).stream()
-                .filter(step -> step.machine() != null)
-                .toList();
-        if (!held.isEmpty()) {
-            return new Finding(
-                    Reason.DRAIN_WAITS,
-                    list(held) + "."
-                            + (held.stream().anyMatch(this::mayBeEvictedInTheEnd)
-                                    ? " After spec.drain.nodeTimeout a pod may be evicted all the same."
-                                    : ""));
-        }
-        Optional<Finding> waits = waiting(waiting);
-        if (waits.isPresent()) {
-            return waits.get();
-        }
+        List<StepStatus> held = in(drains, StepState.WAITING);
+        held.removeIf(step -> step.machine() == null);
+        boolean evicted = held.stream().anyMatch(this::mayBeEvictedInTheEnd);
         List<StepStatus> done = in(drains, StepState.EMPTY, StepState.DROPPED, StepState.KEPT);
-        if (!done.isEmpty()) {
-            boolean requested = done.stream().allMatch(step -> step.because() == StepCause.REQUEST);
-            return new Finding(requested ? Reason.EMPTIED_BY_HAND : Reason.MAY_BE_EVICTED, "%s.".formatted(list(done)));
-        }
+        boolean requested = done.stream().allMatch(step -> step.because() == StepCause.REQUEST);
         List<StepStatus> back = drains.stream()
                 .filter(step -> step.kind() == StepKind.TAKE_BACK)
                 .toList();
-        return back.isEmpty()
-                ? byHand(steps).orElseGet(() -> new Finding(Reason.NO_DRAIN, "No storage node is to go."))
-                : new Finding(Reason.DRAIN_CANCELLED, "%s.".formatted(list(back)));
+        return of(Reason.LEFTOVERS, left)
+                .map(finding -> finding.and(remedy(left) + "; it is tried again."))
+                .or(() -> of(Reason.EMPTYING, leaving))
+                .or(() -> of(Reason.DRAIN_WAITS, held)
+                        .map(finding -> finding.and(
+                                evicted ? "After spec.drain.nodeTimeout a pod may be evicted all the same." : "")))
+                .or(this::waiting)
+                .or(() -> of(requested ? Reason.EMPTIED_BY_HAND : Reason.MAY_BE_EVICTED, done))
+                .or(() -> of(Reason.DRAIN_CANCELLED, back))
+                .or(() -> byHand(next))
+                .orElseGet(() -> new Finding(Reason.NO_DRAIN, "No storage node is to go."));
+    }
+
+    private Optional<Finding> of(Reason reason, List<StepStatus> drains) {
+        return Optional.of(drains)
+                .filter(some -> !some.isEmpty())
+                .map(some -> new Finding(
+                        reason,
+                        "%s.".formatted(NameList.of(some.stream().map(this::one).toList()))));
     }
 
     /** Storage nodes that take nothing though no step is about them. */
-    private Optional<Finding> byHand(List<StepStatus> steps) {
-        List<PoolReport.Node> nodes = view.members().storage().stream()
+    private Optional<Finding> byHand(List<StepStatus> next) {
+        List<String> nodes = view.members().storage().stream()
                 .filter(member -> !member.leaving())
-                .filter(member -> steps.stream().noneMatch(step -> step.of().equals(member.id())))
+                .filter(member -> next.stream().noneMatch(step -> step.of().equals(member.id())))
                 .flatMap(member -> member.node().stream())
                 .filter(PoolReport.Node::leaves)
+                .map(node -> node.id() + (node.drained() ? " is empty" : " is being emptied"))
                 .toList();
         return nodes.isEmpty()
                 ? Optional.empty()
                 : Optional.of(new Finding(
                         Reason.EMPTIED_BY_HAND,
                         "%s, as a user told the leader. They take no objects until kubectl kvpool drain, and the same with --cancel."
-                                .formatted(NameList.of(nodes.stream()
-                                        .map(node -> node.id() + (node.drained() ? " is empty" : " is being emptied"))
-                                        .toList()))));
+                                .formatted(NameList.of(nodes))));
     }
 
     /** Storage nodes that are to be emptied and wait. */
-    private Optional<Finding> waiting(List<Wait> waiting) {
+    private Optional<Finding> waiting() {
         List<Wait> waits = waiting.stream()
                 .filter(wait -> !view.members().isMaster(wait.of()))
                 .filter(wait -> wait.because() == StepCause.SCALE_DOWN
@@ -258,10 +288,6 @@ final class StepWords {
             default -> step.kind() == StepKind.EMPTY ? comingBack(step) : " is being restarted or recreated";
         };
         return "storage node %s comes first, which%s".formatted(step.of(), how);
-    }
-
-    private String list(List<StepStatus> drains) {
-        return NameList.of(drains.stream().map(this::one).toList());
     }
 
     private String one(StepStatus step) {

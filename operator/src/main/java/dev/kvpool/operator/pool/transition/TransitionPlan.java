@@ -16,11 +16,11 @@ import java.util.Set;
  * @param released ids of storage nodes, and pods of masters, that may go now
  * @param evictable names of pods that may be evicted now
  * @param waits transitions that have not begun, and why, in their order
- * @param heldBack sentences about settings that are not carried out, because that would lose bytes
- * @param emptiedFirst sentences about settings that are carried out when storage nodes are empty
- * @param replacing sentences about settings for which pods are replaced a few at a time
- * @param removing sentences about masters that are removed one by one
- * @param upgrade what is under way for an upgrade, or waited for, as a sentence; empty where there is none
+ * @param heldBack sentences about settings that are not carried out, because that would lose bytes; empty where there are none, as the next
+ * @param emptiedFirst a sentence about settings that are carried out when storage nodes are empty
+ * @param replacing a sentence about settings for which pods are replaced a few at a time
+ * @param removing a sentence about masters that are removed one by one
+ * @param upgrade a sentence about what is under way for an upgrade, or waited for
  * @param draining what condition Draining says
  */
 public record TransitionPlan(
@@ -29,10 +29,10 @@ public record TransitionPlan(
         Set<String> released,
         Set<String> evictable,
         List<Wait> waits,
-        List<String> heldBack,
-        List<String> emptiedFirst,
-        List<String> replacing,
-        List<String> removing,
+        String heldBack,
+        String emptiedFirst,
+        String replacing,
+        String removing,
         String upgrade,
         Finding draining) {
 
@@ -42,10 +42,6 @@ public record TransitionPlan(
         released = Set.copyOf(released);
         evictable = Set.copyOf(evictable);
         waits = List.copyOf(waits);
-        heldBack = List.copyOf(heldBack);
-        emptiedFirst = List.copyOf(emptiedFirst);
-        replacing = List.copyOf(replacing);
-        removing = List.copyOf(removing);
     }
 
     /** Why other settings are not carried out, as a part of a sentence, for each pod that did not get ready with them. */

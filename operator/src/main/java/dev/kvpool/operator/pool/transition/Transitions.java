@@ -70,7 +70,7 @@ public final class Transitions {
         List<StepStatus> next = new ArrayList<>(steps.all());
         listed.stream().limit(Math.max(0, StepStatus.STEPS_MAX - next.size())).forEach(next::add);
         Set<String> released = released(next);
-        StepWords words = new StepWords(view);
+        StepWords words = new StepWords(view, steps.all(), waiting);
         return new TransitionPlan(
                 next,
                 actions,
@@ -79,10 +79,10 @@ public final class Transitions {
                 waiting,
                 outdated.heldBack(),
                 outdated.emptiedFirst(),
-                outdated.replacing(steps, waiting),
-                words.removing(waiting),
-                words.upgrade(steps.all(), waiting),
-                words.draining(next, waiting));
+                words.replacing(outdated),
+                words.removing(),
+                words.upgrade(),
+                words.draining(next));
     }
 
     private void begin(Transition need) {

@@ -197,8 +197,6 @@ class PoolPlannerTest {
 
         assertThat(PoolSketch.replaced(plan)).isEmpty();
         assertThat(plan.transitions().heldBack())
-                .singleElement()
-                .asString()
                 .startsWith("demo-a-1 still runs with earlier settings");
     }
 
