@@ -8,13 +8,21 @@ import java.util.stream.Stream;
 
 /** A record of many components of which a test names some: the others are as in another one. */
 public final class Altered<R extends Record> {
+    /** Random models make very many. */
+    private static final ClassValue<RecordComponent[]> COMPONENTS = new ClassValue<>() {
+        @Override
+        protected RecordComponent[] computeValue(Class<?> type) {
+            return type.getRecordComponents();
+        }
+    };
+
     private final Class<R> type;
     private final Map<String, Object> values = new LinkedHashMap<>();
 
     @SuppressWarnings("unchecked")
     private Altered(R record) {
         this.type = (Class<R>) record.getClass();
-        for (RecordComponent component : type.getRecordComponents()) {
+        for (RecordComponent component : COMPONENTS.get(type)) {
             try {
                 values.put(component.getName(), component.getAccessor().invoke(record));
             } catch (ReflectiveOperationException e) {
@@ -39,7 +47,7 @@ public final class Altered<R extends Record> {
         }
         Map.Entry<String, Object> part = values.entrySet().stream()
                 .filter(entry -> entry.getValue() instanceof Record inner
-                        && Stream.of(inner.getClass().getRecordComponents())
+                        && Stream.of(COMPONENTS.get(inner.getClass()))
                                 .anyMatch(it -> it.getName().equals(component)))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("%s has no %s".formatted(type, component)));
@@ -48,9 +56,8 @@ public final class Altered<R extends Record> {
     }
 
     public R build() {
-        Class<?>[] types = Stream.of(type.getRecordComponents())
-                .map(RecordComponent::getType)
-                .toArray(Class<?>[]::new);
+        Class<?>[] types =
+                Stream.of(COMPONENTS.get(type)).map(RecordComponent::getType).toArray(Class<?>[]::new);
         try {
             return type.getConstructor(types).newInstance(values.values().toArray());
         } catch (ReflectiveOperationException e) {

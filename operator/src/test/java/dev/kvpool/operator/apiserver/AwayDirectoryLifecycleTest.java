@@ -89,21 +89,11 @@ class AwayDirectoryLifecycleTest {
 
     /** What the leader says of the storage node from now on. */
     private static void says(String state, long objects, Long objectsLeft) {
-        PoolReport.Node node = Reports.node(
-                ID,
-                state,
-                "",
-                false,
-                objects << 20,
-                objects,
-                "0.1.0",
-                List.of("tcp"),
-                "00000000000000a1",
-                null,
-                null,
-                null,
-                objectsLeft,
-                List.of());
+        PoolReport.Node node = Reports.node(ID, state)
+                .with("usedBytes", objects << 20)
+                .with("objects", objects)
+                .with("objectsLeft", objectsLeft)
+                .build();
         OPERATOR.masters().say("demo-master-0", ScriptedMasters.leading("demo-master-0", 1, List.of(node)));
         OPERATOR.masters().say("demo-master-1", ScriptedMasters.standby("demo-master-1", 1));
     }

@@ -635,23 +635,16 @@ public final class PoolUnderTest {
         String state = life.image().equals(neverReady)
                 ? "away"
                 : objects == null ? "ready" : objects == 0 ? "drained" : "draining";
-        return Reports.node(
-                pod.nodeId(),
-                state,
-                "",
-                false,
-                0,
-                OBJECTS,
-                "0.1.0",
-                List.of("shm", "tcp"),
-                "%016x".formatted(life.incarnation()),
-                new PoolReport.Objects(OBJECTS, "00000000000000aa"),
-                new PoolReport.Restored(OBJECTS, "00000000000000aa", 0),
-                life.incarnation() == 1 ? null : 0L,
-                objects,
-                objects == null || objects == 0
-                        ? List.of()
-                        : List.of(new PoolReport.Leftover("dram", objects, objects << 20, "no node has room")));
+        return Reports.node(pod.nodeId(), state)
+                .with("objects", OBJECTS)
+                .with("protocols", List.of("shm", "tcp"))
+                .with("incarnation", "%016x".formatted(life.incarnation()))
+                .with("committed", new PoolReport.Objects(OBJECTS, "00000000000000aa"))
+                .with("restored", new PoolReport.Restored(OBJECTS, "00000000000000aa", 0))
+                .with("lostAtReturn", life.incarnation() == 1 ? null : 0L)
+                .with("objectsLeft", objects)
+                .with("leftovers", Reports.leftovers(objects))
+                .build();
     }
 
     String master(int ordinal) {

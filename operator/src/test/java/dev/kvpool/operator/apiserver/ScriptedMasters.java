@@ -135,7 +135,13 @@ public final class ScriptedMasters implements MasterClient {
 
     /** A leader's report with the given storage nodes, all ready. */
     public static PoolReport leader(String pod, long epoch, long usedBytes, List<String> nodes) {
-        return report(pod, "leader", "serving", epoch, usedBytes, nodes);
+        return Reports.leader(
+                        pod, epoch, nodes.stream().map(ScriptedMasters::ready).toList())
+                .with("capacityBytes", nodes.size() * (1L << 30))
+                .with("sharedCapacityBytes", nodes.size() * (1L << 30))
+                .with("usedBytes", usedBytes)
+                .with("objects", usedBytes >> 20)
+                .build();
     }
 
     /** A standby's report. */
@@ -145,45 +151,17 @@ public final class ScriptedMasters implements MasterClient {
 
     /** A standby's report with storage nodes as given. */
     public static PoolReport standby(String pod, long epoch, List<PoolReport.Node> nodes) {
-        return Reports.of("id", pod, "standby", "standby", epoch, new PoolReport.Version("0.1.0"), 0, 0, 0, nodes);
+        return Reports.standby(pod, epoch, nodes).build();
     }
 
     /** A leader's report with storage nodes as given. */
     public static PoolReport leading(String pod, long epoch, List<PoolReport.Node> nodes) {
-        return Reports.of("id", pod, "leader", "serving", epoch, new PoolReport.Version("0.1.0"), 0, 0, 0, nodes);
-    }
-
-    private static PoolReport report(
-            String pod, String role, String state, long epoch, long usedBytes, List<String> nodes) {
-        long capacity = nodes.size() * (1L << 30);
-        return Reports.of(
-                "id",
-                pod,
-                role,
-                state,
-                epoch,
-                new PoolReport.Version("0.1.0"),
-                capacity,
-                usedBytes,
-                usedBytes >> 20,
-                nodes.stream().map(ScriptedMasters::ready).toList());
+        return Reports.leader(pod, epoch, nodes).build();
     }
 
     private static PoolReport.Node ready(String id) {
-        return Reports.node(
-                id,
-                "ready",
-                "",
-                false,
-                0,
-                0,
-                "0.1.0",
-                List.of("shm", "tcp"),
-                "00000000000000a1",
-                null,
-                null,
-                null,
-                null,
-                List.of());
+        return Reports.node(id, "ready")
+                .with("protocols", List.of("shm", "tcp"))
+                .build();
     }
 }

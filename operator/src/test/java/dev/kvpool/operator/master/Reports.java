@@ -6,42 +6,58 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What masters say, for tests that do not care about builds, active numbers and takeovers: those are left out. */
+/** What masters say, for tests: what these do not name is empty, 0, or left out. */
 public final class Reports {
+    private static final PoolReport NOTHING = new PoolReport(
+            "id", "", "", "", 1, null, 0, 0, 0, 0, 0, 0, List.of(), null, null, null, null, null, null, null);
+    private static final PoolReport.Node NODE = new PoolReport.Node(
+            "",
+            "",
+            "",
+            false,
+            0,
+            0,
+            "0.1.0",
+            List.of("tcp"),
+            "00000000000000a1",
+            null,
+            null,
+            null,
+            null,
+            List.of(),
+            null,
+            null,
+            null);
+
     private Reports() {}
 
-    public static PoolReport of(
-            String poolId,
-            String name,
-            String role,
-            String state,
-            long epoch,
-            PoolReport.Version version,
-            long capacityBytes,
-            long usedBytes,
-            long objects,
-            List<PoolReport.Node> nodes) {
-        return new PoolReport(
-                poolId,
-                name,
-                role,
-                state,
-                epoch,
-                version,
-                capacityBytes,
-                capacityBytes,
-                usedBytes,
-                objects,
-                0,
-                0,
-                nodes,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null);
+    /** A leader that serves. */
+    public static Altered<PoolReport> leader(String name, long epoch, List<PoolReport.Node> nodes) {
+        return of(name, epoch, nodes).with("role", "leader").with("state", "serving");
+    }
+
+    public static Altered<PoolReport> standby(String name, long epoch, List<PoolReport.Node> nodes) {
+        return of(name, epoch, nodes).with("role", "standby").with("state", "standby");
+    }
+
+    private static Altered<PoolReport> of(String name, long epoch, List<PoolReport.Node> nodes) {
+        return Altered.of(NOTHING)
+                .with("name", name)
+                .with("epoch", epoch)
+                .with("version", new PoolReport.Version("0.1.0"))
+                .with("nodes", nodes);
+    }
+
+    /** A storage node as a master sees it. */
+    public static Altered<PoolReport.Node> node(String id, String state) {
+        return Altered.of(NODE).with("id", id).with("state", state);
+    }
+
+    /** So many objects of a MiB each have no other place. */
+    public static List<PoolReport.Leftover> leftovers(Long objects) {
+        return objects == null || objects == 0
+                ? List.of()
+                : List.of(new PoolReport.Leftover("dram", objects, objects << 20, "no node has room"));
     }
 
     /** The same report by a leader that says how it came to lead. */
@@ -90,77 +106,17 @@ public final class Reports {
         return Altered.of(report).with("trust", trust).build();
     }
 
-    public static PoolReport.Node node(
-            String id,
-            String state,
-            String reason,
-            boolean isTransient,
-            long usedBytes,
-            long objects,
-            String product,
-            List<String> protocols,
-            String incarnation,
-            PoolReport.Objects committed,
-            PoolReport.Restored restored,
-            Long lostAtReturn,
-            Long objectsLeft,
-            List<PoolReport.Leftover> leftovers) {
-        return new PoolReport.Node(
-                id,
-                state,
-                reason,
-                isTransient,
-                usedBytes,
-                objects,
-                product,
-                protocols,
-                incarnation,
-                committed,
-                restored,
-                lostAtReturn,
-                objectsLeft,
-                leftovers,
-                null,
-                null,
-                null);
-    }
-
     /** Memory that an engine contributes. */
     public static PoolReport.Node engine(String id) {
-        return node(
-                id,
-                "ready",
-                "",
-                true,
-                0,
-                0,
-                "0.1.0",
-                List.of("tcp"),
-                "00000000000000a1",
-                null,
-                null,
-                null,
-                null,
-                List.of());
+        return node(id, "ready").with("isTransient", true).build();
     }
 
     /** One whose time to be emptied is over, by what it still holds alone. */
     public static PoolReport.Node drained(String id, long objectsLeft) {
-        return node(
-                id,
-                "drained",
-                "",
-                false,
-                0,
-                objectsLeft,
-                "0.1.0",
-                List.of("tcp"),
-                "00000000000000a1",
-                null,
-                null,
-                null,
-                objectsLeft,
-                List.of());
+        return node(id, "drained")
+                .with("objects", objectsLeft)
+                .with("objectsLeft", objectsLeft)
+                .build();
     }
 
     /** The same node, whose disk is off. */

@@ -677,21 +677,10 @@ class PluginTest {
     /** The same while the leader says this of demo-default-1, which alone knows what demo-default-0 has missed. */
     private int runWhile(String state, String... arguments) {
         PoolReport usual = ScriptedMasters.leader("demo-master-0", 4, 5L << 20, NODES);
-        PoolReport.Node other = Reports.node(
-                "demo-default-1",
-                state,
-                "",
-                false,
-                3L << 20,
-                7,
-                "0.1.0",
-                List.of(),
-                "a1",
-                null,
-                null,
-                null,
-                null,
-                List.of());
+        PoolReport.Node other = Reports.node("demo-default-1", state)
+                .with("usedBytes", 3L << 20)
+                .with("objects", 7L)
+                .build();
         say(
                 "demo-master-0",
                 Reports.missing(

@@ -264,21 +264,11 @@ class AwayDirectoriesTest {
 
     /** Its bytes are those in memory. */
     private static PoolReport.Node away(long bytes, long objects, String incarnation) {
-        return Reports.node(
-                "a.n1",
-                "away",
-                "",
-                false,
-                bytes,
-                objects,
-                "0.1.0",
-                List.of(),
-                incarnation,
-                null,
-                null,
-                null,
-                null,
-                List.of());
+        return Reports.node("a.n1", "away")
+                .with("usedBytes", bytes)
+                .with("objects", objects)
+                .with("incarnation", incarnation)
+                .build();
     }
 
     private static DaemonSet daemonSet() {

@@ -257,21 +257,11 @@ class DepartedPodsTest {
     }
 
     private static PoolReport.Node node(String id, String state, long bytes, String incarnation) {
-        return Reports.node(
-                id,
-                state,
-                "",
-                false,
-                bytes,
-                bytes == 0 ? 0 : 5,
-                "0.1.0",
-                List.of(),
-                incarnation,
-                null,
-                null,
-                null,
-                null,
-                List.of());
+        return Reports.node(id, state)
+                .with("usedBytes", bytes)
+                .with("objects", bytes == 0 ? 0L : 5L)
+                .with("incarnation", incarnation)
+                .build();
     }
 
     private static StatefulSet set(String spec) {

@@ -165,8 +165,8 @@ class EveryFieldCountsTest {
                 .apply());
         children.addAll(outdated(whole).apply());
         List<Finding> findings = new ArrayList<>(now.findings());
-        findings.add(
-                new Finding(Reason.WOULD_LOSE_BYTES, outdated(whole).transitions().heldBack()));
+        findings.add(new Finding(
+                Reason.WOULD_LOSE_BYTES, outdated(whole).transitions().heldBack()));
         UpgradeSpec options = new PoolSketch(whole).observation().spec().upgrade();
         return new Effect(
                 now.problems(),

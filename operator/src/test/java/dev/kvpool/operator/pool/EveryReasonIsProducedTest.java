@@ -18,6 +18,7 @@ import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.storage.RollMode;
 import dev.kvpool.api.v1alpha1.storage.UpgradeSpec;
 import dev.kvpool.identity.certificate.CertificateAuthority;
+import dev.kvpool.operator.Altered;
 import dev.kvpool.operator.engine.status.EngineSketch;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
@@ -408,20 +409,21 @@ class EveryReasonIsProducedTest {
     }
 
     private static PoolReport alsoLeading() {
-        PoolReport report = ALL_READY;
-        return Reports.of(
-                report.poolId(), "demo-master-1", "leader", "serving", 2, report.version(), 0, 0, 0, report.nodes());
+        return Altered.of(ALL_READY)
+                .with("name", "demo-master-1")
+                .with("epoch", 2L)
+                .build();
     }
 
     private static PoolReport recovering() {
-        PoolReport report = ALL_READY;
-        return Reports.of(
-                report.poolId(), report.name(), "leader", "recovering", 1, report.version(), 0, 0, 0, report.nodes());
+        return Altered.of(ALL_READY).with("state", "recovering").build();
     }
 
     private static PoolReport withProduct(String product, String state) {
-        PoolReport.Node other = Reports.node(
-                "demo-a-1", state, "why", false, 0, 0, product, List.of(), null, null, null, null, null, List.of());
+        PoolReport.Node other = Reports.node("demo-a-1", state)
+                .with("reason", "why")
+                .with("product", product)
+                .build();
         return PoolSketch.leader(List.of(PoolSketch.node("demo-a-0", "ready", "", 0, 0), other));
     }
 

@@ -508,59 +508,32 @@ public final class PoolSketch {
     public static PoolReport leader(List<PoolReport.Node> nodes) {
         long used = nodes.stream().mapToLong(PoolReport.Node::usedBytes).sum();
         long objects = nodes.stream().mapToLong(PoolReport.Node::objects).sum();
-        return Reports.of(
-                UID,
-                "demo-master-0",
-                "leader",
-                "serving",
-                1,
-                new PoolReport.Version("0.1.0"),
-                nodes.size() * (1L << 30),
-                used,
-                objects,
-                nodes);
+        return Reports.leader("demo-master-0", 1, nodes)
+                .with("poolId", UID)
+                .with("capacityBytes", nodes.size() * (1L << 30))
+                .with("sharedCapacityBytes", nodes.size() * (1L << 30))
+                .with("usedBytes", used)
+                .with("objects", objects)
+                .build();
     }
 
     public static PoolReport.Node node(String id, String state, String reason, long usedBytes, long objects) {
-        return Reports.node(
-                id,
-                state,
-                reason,
-                false,
-                usedBytes,
-                objects,
-                "0.1.0",
-                List.of("tcp", "shm"),
-                "00000000000000a1",
-                null,
-                null,
-                null,
-                null,
-                List.of());
+        return Reports.node(id, state)
+                .with("reason", reason)
+                .with("usedBytes", usedBytes)
+                .with("objects", objects)
+                .with("protocols", List.of("tcp", "shm"))
+                .build();
     }
 
     /** What a master says that does not lead. */
     public static PoolReport standby(String name, List<PoolReport.Node> nodes) {
-        return Reports.of(UID, name, "standby", "standby", 1, new PoolReport.Version("0.1.0"), 0, 0, 0, nodes);
+        return Reports.standby(name, 1, nodes).with("poolId", UID).build();
     }
 
     /** A storage node of which nothing is left that others have not. */
     public static PoolReport.Node drained(String id) {
-        return Reports.node(
-                id,
-                "drained",
-                "",
-                false,
-                0,
-                0,
-                "0.1.0",
-                List.of("tcp"),
-                "00000000000000a1",
-                null,
-                null,
-                null,
-                0L,
-                List.of());
+        return Reports.drained(id, 0);
     }
 
     /** One whose pods should have the settings "new". */

@@ -117,8 +117,7 @@ class SetEnginesTest {
     }
 
     private static PoolReport.Node node(String id) {
-        return Reports.node(
-                id, "ready", "", false, 0, 0, "0.1.0", List.of("tcp"), "a1", null, null, null, null, List.of());
+        return Reports.node(id, "ready").build();
     }
 
     private static <T> T child(PoolSketch sketch, Class<T> kind, String name) {

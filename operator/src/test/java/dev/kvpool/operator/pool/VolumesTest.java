@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
-import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.plan.PoolPlan;
@@ -108,8 +107,7 @@ class VolumesTest {
     }
 
     private static PoolReport.Node holding(String id) {
-        return Reports.node(
-                id, "ready", "", false, 1 << 20, 5, "0.1.0", List.of(), "a1", null, null, null, null, List.of());
+        return PoolSketch.node(id, "ready", "", 1 << 20, 5);
     }
 
     private static HasMetadata daemonSet(PoolPlan plan) {

@@ -94,8 +94,10 @@ class DeadLeaderTest {
     }
 
     private static PoolReport leading(long epoch, String state) {
-        return Reports.of(
-                PoolSketch.UID, LEADER, "leader", state, epoch, new PoolReport.Version("0.1.0"), 0, 0, 0, List.of());
+        return Reports.leader(LEADER, epoch, List.of())
+                .with("poolId", PoolSketch.UID)
+                .with("state", state)
+                .build();
     }
 
     private static ObservedPod ended(String name) {

@@ -196,8 +196,7 @@ class PoolPlannerTest {
                 .plan();
 
         assertThat(PoolSketch.replaced(plan)).isEmpty();
-        assertThat(plan.transitions().heldBack())
-                .startsWith("demo-a-1 still runs with earlier settings");
+        assertThat(plan.transitions().heldBack()).startsWith("demo-a-1 still runs with earlier settings");
     }
 
     @Test

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.random;
 
-import dev.kvpool.operator.Altered;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
@@ -261,18 +260,13 @@ final class RandomData {
         List<PoolReport.Node> nodes = new ArrayList<>();
         // A master that is not ready has not met anybody yet.
         ids.stream().filter(id -> leads || master.ready).forEach(id -> nodes.add(node(id)));
-        PoolReport plain = Reports.of(
-                "id",
-                master.name,
-                leads ? "leader" : "standby",
-                leads ? "serving" : "standby",
-                epoch,
-                new PoolReport.Version(master.running, ONE, ONE),
-                1L << 40,
-                0,
-                lastObject,
-                nodes);
-        return Altered.of(plain).with("active", new PoolReport.Active(1, 1)).build();
+        return (leads ? Reports.leader(master.name, epoch, nodes) : Reports.standby(master.name, epoch, nodes))
+                .with("version", new PoolReport.Version(master.running, ONE, ONE))
+                .with("capacityBytes", 1L << 40)
+                .with("sharedCapacityBytes", 1L << 40)
+                .with("objects", (long) lastObject)
+                .with("active", new PoolReport.Active(1, 1))
+                .build();
     }
 
     private PoolReport.Node node(String id) {
@@ -281,25 +275,20 @@ final class RandomData {
                 emptied.containsKey(id) && serves(id) ? Long.valueOf(onlyOn(id).size()) : null;
         boolean isEmpty = left != null && left == 0 && (!emptied.get(id) || objects == 0);
         String state = !serves(id) ? "away" : left == null ? "ready" : isEmpty ? "drained" : "draining";
-        return new PoolReport.Node(
-                id,
-                state,
-                "",
-                false,
-                (long) objects << 20,
-                objects,
-                "",
-                List.of("tcp"),
-                lives.containsKey(id) ? "%016x".formatted(lives.get(id)) : "",
-                new PoolReport.Objects(objects, "h"),
-                new PoolReport.Restored(objects, "h", 0),
-                lostAtReturn.get(id),
-                left,
-                left == null || left == 0
-                        ? List.of()
-                        : List.of(new PoolReport.Leftover("dram", left, left << 20, "no node has room")),
-                new PoolReport.Version(pod(id).map(pod -> pod.running).orElse(""), ONE, ONE),
-                new PoolReport.Active(1, 1),
-                null);
+        return Reports.node(id, state)
+                .with("usedBytes", (long) objects << 20)
+                .with("objects", (long) objects)
+                .with("product", "")
+                .with("incarnation", lives.containsKey(id) ? "%016x".formatted(lives.get(id)) : "")
+                .with("committed", new PoolReport.Objects(objects, "h"))
+                .with("restored", new PoolReport.Restored(objects, "h", 0))
+                .with("lostAtReturn", lostAtReturn.get(id))
+                .with("objectsLeft", left)
+                .with("leftovers", Reports.leftovers(left))
+                .with(
+                        "version",
+                        new PoolReport.Version(pod(id).map(pod -> pod.running).orElse(""), ONE, ONE))
+                .with("active", new PoolReport.Active(1, 1))
+                .build();
     }
 }

@@ -4,7 +4,6 @@ package dev.kvpool.operator.pool.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.operator.master.PoolReport;
-import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.PoolObservation;
@@ -65,17 +64,7 @@ class BlindMastersTest {
     }
 
     private static PoolReport standby(String first, String second) {
-        return Reports.of(
-                PoolSketch.UID,
-                "demo-master-1",
-                "standby",
-                "standby",
-                0,
-                new PoolReport.Version("0.1.0"),
-                0,
-                0,
-                0,
-                List.of(node("demo-a-0", first), node("demo-a-1", second)));
+        return PoolSketch.standby("demo-master-1", List.of(node("demo-a-0", first), node("demo-a-1", second)));
     }
 
     private static PoolReport.Node node(String id, String state) {

@@ -7,7 +7,6 @@ import dev.kvpool.api.v1alpha1.status.FailoverCause;
 import dev.kvpool.api.v1alpha1.status.FailoverStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
-import dev.kvpool.operator.pool.PoolSketch;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -63,8 +62,7 @@ class LastFailoverTest {
 
     private static FailoverStatus next(FailoverStatus old, PoolReport.Takeover takeover) {
         PoolReport report = Reports.after(
-                takeover,
-                Reports.of(PoolSketch.UID, "demo-master-0", "leader", "serving", 4, null, 0, 0, 0, List.of()));
+                takeover, Reports.leader("demo-master-0", 4, List.of()).build());
         return LastFailover.next(old, Optional.of(report));
     }
 }

@@ -211,17 +211,9 @@ class PoolStatusTest {
 
     @Test
     void twoMastersThatSayTheyLeadAreNamedAndThePoolServes() {
-        PoolReport other = Reports.of(
-                PoolSketch.UID,
-                "demo-master-1",
-                "leader",
-                "serving",
-                2,
-                new PoolReport.Version("0.1.0"),
-                0,
-                0,
-                0,
-                List.of());
+        PoolReport other = Reports.leader("demo-master-1", 2, List.of())
+                .with("poolId", PoolSketch.UID)
+                .build();
 
         KvCachePoolStatus status = next(whole(ALL_READY).says("demo-master-1", other), NOON);
 

@@ -82,17 +82,12 @@ class TenantGuaranteesTest {
                 .masters(
                         1,
                         1,
-                        Reports.of(
-                                PoolSketch.UID,
-                                "demo-master-0",
-                                "leader",
-                                "serving",
-                                1,
-                                null,
-                                capacity,
-                                0,
-                                0,
-                                List.of()));
+                        Reports.leader("demo-master-0", 1, List.of())
+                                .with("poolId", PoolSketch.UID)
+                                .with("version", null)
+                                .with("capacityBytes", capacity)
+                                .with("sharedCapacityBytes", capacity)
+                                .build());
     }
 
     private static String spec(String tenants) {

@@ -4,7 +4,6 @@ package dev.kvpool.operator.pool.roll;
 import dev.kvpool.api.v1alpha1.status.RollPhase;
 import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.api.v1alpha1.storage.RollMode;
-import dev.kvpool.operator.Altered;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PoolSketch;
@@ -309,21 +308,12 @@ final class RollMember {
 
     /** What a master says. */
     PoolReport report(boolean leads, long epoch, List<RollMember> storage, List<PoolReport.ClientVersion> clients) {
-        PoolReport plain = Reports.of(
-                "id",
-                name,
-                leads ? "leader" : "standby",
-                leads ? "serving" : "standby",
-                epoch,
-                build(),
-                0,
-                0,
-                0,
-                storage.stream()
-                        .filter(node -> !knowsNot.contains(node.name))
-                        .map(RollMember::asNode)
-                        .toList());
-        return Altered.of(plain)
+        List<PoolReport.Node> nodes = storage.stream()
+                .filter(node -> !knowsNot.contains(node.name))
+                .map(RollMember::asNode)
+                .toList();
+        return (leads ? Reports.leader(name, epoch, nodes) : Reports.standby(name, epoch, nodes))
+                .with("version", build())
                 .with(
                         "active",
                         storage.stream()
@@ -335,23 +325,16 @@ final class RollMember {
     }
 
     PoolReport.Node asNode() {
-        return new PoolReport.Node(
-                id(),
-                ready ? state : "away",
-                "",
-                false,
-                0,
-                objects,
-                running,
-                List.of(),
-                unmet ? "" : String.valueOf(incarnation),
-                new PoolReport.Objects(objects, "h" + objects),
-                new PoolReport.Restored(restored, "h" + restored, dropped),
-                lostAtReturn,
-                objectsLeft,
-                List.of(),
-                ready ? build() : null,
-                active,
-                null);
+        return Reports.node(id(), ready ? state : "away")
+                .with("objects", objects)
+                .with("product", running)
+                .with("incarnation", unmet ? "" : String.valueOf(incarnation))
+                .with("committed", new PoolReport.Objects(objects, "h" + objects))
+                .with("restored", new PoolReport.Restored(restored, "h" + restored, dropped))
+                .with("lostAtReturn", lostAtReturn)
+                .with("objectsLeft", objectsLeft)
+                .with("version", ready ? build() : null)
+                .with("active", active)
+                .build();
     }
 }

@@ -192,8 +192,7 @@ class PerNodeSetTest {
                 .plan();
 
         assertThat(PoolSketch.replaced(plan)).isEmpty();
-        assertThat(plan.transitions().heldBack())
-                .startsWith("demo-a-n1 still runs with earlier settings");
+        assertThat(plan.transitions().heldBack()).startsWith("demo-a-n1 still runs with earlier settings");
     }
 
     @Test

@@ -427,24 +427,13 @@ final class DrainPool {
 
     private PoolReport report() {
         List<PoolReport.Node> nodes = new ArrayList<>();
-        members.forEach((id, member) -> nodes.add(Reports.node(
-                id,
-                member.state,
-                member.state.equals("away") ? "no connection for 12 s" : "",
-                false,
-                0,
-                member.holds,
-                "0.1.0",
-                List.of(),
-                String.valueOf(System.identityHashCode(member)),
-                null,
-                null,
-                null,
-                member.left,
-                member.left == null || member.left == 0
-                        ? List.of()
-                        : List.of(
-                                new PoolReport.Leftover("dram", member.left, member.left << 20, "no node has room")))));
-        return Reports.of("id", "m-0", "leader", "serving", 1, new PoolReport.Version("0.1.0"), 0, 0, 0, nodes);
+        members.forEach((id, member) -> nodes.add(Reports.node(id, member.state)
+                .with("reason", member.state.equals("away") ? "no connection for 12 s" : "")
+                .with("objects", member.holds)
+                .with("incarnation", String.valueOf(System.identityHashCode(member)))
+                .with("objectsLeft", member.left)
+                .with("leftovers", Reports.leftovers(member.left))
+                .build()));
+        return Reports.leader("m-0", 1, nodes).build();
     }
 }

@@ -290,8 +290,7 @@ class SettingsTest {
 
         assertThat(begun(plan)).containsExactly("REPLACE demo-b-1");
         assertThat(plan.transitions().steps().getFirst().state()).isEqualTo(StepState.FAILED);
-        assertThat(plan.transitions().replacing())
-                .endsWith("demo-b-1 did not get ready within 10m.");
+        assertThat(plan.transitions().replacing()).endsWith("demo-b-1 did not get ready within 10m.");
     }
 
     /** The step that had failed used to be counted against the one that mends it: a corrected spec was never carried out. */
@@ -450,7 +449,11 @@ class SettingsTest {
     }
 
     private static PoolReport.Node node(String id, String state, Long lost) {
-        return Reports.node(
-                id, state, "", false, 1 << 20, 5, "0.1.0", List.of(), "a1", null, null, lost, null, List.of());
+        return Reports.node(id, state)
+                .with("usedBytes", 1L << 20)
+                .with("objects", 5L)
+                .with("incarnation", "a1")
+                .with("lostAtReturn", lost)
+                .build();
     }
 }

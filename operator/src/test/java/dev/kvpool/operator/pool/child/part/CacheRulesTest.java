@@ -20,7 +20,7 @@ class CacheRulesTest {
 
     private static PoolReport master(int ordinal, String digest, String problem) {
         PoolReport report =
-                Reports.of(PoolSketch.UID, "demo-master-" + ordinal, "standby", "standby", 1, null, 0, 0, 0, List.of());
+                Reports.standby("demo-master-" + ordinal, 1, List.of()).build();
         return Reports.goingBy(new PoolReport.CacheRules(digest, problem), report);
     }
 
