@@ -345,10 +345,16 @@ void LeaderSearch::watch(Master& master) {
   if (context_.now - master.lastHeard >= kSilenceMs) {
     return drop(master.connection, Status(KV_CONNECT_FAILED, "silent for " + std::to_string(kSilenceMs) + " ms"));
   }
-  if (context_.now - master.lastSent >= (isStandby(master) ? kStandbyHeartbeatMs : kHeartbeatMs)) {
+  const bool isAsked = isDue(master) && master.stage == Stage::Resting;  // at once, which says as much
+  if (!isAsked && context_.now - master.lastSent >= (isStandby(master) ? kStandbyHeartbeatMs : kHeartbeatMs)) {
     master.lastSent = context_.now;
     context_.act(SendFrame{master.connection, wire::framed(wire::appendHeartbeat, {})});
   }
+}
+
+/// To be dialled or asked, as no other is known to serve.
+bool LeaderSearch::isDue(const Master& master) const {
+  return context_.now >= master.nextTry && (!leader() || inDoubt());
 }
 
 bool LeaderSearch::isWelcomed(const Master& master) {
@@ -373,7 +379,7 @@ void LeaderSearch::tick() {
     watch(master);
   if (leader() && !inDoubt()) return leaveOthers();
   for (Master& master : masters_) {
-    if (context_.now < master.nextTry) continue;
+    if (!isDue(master)) continue;
     if (master.stage == Stage::Away) dial(master);
     if (master.stage == Stage::Resting) ask(master);
   }

@@ -91,6 +91,7 @@ class LeaderSearch {
   size_t keepStandbys(size_t kept, bool welcomed);
   void dialStandbys(size_t kept);
   [[nodiscard]] bool isStandby(const Master& master) const;
+  [[nodiscard]] bool isDue(const Master& master) const;
   [[nodiscard]] static bool isWelcomed(const Master& master);
   void leaderLost(Master& lost);
   void waitForNextTry(Master& master);

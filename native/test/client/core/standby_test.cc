@@ -58,6 +58,20 @@ TEST_F(CoreStandby, TheOneThatFollowsIsAskedByTheConnectionThatIsThere) {
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
 }
 
+TEST_F(CoreStandby, TheOneThatFollowsGetsTheQuestionAlone) {
+  const ConnectionId standby = answerAsStandby(h, "master-1:1");
+  const ConnectionId leader = h.lead("master-0:1");
+  passWith(h, {leader, standby}, client::kStandbyHeartbeatMs / 2);
+  while (h.next<client::SendFrame>())
+    continue;
+  h.cut(leader);
+  h.pass(5);
+  size_t frames = 0;
+  while (const auto sent = h.next<client::SendFrame>())
+    frames += sent->connection == standby ? 1U : 0U;
+  EXPECT_EQ(frames, 1U) << "a heartbeat beside it would be one more from every client at once";
+}
+
 TEST_F(CoreStandby, OneThatIsNotThereYetIsDialledAgainNowAndThenAndExplainsNothing) {
   const ConnectionId leader = h.lead("master-0:1");
   h.cut(h.expectDial("master-1:1"));
