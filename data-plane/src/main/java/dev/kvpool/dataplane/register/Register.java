@@ -162,6 +162,23 @@ public record Register(
         return with(next);
     }
 
+    /** A node has this memory and this SSD: what comes with others under its name counts for nothing from now on. */
+    public Register in(String id, long memory, long ssd) {
+        return changed(Set.of(id), member -> member == null ? null : member.in(memory, ssd));
+    }
+
+    /** Whether this memory and this SSD are those of a member. */
+    public boolean isIn(String id, long memory, long ssd) {
+        Member member = members.get(id);
+        return member != null && member.isIn(memory, ssd);
+    }
+
+    /** Whether a node that comes with this was given up with it: it holds something in a memory, or on an SSD, that is not the member's. */
+    public boolean isGivenUp(String id, long memory, boolean holdsInMemory, long ssd, boolean holdsOnSsd) {
+        Member member = members.get(id);
+        return member != null && member.isNotIn(memory) && (holdsInMemory || (holdsOnSsd && member.ssd() != ssd));
+    }
+
     /** What these nodes hold counts no more: they have gone for good, or come back with nothing. */
     public Register dropped(Collection<String> ids) {
         return changed(ids, member -> null);

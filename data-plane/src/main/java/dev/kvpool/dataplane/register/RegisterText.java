@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  * purge 3.99
  * active 1.1
  * lease 5000
- * members demo-storage- 0 1 2
+ * members demo-storage- 0,8c1f 1,77e0,5a18 2
  * lent default engine- 5f21
  * behind 4.17 demo-storage- 2
  * witness demo-storage-0 8c1f
@@ -29,7 +29,7 @@ import java.util.regex.Pattern;
  * end
  * </pre>
  *
- * {@code lent default}: an engine of that tenant is there as long as its process. {@code behind 4.17/3.5+}: what it holds below 4.17 may be old, it misses what was put from 3.5 on, and may hold some of it. {@code ssd}: the one of this number failed.
+ * {@code 1,77e0,5a18}: what {@code demo-storage-1} holds is in the memory of the first number, and on the SSD of the second. {@code lent default}: an engine of that tenant is there as long as its process. {@code behind 4.17/3.5+}: what it holds below 4.17 may be old, it misses what was put from 3.5 on, and may hold some of it. {@code ssd}: the one of this number failed.
  */
 public final class RegisterText {
     /** Annotations of one object end at 256 KiB, keys included. */
@@ -47,6 +47,9 @@ public final class RegisterText {
     private static final Pattern ID = Pattern.compile("[!-+\\--~]{1,253}");
 
     private static final String NO_PREFIX = "=";
+
+    /** Before what a word says beside the id of a node, which has none. */
+    private static final String PART = ",";
 
     private RegisterText() {}
 
@@ -77,9 +80,10 @@ public final class RegisterText {
         SortedMap<String, Set<String>> members = new TreeMap<>();
         SortedMap<String, Set<String>> behind = new TreeMap<>();
         register.members().forEach((id, member) -> {
-            add(members, member.isTransient() ? "lent " + member.tenant().name() : "members", id);
+            String kind = member.isTransient() ? "lent " + member.tenant().name() : "members";
+            add(members, kind, id, place(member));
             if (member.isBehind()) {
-                add(behind, "behind " + absence(member), id);
+                add(behind, "behind " + absence(member), id, "");
             }
         });
         append(text, members);
@@ -115,6 +119,11 @@ public final class RegisterText {
         return text.append("end\n").toString();
     }
 
+    private static String place(Member member) {
+        String memory = member.memory() == Member.NO_MEMORY ? "" : PART + Long.toHexString(member.memory());
+        return member.ssd() == Member.NO_SSD ? memory : memory + PART + Long.toHexString(member.ssd());
+    }
+
     private static String absence(Member member) {
         boolean moved = !member.missesFrom().equals(member.behindSince());
         return member.behindSince() + (moved ? "/" + member.missesFrom() : "") + (member.holdsNewer() ? "+" : "");
@@ -126,11 +135,11 @@ public final class RegisterText {
     }
 
     /** A number at the end of an id stands alone; the rest is said once. */
-    private static void add(SortedMap<String, Set<String>> lines, String kind, String id) {
+    private static void add(SortedMap<String, Set<String>> lines, String kind, String id, String more) {
         int cut = id.lastIndexOf('-') + 1;
         boolean alike = cut > 0 && cut < id.length();
         String prefix = alike ? id.substring(0, cut) : NO_PREFIX;
-        lines.computeIfAbsent(kind + ' ' + prefix, it -> new TreeSet<>()).add(alike ? id.substring(cut) : id);
+        lines.computeIfAbsent(kind + ' ' + prefix, it -> new TreeSet<>()).add((alike ? id.substring(cut) : id) + more);
     }
 
     // ---- reading ----------------------------------------------------------------------------------------------------
@@ -207,7 +216,7 @@ public final class RegisterText {
                     boolean fits = objectLeaseMs > 0 && objectLeaseMs <= Register.OBJECT_LEASE_MS_MAX;
                     require(fits, "an object lease that is none");
                 }
-                case "members" -> nodes(words, 1, id -> enrol(id, Member.storageNode()));
+                case "members" -> words(words, 1, this::storageNode);
                 case "lent" -> {
                     Tenant tenant = Tenant.of(word(words, 1, words.length));
                     nodes(words, 2, id -> enrol(id, Member.engine(tenant)));
@@ -233,16 +242,28 @@ public final class RegisterText {
             }
         }
 
-        private interface EachNode {
-            void node(String id) throws RegisterException;
+        private interface EachWord {
+            void word(String word) throws RegisterException;
         }
 
-        private void nodes(String[] words, int from, EachNode each) throws RegisterException {
+        private void nodes(String[] words, int from, EachWord each) throws RegisterException {
+            words(words, from, id -> each.word(node(id)));
+        }
+
+        private void words(String[] words, int from, EachWord each) throws RegisterException {
             require(words.length > from + 1, "a line without nodes");
             String prefix = words[from].equals(NO_PREFIX) ? "" : words[from];
             for (int i = from + 1; i < words.length; i++) {
-                each.node(node(prefix + words[i]));
+                each.word(prefix + words[i]);
             }
+        }
+
+        private void storageNode(String word) throws RegisterException {
+            String[] parts = word.split(PART, -1);
+            require(parts.length <= 3, "a node with too many numbers");
+            long memory = parts.length > 1 ? Long.parseUnsignedLong(parts[1], 16) : Member.NO_MEMORY;
+            long ssd = parts.length > 2 ? Long.parseUnsignedLong(parts[2], 16) : Member.NO_SSD;
+            enrol(node(parts[0]), Member.storageNode().in(memory, ssd));
         }
 
         private void enrol(String id, Member member) throws RegisterException {

@@ -29,6 +29,9 @@ class RegisterTextTest {
             .holdingNewer(Set.of("engine-5f21"))
             .away(Set.of("demo-storage-1"), new ObjectId(3, 5))
             .away(Set.of("demo-storage-1"), new ObjectId(4, 17))
+            .in("demo-storage-0", 0x8c1f, 0)
+            .in("demo-storage-1", -2, 0x5a18)
+            .in("x", 7, 0)
             .witnessed("demo-storage-0", -3)
             .ssdFailed("demo-storage-1", 0xFFFF_FFFEL)
             .draining("x", new DrainEntry(DrainEntry.Stage.TIMED_OUT, -5, -1, 60_000, 7, 8, true))
@@ -45,8 +48,8 @@ class RegisterTextTest {
                         lent chat = e
                         lent chat engine- 7
                         lent default engine- 5f21
-                        members = odd- x
-                        members demo-storage- 0 1 2
+                        members = odd- x,7
+                        members demo-storage- 0,8c1f 1,fffffffffffffffe,5a18 2
                         behind 4.17 demo-storage- 2
                         behind 4.17+ engine- 5f21
                         behind 4.17/3.5 demo-storage- 1
@@ -70,7 +73,9 @@ class RegisterTextTest {
         for (int i = 0; i < 1000; i++) {
             // Alike in nothing, and as long as the names of pods get: nothing is shared.
             String id = Integer.toHexString(i * 7919) + "-a-pool-with-a-very-long-name-in-a-zone-" + i + "-storage";
-            register = register.enrolled(Set.of(id)).away(Set.of(id), new ObjectId(2_000_000, -i));
+            register = register.enrolled(Set.of(id))
+                    .in(id, -1 - i, 0xFFFF_FFFFL)
+                    .away(Set.of(id), new ObjectId(2_000_000, -i));
         }
 
         String text = RegisterText.write(register);
@@ -83,10 +88,11 @@ class RegisterTextTest {
     void aThousandNodesThatAreThereTakeLittle() {
         Register register = Register.NONE;
         for (int i = 0; i < 1000; i++) {
-            register = register.enrolled(Set.of("demo-storage-" + i));
+            String id = "demo-storage-" + i;
+            register = register.enrolled(Set.of(id)).in(id, -1 - i, 0);
         }
 
-        assertThat(RegisterText.write(register).length()).isLessThan(4096);
+        assertThat(RegisterText.write(register).length()).isLessThan(22 * 1024);
     }
 
     @ParameterizedTest
@@ -101,6 +107,9 @@ class RegisterTextTest {
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nlease 0\nend\n",
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nlease 86400001\nend\n",
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nmembers a- 1 1\nend\n",
+                "register 1\nrevision 1\npurge 0.0\nactive 0.0\nmembers a- 1,0\nend\n",
+                "register 1\nrevision 1\npurge 0.0\nactive 0.0\nmembers a- 1,x\nend\n",
+                "register 1\nrevision 1\npurge 0.0\nactive 0.0\nmembers a- 1,1,1,1\nend\n",
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nbehind 1.1 a- 1\nend\n",
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nmembers a- 1\nbehind 1.1/1.1 a- 1\nend\n",
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nmembers a- 1\nbehind 1.1/1.1/1.0 a- 1\nend\n",

@@ -474,6 +474,7 @@ public final class MasterCore {
         at(now);
         if (leadership.leads()) {
             register.isStored(stored);
+            takeover.serveWhenReady(nowMs); // nodes may take part that it names now
             sendWhatWaits();
         }
     }

@@ -117,6 +117,9 @@ final class NodeMessages {
             throw new ProtocolViolation("node " + node.id + " lends memory for as long as it lives, but " + node.id
                     + " is a storage node of this pool; give it another id");
         }
+        if (info.memory() == 0 && !info.isTransient()) {
+            throw new ProtocolViolation("node " + node.id + " is a storage node, and its memory has no number");
+        }
         stream.introduce(node, info);
         membership.shareIndex();
         upkeep.introduced(node);

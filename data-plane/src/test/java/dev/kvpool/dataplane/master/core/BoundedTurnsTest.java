@@ -7,7 +7,6 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.State;
-import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
@@ -30,7 +29,7 @@ class BoundedTurnsTest {
 
     private void serve() {
         core.clientConnected(LargePool.CLIENT, pool.nowMs);
-        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, Register.NONE, pool.nowMs);
+        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, LargePool.REGISTER, pool.nowMs);
         pool.obeyed(1, 2);
         assertThat(core.status().state()).isEqualTo(State.SERVING);
     }
@@ -179,7 +178,7 @@ class BoundedTurnsTest {
     }
 
     private void lead(Authority authority) {
-        core.lead(authority, pool.nowMs + 1_000_000, pool.nowMs, Register.NONE, pool.nowMs);
+        core.lead(authority, pool.nowMs + 1_000_000, pool.nowMs, LargePool.REGISTER, pool.nowMs);
         pool.obeyed(authority, 1, 2);
         for (int turns = 0; core.status().state() != State.SERVING && turns < 30; turns++) {
             pool.tick();

@@ -107,6 +107,7 @@ class ChangedRulesTest {
         pool.talkedTo().crash();
 
         long now = pool.world.nowMs();
+        pool.world.taken(Scenario.authority(8));
         next.lead(new Term(Scenario.authority(8), 1L << 40, now, Succession.NONE, Register.NONE));
         pool.world.run(59_900);
         pool.talkTo(next);

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.master.core.base.PlainSettings;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
@@ -57,6 +58,16 @@ final class LargePool {
 
     /** Of the latest change that a node has told. */
     private final Map<Long, Long> sequences = new HashMap<>();
+
+    /** What the Lease is to hold at the next tick. */
+    private final List<Register> toStore = new ArrayList<>();
+
+    /** It has both nodes with what they hold, so that nothing is to be written while turns are counted. */
+    static final Register REGISTER = Register.NONE
+            .enrolled(Set.of("node-1", "node-2"))
+            .in("node-1", 1, 0)
+            .in("node-2", 1, 0)
+            .as(1);
 
     long nowMs = 1_000;
 
@@ -155,6 +166,8 @@ final class LargePool {
 
     void tick() {
         nowMs += 10;
+        toStore.forEach(it -> core.registerStored(it, nowMs));
+        toStore.clear();
         core.tick(nowMs);
         drain();
     }
@@ -209,6 +222,9 @@ final class LargePool {
 
     private void drain() {
         for (Action action : core.drain()) {
+            if (action instanceof Action.StoreRegister it) {
+                toStore.add(it.register());
+            }
             if (action instanceof Action.Send(long session, Message message)) {
                 if (session == CLIENT) {
                     toClient.add(message);

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.State;
-import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
@@ -25,7 +24,7 @@ class LargeTakeoverTest {
         core.clientConnected(LargePool.CLIENT, pool.nowMs);
         pool.show(1, keys, 1);
         pool.show(2, keys, 0);
-        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, Register.NONE, pool.nowMs);
+        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, LargePool.REGISTER, pool.nowMs);
         pool.obeyed(1, 2);
 
         assertThat(core.status().state()).isEqualTo(State.RECOVERING);
@@ -51,7 +50,7 @@ class LargeTakeoverTest {
         pool.show(1, 3 * Bounds.SETTLED_PER_TURN, 1);
         pool.show(2, 0, 0);
 
-        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, Register.NONE, pool.nowMs);
+        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, LargePool.REGISTER, pool.nowMs);
         pool.obeyed(1, 2);
 
         assertThat(core.status().state()).isEqualTo(State.SERVING);
@@ -62,7 +61,7 @@ class LargeTakeoverTest {
     void aNodeThatComesLateIsReliedOnWhenAllItShowsHasBeenDecided() {
         int keys = Bounds.SETTLED_PER_TICK + 100;
         pool.show(1, keys, 0);
-        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, Register.NONE, pool.nowMs);
+        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, LargePool.REGISTER, pool.nowMs);
         pool.obeyed(1);
         for (int i = 0; i < 11; i++) {
             pool.nowMs += 1_000;
@@ -86,7 +85,7 @@ class LargeTakeoverTest {
         int keys = 3 * Bounds.RECOUNTED_PER_TICK;
         pool.show(1, keys, 1);
         pool.show(2, 0, 0);
-        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, Register.NONE, pool.nowMs);
+        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, LargePool.REGISTER, pool.nowMs);
         pool.obeyed(1, 2);
 
         core.closed(1, "gone", pool.nowMs);
@@ -102,7 +101,7 @@ class LargeTakeoverTest {
     private void firstNodeIsGoneForGood(int keys) {
         pool.show(1, keys, 1);
         pool.show(2, 0, 0);
-        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, Register.NONE, pool.nowMs);
+        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, LargePool.REGISTER, pool.nowMs);
         pool.obeyed(1, 2);
         core.expectNodes(Map.of("node-2", ""), pool.nowMs);
         core.closed(1, "gone", pool.nowMs);
@@ -161,7 +160,7 @@ class LargeTakeoverTest {
         core.clientConnected(LargePool.CLIENT, pool.nowMs);
         pool.show(1, keys, 0);
         pool.writeTombstone(2, keys);
-        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, Register.NONE, pool.nowMs);
+        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, LargePool.REGISTER, pool.nowMs);
         pool.obeyed(1, 2);
 
         assertThat(core.status().state()).as("half of them are gone through").isEqualTo(State.RECOVERING);
@@ -178,14 +177,14 @@ class LargeTakeoverTest {
         core.clientConnected(LargePool.CLIENT, pool.nowMs);
         pool.show(1, keys, 1);
         pool.show(2, keys, 0);
-        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, Register.NONE, pool.nowMs);
+        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, LargePool.REGISTER, pool.nowMs);
         pool.obeyed(1, 2);
         pool.tick();
         pool.tick();
         assertThat(core.status().state()).isEqualTo(State.SERVING);
 
         Authority again = new Authority(7, 1);
-        core.lead(again, pool.nowMs + 1_000_000, pool.nowMs, Register.NONE, pool.nowMs);
+        core.lead(again, pool.nowMs + 1_000_000, pool.nowMs, LargePool.REGISTER, pool.nowMs);
         pool.obeyed(again, 1, 2);
         int turns = 0;
         while (core.status().state() != State.SERVING && turns < 20) {

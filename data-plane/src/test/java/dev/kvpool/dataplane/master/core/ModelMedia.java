@@ -20,6 +20,8 @@ final class ModelMedia {
     private ModelDirectory ssd = new ModelDirectory(ExtentRef.SSD, 0);
     private String ssdProblem = "";
     private long ssdNumber;
+    private ModelDirectory hidden;
+    private long hiddenNumber;
 
     /** What an SSD that failed would show to a new memory. */
     private final List<DirectoryRecord> stale = new ArrayList<>();
@@ -43,6 +45,19 @@ final class ModelMedia {
 
     long ssdNumber() {
         return ssdNumber;
+    }
+
+    /** The SSD cannot be opened in the next life, nor does that know of it, if its memory is new; with false it can be again, as it was. */
+    void hideSsd(boolean on) {
+        if (on) {
+            hidden = ssd;
+            hiddenNumber = ssdNumber;
+            ssd = new ModelDirectory(ExtentRef.SSD, 0);
+            ssdNumber = 0;
+        } else {
+            ssd = hidden;
+            ssdNumber = hiddenNumber;
+        }
     }
 
     /** Nothing is written to the SSD any more. */

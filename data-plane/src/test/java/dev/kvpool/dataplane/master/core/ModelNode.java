@@ -123,6 +123,11 @@ final class ModelNode {
         tellAll(new NodeStats(sequence, 0, largestFreeBytes, 0, 0, 0, 0, 0, 0, active(), new Ssd(0, 0, ssdProblem)));
     }
 
+    /** Between two lives with different memories, see {@link ModelMedia#hideSsd}. */
+    void hideSsd(boolean on) {
+        media.hideSsd(on);
+    }
+
     /** The SSD breaks: what lies there is gone, and masters are told why. */
     void breakSsd(String problem) {
         media.breakSsd(problem);

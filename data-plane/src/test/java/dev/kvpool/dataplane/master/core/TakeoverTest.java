@@ -362,6 +362,7 @@ class TakeoverTest {
         generous.crash();
 
         long predecessorUntilMs = pool.world.nowMs() + 2_000;
+        pool.world.taken(Scenario.authority(8));
         next.lead(new Term(Scenario.authority(8), 1L << 40, predecessorUntilMs, Succession.NONE, Register.NONE));
         pool.world.run(61_900);
         pool.talkTo(next);

@@ -89,6 +89,9 @@ public final class NodeView implements Placement.Candidate {
      */
     private Authority heardUnder = Authority.NONE;
 
+    /** Number of the memory of which that is true. */
+    private long heardMemory;
+
     /**
      * How many replicas of published objects were gone when it came back last; empty when this master could not tell, for it
      * had not known the node before or did not lead.
@@ -380,6 +383,7 @@ public final class NodeView implements Placement.Candidate {
 
     public void introduced(NodeInfo newInfo) {
         info = newInfo;
+        heardUnder = heardMemory == newInfo.memory() ? heardUnder : Authority.NONE;
         isTransient = newInfo.isTransient();
         seen = newInfo.seen();
         active = newInfo.active();
@@ -436,6 +440,7 @@ public final class NodeView implements Placement.Candidate {
     /** This leader has met it with all it holds. */
     public void shownTo(Authority authority) {
         heardUnder = authority;
+        heardMemory = memory();
     }
 
     /** The leader that it obeyed and waited for leads no more. */

@@ -57,7 +57,27 @@ public final class Members {
 
     /** Whether a node may hold something that counts. */
     public boolean isMember(NodeView node) {
-        return register.wanted().isMember(node.id) && !failedSsds.isBack(node);
+        return register.wanted().isMember(node.id) && !failedSsds.isBack(node) && !isGivenUp(node);
+    }
+
+    /**
+     * Whether a node shows what it had before another memory came under its name. The register said that all of it was gone, so nobody
+     * told it what was removed since.
+     */
+    private boolean isGivenUp(NodeView node) {
+        boolean holdsInMemory = node.replicaCount() > node.ssd.objects();
+        boolean holdsOnSsd = node.ssd.objects() > 0;
+        return register.wanted().isGivenUp(node.id, node.memory(), holdsInMemory, node.ssd.number(), holdsOnSsd);
+    }
+
+    /** The register has no other memory under this name, whatever becomes of what is being written. */
+    public boolean isSureOf(NodeView node) {
+        return register.isSure(it -> it.isIn(node.id, node.memory(), node.ssd.number()));
+    }
+
+    /** Whether this node's memory is to be the one that counts, and the register may not say so yet. */
+    public boolean isBeingTakenUp(NodeView node) {
+        return isMember(node) && !isSureOf(node);
     }
 
     /** Nodes that new objects of a tenant may be put on. */
@@ -69,7 +89,7 @@ public final class Members {
 
     /** Whoever leads next will know of this node. */
     boolean mayTake(NodeView node) {
-        return register.isSure(it -> it.isMember(node.id));
+        return isSureOf(node);
     }
 
     /** Whether what a node holds may be used: it was told of everything, or will be, as far as it has anything. */
@@ -90,7 +110,11 @@ public final class Members {
             }
             return false; // until the next leader knows, too, that what comes there from now on counts
         }
-        return isMember(node) || node.replicaCount() == 0;
+        if (!isMember(node)) {
+            return node.replicaCount() == 0 && !register.isPossible(it -> it.isMember(node.id));
+        }
+        register.change(it -> it.in(node.id, node.memory(), node.ssd.number()));
+        return isSureOf(node);
     }
 
     /** This master under an earlier epoch is no other: it has written down whom it let take part. */

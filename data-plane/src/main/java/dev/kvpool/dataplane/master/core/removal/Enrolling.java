@@ -70,7 +70,7 @@ public final class Enrolling {
         if (register.wanted().open() && nowMs - servesSinceMs >= Bounds.REGISTER_OPEN_MS) {
             register.change(it -> it.open(false));
         }
-        Set<String> lasting = new TreeSet<>();
+        List<NodeView> lasting = new ArrayList<>();
         List<NodeView> transients = new ArrayList<>();
         for (NodeView node : membership.all()) {
             if (members.isMember(node)) {
@@ -80,7 +80,7 @@ public final class Enrolling {
                 if (node.isTransient()) {
                     transients.add(node);
                 } else {
-                    lasting.add(node.id);
+                    lasting.add(node);
                 }
             } else if (isStranger(node) && nowMs >= leasedUntilMs(node)) {
                 empty(node, authority, nowMs);
@@ -89,7 +89,8 @@ public final class Enrolling {
         // One by one: where there is no room for engines, storage nodes come, and there is room when others have gone.
         Set<String> gone = gone(nowMs);
         register.change(it -> it.dropped(gone));
-        register.change(it -> it.enrolled(lasting));
+        lasting.forEach(node ->
+                register.change(it -> it.enrolled(Set.of(node.id)).in(node.id, node.memory(), node.ssd.number())));
         register.enrolEngines(transients);
     }
 

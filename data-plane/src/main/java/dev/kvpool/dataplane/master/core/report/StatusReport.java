@@ -224,7 +224,7 @@ public final class StatusReport {
             return "is sending its directory";
         }
         return node.fencedBy().equals(leadership.authority())
-                ? "was away for too long and drops what it holds"
+                ? "was away for too long, or another memory came under its name, and drops what it holds"
                 : "has not obeyed this leader yet";
     }
 

@@ -229,10 +229,13 @@ public final class Takeover {
         if (!isReady(node)) {
             return;
         }
-        node.shownTo(leadership.authority());
+        if (members.isSureOf(node)) {
+            node.shownTo(leadership.authority());
+        }
         if (node.usable() || node.joining() || !members.mayTakePart(node)) {
             return;
         }
+        node.shownTo(leadership.authority());
         if (leadership.phase() == Leadership.Phase.SERVING) {
             if (node.replicaCount() > 0 && mayEnginesTell(nowMs)) {
                 return;
@@ -360,7 +363,7 @@ public final class Takeover {
     }
 
     private boolean isJoining(NodeView node) {
-        return node.isConnected() && !node.usable() && !isReady(node);
+        return node.isConnected() && !node.usable() && (!isReady(node) || members.isBeingTakenUp(node));
     }
 
     private boolean isEveryExpectedConnected() {
