@@ -637,25 +637,36 @@ public final class MasterCore {
     }
 
     private void goOn() {
+        step(this::endSilent);
+        step(() -> nodeMessages.tick(nowMs));
+        step(() -> looks.tick(nowMs));
+        step(this::lookAround);
+        step(() -> takeover.tick(nowMs));
+        step(() -> requests.tick(nowMs));
+        step(() -> orders.frees().tick(nowMs));
+        step(() -> orders.frees()
+                .overdueEngines()
+                .forEach(engine -> broke(engine, "it does not free what it is told to")));
+        upkeep.tick(nowMs, this::step);
+        upkeep.makeRoom(nowMs, this::step);
+        step(() -> view.room().tick().ifPresent(outbox::report));
+        step(() -> setApart.tick(nowMs));
+        step(this::sendWhatWaits);
+    }
+
+    /** What an earlier step looked at last is not to blame for what this one throws. */
+    private void step(Runnable step) {
         view.index().lookingAtNone();
+        step.run();
+    }
+
+    private void endSilent() {
         for (Heartbeats.Silent silent : heartbeats.tick(nowMs)) {
             boolean isNode = view.membership().bySession(silent.session()) != null;
             counters.add(Count.CLIENTS_SILENT, isNode ? 0 : 1);
             outbox.close(silent.session(), silent.reason());
             closed(silent.session(), silent.reason(), nowMs);
         }
-        nodeMessages.tick(nowMs);
-        looks.tick(nowMs);
-        lookAround();
-        takeover.tick(nowMs);
-        requests.tick(nowMs);
-        orders.frees().tick(nowMs);
-        orders.frees().overdueEngines().forEach(engine -> broke(engine, "it does not free what it is told to"));
-        upkeep.tick(nowMs);
-        upkeep.makeRoom(nowMs);
-        view.room().tick().ifPresent(outbox::report);
-        setApart.tick(nowMs);
-        sendWhatWaits();
     }
 
     // ---- answers ------------------------------------------------------------------------------------------------

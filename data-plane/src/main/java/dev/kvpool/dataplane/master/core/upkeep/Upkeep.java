@@ -37,6 +37,7 @@ import dev.kvpool.dataplane.master.core.tenant.QuotaOutcomes;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** What a leader does of itself while it serves, beside answering: it keeps removals true, copies complete and room free. */
 public final class Upkeep {
@@ -235,34 +236,39 @@ public final class Upkeep {
         standings.forget();
     }
 
-    public void tick(long nowMs) {
-        commands.tick(nowMs);
+    /**
+     * Time goes by.
+     *
+     * @param step runs each part of what is to be done
+     */
+    public void tick(long nowMs, Consumer<Runnable> step) {
+        step.accept(() -> commands.tick(nowMs));
         if (!leadership.serves(nowMs)) {
             return;
         }
         Authority authority = leadership.authority();
-        objectLeases.tick(reconciliation.recoveredUntilMs(), nowMs);
-        standings.tick(membership.usable(), nowMs);
-        purges.tick(authority, nowMs);
-        activation.tick(authority, nowMs);
-        tombstoneWriter.tick(authority, nowMs);
-        enrolling.tick(authority, nowMs);
-        copies.tick(nowMs);
-        drains.tick(nowMs);
-        drainEntries.tick(nowMs);
-        witnessing.tick(nowMs);
-        tasks.tick(authority, nowMs);
-        repairs.tick(authority, nowMs);
-        promotions.tick(authority);
+        step.accept(() -> objectLeases.tick(reconciliation.recoveredUntilMs(), nowMs));
+        step.accept(() -> standings.tick(membership.usable(), nowMs));
+        step.accept(() -> purges.tick(authority, nowMs));
+        step.accept(() -> activation.tick(authority, nowMs));
+        step.accept(() -> tombstoneWriter.tick(authority, nowMs));
+        step.accept(() -> enrolling.tick(authority, nowMs));
+        step.accept(() -> copies.tick(nowMs));
+        step.accept(() -> drains.tick(nowMs));
+        step.accept(() -> drainEntries.tick(nowMs));
+        step.accept(() -> witnessing.tick(nowMs));
+        step.accept(() -> tasks.tick(authority, nowMs));
+        step.accept(() -> repairs.tick(authority, nowMs));
+        step.accept(() -> promotions.tick(authority));
     }
 
     /** Makes room; after whatever else a tick brings, which may have taken some. */
-    public void makeRoom(long nowMs) {
-        reserve.tick(nowMs);
-        retained.tick(nowMs);
-        quotaEvictor.tick(nowMs);
-        evictor.tick(nowMs);
-        ssdEvictor.tick(nowMs);
+    public void makeRoom(long nowMs, Consumer<Runnable> step) {
+        step.accept(() -> reserve.tick(nowMs));
+        step.accept(() -> retained.tick(nowMs));
+        step.accept(() -> quotaEvictor.tick(nowMs));
+        step.accept(() -> evictor.tick(nowMs));
+        step.accept(() -> ssdEvictor.tick(nowMs));
     }
 
     /** So many objects were put, and took room. */
