@@ -13,6 +13,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.TaskQuery;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Hint;
@@ -112,6 +113,16 @@ class TenantsTest {
         pool.as(A).put("k", 1);
         assertThat(pool.talkTo(pool.talkedTo()).removeAll(true).removed()).isEqualTo(1);
         assertThat(pool.as(A).exists("k")).isEqualTo(Status.OK);
+    }
+
+    /** One number says it, also to nodes that are away. */
+    @Test
+    void whereATenantWasConnectedOnceTheDefaultOneRemovesEverythingAtOnceAgain() {
+        Scenario pool = pool();
+        pool.as(A).disconnect();
+        pool.as(Tenant.DEFAULT).put("k", 1);
+        assertThat(pool.removeAll(true).removed()).isEqualTo(1);
+        assertThat(pool.world.register().purgeId()).isNotEqualTo(ObjectId.NONE);
     }
 
     @Test

@@ -58,6 +58,11 @@ public final class Clients {
         return areAnyOfTenants;
     }
 
+    /** Whether one of another tenant than {@link Tenant#DEFAULT} is connected. */
+    public boolean isAnyOfTenantsHere() {
+        return certified.values().stream().anyMatch(asker -> !asker.tenant().isDefault());
+    }
+
     /** Whether the session was a client's. */
     public boolean disconnect(long session) {
         Asker gone = certified.remove(session);

@@ -212,7 +212,7 @@ final class RemoveRequests {
         if (asker.reach() == Asker.Reach.POOL) {
             return true;
         }
-        boolean isAlone = asker.tenant().isDefault() && !index.holdsTenants() && !clients.areAnyOfTenants();
+        boolean isAlone = asker.tenant().isDefault() && !index.holdsTenants() && !clients.isAnyOfTenantsHere();
         return isAlone && (asker.reach() == Asker.Reach.PLAIN || members.isAllInView());
     }
 
