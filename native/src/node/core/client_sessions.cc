@@ -34,9 +34,8 @@ void ClientSessions::accepted(uint64_t nowMs, ConnectionId id, bool local, const
   session.keys = OwnKeys(who, context_.config.separatesTenants);
   session.helloUntilMs = nowMs + wire::kHelloTimeoutMs;
   session.usedMs = nowMs;
-  const bool isWithin = isWithinShare(session);
-  if (isWithin && sessions_.size() - closing_ <= context_.config.clientConnectionsMax) return;
-  if (makeRoom(nowMs, id, isWithin)) return;
+  if (isWithinShare(session) && sessions_.size() - closing_ <= context_.config.clientConnectionsMax) return;
+  if (makeRoom(nowMs, id)) return;
   const std::string bound = std::to_string(sessions_.size() - closing_ - 1) + " connections of clients are open, " +
                             std::to_string(connectionsOf(session.party())) +
                             " of them of this one's tenant, the most this node takes; close some";
@@ -57,13 +56,18 @@ bool ClientSessions::isWithinShare(const Session& session) const {
 }
 
 /// Closes the connection that has been idle longest, of those of its own tenant or of one that has more; of the latter
-/// also one that was idle for a moment only. Where it has its share and there is none, that of any other tenant: all
-/// may have as much, and one of them be busy alone. A client that has more to ask opens it again.
-bool ClientSessions::makeRoom(uint64_t nowMs, ConnectionId newcomer, bool isWithinShare) {
+/// also one that was idle for a moment only. Where there is none, and it leaves a quarter free, that of another tenant
+/// that has an equal part of all or more: each may have as much, and one of them be busy alone. A client that has more
+/// to ask opens it again.
+bool ClientSessions::makeRoom(uint64_t nowMs, ConnectionId newcomer) {
   std::unordered_map<std::string_view, size_t> open;
   for (const auto& [id, session] : sessions_)
     open[session.party()] += session.closing ? 0 : 1;
   const std::string_view own = sessions_.at(newcomer).party();
+  const size_t max = context_.config.clientConnectionsMax;
+  const bool mayHaveOthers = 4 * open.at(own) <= 3 * max;
+  const auto parties = static_cast<size_t>(
+      std::ranges::count_if(open, [](const auto& each) { return !each.first.empty() && each.second > 0; }));
   auto longest = sessions_.end();
   std::pair<bool, uint64_t> longestRank;
   for (auto it = sessions_.begin(); it != sessions_.end(); ++it) {
@@ -71,7 +75,8 @@ bool ClientSessions::makeRoom(uint64_t nowMs, ConnectionId newcomer, bool isWith
     const bool hasMore = open.at(session.party()) > open.at(own);
     if (session.closing || session.busy() || openWrites_.has(it->first) || it->first == newcomer) continue;
     const bool isOfEqual = !hasMore && session.party() != own;
-    if (isOfEqual && (!isWithinShare || session.party().empty())) continue;
+    const bool mayLose = !session.party().empty() && open.at(session.party()) * parties >= max;
+    if (isOfEqual && !(mayHaveOthers && mayLose)) continue;
     if (!hasMore && nowMs - session.usedMs < kMakesWayMs) continue;
     const std::pair rank(isOfEqual, session.usedMs);
     if (longest != sessions_.end() && longestRank <= rank) continue;
@@ -80,7 +85,7 @@ bool ClientSessions::makeRoom(uint64_t nowMs, ConnectionId newcomer, bool isWith
   }
   if (longest == sessions_.end()) return false;
   close(longest->first, longest->second,
-        "idle, and others want one of the " + std::to_string(context_.config.clientConnectionsMax) + " connections");
+        "idle, and others want one of the " + std::to_string(max) + " connections");
   return true;
 }
 

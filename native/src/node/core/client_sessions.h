@@ -178,7 +178,7 @@ class ClientSessions {
 
   [[nodiscard]] size_t connectionsOf(std::string_view party) const;
   [[nodiscard]] bool isWithinShare(const Session& session) const;
-  bool makeRoom(uint64_t nowMs, ConnectionId newcomer, bool isWithinShare);
+  bool makeRoom(uint64_t nowMs, ConnectionId newcomer);
   [[nodiscard]] bool knowsActive(const Session& session) const;
   void hello(ConnectionId id, Session& session, wire::Body body);
   void write(ConnectionId id, Session& session, const WriteRequest& request);

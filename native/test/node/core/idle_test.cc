@@ -136,6 +136,39 @@ TEST_F(IdleClientTest, ATenantLeavesAQuarterAndItsConnectionsMakeWayForOthers) {
   EXPECT_TRUE(closes(23));
 }
 
+/// Of plain clients too, which may have all connections: those of a tenant that has fewer are its own, however idle.
+TEST_F(IdleClientTest, OneThatHasMostTakesNothingOfThoseThatHaveLittle) {
+  node.config.separatesTenants = true;
+  node.restart();
+  const auto connect = [this](ConnectionId id, const std::optional<Principal>& who) {
+    node.core->accepted(node.nowMs, id, false, "peer", who);
+    node.frame(id, [](wire::Bytes& out) { wire::appendHello(out, test::clientHello(CoreInMemory::kIncarnation)); });
+    return node.types(id).front() == wire::sbe::Welcome::sbeTemplateId();
+  };
+  const auto tenant = [](const std::string& name) {
+    return Principal{Principal::Role::Tenant, "engine", name, false, 0};
+  };
+  EXPECT_TRUE(connect(21, tenant("b")));
+  for (ConnectionId id = 31; id < 38; ++id)
+    EXPECT_TRUE(connect(id, std::nullopt));
+  node.nowMs += ClientSessions::kMakesWayMs;
+  for (ConnectionId id = 31; id < 38; ++id)
+    heartbeat(id);
+  EXPECT_FALSE(connect(38, std::nullopt));
+  EXPECT_FALSE(closes(21));
+
+  for (ConnectionId id = 31; id < 35; ++id)
+    node.core->closed(node.nowMs, id);
+  EXPECT_TRUE(connect(22, tenant("b")));
+  for (const ConnectionId id : {41UL, 42UL, 43UL})
+    EXPECT_TRUE(connect(id, tenant("a")));
+  node.nowMs += ClientSessions::kMakesWayMs;
+  for (const ConnectionId id : {35UL, 36UL, 37UL, 41UL, 42UL, 43UL})
+    heartbeat(id);
+  EXPECT_FALSE(connect(44, tenant("a"))) << "b has less than a third";
+  EXPECT_FALSE(closes(21));
+}
+
 TEST_F(IdleClientTest, NobodyMakesWayWhoIsBusyOrWasAMomentAgo) {
   fill();
   ASSERT_TRUE(node.beginWrite(kClient, kLeader, {5, 1}, "key", 5));
