@@ -246,7 +246,7 @@ final class AdminQuestions implements MasterAdmin {
     /** The answer to a wish; if it was granted, once the next leader will know of it: who reads the answer may end this one. */
     private <T> CompletableFuture<T> kept(Function<MasterCore, T> wish, Predicate<T> isGranted) {
         CompletableFuture<T> answer = new CompletableFuture<>();
-        loop.submit(core -> {
+        loop.request(requestsOf(Optional.empty()), answer, core -> {
             T heard = wish.apply(core);
             if (isGranted.test(heard)) {
                 core.whenKept(() -> answer.complete(heard));
@@ -259,7 +259,12 @@ final class AdminQuestions implements MasterAdmin {
 
     private CompletableFuture<ClientReply> ask(Optional<Tenant> tenant, LongFunction<ClientRequest> request) {
         CompletableFuture<ClientReply> answer = new CompletableFuture<>();
-        loop.submit(core -> localRequests.send(core, loop.nowMs(), tenant, request, answer));
+        loop.request(
+                requestsOf(tenant), answer, core -> localRequests.send(core, loop.nowMs(), tenant, request, answer));
         return answer;
+    }
+
+    private static String requestsOf(Optional<Tenant> tenant) {
+        return tenant.map(one -> "of tenant " + one + " ").orElse("") + "at the admin endpoint";
     }
 }

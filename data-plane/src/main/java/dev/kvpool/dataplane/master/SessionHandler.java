@@ -188,13 +188,14 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
 
     private void admit(ChannelHandlerContext context, Hello hello, Welcome welcome) {
         String principal = admission.isPlain() ? host(context) : admission.name();
-        boolean asks = hello.role() != Role.NODE && !admission.isMember(hello);
-        Optional<Objection> setApart = asks ? loop.objection(principal) : Optional.empty();
+        String process = process(principal, hello);
+        boolean asks = hello.role() == Role.CLIENT && (admission.isPlain() || !admission.isMember(hello));
+        Optional<Objection> setApart = asks ? loop.objection(process) : Optional.empty();
         if (setApart.isPresent()) {
             refuse(context, setApart.get());
             return;
         }
-        long opened = loop.open(context.channel(), admission.isMember(hello), principal);
+        long opened = loop.open(context.channel(), admission.isMember(hello), principal, process);
         loop.apply(core -> {
             boolean isNode = hello.role() == Role.NODE;
             Optional<Objection> objection = isNode
@@ -228,6 +229,12 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
                         why -> endFor(context, why)));
             }
         });
+    }
+
+    /** Many processes may have one certificate, or one host; a certificate's are told apart by what they call themselves. */
+    private String process(String principal, Hello hello) {
+        String named = principal + "/" + hello.name();
+        return admission.isPlain() ? named + "/" + Long.toHexString(hello.incarnation()) : named;
     }
 
     private void warnOfCertificate(ChannelHandlerContext context, String why) {

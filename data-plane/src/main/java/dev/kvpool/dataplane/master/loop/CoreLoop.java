@@ -131,16 +131,17 @@ public final class CoreLoop {
      *
      * @param isMember whether the peer is a storage node or master of the pool
      * @param principal what the connections of one peer have in common
+     * @param process tells its process from others of that name, or that host
      */
-    public long open(Channel channel, boolean isMember, String principal) {
+    public long open(Channel channel, boolean isMember, String principal, String process) {
         lastSession++;
-        peers.put(lastSession, unsent.open(channel, isMember, principal));
+        peers.put(lastSession, unsent.open(channel, isMember, principal, process));
         return lastSession;
     }
 
-    /** Why a client that is no member of the pool may not come in, or nothing; to be asked before the core is. */
-    public Optional<Objection> objection(String principal) {
-        return setApart.objection(principal, nowMs());
+    /** Why a client's process may not come in, or nothing; to be asked before the core is. */
+    public Optional<Objection> objection(String process) {
+        return setApart.objection(process, nowMs());
     }
 
     /** Takes a number back that the core did not accept. */
@@ -177,9 +178,18 @@ public final class CoreLoop {
         try {
             work.run();
         } catch (ViewDefect e) {
-            dropView(e);
+            replaceCore(e);
         } catch (Throwable e) { // an Error too: Netty would log it, and go on without what it was thrown out of
             defect("the core of this master has thrown", e);
+        }
+    }
+
+    private void replaceCore(ViewDefect defect) {
+        try {
+            dropView(defect);
+        } catch (Throwable e) {
+            e.addSuppressed(defect);
+            defect("the core of this master cannot be replaced", e);
         }
     }
 
@@ -205,7 +215,7 @@ public final class CoreLoop {
     private void setApart(long session) {
         UnsentMessages.Peer client = peers.get(session);
         if (client != null) {
-            LOG.warn("{}", setApart.setApart(client.principal(), nowMs()));
+            LOG.warn("{}", setApart.setApart(client.process(), nowMs()));
         }
     }
 
@@ -222,11 +232,43 @@ public final class CoreLoop {
         loop.execute(() -> apply(input));
     }
 
-    /** Asks from any thread. */
+    /** Asks from any thread for what changes nothing. */
     public <T> CompletableFuture<T> ask(Function<MasterCore, T> question) {
         CompletableFuture<T> answer = new CompletableFuture<>();
-        submit(it -> answer.complete(question.apply(it)));
+        submit(it -> {
+            try {
+                answer.complete(question.apply(it));
+            } catch (RuntimeException | AssertionError | StackOverflowError e) {
+                LOG.error("a defect of kvpool: a question about the pool cannot be answered", e);
+                answer.completeExceptionally(e);
+            }
+        });
         return answer;
+    }
+
+    /**
+     * Asks from any thread for a change, on behalf of those who use the admin endpoint. A request over which the core throws fails and costs the
+     * view, as a client's does; further ones of the same principal are refused for a while.
+     *
+     * @param principal what their requests have in common
+     * @param answer fails when the request does
+     */
+    public void request(String principal, CompletableFuture<?> answer, Consumer<MasterCore> request) {
+        submit(it -> {
+            Optional<Objection> objection = objection(principal);
+            if (objection.isPresent()) {
+                answer.completeExceptionally(
+                        new IllegalStateException(objection.get().message()));
+                return;
+            }
+            try {
+                request.accept(it);
+            } catch (RuntimeException | AssertionError | StackOverflowError e) {
+                LOG.warn("{}", setApart.setApart(principal, nowMs()));
+                answer.completeExceptionally(e);
+                throw ViewDefect.overRequest(e);
+            }
+        });
     }
 
     /** Runs an input from any thread; done when all it led to is on its way. */

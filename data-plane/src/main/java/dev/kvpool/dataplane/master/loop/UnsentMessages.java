@@ -34,20 +34,22 @@ public final class UnsentMessages {
     static final class Peer {
         private final Channel channel;
         private final Principal principal;
+        private final String process;
         private long bytes;
 
-        private Peer(Channel channel, Principal principal) {
+        private Peer(Channel channel, Principal principal, String process) {
             this.channel = channel;
             this.principal = principal;
+            this.process = process;
         }
 
         Channel channel() {
             return channel;
         }
 
-        /** The name that its connections have in common. */
-        String principal() {
-            return principal.name;
+        /** What tells its process from others of the same name. */
+        String process() {
+            return process;
         }
 
         boolean hasTooMuch() {
@@ -119,11 +121,12 @@ public final class UnsentMessages {
      *
      * @param isMember whether it is of a storage node or master of the pool
      * @param principal what the connections of one peer have in common: the name in its certificate, or its address
+     * @param process what its process is known by, see {@link Peer#process}
      */
-    Peer open(Channel channel, boolean isMember, String principal) {
+    Peer open(Channel channel, boolean isMember, String principal, String process) {
         Share share = isMember ? members : others;
         Principal whose = share.principals.computeIfAbsent(principal, name -> new Principal(name, share));
-        Peer peer = new Peer(channel, whose);
+        Peer peer = new Peer(channel, whose, process);
         whose.peers.add(peer);
         channel.closeFuture().addListener(_ -> whose.remove(peer));
         return peer;

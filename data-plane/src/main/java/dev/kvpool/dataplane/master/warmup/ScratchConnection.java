@@ -33,7 +33,7 @@ final class ScratchConnection implements AutoCloseable {
     /** As {@code MasterServer} and {@code SessionHandler} do for a peer that was welcomed; its number. */
     long open(CoreLoop loop) {
         Channel opened = channel;
-        long session = loop.open(opened, false, "warm-up");
+        long session = loop.open(opened, false, "warm-up", "warm-up");
         FrameDecoder frames = new FrameDecoder();
         frames.welcome();
         opened.pipeline().addLast(frames, new FrameEncoder(), new Inputs(loop, session), new Ear());

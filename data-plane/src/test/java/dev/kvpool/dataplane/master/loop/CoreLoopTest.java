@@ -56,6 +56,9 @@ class CoreLoopTest {
 
         @Override
         public void lostView(Authority ours) {
+            if (cannotLoseView != null) {
+                throw cannotLoseView;
+            }
             lostViews.add(ours);
         }
 
@@ -74,6 +77,7 @@ class CoreLoopTest {
 
     private final EventLoop events = new DefaultEventLoop();
     private final List<Throwable> defects = new CopyOnWriteArrayList<>();
+    private volatile RuntimeException cannotLoseView;
     private volatile Error planted;
     private final CoreLoop loop = new CoreLoop(
             new MasterCore(
@@ -122,7 +126,7 @@ class CoreLoopTest {
 
     @Test
     void soIsOneInAQuestion() {
-        AssertionError error = new AssertionError("planted");
+        Error error = new NoClassDefFoundError("planted");
         CompletableFuture<String> answer = loop.ask(core -> {
             throw error;
         });
@@ -146,8 +150,8 @@ class CoreLoopTest {
         EmbeddedChannel node = new EmbeddedChannel();
         EmbeddedChannel client = new EmbeddedChannel();
         Authority ours = new Authority(3, 3);
-        long session = events.submit(() -> loop.open(node, true, "n")).get();
-        long other = events.submit(() -> loop.open(client, false, "c")).get();
+        long session = events.submit(() -> loop.open(node, true, "n", "n")).get();
+        long other = events.submit(() -> loop.open(client, false, "c", "c")).get();
         loop.submit(core -> {
             core.lead(ours, clockMs() + 60_000, clockMs() + 5_000, Register.NONE, clockMs());
             core.clientConnected(other, clockMs());
@@ -192,7 +196,7 @@ class CoreLoopTest {
     /** A node connects, and says all of this in one go. */
     private long node(String id, long incarnation, NodeMessage... messages) throws Exception {
         return events.submit(() -> {
-                    long session = loop.open(new EmbeddedChannel(), true, id);
+                    long session = loop.open(new EmbeddedChannel(), true, id, id);
                     loop.apply(core -> core.nodeConnected(session, new NodePeer(id, incarnation, "0.1.0"), clockMs()));
                     List.of(messages).forEach(message -> loop.receive(session, message));
                     return session;
@@ -203,8 +207,8 @@ class CoreLoopTest {
     @Test
     void aClientWhoseRequestTheCoreCannotBearIsSetApartToo() throws Exception {
         EmbeddedChannel client = new EmbeddedChannel();
-        long session =
-                events.submit(() -> loop.open(client, false, "tenant/a/rw")).get();
+        long session = events.submit(() -> loop.open(client, false, "tenant/a/rw", "tenant/a/rw/one"))
+                .get();
         loop.submit(core -> core.clientConnected(session, clockMs()));
         List<Key> keys = new AbstractList<>() {
             @Override
@@ -226,8 +230,52 @@ class CoreLoopTest {
 
         await().until(() -> !client.isOpen());
         assertThat(defects).isEmpty();
-        assertThat(events.submit(() -> loop.objection("tenant/a/rw")).get()).isPresent();
-        assertThat(events.submit(() -> loop.objection("tenant/b/rw")).get()).isEmpty();
+        assertThat(events.submit(() -> loop.objection("tenant/a/rw/one")).get()).isPresent();
+        assertThat(events.submit(() -> loop.objection("tenant/a/rw/two")).get())
+                .as("another process with the same certificate")
+                .isEmpty();
+    }
+
+    @Test
+    void aRequestOverHttpThatTheCoreCannotBearFailsAndCostsTheViewOnly() {
+        Authority ours = new Authority(3, 3);
+        loop.submit(core -> core.lead(ours, clockMs() + 60_000, clockMs(), Register.NONE, clockMs()));
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        loop.request("of tenant a", answer, core -> {
+            throw new IllegalStateException("planted");
+        });
+
+        await().until(answer::isCompletedExceptionally);
+        await().until(() -> lostViews.contains(ours));
+        assertThat(defects).isEmpty();
+        CompletableFuture<String> again = new CompletableFuture<>();
+        loop.request("of tenant a", again, core -> again.complete("heard"));
+        assertThat(again).failsWithin(10, TimeUnit.SECONDS).withThrowableThat().withMessageContaining("set apart");
+        CompletableFuture<String> others = new CompletableFuture<>();
+        loop.request("of tenant b", others, core -> others.complete("heard"));
+        assertThat(others).succeedsWithin(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void aQuestionThatChangesNothingFailsAndCostsNothing() throws Exception {
+        CompletableFuture<String> answer = loop.ask(core -> {
+            throw new AssertionError("planted");
+        });
+        await().until(answer::isCompletedExceptionally);
+        assertThat(loop.ask(core -> true).get()).isTrue();
+        assertThat(lostViews).isEmpty();
+        assertThat(defects).isEmpty();
+    }
+
+    /** What is thrown in place of the new core would else end the ticks and nothing more. */
+    @Test
+    void aCoreThatCannotBeReplacedIsADefect() {
+        cannotLoseView = new IllegalStateException("planted");
+        loop.submit(core -> core.lead(new Authority(3, 3), clockMs() + 60_000, clockMs(), Register.NONE, clockMs()));
+        loop.request("of tenant a", new CompletableFuture<>(), core -> {
+            throw new IllegalStateException("planted");
+        });
+        await().until(() -> defects.contains(cannotLoseView));
     }
 
     private static NodeInfo info() {
@@ -242,7 +290,7 @@ class CoreLoopTest {
                 ObjectId.NONE,
                 false,
                 Restored.NOTHING,
-                0,
+                1,
                 ActiveVersions.UNKNOWN,
                 List.of(new Segment(0, Medium.DRAM, 1 << 20, 100)),
                 "127.0.0.1:1",

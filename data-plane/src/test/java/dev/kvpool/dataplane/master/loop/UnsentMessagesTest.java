@@ -32,7 +32,7 @@ class UnsentMessagesTest {
     private UnsentMessages.Peer open(String principal) {
         EmbeddedChannel channel = new EmbeddedChannel();
         channels.add(channel);
-        return unsent.open(channel, false, principal);
+        return unsent.open(channel, false, principal, principal);
     }
 
     private void answer(UnsentMessages.Peer peer, int bytes) {

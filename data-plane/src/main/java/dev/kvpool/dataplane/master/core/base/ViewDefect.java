@@ -34,6 +34,11 @@ public final class ViewDefect extends RuntimeException {
         return new ViewDefect(List.of(), OptionalLong.of(session), "what a client asked", cause);
     }
 
+    /** While it did what was asked of it over HTTP. */
+    public static ViewDefect overRequest(Throwable cause) {
+        return new ViewDefect(List.of(), OptionalLong.empty(), "a request of the admin endpoint", cause);
+    }
+
     /** Whose records it may have been. */
     public List<NodePeer> nodes() {
         return nodes;
