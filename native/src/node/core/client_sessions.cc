@@ -84,8 +84,7 @@ bool ClientSessions::makeRoom(uint64_t nowMs, ConnectionId newcomer) {
     longestRank = rank;
   }
   if (longest == sessions_.end()) return false;
-  close(longest->first, longest->second,
-        "idle, and others want one of the " + std::to_string(max) + " connections");
+  close(longest->first, longest->second, "idle, and others want one of the " + std::to_string(max) + " connections");
   return true;
 }
 
