@@ -331,9 +331,10 @@ class Crowd : private kvpool::net::Stream::Listener {
     }
   }
 
-  /// Until each client has so many connections, and a little longer; half a minute at most. How many there are then.
+  /// Until each client has so many connections, and a little longer, in which a master warms up for them; half a minute
+  /// at most. How many there are then.
   size_t settle(size_t connections) {
-    constexpr double kRestSeconds = 1;
+    constexpr double kRestSeconds = 5;
     constexpr double kSecondsMax = 30;
     const double start = now();
     for (double since = start; now() < std::min(since + kRestSeconds, start + kSecondsMax); round()) {

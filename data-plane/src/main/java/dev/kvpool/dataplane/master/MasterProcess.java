@@ -110,6 +110,7 @@ public final class MasterProcess implements AutoCloseable {
     private volatile PoolStatus status;
     private volatile boolean closing;
     private volatile boolean busy;
+    private volatile long opened;
     private long inputsSeen;
     private WarmUp warmUp;
     private MasterServer server;
@@ -198,7 +199,8 @@ public final class MasterProcess implements AutoCloseable {
     }
 
     private void listen() throws IOException, InterruptedException {
-        warmUp = WarmUp.start(settings, MasterProcess::clockMs, config.warmUp(), () -> busy, security::current);
+        warmUp = WarmUp.start(
+                settings, MasterProcess::clockMs, config.warmUp(), () -> busy, () -> opened, security::current);
         EventLoop eventLoop = group.next();
         server = MasterServer.listen(
                 eventLoop,
@@ -296,6 +298,7 @@ public final class MasterProcess implements AutoCloseable {
         boolean readsANode = status.nodes().stream().anyMatch(node -> node.state() == PoolStatus.NodeState.SYNCING);
         busy = readsANode || loop.inputs() - inputsSeen > INPUTS_AT_REST;
         inputsSeen = loop.inputs();
+        opened = loop.opened();
     }
 
     void announce() {

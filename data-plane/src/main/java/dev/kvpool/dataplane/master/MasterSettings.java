@@ -82,7 +82,7 @@ final class MasterSettings {
             Durations.between(Duration.ZERO, Duration.ofMinutes(1)),
             "1s",
             "Longest time to warm up the JVM on a private pool after the start, so that the first batches are fast;"
-                    + " with TLS as long again, for handshakes; 0s = no warm-up.");
+                    + " with TLS as long again, for handshakes. Again when many peers have come; 0s = no warm-up.");
 
     static final List<Setting<?>> ALL = all();
 

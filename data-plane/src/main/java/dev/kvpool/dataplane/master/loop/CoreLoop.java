@@ -139,6 +139,11 @@ public final class CoreLoop {
         return lastSession;
     }
 
+    /** How many connections there have been. */
+    public long opened() {
+        return lastSession;
+    }
+
     /** Why a client's process may not come in, or nothing; to be asked before the core is. */
     public Optional<Objection> objection(String process) {
         return setApart.objection(process, nowMs());

@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.secure.TlsContext;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -14,33 +15,45 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Has Java compile what a leader does all day before there is anything to do: works on a {@link ScratchPool}, and shakes hands with
- * itself where there is TLS, from the start of the process on, beside everything else and for a limited processor time. Neither the pool nor
- * any number of it knows.
+ * itself where there is TLS, from the start of the process on, beside everything else and for a limited processor time; and again when many
+ * peers have come. What they do differs from what the code was compiled for: Java takes it back, and would compile it when the next messages
+ * come, which are those of a takeover. Neither the pool nor any number of it knows.
  */
 public final class WarmUp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
     private static final long PAUSE_MS = 10;
+    static final long LOOK_MS = 500;
+
+    /** So many handshakes cost a part of what the warm-up after them does. */
+    static final long MANY = 64;
+
+    /** Where peers come and go all the time. */
+    private static final long REST_MS = 600_000;
 
     private final CoreSettings rules;
     private final LongSupplier clockMs;
     private final Duration budget;
     private final BooleanSupplier busy;
+    private final LongSupplier opened;
     private final Supplier<Optional<TlsContext>> tls;
     private final Thread thread;
     private volatile boolean closing;
     private volatile int batches;
     private volatile int handshakes;
+    private volatile int times;
 
     private WarmUp(
             CoreSettings rules,
             LongSupplier clockMs,
             Duration budget,
             BooleanSupplier busy,
+            LongSupplier opened,
             Supplier<Optional<TlsContext>> tls) {
         this.rules = rules;
         this.clockMs = clockMs;
         this.budget = budget;
         this.busy = busy;
+        this.opened = opened;
         this.tls = tls;
         thread = Thread.ofPlatform().name("warm-up").daemon().unstarted(this::run);
     }
@@ -48,8 +61,9 @@ public final class WarmUp implements AutoCloseable {
     /**
      * Begins in a thread of its own.
      *
-     * @param budget processor time of that thread, and as much again with TLS; with nothing there is no warm-up
+     * @param budget processor time of that thread each time, and as much again with TLS; with nothing there is no warm-up
      * @param busy whether the master has something to do that must not wait; the warm-up waits meanwhile
+     * @param opened how many connections there have been
      * @param tls that of the data port; empty: plain
      */
     public static WarmUp start(
@@ -57,8 +71,9 @@ public final class WarmUp implements AutoCloseable {
             LongSupplier clockMs,
             Duration budget,
             BooleanSupplier busy,
+            LongSupplier opened,
             Supplier<Optional<TlsContext>> tls) {
-        WarmUp warmUp = new WarmUp(rules, clockMs, budget, busy, tls);
+        WarmUp warmUp = new WarmUp(rules, clockMs, budget, busy, opened, tls);
         if (budget.isPositive()) {
             warmUp.thread.start();
         }
@@ -66,11 +81,37 @@ public final class WarmUp implements AutoCloseable {
     }
 
     private void run() {
+        try {
+            long known = opened.getAsLong();
+            work();
+            int done = 1;
+            times = done;
+            long seen = known;
+            OptionalLong againMs = OptionalLong.empty();
+            while (!closing) {
+                Thread.sleep(LOOK_MS);
+                long now = opened.getAsLong();
+                boolean rests = againMs.isPresent() && clockMs.getAsLong() - againMs.getAsLong() < REST_MS;
+                if (now - known >= MANY && now == seen && !rests) {
+                    known = now;
+                    againMs = OptionalLong.of(clockMs.getAsLong());
+                    work();
+                    done++;
+                    times = done;
+                }
+                seen = now;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void work() throws InterruptedException {
         long begunMs = clockMs.getAsLong();
         int done = 0;
         int shaken = 0;
         Optional<TlsContext> secure = tls.get();
-        long endNs = budget.toNanos() * (secure.isPresent() ? 2 : 1);
+        long endNs = processorNs() + budget.toNanos() * (secure.isPresent() ? 2 : 1);
         try (ScratchPool pool = new ScratchPool(rules, clockMs)) {
             while (!closing && processorNs() < endNs) {
                 if (busy.getAsBoolean()) {
@@ -92,8 +133,6 @@ public final class WarmUp implements AutoCloseable {
                     done,
                     shaken,
                     clockMs.getAsLong() - begunMs);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         } catch (RuntimeException | Error e) {
             LOG.error("a defect of kvpool ended the warm-up after {} batches; the master goes on", done, e);
         }
@@ -110,12 +149,17 @@ public final class WarmUp implements AutoCloseable {
         return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
-    /** What has gone through the scratch pool until now. */
+    /** How often it has ended. */
+    int times() {
+        return times;
+    }
+
+    /** What went through the scratch pool the last time. */
     int batches() {
         return batches;
     }
 
-    /** How often it has shaken hands until now. */
+    /** How often it has shaken hands then. */
     int handshakes() {
         return handshakes;
     }

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.warmup;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.dataplane.cert.IssuedDirectory;
 import dev.kvpool.dataplane.master.core.base.CoreSettings;
@@ -19,7 +20,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.KeyManager;
+import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,16 +57,17 @@ class WarmUpTest {
 
     @Test
     void aBudgetEndsIt() throws InterruptedException {
-        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, Optional::empty);
+        WarmUp warmUp =
+                WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, () -> 0, Optional::empty);
 
-        warmUp.await();
+        end(warmUp);
 
         assertThat(warmUp.batches()).isPositive();
     }
 
     @Test
     void withoutABudgetThereIsNone() throws InterruptedException {
-        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ZERO, () -> false, Optional::empty);
+        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ZERO, () -> false, () -> 0, Optional::empty);
 
         warmUp.await();
 
@@ -72,7 +76,8 @@ class WarmUpTest {
 
     @Test
     void aMasterThatEndsEndsIt() throws InterruptedException {
-        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofHours(1), () -> false, Optional::empty);
+        WarmUp warmUp =
+                WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofHours(1), () -> false, () -> 0, Optional::empty);
 
         warmUp.close();
 
@@ -90,6 +95,7 @@ class WarmUpTest {
                     asked.countDown();
                     return true;
                 },
+                () -> 0,
                 Optional::empty);
 
         asked.await();
@@ -99,15 +105,33 @@ class WarmUpTest {
         assertThat(warmUp.batches()).isZero();
     }
 
+    /** Their handshakes have Java take compiled code back, which a takeover would else have it compile. */
+    @Test
+    void whenManyPeersHaveComeItWarmsUpAgain() throws InterruptedException {
+        AtomicLong opened = new AtomicLong();
+        WarmUp warmUp = WarmUp.start(
+                RULES, WarmUpTest::clockMs, Duration.ofMillis(200), () -> false, opened::get, Optional::empty);
+        soon().until(() -> warmUp.times() == 1);
+
+        opened.set(WarmUp.MANY - 1);
+        soon().during(Duration.ofMillis(2 * WarmUp.LOOK_MS)).until(() -> warmUp.times() == 1);
+        opened.set(WarmUp.MANY);
+        soon().until(() -> warmUp.times() == 2);
+
+        warmUp.close();
+        warmUp.await();
+    }
+
     @Test
     void withTlsItShakesHandsAsWell(@TempDir Path folder) throws Exception {
         Optional<TlsContext> tls = Optional.of(own(folder));
         try (ScratchHandshake handshake = new ScratchHandshake(tls.get())) {
             assertThat(handshake.run()).isEqualTo(ScratchHandshake.MESSAGES);
         }
-        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, () -> tls);
+        WarmUp warmUp =
+                WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, () -> 0, () -> tls);
 
-        warmUp.await();
+        end(warmUp);
 
         assertThat(warmUp.handshakes()).isPositive();
         assertThat(warmUp.handshakes()).isEqualTo(warmUp.batches());
@@ -120,12 +144,23 @@ class WarmUpTest {
         try (ScratchHandshake handshake = new ScratchHandshake(stranger.get())) {
             assertThat(handshake.run()).isZero();
         }
-        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, () -> stranger);
+        WarmUp warmUp =
+                WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, () -> 0, () -> stranger);
 
-        warmUp.await();
+        end(warmUp);
 
         assertThat(warmUp.handshakes()).isZero();
         assertThat(warmUp.batches()).isPositive();
+    }
+
+    private static ConditionFactory soon() {
+        return await().atMost(Duration.ofSeconds(50));
+    }
+
+    private static void end(WarmUp warmUp) throws InterruptedException {
+        soon().until(() -> warmUp.times() == 1);
+        warmUp.close();
+        warmUp.await();
     }
 
     private static TlsContext own(Path folder) throws Exception {
