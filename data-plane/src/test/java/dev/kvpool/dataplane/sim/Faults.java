@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
+import dev.kvpool.dataplane.master.core.base.Bounds;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -38,6 +39,12 @@ final class Faults {
     private boolean over;
     private int poisonings;
 
+    /** Whether all masters have started without a node already. */
+    private boolean startedWithout;
+
+    /** Nothing else breaks until then. */
+    private long quietUntilMs = Long.MIN_VALUE;
+
     Faults(
             Plan plan,
             Network network,
@@ -71,7 +78,9 @@ final class Faults {
     private void next() {
         world.in(world.between(plan.faultEveryMs() / 2, plan.faultEveryMs() * 2), () -> {
             if (!over) {
-                one();
+                if (world.nowMs() >= quietUntilMs) {
+                    one();
+                }
                 next();
             }
         });
@@ -90,6 +99,10 @@ final class Faults {
         }
         if (plan.absenceMsMax() > 0 && world.oneIn(10)) {
             sides.begin();
+            return;
+        }
+        if (plan.absenceMsMax() > 0 && !startedWithout && world.oneIn(40)) {
+            startWithout(node);
             return;
         }
         if (plan.corrupting() && world.oneIn(8)) {
@@ -308,11 +321,36 @@ final class Faults {
         });
     }
 
+    /** A leader that has never met a node serves without it, after a while: what that alone holds is not there, and is back with it. */
+    private void startWithout(SimNode node) {
+        if (node.isTransient || !node.isUp()) {
+            return;
+        }
+        tally.count("all masters started without a node");
+        startedWithout = true;
+        node.crash();
+        masters.forEach(master -> crash("master crashed", master));
+        long forMs = Bounds.COLD_WAIT_MS + world.between(10_000, 25_000);
+        quietUntilMs = world.nowMs() + forMs;
+        world.in(forMs, () -> {
+            if (!node.isUp() && !isOut(node)) {
+                node.start();
+            }
+        });
+    }
+
     /** The node is emptied, with more or less time for it, and taken back later. */
     private void drain(SimMaster master, SimNode node) {
         if (plan.draining() && master.hears() && master.drain(node.nodeId(), world.between(500, 10_000))) {
             tally.count("node drained");
-            world.in(awhileMs(), () -> cancelDrain(node));
+            if (world.oneIn(3)) {
+                // It leads on for a while, and the next leader must know of the drain if this one has said that it
+                // began.
+                loseLease(master);
+            } else if (world.oneIn(2)) {
+                world.in(world.between(0, 1_000), () -> crash("master crashed", master));
+            }
+            world.in(world.oneIn(2) ? awhileMs() : world.between(2_000, 12_000), () -> cancelDrain(node));
         }
     }
 
@@ -403,6 +441,12 @@ final class Faults {
             SimNode node = any(nodes);
             world.in(world.between(0, 500), () -> crash("node crashed", node));
         }
+    }
+
+    /** What it writes now never gets there. */
+    private void loseLease(SimMaster master) {
+        master.election.access().cut(true);
+        world.in(world.between(3_000, 9_000), () -> master.election.access().cut(false));
     }
 
     private void loseLeaseAnswers(SimMaster master) {

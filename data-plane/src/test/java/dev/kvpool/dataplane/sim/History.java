@@ -80,8 +80,12 @@ final class History {
         }
     }
 
-    /** A client was told that there is nothing under a key. */
-    private record Absence(String key, String client, long beginMs, long endMs) {}
+    /**
+     * A client was told that there is nothing under a key.
+     *
+     * @param removal what it asked for when it was told; null when it only looked
+     */
+    private record Absence(String key, String client, long beginMs, long endMs, Removal removal) {}
 
     private final World world;
     private final List<Absence> absences = new ArrayList<>();
@@ -138,15 +142,15 @@ final class History {
     }
 
     /** A removal of this key that began then has found nothing. */
-    void removedNothing(String client, String key, long beginMs) {
+    void removedNothing(String client, String key, long beginMs, Removal removal) {
         tally.count("absences told");
-        absences.add(new Absence(key, client, beginMs, world.nowMs()));
+        absences.add(new Absence(key, client, beginMs, world.nowMs(), removal));
     }
 
     /** A get or a question of this key that began then has found nothing. It is a miss, and no more, of a leader that knew no better. */
     void missed(String client, String key, long beginMs) {
         if (unheardMs.getOrDefault(key, Long.MIN_VALUE) < beginMs) {
-            removedNothing(client, key, beginMs);
+            removedNothing(client, key, beginMs, null);
         }
     }
 
@@ -196,11 +200,12 @@ final class History {
     }
 
     /** Whether a removal that was not acknowledged may have taken effect between two moments; that of all tells of no key. */
-    private boolean isRemovalUnsure(String key, long fromMs, long untilMs) {
+    private boolean isRemovalUnsure(Absence absence, long fromMs) {
         return removals.stream()
-                .anyMatch(it -> it.concerns(key)
-                        && !(it.acknowledged && it.endMs <= untilMs && (it.key != null || it.force))
-                        && it.beginMs <= untilMs
+                .anyMatch(it -> it != absence.removal
+                        && it.concerns(absence.key)
+                        && !(it.acknowledged && it.endMs <= absence.endMs && (it.key != null || it.force))
+                        && it.beginMs <= absence.endMs
                         && it.untilMs() >= fromMs);
     }
 
@@ -265,7 +270,7 @@ final class History {
         for (Absence absence : holds ? absences : List.<Absence>of()) {
             boolean wasGone = absence.key.equals(key)
                     && put.endMs < absence.beginMs
-                    && !isRemovalUnsure(key, put.beginMs, absence.endMs)
+                    && !isRemovalUnsure(absence, put.beginMs)
                     && absence.endMs < toldMs(reader, absence.client, beginMs);
             check(
                     !wasGone,

@@ -26,7 +26,9 @@ import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /** What must hold for each answer a master gives, at the moment it gives it. */
@@ -49,6 +51,7 @@ final class LeaderChecks implements MasterWatch {
     private final Tally tally;
     private final long foundMsMax;
     private final boolean available;
+    private final boolean scales;
     private final List<SimMaster> masters = new ArrayList<>();
     private final Set<Authority> terms = new HashSet<>();
     private long highestEpoch;
@@ -61,10 +64,19 @@ final class LeaderChecks implements MasterWatch {
 
     private long storedMs;
 
+    /** The latest drain of each node that nobody has cancelled. */
+    private final Map<String, Long> drains = new TreeMap<>();
+
+    private long lastDrain;
+
+    /** Lives of nodes that leaders have said they empty. */
+    private final Map<String, Long> drained = new TreeMap<>();
+
     LeaderChecks(World world, Plan plan, Truth truth, Promises promises, Tally tally) {
         this.world = world;
         this.times = plan.times();
         this.available = plan.available();
+        this.scales = plan.spareNodes() > 0;
         this.foundMsMax = FOUND_MS_MAX + plan.driftMs(FOUND_MS_MAX);
         this.truth = truth;
         this.promises = promises;
@@ -160,6 +172,40 @@ final class LeaderChecks implements MasterWatch {
     }
 
     @Override
+    public Runnable drainBegins(String node) {
+        long number = ++lastDrain;
+        drains.put(node, number);
+        return () -> {
+            if (drains.getOrDefault(node, 0L) == number) {
+                tally.count("drains answered");
+                drained.put(node, truth.node(node).incarnation());
+            }
+        };
+    }
+
+    @Override
+    public void drainIsCancelled(String node) {
+        drains.remove(node);
+        drained.remove(node);
+    }
+
+    /** What was drained may leave, for good or to take part again as another process. */
+    private void drainsGoOn(SimMaster master) {
+        boolean knows = !scales
+                && !truth.wasTamperedSince(Long.MIN_VALUE + 1)
+                && master.status().epoch() == highestEpoch;
+        drained.entrySet().removeIf(it -> truth.node(it.getKey()).incarnation() != it.getValue());
+        for (String node : knows ? drained.keySet() : Set.<String>of()) {
+            Violation.unless(
+                    master.drains(node),
+                    "a drain that was begun goes on",
+                    "%s does not empty %s, as it or a leader before has said",
+                    master,
+                    node);
+        }
+    }
+
+    @Override
     public void copies(ObjectId id) {
         truth.copied(id);
     }
@@ -180,6 +226,7 @@ final class LeaderChecks implements MasterWatch {
             return;
         }
         oneServes(master, reply);
+        drainsGoOn(master);
         if (reply instanceof LookupReply) {
             witnessed(master.register());
         }

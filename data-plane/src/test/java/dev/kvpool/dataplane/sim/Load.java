@@ -197,7 +197,7 @@ final class Load {
                 history.removalEnds(removals.get(i), table.status(i) == Status.OK.code(), truth.heldKeys());
                 count("remove", table.status(i));
                 if (table.status(i) == Status.NOT_FOUND.code()) {
-                    history.removedNothing(client.name, keys.get(i), beginMs);
+                    history.removedNothing(client.name, keys.get(i), beginMs, removals.get(i));
                 }
             }
         });

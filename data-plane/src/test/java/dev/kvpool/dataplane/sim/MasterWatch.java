@@ -21,6 +21,12 @@ interface MasterWatch {
     /** A node that still lives has said that everything below this id is gone from it. */
     void purged(SimNode node, ObjectId below);
 
+    /** A leader begins to empty a node, and runs what this returns when it says so. */
+    Runnable drainBegins(String node);
+
+    /** Somebody has a node take part again. */
+    void drainIsCancelled(String node);
+
     /** A node is to copy this object from another. */
     void copies(ObjectId id);
 

@@ -187,6 +187,9 @@ final class SimMaster extends SimProcess {
     boolean drain(String node, long timeoutMs) {
         boolean begun = core.drain(node, timeoutMs % 2 == 0, timeoutMs, world.nowMs(), clockMs())
                 .isEmpty();
+        if (begun) {
+            core.whenKept(watch.drainBegins(node));
+        }
         perform();
         return begun;
     }
@@ -230,7 +233,12 @@ final class SimMaster extends SimProcess {
         return expected.stream().filter(which).count();
     }
 
+    boolean drains(String node) {
+        return core.drains().stream().anyMatch(drain -> drain.node().equals(node));
+    }
+
     void cancelDrain(String node) {
+        watch.drainIsCancelled(node);
         core.cancelDrain(node);
         perform();
     }
