@@ -208,8 +208,8 @@ class LocalPool:
 
     def close(self) -> None:
         for process in self._started:
-            process.terminate()
-            process.communicate(timeout=30)
+            process.kill()
+            process.communicate()
         self._process.terminate()
         try:
             self._process.wait(30)

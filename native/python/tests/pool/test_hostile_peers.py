@@ -280,11 +280,15 @@ def test_nothing_that_a_node_says_outlives_it(
 
 def test_nor_what_another_process_says_under_the_name_of_a_storage_node(target: Target) -> None:
     """That stands still; it is one of the two nodes that the leader meets, until the real one goes on."""
+
+    def state_of(name: str) -> str:
+        return {node["id"]: node["state"] for node in target.pool.view()["nodes"]}[name]
+
     real = target.pool.pids["node-1"]
     os.kill(real, signal.SIGSTOP)
     nodes: list[HostileNode] = []
     try:
-        eventually(lambda: target.pool.view()["nodes"][1]["state"] != "ready", "the storage node is missed")
+        eventually(lambda: state_of("node-1") != "ready", "the storage node is missed")
         nodes.append(HostileNode(target, "node-1", {"isTransient": 0, "purgeId": {"epoch": EPOCH_LAST, "counter": 1}}))
     finally:
         os.kill(real, signal.SIGCONT)

@@ -170,6 +170,7 @@ Status Npu::copyWithin(std::span<const Copy> asked, int32_t timeoutMs) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(timeoutMs, timeoutMs_));
   for (const CopyRound& round : planRounds(copies, room.get(), roomBytes)) {
     copyOnHost(round.before);
+    if (round.device.empty()) continue;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
     if (left <= 0) return {KV_TIMEOUT, "the time ended before all was copied between host and NPU"};
     if (Status done = copy(round.device, static_cast<int32_t>(left), room); !done.ok()) return done;

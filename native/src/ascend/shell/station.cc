@@ -11,8 +11,9 @@ namespace kvpool::ascend {
 namespace {
 
 constexpr const char* kReachesDevicesOnly =
-    ". HCCS, which moves bytes where no variable chooses another link, reaches no memory of hosts and no NPU of other "
-    "hosts: set HCCL_INTRA_ROCE_ENABLE=1 for both sides, on A3 that or ASCEND_ENABLE_USE_FABRIC_MEM=1";
+    ". If its link is HCCS, which it is before chip A5 where no variable chooses another, it reaches no memory of "
+    "other "
+    "hosts: set HCCL_INTRA_ROCE_ENABLE=1 for both sides, or on A3 ASCEND_ENABLE_USE_FABRIC_MEM=1";
 
 }  // namespace
 
@@ -45,6 +46,7 @@ Status Station::listen(const Terms& terms) {
 
   const uint32_t ports = static_cast<uint32_t>(slot.value().last - slot.value().first) + 1;
   const uint32_t preferred = preferredPort(slot.value(), terms.name) - slot.value().first;
+  Status refused;  // at the first port that another process took meanwhile
   for (uint32_t i = 0; i < ports && !engine_; ++i) {
     const auto port = static_cast<uint16_t>(slot.value().first + (preferred + i) % ports);
     // CANN does not say that a port is taken.
@@ -54,8 +56,11 @@ Status Station::listen(const Terms& terms) {
         runtime_, {npu_->context(), endpoint, optionsOf(settings_, capabilities, runtime_.adxl.optionPrefix)});
     if (!opened.ok()) {
       // Another process may have taken it since.
-      if (const Result<Fd> taken = net::listenTcp(terms.host, port); !taken.ok()) continue;
-      return opened.status();
+      if (const Result<Fd> taken = net::listenTcp(terms.host, port); !taken.ok() && refused.ok()) {
+        refused = opened.status();
+        continue;
+      }
+      return refused.ok() ? opened.status() : refused;
     }
     engine_ = std::move(opened.value());
   }

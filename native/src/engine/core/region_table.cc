@@ -27,7 +27,9 @@ Status RegionTable::judge(std::span<const kv_region> regions) const {
   Status may = judgeCount(regions.size());
   for (size_t i = 0; may.ok() && i < regions.size(); ++i)
     may = judgeOne(regions[i]);
-  return may;
+  if (!may.ok() || regions.size() < 2) return may;
+  RegionTable alone;  // they may overlap one another
+  return alone.add(regions);
 }
 
 Status RegionTable::judgeCount(size_t more) const {

@@ -28,7 +28,7 @@ class RegionTable {
   /// All or none. KV_INVALID_ARGUMENT for nothing, for a range that wraps around and for an overlap; KV_QUEUE_FULL
   /// beyond KV_ENGINE_REGIONS_MAX. `ofDevice`: the addresses of those that are memory of a device.
   Status add(std::span<const kv_region> regions, std::span<const uint64_t> ofDevice = {});
-  /// What add() would say of each, but for those that overlap one another.
+  /// What add() would say.
   [[nodiscard]] Status judge(std::span<const kv_region> regions) const;
   /// All or none; the ids that are gone. KV_NOT_REGISTERED unless a region begins at each address.
   Result<std::vector<uint64_t>> remove(std::span<const kv_region> regions);

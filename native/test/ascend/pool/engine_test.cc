@@ -194,7 +194,7 @@ TEST_F(AscendEngineTest, ACopyWithinItThatFailsSaysWhy) {
 }
 
 TEST_F(AscendEngineTest, ACopyWithinItThatHangsEndsWithItsTime) {
-  const Environment timeout("ASCEND_TRANSFER_TIMEOUT", "200");
+  const Environment timeout("ASCEND_TRANSFER_TIMEOUT", "1000");
   const NpuMemory npu(pattern(1, kBytes));
   const std::unique_ptr<uint8_t, decltype(&std::free)> host(static_cast<uint8_t*>(std::aligned_alloc(65536, kBytes)),
                                                             &std::free);
@@ -210,7 +210,9 @@ TEST_F(AscendEngineTest, ACopyWithinItThatHangsEndsWithItsTime) {
     ascend::control("");
   }
   EXPECT_TRUE(npu.bytes() == pattern(1, kBytes));
-  EXPECT_EQ(engine.move(KV_TRANSFER_WRITE, engine.address(), npu.at(), host.get()), KV_OK) << engine.explanation();
+  EXPECT_TRUE(eventually([&] {
+    return engine.move(KV_TRANSFER_WRITE, engine.address(), npu.at(), host.get()) == KV_OK;
+  })) << engine.explanation();
   engine.remove(host.get());
   engine.remove(npu.at());
 }
@@ -263,7 +265,7 @@ TEST_F(AscendEngineTest, MemoryThatCannIsSlowToRegisterHoldsNoPeerUp) {
   for (int i = 0; i < 50; ++i) {  // it stands in CANN during most of them
     std::vector<kv_transfer> lines{AscendEngine::lineTo(address, nullptr, nullptr)};
     peer.run(KV_TRANSFER_PROBE, lines);
-    ASSERT_EQ(lines[0].status, KV_OK) << peer.explanation();
+    EXPECT_EQ(lines[0].status, KV_OK) << peer.explanation();
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_FALSE(registered);
@@ -277,7 +279,7 @@ TEST_F(AscendEngineTest, ByHccsWhatCannotBeReachedIsSaidWithItsRemedy) {
   AscendEngine here;
   AscendEngine there;
   EXPECT_EQ(here.writeTo(there), KV_TRANSFER_FAILED);
-  EXPECT_NE(here.explanation().find("503900 (failed). HCCS"), std::string::npos) << here.explanation();
+  EXPECT_NE(here.explanation().find("503900 (failed). If its link is HCCS"), std::string::npos) << here.explanation();
   EXPECT_NE(here.explanation().find("HCCL_INTRA_ROCE_ENABLE=1"), std::string::npos) << here.explanation();
 }
 

@@ -15,6 +15,17 @@ Status add(RegionTable& table, std::vector<kv_region> regions) {
   return table.add(regions);
 }
 
+TEST(RegionTable, IsJudgedAsItIsAdded) {
+  RegionTable table;
+  ASSERT_TRUE(table.add(std::vector<kv_region>{{1000, 100}}).ok());
+  for (const std::vector<kv_region>& regions : std::vector<std::vector<kv_region>>{
+           {{2000, 100}}, {{2000, 100}, {2100, 1}}, {{2000, 100}, {2099, 1}}, {{1050, 1}}, {{0, 1}}, {{2000, 0}}}) {
+    const Status judged = table.judge(regions);
+    RegionTable other = table;
+    EXPECT_EQ(judged.code(), other.add(regions).code()) << judged.text();
+  }
+}
+
 TEST(RegionTable, CoversWhatLiesInOneRegion) {
   RegionTable table;
   ASSERT_TRUE(add(table, {kFirst, kSecond}).ok());
