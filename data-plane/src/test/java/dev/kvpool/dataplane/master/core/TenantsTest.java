@@ -160,6 +160,24 @@ class TenantsTest {
         assertThat(pool.as(A).exists("k")).isEqualTo(Status.OK);
     }
 
+    /** Where clients without certificates come beside those of tenants, and none of those is connected just now. */
+    @Test
+    void aPlainPeerSparesWhatLiesOnANodeThatIsAwayWhereATenantWasConnectedOnce() {
+        Scenario pool = new Scenario().withNodes(1 << 20, "n").leading(1);
+        pool.as(A).put("k", 1);
+        pool.crash("n");
+        ModelMaster next = pool.master();
+        pool.lead(next, 2);
+        pool.world.run(15_000);
+        pool.talkTo(next).as(A).disconnect();
+        pool.talkTo(next);
+        pool.send(new RemoveAllRequest(pool.nextRequest(), true, ""));
+        pool.world.run(1_000);
+        pool.restart("n");
+        pool.world.run(1_000);
+        assertThat(pool.as(A).exists("k")).isEqualTo(Status.OK);
+    }
+
     @Test
     void aPatternSeesTheKeyOfTheTenantAlone() {
         Scenario pool = pool();

@@ -206,14 +206,15 @@ final class RemoveRequests {
 
     /**
      * Whether no object is another tenant's. One number removes also what lies on nodes that are away; if tenants may be there, they
-     * have to be in view to be spared.
+     * have to be in view to be spared. That is so for clients with certificates, and where one of a tenant has ever come.
      */
     private boolean hasPoolAlone(Asker asker) {
         if (asker.reach() == Asker.Reach.POOL) {
             return true;
         }
         boolean isAlone = asker.tenant().isDefault() && !index.holdsTenants() && !clients.isAnyOfTenantsHere();
-        return isAlone && (asker.reach() == Asker.Reach.PLAIN || members.isAllInView());
+        boolean wereTenants = asker.reach() != Asker.Reach.PLAIN || clients.areAnyOfTenants();
+        return isAlone && (!wereTenants || members.isAllInView());
     }
 
     /** Everything goes, whatever it is: one number says so. Puts under way fail and begin again with a higher id. */
