@@ -197,12 +197,13 @@ final class AdminQuestions implements MasterAdmin {
 
     @Override
     public CompletableFuture<Optional<String>> activate(ActiveVersions active) {
-        return kept(core -> core.activate(active, loop.nowMs()), Optional::isEmpty);
+        return kept("activate", core -> core.activate(active, loop.nowMs()), Optional::isEmpty);
     }
 
     @Override
     public CompletableFuture<Optional<String>> drain(String node, boolean clears, Duration timeout, Instant startedAt) {
         return kept(
+                "drain " + node,
                 core -> core.drain(node, clears, timeout.toMillis(), startedAt.toEpochMilli(), loop.nowMs()),
                 Optional::isEmpty);
     }
@@ -214,7 +215,7 @@ final class AdminQuestions implements MasterAdmin {
 
     @Override
     public CompletableFuture<Optional<String>> forget(String node) {
-        return kept(core -> core.forget(node, loop.nowMs()), Optional::isEmpty);
+        return kept("forget " + node, core -> core.forget(node, loop.nowMs()), Optional::isEmpty);
     }
 
     @Override
@@ -222,31 +223,35 @@ final class AdminQuestions implements MasterAdmin {
         // That there is none would be believed of a leader that has not taken up those of before.
         return loop.ask(MasterCore::serves)
                 .thenCompose(serves -> serves
-                        ? kept(core -> core.cancelDrain(node), Boolean::booleanValue)
+                        ? kept("cancelDrain " + node, core -> core.cancelDrain(node), Boolean::booleanValue)
                         : CompletableFuture.failedFuture(new IllegalStateException(MasterCore.NOT_SERVING)));
     }
 
     @Override
     public CompletableFuture<RemoveAllReply> removeAll(Optional<Tenant> tenant, boolean force, String pattern) {
-        return ask(tenant, id -> new RemoveAllRequest(id, force, pattern)).thenApply(RemoveAllReply.class::cast);
+        return ask("removeAll", tenant, id -> new RemoveAllRequest(id, force, pattern))
+                .thenApply(RemoveAllReply.class::cast);
     }
 
     @Override
     public CompletableFuture<RemoveReply> removeGroup(Tenant tenant, Key name, boolean force) {
-        return ask(Optional.of(tenant), id -> new RemoveRequest(id, force, true, List.of(name)))
+        return ask("removeGroup", Optional.of(tenant), id -> new RemoveRequest(id, force, true, List.of(name)))
                 .thenApply(RemoveReply.class::cast);
     }
 
     @Override
     public CompletableFuture<HintReply> hint(Tenant tenant, Hint hint, Duration time, boolean ofGroup, Key name) {
-        return ask(Optional.of(tenant), id -> new HintRequest(id, hint, time.toMillis(), ofGroup, List.of(name)))
+        return ask(
+                        "hint",
+                        Optional.of(tenant),
+                        id -> new HintRequest(id, hint, time.toMillis(), ofGroup, List.of(name)))
                 .thenApply(HintReply.class::cast);
     }
 
     /** The answer to a wish; if it was granted, once the next leader will know of it: who reads the answer may end this one. */
-    private <T> CompletableFuture<T> kept(Function<MasterCore, T> wish, Predicate<T> isGranted) {
+    private <T> CompletableFuture<T> kept(String what, Function<MasterCore, T> wish, Predicate<T> isGranted) {
         CompletableFuture<T> answer = new CompletableFuture<>();
-        loop.request(requestsOf(Optional.empty()), answer, core -> {
+        loop.request(requestsOf(what, Optional.empty()), answer, core -> {
             T heard = wish.apply(core);
             if (isGranted.test(heard)) {
                 core.whenKept(() -> answer.complete(heard));
@@ -257,14 +262,18 @@ final class AdminQuestions implements MasterAdmin {
         return answer;
     }
 
-    private CompletableFuture<ClientReply> ask(Optional<Tenant> tenant, LongFunction<ClientRequest> request) {
+    private CompletableFuture<ClientReply> ask(
+            String what, Optional<Tenant> tenant, LongFunction<ClientRequest> request) {
         CompletableFuture<ClientReply> answer = new CompletableFuture<>();
         loop.request(
-                requestsOf(tenant), answer, core -> localRequests.send(core, loop.nowMs(), tenant, request, answer));
+                requestsOf(what, tenant),
+                answer,
+                core -> localRequests.send(core, loop.nowMs(), tenant, request, answer));
         return answer;
     }
 
-    private static String requestsOf(Optional<Tenant> tenant) {
-        return tenant.map(one -> "of tenant " + one + " ").orElse("") + "at the admin endpoint";
+    /** Each kind of change for itself, and each node's: the one over which the core throws keeps no other out. */
+    private static String requestsOf(String what, Optional<Tenant> tenant) {
+        return tenant.map(one -> "of tenant " + one + " ").orElse("") + "at the admin endpoint (" + what + ")";
     }
 }
