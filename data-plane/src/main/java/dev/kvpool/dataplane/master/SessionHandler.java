@@ -190,7 +190,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
         String principal = admission.isPlain() ? host(context) : admission.name();
         String process = process(principal, hello);
         boolean asks = hello.role() == Role.CLIENT && (admission.isPlain() || !admission.isMember(hello));
-        Optional<Objection> setApart = asks ? loop.objection(process) : Optional.empty();
+        Optional<Objection> setApart = asks ? loop.objection(principal, process) : Optional.empty();
         if (setApart.isPresent()) {
             refuse(context, setApart.get());
             return;

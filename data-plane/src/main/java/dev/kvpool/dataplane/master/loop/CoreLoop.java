@@ -145,8 +145,8 @@ public final class CoreLoop {
     }
 
     /** Why a client's process may not come in, or nothing; to be asked before the core is. */
-    public Optional<Objection> objection(String process) {
-        return setApart.objection(process, nowMs());
+    public Optional<Objection> objection(String principal, String process) {
+        return setApart.objection(principal, process, nowMs());
     }
 
     /** Takes a number back that the core did not accept. */
@@ -220,7 +220,7 @@ public final class CoreLoop {
     private void setApart(long session) {
         UnsentMessages.Peer client = peers.get(session);
         if (client != null) {
-            LOG.warn("{}", setApart.setApart(client.process(), nowMs()));
+            LOG.warn("{}", setApart.setApart(client.principal(), client.process(), nowMs()));
         }
     }
 
@@ -260,7 +260,7 @@ public final class CoreLoop {
      */
     public void request(String principal, CompletableFuture<?> answer, Consumer<MasterCore> request) {
         submit(it -> {
-            Optional<Objection> objection = objection(principal);
+            Optional<Objection> objection = setApart.objection(principal, nowMs());
             if (objection.isPresent()) {
                 answer.completeExceptionally(
                         new IllegalStateException(objection.get().message()));

@@ -47,6 +47,11 @@ public final class UnsentMessages {
             return channel;
         }
 
+        /** What the connections of one peer have in common. */
+        String principal() {
+            return principal.name;
+        }
+
         /** What tells its process from others of the same name. */
         String process() {
             return process;

@@ -30,6 +30,33 @@ class ClientsSetApartTest {
         assertThat(clients.setApart("10.0.0.1", 629_999 + 40_000 + 600_000)).contains("for 10 s");
     }
 
+    /** One that comes under another name each time costs the view three times, and then once for each wait. */
+    @Test
+    void theThirdProcessSetsAllOfItsPrincipalApart() {
+        clients.setApart("a", "a/1", 0);
+        clients.setApart("b", "b/1", 0);
+        clients.setApart("a", "a/1", 20_000);
+        clients.setApart("a", "a/2", 40_000);
+        assertThat(clients.objection("a", "a/3", 40_001)).as("two processes").isEmpty();
+
+        assertThat(clients.setApart("a", "a/3", 50_000)).contains("each process of");
+        assertThat(clients.objection("a", "a/4", 59_999)).isPresent();
+        assertThat(clients.objection("a", "a/4", 60_000)).isEmpty();
+        assertThat(clients.objection("b", "b/2", 50_001)).isEmpty();
+
+        clients.setApart("a", "a/4", 60_000);
+        assertThat(clients.objection("a", "a/5", 79_999)).isPresent();
+        assertThat(clients.objection("a", "a/5", 80_000)).isEmpty();
+    }
+
+    @Test
+    void processesOfLongAgoDoNotCount() {
+        clients.setApart("a", "a/1", 0);
+        clients.setApart("a", "a/2", 10_000);
+        clients.setApart("a", "a/3", 10_000 + 600_000);
+        assertThat(clients.objection("a", "a/4", 610_001)).isEmpty();
+    }
+
     @Test
     void asManyAsMayBeAreRememberedAndTheEldestForgotten() {
         for (int i = 0; i <= 1_024; i++) {

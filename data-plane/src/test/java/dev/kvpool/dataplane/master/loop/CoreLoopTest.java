@@ -230,8 +230,11 @@ class CoreLoopTest {
 
         await().until(() -> !client.isOpen());
         assertThat(defects).isEmpty();
-        assertThat(events.submit(() -> loop.objection("tenant/a/rw/one")).get()).isPresent();
-        assertThat(events.submit(() -> loop.objection("tenant/a/rw/two")).get())
+        assertThat(events.submit(() -> loop.objection("tenant/a/rw", "tenant/a/rw/one"))
+                        .get())
+                .isPresent();
+        assertThat(events.submit(() -> loop.objection("tenant/a/rw", "tenant/a/rw/two"))
+                        .get())
                 .as("another process with the same certificate")
                 .isEmpty();
     }
