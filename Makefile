@@ -73,7 +73,7 @@ e2e: ## Black-box scenarios on a local cluster
 	.ci/test e2e
 sim: ## A pool of production cores in simulated time, under faults; SEEDS=1000
 	$(MVN) -q -pl native,data-plane -am test -Dtest=SimulationTest -Dsurefire.failIfNoSpecifiedTests=false \
-	  -Dkvpool.sim.seeds=$(or $(SEEDS),1000)
+	  -Dkvpool.sim.seeds=$(or $(SEEDS),1000) -Dkvpool.sim.threads=$$(nproc)
 sim-mutants: ## Bugs planted one at a time: which check of the simulation finds each; ARGS="NAME..."
 	$(MVN) -q -pl native,data-plane -am test-compile dependency:build-classpath -Dmdep.outputFile=target/sim-classpath
 	data-plane/sim-mutants $(ARGS)

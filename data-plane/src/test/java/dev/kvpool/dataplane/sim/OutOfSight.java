@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.sim;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.HashSet;
@@ -35,7 +36,6 @@ final class OutOfSight {
         this.core = core;
         this.watch = watch;
         this.forgets = forgets;
-        unmarked = countUnmarked();
     }
 
     boolean isOf(MasterCore other) {
@@ -43,9 +43,11 @@ final class OutOfSight {
     }
 
     void beforeTick() {
+        PoolStatus status = core.status();
+        unmarked = unmarked(status);
+        nodesBefore = status.nodes().size();
         if (forgets) {
             keysBefore = shownKeys();
-            nodesBefore = core.status().nodes().size();
         }
     }
 
@@ -58,8 +60,7 @@ final class OutOfSight {
         }
         evicted = evicted(actions);
         if (!evicted.isEmpty()) {
-            marked = unmarked == countUnmarked();
-            unmarked = countUnmarked();
+            marked = unmarked == unmarked(core.status());
             master.world.trace(() -> master + " evicts " + evicted);
             watch.evicted(master, evicted, marked);
         }
@@ -85,8 +86,8 @@ final class OutOfSight {
         return keys;
     }
 
-    private long countUnmarked() {
-        return core.status().counters().get(Count.EVICTED_UNMARKED);
+    private static long unmarked(PoolStatus status) {
+        return status.counters().get(Count.EVICTED_UNMARKED);
     }
 
     private Set<String> shownKeys() {

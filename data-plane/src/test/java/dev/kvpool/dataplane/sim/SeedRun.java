@@ -64,10 +64,10 @@ final class SeedRun {
     static final class SeedFailed extends AssertionError {
         final long seed;
 
-        SeedFailed(long seed, Simulation simulation, Throwable cause) {
+        SeedFailed(long seed, String traced, Throwable cause) {
             super(
                     "seed %d (alone: -Dkvpool.sim.seed=%d, with -Dkvpool.sim.trace=true it tells more): %s%n%s"
-                            .formatted(seed, seed, cause.getMessage(), simulation.world.traced()),
+                            .formatted(seed, seed, cause.getMessage(), traced),
                     cause);
             this.seed = seed;
         }
@@ -124,7 +124,7 @@ final class SeedRun {
     private synchronized void held(long seed, Tally happened) {
         tally.add(happened);
         running.remove(seed);
-        if (System.nanoTime() - toldNs > PROGRESS_NS) {
+        if (failed.isEmpty() && System.nanoTime() - toldNs > PROGRESS_NS) {
             toldNs = System.nanoTime();
             tell();
         }
@@ -151,10 +151,14 @@ final class SeedRun {
         try (Simulation simulation = new Simulation(seed, plans.apply(seed))) {
             try {
                 simulation.run();
-            } catch (RuntimeException | AssertionError e) {
-                throw new SeedFailed(seed, simulation, e);
+            } catch (Throwable e) { // an Error too: a stack or memory that does not suffice is found by a seed as well
+                throw new SeedFailed(seed, simulation.world.traced(), e);
             }
             return simulation;
+        } catch (SeedFailed e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new SeedFailed(seed, "", e);
         }
     }
 }
