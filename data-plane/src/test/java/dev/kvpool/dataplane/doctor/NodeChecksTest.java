@@ -37,7 +37,7 @@ class NodeChecksTest {
         "TURNED_AWAY, refuse a client of this version, the pool's version",
         "FORBIDDEN, may not be dialled, firewall of this machine",
     })
-    void eachCauseIsAProblemWithItsOwnWayOut(Way way, String found, String remedy) {
+    void eachCauseIsAProblemWithItsOwnRemedy(Way way, String found, String remedy) {
         List<NodeAnswer> answers = List.of(tcp("a", Outcome.of(way, "the kernel's words")), tcp("b", open(1)));
 
         assertThat(NodeChecks.judge(pool(answers), answers))

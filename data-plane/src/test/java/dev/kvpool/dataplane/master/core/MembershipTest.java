@@ -183,7 +183,7 @@ class MembershipTest {
     }
 
     @Test
-    void aStorageNodeThatNamesNoPoolIsRefusedWithTheWayOut() {
+    void aStorageNodeThatNamesNoPoolIsRefusedWithTheRemedy() {
         Objection objection = core.nodeConnected(1, new NodePeer("a", 1, "0.1.0", false, Optional.empty()), 0)
                 .orElseThrow();
 

@@ -58,9 +58,8 @@ final class KubectlApply {
                     .withForce(force)
                     .build();
             GenericKubernetesResource applied = all.resource(wanted).patch(apply, wanted);
-            // What kubectl applied as a client it makes that manager's then, unless the apply was refused, and applies
-            // the
-            // file once more: what is gone from the file goes, as by a merge.
+            // What kubectl applied as a client it makes that manager's then, unless the apply was refused, and
+            // applies the file once more: what is gone from the file goes, as by a merge.
             boolean migrates = before.isPresent() && wasAppliedByClient(actual);
             if (!migrates) {
                 return applied;

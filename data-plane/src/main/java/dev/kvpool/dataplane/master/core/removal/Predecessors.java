@@ -23,8 +23,8 @@ import java.util.List;
 /**
  * Keeps what an object replaced from being read again when the object is evicted. An older object of the key may lie on a node
  * that is out of view, and whoever leads when that one is back would take it for the key's object. So before the newer one goes,
- * what is being freed is waited for, since its node may be gone in a moment, and a tombstone below the newer one is written to a
- * majority of the expected nodes. It goes without one when no majority is in view, when tombstones have taken their part of a
+ * what is being freed is waited for, since its node may be gone in a moment, and a tombstone below the newer one is written to
+ * the register's witnesses. It goes without one when no node in view can witness, when tombstones have taken their part of a
  * node, and when nobody can know, since this leader has not heard a node: a full pool must be able to evict.
  */
 public final class Predecessors {
