@@ -175,8 +175,14 @@ public record Register(
 
     /** Whether a node that comes with this was given up with it: it holds something in a memory, or on an SSD, that is not the member's. */
     public boolean isGivenUp(String id, long memory, boolean holdsInMemory, long ssd, boolean holdsOnSsd) {
+        return isInAnother(id, memory)
+                && (holdsInMemory || (holdsOnSsd && members.get(id).ssd() != ssd));
+    }
+
+    /** Whether a memory that is not this one is known to be a member's. */
+    public boolean isInAnother(String id, long memory) {
         Member member = members.get(id);
-        return member != null && member.isNotIn(memory) && (holdsInMemory || (holdsOnSsd && member.ssd() != ssd));
+        return member != null && member.isNotIn(memory);
     }
 
     /** What these nodes hold counts no more: they have gone for good, or come back with nothing. */

@@ -94,7 +94,7 @@ final class Pool {
                     case Action.StoreRegister it -> core.registerStored(it.register(), nowMs());
                     case Action.Evicted evicted -> {}
                     case Action.Changed changed -> {}
-                    case Action.Report(String line) -> System.out.println("    " + line);
+                    case Action.Report it -> System.out.println("    " + it.line());
                     case Action.Close(long session, String reason) -> throw new IllegalStateException(reason);
                     default -> throw new IllegalStateException("the core asked for " + action);
                 }

@@ -24,6 +24,7 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Owns the core: runs every input on one event loop and does what the core then asks for. Whatever is thrown meanwhile ends
@@ -300,7 +301,8 @@ public final class CoreLoop {
                 case Action.HandOver it -> leaders.handsOver();
                 case Action.LeaderCrashed it -> leaders.crashed(it.authority(), it.address());
                 case Action.LeaderSilent it -> leaders.silent(it);
-                case Action.Report it -> LOG.info("{}", it.line());
+                case Action.Report it ->
+                    LOG.atLevel(it.warns() ? Level.WARN : Level.INFO).log("{}", it.line());
                 case Action.Evicted it -> {} // the eviction log has it
                 case Action.Changed it -> {} // the event streams have it
             }

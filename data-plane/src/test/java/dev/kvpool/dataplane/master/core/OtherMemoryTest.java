@@ -26,6 +26,24 @@ class OtherMemoryTest {
         staysRemoved(pool, first, "k");
     }
 
+    /** A person may know where the former one is, and that something is there alone. */
+    @Test
+    void thatAMemoryTakesThePlaceOfAnotherIsSaidOnce() {
+        Scenario pool = pool();
+        String said = "node b is here with a new memory";
+        pool.crash("b");
+        pool.restart("b");
+        pool.world.run(1_000);
+        assertThat(pool.talkedTo().reports()).as("the same one is back").noneMatch(it -> it.contains(said));
+
+        pool.crash("b");
+        another(pool, "b");
+        pool.pass(2_000);
+        assertThat(pool.talkedTo().reports())
+                .filteredOn(it -> it.contains(said))
+                .hasSize(1);
+    }
+
     @Test
     void norWhatWasRemovedWhileTheOtherMemoryWasInView() {
         Scenario pool = pool();

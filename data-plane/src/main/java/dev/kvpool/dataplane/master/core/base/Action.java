@@ -49,8 +49,16 @@ public sealed interface Action {
     /** Somebody wants to hear of it, see {@link ChangeFeed}. */
     record Changed(Change change) implements Action {}
 
-    /** A decision worth one line in the log. */
-    record Report(String line) implements Action {}
+    /**
+     * A decision worth one line in the log.
+     *
+     * @param warns a person may have to look after something
+     */
+    record Report(String line, boolean warns) implements Action {
+        public Report(String line) {
+            this(line, false);
+        }
+    }
 
     /**
      * An object is evicted: nobody is sent to it any more. Only with {@link CoreSettings#evictionsTold}. Comes in the same turn as the decision, so before every message that

@@ -47,6 +47,11 @@ public final class Outbox {
         actions.add(new Action.Report(line));
     }
 
+    /** Something that a person may have to look after. */
+    public void warn(String line) {
+        actions.add(new Action.Report(line, true));
+    }
+
     public void evicted(Action.Evicted what) {
         actions.add(what);
     }

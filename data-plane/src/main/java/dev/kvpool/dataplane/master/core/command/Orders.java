@@ -37,7 +37,7 @@ public final class Orders {
         frees = new Frees(view.index(), outbox, this::nextRequestId);
         purges = new Purges(register, tenantPurges, view.membership(), view.index(), commands);
         failedSsds = new FailedSsds(register, leadership);
-        members = new Members(register, failedSsds, leadership, view.membership());
+        members = new Members(register, failedSsds, leadership, view.membership(), outbox);
         absences = new Absences(rules, leadership, view.membership(), register, members);
     }
 

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core.register;
 
 import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.register.Member;
@@ -24,15 +25,22 @@ public final class Members {
     private final FailedSsds failedSsds;
     private final Leadership leadership;
     private final Membership membership;
+    private final Outbox outbox;
 
     /** This term, or the one that it raised, found no register: the pool is new, or it was lost. */
     private boolean beganWithout;
 
-    public Members(RegisterKeeper register, FailedSsds failedSsds, Leadership leadership, Membership membership) {
+    public Members(
+            RegisterKeeper register,
+            FailedSsds failedSsds,
+            Leadership leadership,
+            Membership membership,
+            Outbox outbox) {
         this.register = register;
         this.failedSsds = failedSsds;
         this.leadership = leadership;
         this.membership = membership;
+        this.outbox = outbox;
     }
 
     /** A term begins; of a pool that has no register all expected nodes are members. */
@@ -113,7 +121,13 @@ public final class Members {
         if (!isMember(node)) {
             return node.replicaCount() == 0 && !register.isPossible(it -> it.isMember(node.id));
         }
+        boolean isAnother = register.wanted().isInAnother(node.id, node.memory());
         register.change(it -> it.in(node.id, node.memory(), node.ssd.number()));
+        if (isAnother && !register.wanted().isInAnother(node.id, node.memory())) {
+            outbox.warn(
+                    "node %s is here with a new memory, which takes the place of its former one: what that held counts for nothing from now on, and is freed if it comes back"
+                            .formatted(node.id));
+        }
         return isSureOf(node);
     }
 
