@@ -64,6 +64,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
@@ -82,6 +83,9 @@ public final class MasterProcess implements AutoCloseable {
 
     /** Ticks, heartbeats and the like in that time; a put batch is three. */
     private static final long INPUTS_AT_REST = 20;
+
+    /** Within so long of a change of role peers come because of it. */
+    private static final long TAKEOVER_MS_MAX = 10_000;
 
     private static final long CLOSE_MS_MAX = 2_000;
 
@@ -110,7 +114,9 @@ public final class MasterProcess implements AutoCloseable {
     private volatile PoolStatus status;
     private volatile boolean closing;
     private volatile boolean busy;
+    private volatile boolean takesOver;
     private volatile long opened;
+    private OptionalLong roleSinceMs = OptionalLong.empty();
     private long inputsSeen;
     private WarmUp warmUp;
     private MasterServer server;
@@ -200,7 +206,13 @@ public final class MasterProcess implements AutoCloseable {
 
     private void listen() throws IOException, InterruptedException {
         warmUp = WarmUp.start(
-                settings, MasterProcess::clockMs, config.warmUp(), () -> busy, () -> opened, security::current);
+                settings,
+                MasterProcess::clockMs,
+                config.warmUp(),
+                () -> busy,
+                () -> takesOver,
+                () -> opened,
+                security::current);
         EventLoop eventLoop = group.next();
         server = MasterServer.listen(
                 eventLoop,
@@ -290,7 +302,12 @@ public final class MasterProcess implements AutoCloseable {
      */
     private void look(MasterCore core) {
         boolean sawEnough = status.isHalfConnected();
+        boolean led = leads(status);
         status = core.status();
+        if (leads(status) != led) {
+            roleSinceMs = OptionalLong.of(clockMs());
+        }
+        takesOver = roleSinceMs.isPresent() && clockMs() - roleSinceMs.getAsLong() < TAKEOVER_MS_MAX;
         behind.look(status.register().register().behind(), Instant.now());
         if (!sawEnough && status.isHalfConnected()) {
             elector.look();
@@ -299,6 +316,10 @@ public final class MasterProcess implements AutoCloseable {
         busy = readsANode || loop.inputs() - inputsSeen > INPUTS_AT_REST;
         inputsSeen = loop.inputs();
         opened = loop.opened();
+    }
+
+    private static boolean leads(PoolStatus status) {
+        return status.state() == PoolStatus.State.RECOVERING || status.state() == PoolStatus.State.SERVING;
     }
 
     void announce() {

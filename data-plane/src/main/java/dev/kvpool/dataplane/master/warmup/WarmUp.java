@@ -34,6 +34,7 @@ public final class WarmUp implements AutoCloseable {
     private final LongSupplier clockMs;
     private final Duration budget;
     private final BooleanSupplier busy;
+    private final BooleanSupplier takesOver;
     private final LongSupplier opened;
     private final Supplier<Optional<TlsContext>> tls;
     private final Thread thread;
@@ -47,12 +48,14 @@ public final class WarmUp implements AutoCloseable {
             LongSupplier clockMs,
             Duration budget,
             BooleanSupplier busy,
+            BooleanSupplier takesOver,
             LongSupplier opened,
             Supplier<Optional<TlsContext>> tls) {
         this.rules = rules;
         this.clockMs = clockMs;
         this.budget = budget;
         this.busy = busy;
+        this.takesOver = takesOver;
         this.opened = opened;
         this.tls = tls;
         thread = Thread.ofPlatform().name("warm-up").daemon().unstarted(this::run);
@@ -63,6 +66,8 @@ public final class WarmUp implements AutoCloseable {
      *
      * @param budget processor time of that thread each time, and as much again with TLS; with nothing there is no warm-up
      * @param busy whether the master has something to do that must not wait; the warm-up waits meanwhile
+     * @param takesOver whether the master's role has changed lately: the peers that have come then are those of a takeover, which is not to
+     *     be disturbed; what came before waits, too, except for the first time
      * @param opened how many connections there have been
      * @param tls that of the data port; empty: plain
      */
@@ -71,9 +76,10 @@ public final class WarmUp implements AutoCloseable {
             LongSupplier clockMs,
             Duration budget,
             BooleanSupplier busy,
+            BooleanSupplier takesOver,
             LongSupplier opened,
             Supplier<Optional<TlsContext>> tls) {
-        WarmUp warmUp = new WarmUp(rules, clockMs, budget, busy, opened, tls);
+        WarmUp warmUp = new WarmUp(rules, clockMs, budget, busy, takesOver, opened, tls);
         if (budget.isPositive()) {
             warmUp.thread.start();
         }
@@ -83,19 +89,19 @@ public final class WarmUp implements AutoCloseable {
     private void run() {
         try {
             long known = opened.getAsLong();
-            work();
+            boolean works = work(busy);
             int done = 1;
             times = done;
             long seen = known;
             OptionalLong againMs = OptionalLong.empty();
-            while (!closing) {
+            while (works && !closing) {
                 Thread.sleep(LOOK_MS);
                 long now = opened.getAsLong();
                 boolean rests = againMs.isPresent() && clockMs.getAsLong() - againMs.getAsLong() < REST_MS;
-                if (now - known >= MANY && now == seen && !rests) {
+                if (now - known >= MANY && now == seen && !rests && !takesOver.getAsBoolean()) {
                     known = now;
                     againMs = OptionalLong.of(clockMs.getAsLong());
-                    work();
+                    works = work(() -> busy.getAsBoolean() || takesOver.getAsBoolean());
                     done++;
                     times = done;
                 }
@@ -106,7 +112,8 @@ public final class WarmUp implements AutoCloseable {
         }
     }
 
-    private void work() throws InterruptedException {
+    /** Whether it may be done again: not when it has a defect, which would be there the next time as well. */
+    private boolean work(BooleanSupplier waits) throws InterruptedException {
         long begunMs = clockMs.getAsLong();
         int done = 0;
         int shaken = 0;
@@ -114,7 +121,7 @@ public final class WarmUp implements AutoCloseable {
         long endNs = processorNs() + budget.toNanos() * (secure.isPresent() ? 2 : 1);
         try (ScratchPool pool = new ScratchPool(rules, clockMs)) {
             while (!closing && processorNs() < endNs) {
-                if (busy.getAsBoolean()) {
+                if (waits.getAsBoolean()) {
                     Thread.sleep(PAUSE_MS);
                     continue;
                 }
@@ -133,8 +140,10 @@ public final class WarmUp implements AutoCloseable {
                     done,
                     shaken,
                     clockMs.getAsLong() - begunMs);
+            return true;
         } catch (RuntimeException | Error e) {
             LOG.error("a defect of kvpool ended the warm-up after {} batches; the master goes on", done, e);
+            return false;
         }
     }
 

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.KeyManager;
 import org.awaitility.core.ConditionFactory;
@@ -57,8 +58,8 @@ class WarmUpTest {
 
     @Test
     void aBudgetEndsIt() throws InterruptedException {
-        WarmUp warmUp =
-                WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, () -> 0, Optional::empty);
+        WarmUp warmUp = WarmUp.start(
+                RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, () -> false, () -> 0, Optional::empty);
 
         end(warmUp);
 
@@ -67,7 +68,8 @@ class WarmUpTest {
 
     @Test
     void withoutABudgetThereIsNone() throws InterruptedException {
-        WarmUp warmUp = WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ZERO, () -> false, () -> 0, Optional::empty);
+        WarmUp warmUp = WarmUp.start(
+                RULES, WarmUpTest::clockMs, Duration.ZERO, () -> false, () -> false, () -> 0, Optional::empty);
 
         warmUp.await();
 
@@ -76,8 +78,8 @@ class WarmUpTest {
 
     @Test
     void aMasterThatEndsEndsIt() throws InterruptedException {
-        WarmUp warmUp =
-                WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofHours(1), () -> false, () -> 0, Optional::empty);
+        WarmUp warmUp = WarmUp.start(
+                RULES, WarmUpTest::clockMs, Duration.ofHours(1), () -> false, () -> false, () -> 0, Optional::empty);
 
         warmUp.close();
 
@@ -95,6 +97,7 @@ class WarmUpTest {
                     asked.countDown();
                     return true;
                 },
+                () -> false,
                 () -> 0,
                 Optional::empty);
 
@@ -109,13 +112,22 @@ class WarmUpTest {
     @Test
     void whenManyPeersHaveComeItWarmsUpAgain() throws InterruptedException {
         AtomicLong opened = new AtomicLong();
+        AtomicBoolean takesOver = new AtomicBoolean(true);
         WarmUp warmUp = WarmUp.start(
-                RULES, WarmUpTest::clockMs, Duration.ofMillis(200), () -> false, opened::get, Optional::empty);
+                RULES,
+                WarmUpTest::clockMs,
+                Duration.ofMillis(200),
+                () -> false,
+                takesOver::get,
+                opened::get,
+                Optional::empty);
         soon().until(() -> warmUp.times() == 1);
 
         opened.set(WarmUp.MANY - 1);
         soon().during(Duration.ofMillis(2 * WarmUp.LOOK_MS)).until(() -> warmUp.times() == 1);
         opened.set(WarmUp.MANY);
+        soon().during(Duration.ofMillis(3 * WarmUp.LOOK_MS)).until(() -> warmUp.times() == 1);
+        takesOver.set(false);
         soon().until(() -> warmUp.times() == 2);
 
         warmUp.close();
@@ -128,8 +140,8 @@ class WarmUpTest {
         try (ScratchHandshake handshake = new ScratchHandshake(tls.get())) {
             assertThat(handshake.run()).isEqualTo(ScratchHandshake.MESSAGES);
         }
-        WarmUp warmUp =
-                WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, () -> 0, () -> tls);
+        WarmUp warmUp = WarmUp.start(
+                RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, () -> false, () -> 0, () -> tls);
 
         end(warmUp);
 
@@ -144,8 +156,8 @@ class WarmUpTest {
         try (ScratchHandshake handshake = new ScratchHandshake(stranger.get())) {
             assertThat(handshake.run()).isZero();
         }
-        WarmUp warmUp =
-                WarmUp.start(RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, () -> 0, () -> stranger);
+        WarmUp warmUp = WarmUp.start(
+                RULES, WarmUpTest::clockMs, Duration.ofMillis(500), () -> false, () -> false, () -> 0, () -> stranger);
 
         end(warmUp);
 
