@@ -89,7 +89,10 @@ class ShortPodsTest {
                 {"containerStatuses": [{"name": "master", "allocatedResourcesStatus": [{"name": "huawei.com/Ascend910", "resources": [
                     {"resourceID": "Ascend910-4", "health": "Unhealthy"}, {"resourceID": "Ascend910-3", "health": "Unhealthy"},
                     {"resourceID": "Ascend910-5", "health": "Healthy"}, {"resourceID": "Ascend910-6", "health": "Unknown"},
-                    {"resourceID": "Ascend910-7"}]}]},
+                    {"resourceID": "Ascend910-7"}]},
+                    {"name": "rdma/hca", "resources": [
+                    {"resourceID": "hca-0", "health": "Healthy"}, {"resourceID": "hca-1", "health": "Unhealthy"}]},
+                    {"name": "claim:none", "resources": []}]},
                   {"name": "side", "allocatedResourcesStatus": [{"name": "huawei.com/Ascend910", "resources": [
                     {"resourceID": "Ascend910-1", "health": "Unhealthy"}]}]}]}""";
 
@@ -97,7 +100,11 @@ class ShortPodsTest {
 
         assertThat(ObservedPod.of(read)).isEqualTo(ObservedPod.of(whole.unmarshal(pod(status), Pod.class)));
         assertThat(ObservedPod.of(read).sickDevices())
-                .containsExactly("Ascend910-3 of huawei.com/Ascend910", "Ascend910-4 of huawei.com/Ascend910");
+                .containsExactly(
+                        "Ascend910-3 of huawei.com/Ascend910",
+                        "Ascend910-4 of huawei.com/Ascend910",
+                        "hca-1 of rdma/hca");
+        assertThat(ObservedPod.of(read).container().healthTold()).containsExactly("rdma/hca");
     }
 
     @Test

@@ -58,6 +58,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -463,7 +464,7 @@ public final class PoolSketch {
                 false,
                 "",
                 Optional.empty(),
-                new PodContainer(true, "", "", 0, Optional.empty(), Optional.empty(), "", List.of()),
+                new PodContainer(true, "", "", 0, Optional.empty(), Optional.empty(), "", List.of(), Set.of()),
                 new PodOrigin("", "", List.of(), SecurityMode.OFF, "", false, "")));
     }
 

@@ -7,11 +7,13 @@ import io.fabric8.kubernetes.api.model.ContainerStateRunning;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodStatus;
+import io.fabric8.kubernetes.api.model.ResourceStatus;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The container of a pod in which its master, storage node or agent runs.
@@ -24,6 +26,7 @@ import java.util.Set;
  * @param runningSince since when it runs, to the second; empty while it does not
  * @param running id of the image it runs or ran last, as a name may have been given to another image; empty while none has run
  * @param sickDevices devices of it that the kubelet says are not well, as "ID of RESOURCE"
+ * @param healthTold resources of which the kubelet says of each device of it whether it is well
  */
 public record PodContainer(
         boolean started,
@@ -33,7 +36,11 @@ public record PodContainer(
         Optional<Ended> ended,
         Optional<Instant> runningSince,
         String running,
-        List<String> sickDevices) {
+        List<String> sickDevices,
+        Set<String> healthTold) {
+
+    private static final String HEALTHY = "Healthy";
+    private static final String UNHEALTHY = "Unhealthy";
 
     /** What kubelets say of containers while volumes are not mounted: the second where there are init containers. */
     private static final Set<String> BEFORE_THE_FIRST = Set.of("ContainerCreating", "PodInitializing");
@@ -48,6 +55,7 @@ public record PodContainer(
 
     public PodContainer {
         sickDevices = List.copyOf(sickDevices);
+        healthTold = Set.copyOf(healthTold);
     }
 
     static PodContainer of(Pod pod, String role) {
@@ -64,17 +72,29 @@ public record PodContainer(
                 own.flatMap(PodContainer::ended),
                 own.flatMap(PodContainer::runningSince),
                 own.map(ContainerStatus::getImageID).orElse(""),
-                own.map(PodContainer::sickDevices).orElse(List.of()));
+                own.map(PodContainer::sickDevices).orElse(List.of()),
+                own.map(PodContainer::healthTold).orElse(Set.of()));
     }
 
     /** As their device plugin told the kubelet, which hands it on in clusters with feature gate ResourceHealthStatus. */
     private static List<String> sickDevices(ContainerStatus container) {
         return container.getAllocatedResourcesStatus().stream()
                 .flatMap(resource -> resource.getResources().stream()
-                        .filter(device -> "Unhealthy".equals(device.getHealth()))
+                        .filter(device -> UNHEALTHY.equals(device.getHealth()))
                         .map(device -> device.getResourceID() + " of " + resource.getName()))
                 .sorted()
                 .toList();
+    }
+
+    /** Of a device whose plugin says nothing, or is away, the kubelet says that its health is unknown. */
+    private static Set<String> healthTold(ContainerStatus container) {
+        return container.getAllocatedResourcesStatus().stream()
+                .filter(resource -> !resource.getResources().isEmpty()
+                        && resource.getResources().stream()
+                                .allMatch(device ->
+                                        HEALTHY.equals(device.getHealth()) || UNHEALTHY.equals(device.getHealth())))
+                .map(ResourceStatus::getName)
+                .collect(Collectors.toSet());
     }
 
     static Optional<Ended> ended(ContainerStatus container) {

@@ -118,6 +118,7 @@ final class AscendRuntime {
                 .filter(node -> node.npus().equals(SickNpus.NONE))
                 .flatMap(node -> pods.stream()
                         .filter(pod -> pod.node().equals(node.name()))
+                        .filter(pod -> !pod.container().healthTold().contains(resources.get(pod.set())))
                         .map(pod -> resources.get(pod.set()))
                         .distinct()
                         .filter(node.withheld()::containsKey)

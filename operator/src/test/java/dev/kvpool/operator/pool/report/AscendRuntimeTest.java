@@ -17,6 +17,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Condition AscendRuntimeReady says what storage pods found, and is there only where they open NPUs. */
@@ -143,6 +144,24 @@ class AscendRuntimeTest {
                 .node(ObservedNode.of(node("worker", "7")).with(sick));
 
         assertThat(AscendRuntime.of(pool.observation()).orElseThrow().message()).doesNotContain("But:");
+    }
+
+    /** As where the kubelet's health of devices says that those of the storage pods are well: what is not is another pod's. */
+    @Test
+    void whereEachStoragePodIsToldTheHealthOfItsNpusOthersAreNoMatter() {
+        ObservedPod pod = PoolSketch.checked("demo-a-0", "a", WELL);
+        PoolSketch pool = pool().node(ObservedNode.of(node("worker", "7")))
+                .pod(told(pod, "huawei.com/Ascend910"))
+                .pod(told(PoolSketch.checked("demo-a-1", "a", WELL), "huawei.com/Ascend910"));
+        assertThat(AscendRuntime.of(pool.observation()).orElseThrow().message()).doesNotContain("But:");
+
+        pool.pod(told(pod, "rdma/hca"));
+        assertThat(AscendRuntime.of(pool.observation()).orElseThrow().message())
+                .contains("But: The kubelet of node worker gives 1 of huawei.com/Ascend910 to no pod");
+    }
+
+    private static ObservedPod told(ObservedPod pod, String resource) {
+        return Altered.of(pod).with("healthTold", Set.of(resource)).build();
     }
 
     /** With 8 NPUs, and some memory that no pod may have. */
