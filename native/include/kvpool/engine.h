@@ -66,7 +66,8 @@ typedef struct kv_region {
 KV_API int32_t kv_engine_register(kv_engine *engine, const kv_region *regions, uint32_t count, const char *location);
 
 /* Takes them back, named by address; length is not looked at. All, or none with KV_NOT_REGISTERED. When this returns no
- * peer reads or writes there: transfers that were doing so fail at the peer. Nor does a client that uses the memory of this
+ * peer reads or writes there: transfers that were doing so fail at the peer; where CANN moves them, by its word when it
+ * takes the memory back, which no hardware has shown yet. Nor does a client that uses the memory of this
  * engine: batches that are at it are waited for, and new ones get KV_NOT_REGISTERED. */
 KV_API int32_t kv_engine_unregister(kv_engine *engine, const kv_region *regions, uint32_t count);
 
