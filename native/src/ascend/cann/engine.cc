@@ -42,14 +42,17 @@ Result<MemoryHandle> Engine::registerMemory(uintptr_t address, size_t length, Me
   const TransportStatus status = runtime_.adxl.registerMemory(&room_, memory, type, handle);
   if (status == kTransportOk) return handle;
   const bool ofDevice = type == MemoryType::Device;
+  const bool isOfItsPlace = status == kParamInvalid || status == kTransportFailed;
+  const char* const place = ofDevice
+                                ? ". By HCCS it begins at a multiple of 2 MiB, by the fabric at one of 1 GiB"
+                                : ". It is ACL's, or begins at a multiple of 64 KiB; drivers before HDK 25.5 register "
+                                  "20 GB of a host for an NPU";
   return {KV_IO,
           std::to_string(length) + " bytes of " + (ofDevice ? "device" : "host") +
               " memory cannot be registered with " + runtime_.adxl.name + ": " + toString(status) +
               runtime_.acl.recentWords() +
-              (ofDevice ? ". By HCCS it begins at a multiple of 2 MiB, by the fabric at one of 1 GiB"
-                        : ". It is ACL's, or begins at a multiple of 64 KiB; drivers before HDK 25.5 register 20 "
-                          "GB of a host for an NPU") +
-              "; CANN has room for 256 regions by HCCL: register few large ones"};
+              (isOfItsPlace ? std::string(place) + "; CANN has room for 256 regions by HCCL: register few large ones"
+                            : "")};
 }
 
 Status Engine::deregisterMemory(MemoryHandle memory) {
