@@ -200,7 +200,11 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             boolean isNode = hello.role() == Role.NODE;
             Optional<Objection> objection = isNode
                     ? core.nodeConnected(opened, NodePeer.of(hello, admission.tenant()), loop.nowMs())
-                    : core.clientConnected(opened, admission.tenant(), loop.nowMs());
+                    : core.clientConnected(
+                            opened,
+                            principal + "/" + hello.name() + "/" + Long.toHexString(hello.incarnation()),
+                            admission.tenant(),
+                            loop.nowMs());
             if (objection.isPresent()) {
                 loop.forget(opened);
                 refuse(context, objection.get());

@@ -541,7 +541,7 @@ final class SimMaster extends SimProcess {
         Optional<Tenant> tenant = dialler instanceof SimClient client ? client.tenant : Optional.empty();
         Optional<Objection> objection = hello.role() == Role.NODE
                 ? core.nodeConnected(lastSession, peer, clockMs())
-                : core.clientConnected(lastSession, tenant, clockMs());
+                : core.clientConnected(lastSession, hello.name() + "/" + hello.incarnation(), tenant, clockMs());
         if (objection.isPresent()) {
             refuse(
                     end,

@@ -260,18 +260,24 @@ public final class MasterCore {
         view.membership().refused(id, why);
     }
 
-    /** A client passed the handshake, without a certificate. Answers why it may not come in, or nothing. */
+    /** A client of its own passed the handshake, without a certificate. Answers why it may not come in, or nothing. */
     public Optional<Objection> clientConnected(long session, long now) {
         return clientConnected(session, Optional.empty(), now);
+    }
+
+    /** The same, by the tenant of its certificate; empty without one. */
+    public Optional<Objection> clientConnected(long session, Optional<Tenant> tenant, long now) {
+        return clientConnected(session, "", tenant, now);
     }
 
     /**
      * A client passed the handshake. Answers why it may not come in, or nothing.
      *
+     * @param process the same for each connection of the client, and no other's; empty: not known
      * @param tenant by its certificate; empty without one
      */
-    public Optional<Objection> clientConnected(long session, Optional<Tenant> tenant, long now) {
-        return clients.connect(session, tenant, now);
+    public Optional<Objection> clientConnected(long session, String process, Optional<Tenant> tenant, long now) {
+        return clients.connect(session, process, tenant, now);
     }
 
     /** A session ended, by whatever side. Unknown sessions are ignored. */
@@ -389,6 +395,9 @@ public final class MasterCore {
 
     private void fromClient(long session, Message message) throws ProtocolViolation {
         switch (message) {
+            case ClientRequest request
+            when clients.isLate(session, request.requestId()) ->
+                end(session, "what its client asks for here is older than what it has asked for by a later connection");
             case ClientRequest request -> ask(session, request);
             case Heartbeat heartbeat -> counters.add(Count.CLIENT_HEARTBEATS);
             default ->

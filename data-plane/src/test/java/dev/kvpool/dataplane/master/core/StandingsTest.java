@@ -68,8 +68,8 @@ class StandingsTest {
     void whatWritersOfOneTenantSayCountsForThatTenant() {
         Tenant a = Tenant.of("a");
         Tenant b = Tenant.of("b");
-        clients.connect(1, Optional.of(a), 0);
-        clients.connect(2, Optional.of(b), 0);
+        clients.connect(1, "", Optional.of(a), 0);
+        clients.connect(2, "", Optional.of(b), 0);
         standings.writeFailed(node, b, 0);
         standings.tick(List.of(node), 1);
         assertThat(node.willingness(b)).isZero();
