@@ -173,6 +173,12 @@ public record Register(
         return member != null && member.isIn(memory, ssd);
     }
 
+    /** Whether this SSD is that of a member. */
+    public boolean isOnSsd(String id, long ssd) {
+        Member member = members.get(id);
+        return member != null && member.ssd() == ssd;
+    }
+
     /** Whether a node that comes with this was given up with it: it holds something in a memory, or on an SSD, that is not the member's. */
     public boolean isGivenUp(String id, long memory, boolean holdsInMemory, long ssd, boolean holdsOnSsd) {
         return isInAnother(id, memory)

@@ -38,20 +38,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
-/** A master whose two nodes hold more than one turn has time for: their messages are made here, since there are many. */
+/** A master whose nodes are many, or hold more than one turn has time for: their messages are made here, since there are many. */
 final class LargePool {
-    static final long CLIENT = 1000;
+    static final long CLIENT = 10_000;
     static final Authority OURS = new Authority(6, 1);
     private static final int EXTENT = 4096;
 
     private record Sent(long session, Message message) {}
 
-    final MasterCore core = new MasterCore(
-            PlainSettings.of("m", 10_000, EvictionRules.between(0.50, 0.90), 1, 30_000, 1 << 20),
-            Set.of("node-1", "node-2"),
-            new Random(1),
-            new Random(1));
+    final MasterCore core;
     private final List<Sent> toNodes = new ArrayList<>();
     private final List<Message> toClient = new ArrayList<>();
     private final Map<Long, Fence> fences = new HashMap<>();
@@ -70,6 +68,19 @@ final class LargePool {
             .as(1);
 
     long nowMs = 1_000;
+
+    LargePool() {
+        this(2);
+    }
+
+    /** Nodes are expected from the first to this one. */
+    LargePool(int nodes) {
+        core = new MasterCore(
+                PlainSettings.of("m", 10_000, EvictionRules.between(0.50, 0.90), 1, 30_000, 1 << 20),
+                IntStream.rangeClosed(1, nodes).mapToObj(i -> "node-" + i).collect(Collectors.toSet()),
+                new Random(1),
+                new Random(1));
+    }
 
     static ObjectId newer(int i) {
         return new ObjectId(5, 2L * i + 3);

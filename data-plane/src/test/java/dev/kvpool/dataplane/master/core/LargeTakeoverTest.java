@@ -3,14 +3,19 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.State;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
+import java.lang.management.ManagementFactory;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Takeovers with more to decide than fits into one turn. */
@@ -55,6 +60,33 @@ class LargeTakeoverTest {
 
         assertThat(core.status().state()).isEqualTo(State.SERVING);
         assertThat(core.status().objects()).isEqualTo(3 * Bounds.SETTLED_PER_TURN);
+    }
+
+    /** The register has none of them: each writes itself down once, however often the others are looked at until that is stored. */
+    @Test
+    void manyNewNodesThatAnswerAtOnceCostNoCopyOfTheRegisterForEachOther() {
+        int nodes = 1_000;
+        LargePool many = new LargePool(nodes);
+        for (int node = 1; node <= nodes; node++) {
+            many.show(node, List.of());
+        }
+        many.core.lead(LargePool.OURS, many.nowMs + 1_000_000, many.nowMs, Register.NONE, many.nowMs);
+
+        long before = allocatedBytes();
+        many.obeyed(IntStream.rangeClosed(1, nodes).toArray());
+        assertThat(allocatedBytes() - before)
+                .as("a copy takes 40 KB: some a node, not a thousand")
+                .isLessThan(nodes * 1_000_000L);
+
+        assertThat(many.core.status().state()).isEqualTo(State.RECOVERING);
+        many.tick();
+        many.tick();
+        assertThat(many.core.status().state()).isEqualTo(State.SERVING);
+        assertThat(many.core.status().nodes()).allMatch(node -> node.state() == PoolStatus.NodeState.READY);
+    }
+
+    private static long allocatedBytes() {
+        return ((ThreadMXBean) ManagementFactory.getThreadMXBean()).getCurrentThreadAllocatedBytes();
     }
 
     @Test

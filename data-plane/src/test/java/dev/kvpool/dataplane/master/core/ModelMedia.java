@@ -16,7 +16,8 @@ import java.util.List;
 final class ModelMedia {
     private static final int SLOTS = 1024;
 
-    private final ModelDirectory memory;
+    private ModelDirectory memory;
+    private ModelDirectory hiddenMemory;
     private ModelDirectory ssd = new ModelDirectory(ExtentRef.SSD, 0);
     private String ssdProblem = "";
     private long ssdNumber;
@@ -32,6 +33,16 @@ final class ModelMedia {
 
     ModelDirectory memory() {
         return memory;
+    }
+
+    /** See {@link ModelNode#hideMemory}. */
+    void hideMemory(boolean on) {
+        if (on) {
+            hiddenMemory = memory;
+            memory = new ModelDirectory(ExtentRef.MEMORY, memory.capacityBytes());
+        } else {
+            memory = hiddenMemory;
+        }
     }
 
     ModelDirectory ssd() {

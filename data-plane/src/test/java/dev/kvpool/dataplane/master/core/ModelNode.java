@@ -48,7 +48,8 @@ final class ModelNode {
     private final ModelMedia media;
     private final Map<ModelMaster, ModelStream> streams = new LinkedHashMap<>();
     private Consumer<DirectoryRecord> onFree = record -> {};
-    private final ModelObedience obedience = new ModelObedience();
+    private ModelObedience obedience = new ModelObedience();
+    private ModelObedience hiddenObedience;
     private long incarnation;
     private long memory;
     private long memoryOfLifeBefore;
@@ -233,6 +234,19 @@ final class ModelNode {
         media.memory().wipe();
         obedience.wipe();
         memory++;
+    }
+
+    /** The next life begins with an empty segment, as without a mount; with false with the one of before, as that was. */
+    void hideMemory(boolean on) {
+        media.hideMemory(on);
+        if (on) {
+            hiddenObedience = obedience;
+            obedience = new ModelObedience();
+            memory++;
+        } else {
+            obedience = hiddenObedience;
+            memory--;
+        }
     }
 
     /** A client's write, start to commit; the authority is checked at the moment of the commit. */

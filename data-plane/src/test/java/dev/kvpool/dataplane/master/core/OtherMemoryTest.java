@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A process with another memory comes under the name of a storage node, and the first one is back after that. */
@@ -140,6 +141,64 @@ class OtherMemoryTest {
         pool.pass(60_000);
         assertThat(pool.find(key).status()).isEqualTo(Status.NOT_FOUND);
         assertThat(node.ssd()).noneMatch(it -> it.key().equals(Key.of(key)));
+    }
+
+    /** It was told of removals beside either memory. */
+    @Test
+    void whatIsOnTheSsdStaysWhenAMemoryOfBeforeIsEmptiedBesideIt() {
+        Scenario pool =
+                new Scenario().withNodes(10_880, "a", "b").withSsd(100 * 4096L).leading(7);
+        pool.fill("k", 20);
+        pool.world.run(2 * Scenario.OBJECT_LEASE_MS);
+        ModelNode node = pool.node("a");
+        List<String> onSsd =
+                node.ssd().stream().map(it -> it.key().toString()).sorted().toList();
+        String removed = onSsd.getFirst();
+        List<String> kept = onSsd.subList(1, onSsd.size());
+        List<DirectoryRecord> inMemory = node.directory();
+        assertThat(inMemory).isNotEmpty();
+        assertThat(kept).isNotEmpty();
+
+        pool.crash("a");
+        node.hideMemory(true);
+        pool.restart("a");
+        pool.world.run(1_000);
+        assertThat(kept).allMatch(key -> pool.find(key).status() == Status.OK);
+        assertThat(pool.remove(removed, true)).isEqualTo(Status.OK);
+
+        pool.crash("a");
+        node.hideMemory(false);
+        pool.restart("a");
+        pool.pass(60_000);
+        assertThat(node.directory())
+                .as("what the register's memory did not have")
+                .extracting(DirectoryRecord::extent)
+                .doesNotContainAnyElementsOf(
+                        inMemory.stream().map(DirectoryRecord::extent).toList());
+        assertThat(kept).allMatch(key -> pool.find(key).status() == Status.OK);
+        assertThat(pool.find(removed).status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.put("new", 100)).isEqualTo(Status.OK);
+    }
+
+    /** The Lease never had the other one, and nothing was acknowledged on it. */
+    @Test
+    void aMemoryIsBelievedWhenTheOtherOneWasNeverWrittenDown() {
+        Scenario pool = pool();
+        ModelNode first = pool.node("b");
+        pool.crash("b");
+        pool.world.cutLease(true);
+        another(pool, "b");
+
+        isBack(pool, first);
+        pool.pass(3 * Scenario.OBJECT_LEASE_MS);
+        assertThat(first.directory()).extracting(DirectoryRecord::key).containsExactly(Key.of("k"));
+
+        pool.world.cutLease(false);
+        pool.world.run(1_000);
+        assertThat(first.directory()).extracting(DirectoryRecord::key).containsExactly(Key.of("k"));
+        assertThat(pool.talkedTo().core().holders(Key.of("k"))).contains("b");
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        staysRemoved(pool, first, "k");
     }
 
     /** "k" is on both nodes, since a leader of before. */

@@ -70,12 +70,23 @@ public final class Members {
 
     /**
      * Whether a node shows what it had before another memory came under its name. The register said that all of it was gone, so nobody
-     * told it what was removed since.
+     * told it what was removed since. A memory that is only about to be written down, or given up again, has taken nothing yet.
      */
     private boolean isGivenUp(NodeView node) {
         boolean holdsInMemory = node.replicaCount() > node.ssd.objects();
         boolean holdsOnSsd = node.ssd.objects() > 0;
-        return register.wanted().isGivenUp(node.id, node.memory(), holdsInMemory, node.ssd.number(), holdsOnSsd);
+        return (holdsInMemory || holdsOnSsd)
+                && !register.isPossible(
+                        it -> !it.isGivenUp(node.id, node.memory(), holdsInMemory, node.ssd.number(), holdsOnSsd));
+    }
+
+    /** Whether a node's SSD is the one that counts, whatever its memory is: it was told of everything beside the one that does. */
+    public boolean isSsdSure(NodeView node) {
+        long number = node.ssd.number();
+        return number != 0
+                && node.ssd.works()
+                && !failedSsds.isBack(node)
+                && !register.isPossible(it -> !it.isOnSsd(node.id, number));
     }
 
     /** The register has no other memory under this name, whatever becomes of what is being written. */
@@ -121,14 +132,25 @@ public final class Members {
         if (!isMember(node)) {
             return node.replicaCount() == 0 && !register.isPossible(it -> it.isMember(node.id));
         }
-        boolean isAnother = register.wanted().isInAnother(node.id, node.memory());
+        takeUp(node);
+        return isWantedIn(node) && isSureOf(node);
+    }
+
+    private void takeUp(NodeView node) {
+        if (isWantedIn(node)) {
+            return; // this is asked of all nodes whenever one comes, and a change copies what the register has of all
+        }
+        boolean isAnother = register.stored().isInAnother(node.id, node.memory());
         register.change(it -> it.in(node.id, node.memory(), node.ssd.number()));
-        if (isAnother && !register.wanted().isInAnother(node.id, node.memory())) {
+        if (isAnother && isWantedIn(node)) {
             outbox.warn(
                     "node %s is here with a new memory, which takes the place of its former one: what that held counts for nothing from now on, and is freed if it comes back"
                             .formatted(node.id));
         }
-        return isSureOf(node);
+    }
+
+    private boolean isWantedIn(NodeView node) {
+        return register.wanted().isIn(node.id, node.memory(), node.ssd.number());
     }
 
     /** This master under an earlier epoch is no other: it has written down whom it let take part. */

@@ -139,9 +139,10 @@ public final class Enrolling {
         if (node.replicaCount() == 0 || !emptying.add(node.id)) {
             return;
         }
+        boolean keepsSsd = members.isSsdSure(node);
         List<Extent> extents = new ArrayList<>();
         for (Replica replica : index.replicasOn(node)) {
-            if (extents.size() < Bounds.FREE_EXTENTS_MAX) {
+            if (extents.size() < Bounds.FREE_EXTENTS_MAX && (replica.isInMemory() || !keepsSsd)) {
                 extents.add(new Extent(replica.extent(), replica.object().id()));
             }
         }
