@@ -193,7 +193,8 @@ final class LeaderChecks implements MasterWatch {
     private void drainsGoOn(SimMaster master) {
         boolean knows = !scales
                 && !truth.wasTamperedSince(Long.MIN_VALUE + 1)
-                && master.status().epoch() == highestEpoch;
+                && master.status().epoch() == highestEpoch
+                && master.serves(); // one that begins another term takes them up from the register first
         drained.entrySet().removeIf(it -> truth.node(it.getKey()).incarnation() != it.getValue());
         for (String node : knows ? drained.keySet() : Set.<String>of()) {
             Violation.unless(
