@@ -164,18 +164,12 @@ Status Engine::registerRegions(std::span<const kv_region> regions) {
     // Before a peer can name them, and without the lock: CANN takes its time, transfers shall not.
     if (Status known = moves->add(regions); !known.ok()) return known;
   }
-  Status added;
-  {
-    const std::lock_guard lock(mutex_);
-    added = shell_.core().registerRegions(regions, addressesOfDevice);
-    if (added.ok()) {
-      unreadable_.forget(regions);
-      lent_->lend(ofHost);
-      lent_->lend(ofDevice, LentMemory::Kind::Device);
-      return added;
-    }
-  }
-  if (AscendMoves* moves = shell_.moves()) moves->remove(regions);
+  const std::lock_guard lock(mutex_);
+  Status added = shell_.core().registerRegions(regions, addressesOfDevice);
+  if (!added.ok()) return added;  // not where it was judged: no other call has come in between
+  unreadable_.forget(regions);
+  lent_->lend(ofHost);
+  lent_->lend(ofDevice, LentMemory::Kind::Device);
   return added;
 }
 

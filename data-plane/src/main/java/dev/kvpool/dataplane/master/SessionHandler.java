@@ -200,11 +200,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             boolean isNode = hello.role() == Role.NODE;
             Optional<Objection> objection = isNode
                     ? core.nodeConnected(opened, NodePeer.of(hello, admission.tenant()), loop.nowMs())
-                    : core.clientConnected(
-                            opened,
-                            principal + "/" + hello.name() + "/" + Long.toHexString(hello.incarnation()),
-                            admission.tenant(),
-                            loop.nowMs());
+                    : core.clientConnected(opened, life(principal, hello), admission.tenant(), loop.nowMs());
             if (objection.isPresent()) {
                 loop.forget(opened);
                 refuse(context, objection.get());
@@ -237,8 +233,12 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
 
     /** Many processes may have one certificate, or one host; a certificate's are told apart by what they call themselves. */
     private String process(String principal, Hello hello) {
-        String named = principal + "/" + hello.name();
-        return admission.isPlain() ? named + "/" + Long.toHexString(hello.incarnation()) : named;
+        return admission.isPlain() ? life(principal, hello) : principal + "/" + hello.name();
+    }
+
+    /** The same for each connection of a process until it ends. */
+    private static String life(String principal, Hello hello) {
+        return principal + "/" + hello.name() + "/" + Long.toHexString(hello.incarnation());
     }
 
     private void warnOfCertificate(ChannelHandlerContext context, String why) {

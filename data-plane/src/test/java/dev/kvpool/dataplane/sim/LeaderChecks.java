@@ -64,7 +64,7 @@ final class LeaderChecks implements MasterWatch {
 
     private long storedMs;
 
-    /** The latest drain of each node that nobody has cancelled. */
+    /** The latest drain of each node that was not cancelled. */
     private final Map<String, Long> drains = new TreeMap<>();
 
     private long lastDrain;

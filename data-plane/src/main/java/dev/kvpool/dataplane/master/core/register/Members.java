@@ -69,8 +69,8 @@ public final class Members {
     }
 
     /**
-     * Whether a node shows what it had before another memory came under its name. The register said that all of it was gone, so nobody
-     * told it what was removed since. A memory that is only about to be written down, or given up again, has taken nothing yet.
+     * Whether a node shows what it had before another memory came under its name. The register said that all of it was gone, so
+     * no leader told it what was removed since. A memory that is only about to be written down, or given up again, has taken nothing yet.
      */
     private boolean isGivenUp(NodeView node) {
         boolean holdsInMemory = node.replicaCount() > node.ssd.objects();
