@@ -80,8 +80,8 @@ class Context {
   }
 
   ConnectionId newConnection() { return ++lastConnection_; }
-  /// Names requests to masters and transfers alike, so that no number is used twice on any connection. They grow, over all
-  /// connections: a master tells by that what comes late, of one that was given up.
+  /// Names requests to masters and transfers alike, so that no number is used twice on any connection. They grow, over
+  /// all connections: a master tells by that what comes late, of one that was given up.
   uint64_t newRequest() { return ++lastRequest_; }
 
   /// 0 to `end` - 1. The modulo's bias does not matter here, and it is the same on every platform.
