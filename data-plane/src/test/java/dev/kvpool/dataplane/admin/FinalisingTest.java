@@ -24,7 +24,7 @@ class FinalisingTest {
     }
 
     @Test
-    void whoDoesNotIsNamedWithTheWayOut() {
+    void whoDoesNotIsNamedWithTheRemedy() {
         assertThat(objection(SECOND, FIRST, 1, 2, false))
                 .hasValue("this master (kvpool 0.1.0) speaks wire version 1, not 2; upgrade it first");
         assertThat(objection(SECOND, FIRST, 2, 2, false, peer(Role.NODE, "b", 2, 1), peer(Role.NODE, "a", 2, 2)))

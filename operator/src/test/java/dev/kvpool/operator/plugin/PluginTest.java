@@ -650,7 +650,7 @@ class PluginTest {
                 "report demo --log-lines -1      | --log-lines must be 0 to 100000, not -1",
                 "plan demo --operator-namespace default | there is no kvpool operator in namespace default",
             })
-    void whatCannotBeDoneIsSaidWithTheWayOut(String arguments, String said) {
+    void whatCannotBeDoneIsSaidWithTheRemedy(String arguments, String said) {
         assertThat(run(arguments.split(" "))).isEqualTo(1);
 
         assertThat(err.toString()).startsWith("error: ").contains(said);

@@ -21,7 +21,7 @@ final class ClientsSetApart {
     /** So many processes of one principal set all of them apart: a process says itself what it is called, and may call itself otherwise. */
     private static final int PROCESSES = 3;
 
-    /** More than as many never make it throw: who does waits for longer and longer. */
+    /** How many are remembered. The eldest is forgotten for one more, which may try again at once then. */
     private static final int MAX = 1_024;
 
     /** @param principal whose process it is; empty when it is none */

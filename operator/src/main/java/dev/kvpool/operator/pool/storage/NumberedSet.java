@@ -95,6 +95,6 @@ public record NumberedSet(int replicas, List<String> nodeIds, List<Unwanted> unw
                         want,
                         NameList.of(staying.stream().map(Unwanted::id).sorted().toList()),
                         staying.size() == 1 ? "is" : "are",
-                        Unwanted.wayOut(staying));
+                        Unwanted.remedy(staying));
     }
 }

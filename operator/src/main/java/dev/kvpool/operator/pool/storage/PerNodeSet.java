@@ -145,7 +145,7 @@ record PerNodeSet(
                                     .formatted(
                                             set.name(),
                                             NameList.of(List.copyOf(staying.keySet())),
-                                            Unwanted.wayOut(List.copyOf(staying.values()))));
+                                            Unwanted.remedy(List.copyOf(staying.values()))));
         }
 
         private List<String> present(Set<String> names) {

@@ -160,7 +160,7 @@ public final class StoragePlan {
                         inAnotherForm(workload),
                         NameList.of(staying.stream().map(Unwanted::id).sorted().toList()),
                         staying.size() == 1 ? "is" : "are",
-                        Unwanted.wayOut(staying)));
+                        Unwanted.remedy(staying)));
     }
 
     private void leftBehind() {

@@ -44,7 +44,7 @@ public record Unwanted(String id, Optional<ObservedPod> pod, boolean outlivesPod
     }
 
     /** The end of a sentence about nodes that stay until they are empty: what those wait for that have no pod to be emptied. */
-    static String wayOut(List<Unwanted> staying) {
+    static String remedy(List<Unwanted> staying) {
         List<String> away = staying.stream()
                 .filter(node -> !node.isThere())
                 .map(Unwanted::id)

@@ -126,7 +126,7 @@ public final class NamespaceCheck {
                                         seen.names()
                                                 .socketDirectory(
                                                         engine.getSpec().socketDirectory()),
-                                        wayOut("socketDirectory", engine))));
+                                        remedy("socketDirectory", engine))));
     }
 
     private Optional<Finding> agents() {
@@ -135,7 +135,7 @@ public final class NamespaceCheck {
                 .map(engine -> new Finding(
                         Reason.NAMESPACE_REFUSES_HOST_PATH,
                         "%s no pod with a hostPath volume, and so no agents, whose sockets are in host directory %s. %s"
-                                .formatted(admits(), engine.getSpec().agents().path(), wayOut("agents", engine))));
+                                .formatted(admits(), engine.getSpec().agents().path(), remedy("agents", engine))));
     }
 
     private Optional<Finding> network() {
@@ -146,7 +146,7 @@ public final class NamespaceCheck {
                                 .formatted(
                                         admits(),
                                         hasAgents(engine) ? " and no agent" : "",
-                                        wayOut("hostNetwork", engine))));
+                                        remedy("hostNetwork", engine))));
     }
 
     private Optional<Finding> accelerator() {
@@ -164,7 +164,7 @@ public final class NamespaceCheck {
         return new Finding(
                 Reason.NAMESPACE_REFUSES_MEMORY_LOCK,
                 "%s no pod with capability IPC_LOCK, by which memory is registered with %s, and so no %s. %s"
-                        .formatted(admits(), device, pods, wayOut(field, engine)));
+                        .formatted(admits(), device, pods, remedy(field, engine)));
     }
 
     /** The first of the pool's and its sets' that has it; one at a time is named. */
@@ -185,7 +185,7 @@ public final class NamespaceCheck {
                 .formatted(seen.names().namespace(), PoolLabels.POD_SECURITY, level);
     }
 
-    private static String wayOut(String field, TransferEngine engine) {
+    private static String remedy(String field, TransferEngine engine) {
         return "Set the label to %s, or remove %s from TransferEngine %s."
                 .formatted(ADMITS_ALL, field, engine.getMetadata().getName());
     }

@@ -45,7 +45,7 @@ class PullSecretsTest {
     }
 
     @Test
-    void theUpgradeIsNotBegunAndTheWayOutIsNamed() {
+    void theUpgradeIsNotBegunAndTheRemedyIsNamed() {
         PoolPlan plan = new PoolSketch(SPEC)
                 .child(masters())
                 .emptySet("a", 1)

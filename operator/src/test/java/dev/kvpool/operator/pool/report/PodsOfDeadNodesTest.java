@@ -27,7 +27,7 @@ class PodsOfDeadNodesTest {
                     + " node.kubernetes.io/out-of-service=nodeshutdown:NoExecute.";
 
     @Test
-    void theConditionNamesTheWayOut() {
+    void theConditionNamesTheRemedy() {
         assertThat(storageReady(node("Unknown"), PoolSketch.NOON.minusSeconds(1)))
                 .isEqualTo(
                         "1 of 2 storage nodes are ready. demo-a-1 is away. Pod demo-a-1 is being deleted." + SENTENCE);

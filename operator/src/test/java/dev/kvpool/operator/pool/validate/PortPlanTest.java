@@ -118,7 +118,7 @@ class PortPlanTest {
     }
 
     @Test
-    void aRangeThatIsTooSmallIsNamedWithTheWayOut() {
+    void aRangeThatIsTooSmallIsNamedWithTheRemedy() {
         PoolSketch sketch = new PoolSketch(TWO_SETS).engine("{hostNetwork: true, ports: {base: 40000, count: 3}}");
 
         assertThat(PoolValidator.validate(sketch.observation(), PoolSketch.SETTINGS))
