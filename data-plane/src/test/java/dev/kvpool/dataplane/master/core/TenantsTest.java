@@ -311,6 +311,25 @@ class TenantsTest {
         assertThat(engine.tombstones()).isEmpty();
     }
 
+    /** The leader told another tenant's engine of it, since nobody else was there, and set that apart for what it had told it. */
+    @Test
+    void norOfWhatMayComeOfOthersWhoseEngineHasGone() {
+        Scenario pool = new Scenario().leading(1);
+        ModelNode engine = pool.transientNode("engine-1", 1 << 20).ofTenant(A);
+        pool.transientNode("engine-2", 1 << 20).ofTenant(B).dial(pool.talkedTo());
+        engine.dial(pool.talkedTo());
+        pool.world.run(11_000);
+        assertThat(pool.as(B).grant("k", 1, 1_000).grants().getFirst().status()).isEqualTo(Status.OK);
+        pool.leave("engine-2");
+        pool.transientNode("engine-3", 1 << 20).ofTenant(B).dial(pool.talkedTo());
+        pool.world.run(8_000);
+
+        assertThat(pool.put("k", 1)).isEqualTo(Status.OK);
+        pool.world.run(1_000);
+        assertThat(engine.tombstones()).isEmpty();
+        assertThat(pool.talkedTo().reports().toString()).doesNotContain("set apart");
+    }
+
     @Test
     void anEngineThatShowsAnothersObjectIsSetApart() {
         Scenario pool = new Scenario().withNodes(1 << 20, "n");

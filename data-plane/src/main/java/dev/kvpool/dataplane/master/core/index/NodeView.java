@@ -270,8 +270,8 @@ public final class NodeView implements Placement.Candidate {
         return !isTransient || peer.tenant().isEmpty();
     }
 
-    /** Whether it may show something of a qualified key. */
-    boolean mayShow(Key key) {
+    /** Whether it may show something of a qualified key, and be told it. */
+    public boolean mayShow(Key key) {
         return mayKnowAllKeys() || peer.tenant().get().owns(key);
     }
 

@@ -221,7 +221,10 @@ public final class TombstoneWriter {
             keepers.addAll(absences.witnesses());
         }
         if (keepers.isEmpty()) {
-            membership.usable().stream().findFirst().ifPresent(node -> keepers.add(node.id));
+            membership.usable().stream()
+                    .filter(node -> node.mayShow(write.key))
+                    .findFirst()
+                    .ifPresent(node -> keepers.add(node.id));
         }
         return keepers;
     }
