@@ -69,10 +69,13 @@ public final class Assurance {
     }
 
     private long answeredUntilMs(long nowMs) {
-        Set<String> voters = electorate.voters().orElse(null);
-        if (voters == null) {
-            return Long.MIN_VALUE;
-        }
+        return electorate.possible().stream()
+                .mapToLong(voters -> answeredUntilMs(voters, nowMs))
+                .min()
+                .orElse(Long.MIN_VALUE);
+    }
+
+    private long answeredUntilMs(Set<String> voters, long nowMs) {
         if (voters.isEmpty()) {
             return nowMs + Bounds.SURE_MS; // there are no nodes that could say that we are silent
         }

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * For how long the expected nodes hear nothing of the leader, as they answer to the heartbeats of this standby. That most of them
+ * For how long the nodes that count hear nothing of the leader, as they answer to the heartbeats of this standby. That most of them
  * do not at one and the same moment is a proof, however long their answers were under way: an answer is younger than the heartbeat
  * it answers, and its silence older than its arrival less its length. Each node has one word, its last one.
  */
@@ -36,12 +36,16 @@ public final class Silences {
         if (told.beat() <= 0 || told.beat() > nowMs) {
             throw new ProtocolViolation("an answer to heartbeat " + told.beat() + ", which was not sent");
         }
-        Set<String> voters = electorate.voters().orElse(Set.of());
+        if (electorate.isOfEngines() && node.peer().tenant().isPresent()) {
+            return; // as of a leader that has crashed: see Departures
+        }
+        Set<String> voters = electorate.known();
         Authority leader = told.authority();
         if (!voters.contains(node.id) || Long.compareUnsigned(leader.epoch(), ledEpoch) < 0) {
             return;
         }
         silences.put(node.id, new Silence(leader, nowMs - told.silentMs(), told.beat()));
+        silences.keySet().retainAll(voters); // engines come and go
         if (areMostSilent(leader, voters, Bounds.SUSPECT_MS, nowMs)) {
             boolean proved = areMostSilent(leader, voters, Bounds.SURE_MS + Bounds.SILENCE_MARGIN_MS, nowMs);
             outbox.leaderSilent(leader, told.address(), proved, nowMs - Bounds.ANSWER_AGE_MS);

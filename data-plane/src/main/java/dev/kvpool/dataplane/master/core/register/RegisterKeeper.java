@@ -77,6 +77,11 @@ public final class RegisterKeeper {
         return stored;
     }
 
+    /** What the Lease may have now: that, and what is on its way there. */
+    public List<Register> inLease() {
+        return writing == null ? List.of(stored) : List.of(stored, writing);
+    }
+
     /** As it is to be. */
     public Register wanted() {
         return wanted;

@@ -14,6 +14,8 @@ import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.Tenant;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
@@ -111,6 +113,46 @@ class AssuranceTest {
         membership.expect(Map.of("a", "", "b", ""));
         assertThat(isSureAfter(1)).isTrue();
         assertThat(assurance.servingUntilMs(nowMs)).isEqualTo(nowMs + Bounds.SURE_MS / 2 - 1);
+    }
+
+    private void isOfEngines(String... ids) {
+        membership.expect(Map.of());
+        Map<String, Tenant> engines = new HashMap<>();
+        for (String id : ids) {
+            engines.put(id, Tenant.DEFAULT);
+            membership.connect(id.charAt(0), new NodePeer(id, 1, "0.1.0"), nowMs);
+        }
+        register.begin(Register.NONE.lent(engines).as(1));
+    }
+
+    @Test
+    void whereThereAreEnginesOnlyTheirAnswersCount() {
+        isOfEngines("x", "y", "z");
+        assertThat(isSureAfter(Bounds.SURE_MS / 2)).isTrue();
+        answersOf("x", "z");
+        assertThat(isSureAfter(Bounds.SURE_MS - 1)).isTrue();
+        answersOf("a", "b", "c", "x");
+        assertThat(isSureAfter(1)).as("most engines hear nothing").isFalse();
+    }
+
+    @Test
+    void whoeverTakesTheLeaseMayHaveReadTheEnginesOfBeforeOrThoseThatAreWritten() {
+        isOfEngines("x", "y", "z");
+        register.change(it ->
+                it.lent(Map.of("t", Tenant.DEFAULT, "u", Tenant.DEFAULT, "v", Tenant.DEFAULT, "w", Tenant.DEFAULT)));
+        register.send();
+        assertThat(isSureAfter(Bounds.SURE_MS / 2)).isTrue();
+        answersOf("x", "y", "z");
+        assertThat(isSureAfter(Bounds.SURE_MS / 2))
+                .as("four of seven are silent")
+                .isFalse();
+    }
+
+    /** There is nothing that could tell another master of its silence. */
+    @Test
+    void withoutAnyNodesItIsSureAsLongAsTheLeaseIsValid() {
+        isOfEngines();
+        assertThat(isSureAfter(RENEW_MS - 1)).isTrue();
     }
 
     @Test

@@ -101,6 +101,46 @@ class SilencesTest {
         assertThat(silent("a", 10_000)).isPresent();
     }
 
+    private void ofEngines(Optional<Tenant> tenant, String... ids) {
+        core.expectNodes(Map.of(), nowMs);
+        Register register = Register.NONE;
+        for (String id : ids) {
+            core.closed(session(id), "it comes again", nowMs);
+            core.nodeConnected(session(id), new NodePeer(id, session(id), "0.1.0", true, tenant), nowMs);
+            register = register.lent(Map.of(id, tenant.orElse(Tenant.DEFAULT)));
+        }
+        core.leaseSeen(1, register.as(2), nowMs);
+        core.drain();
+    }
+
+    @Test
+    void whereThereAreEnginesOnlyMostOfThoseThatTheLeaseHasAreAsGood() {
+        ofEngines(Optional.empty(), "x", "y", "z");
+        assertThat(silent("x", PROOF_MS)).isEmpty();
+        assertThat(silent("a", PROOF_MS)).as("the Lease does not have it").isEmpty();
+        assertThat(silent("z", PROOF_MS)).get().returns(true, Action.LeaderSilent::proved);
+
+        core.leaseSeen(
+                1,
+                Register.NONE
+                        .lent(Map.of("x", Tenant.DEFAULT))
+                        .enrolled(Set.of("node"))
+                        .as(3),
+                nowMs);
+        assertThat(silent("x", PROOF_MS))
+                .as("the leader may count a storage node")
+                .isEmpty();
+    }
+
+    /** One tenant may have most of them, and would end one leader after the other. */
+    @Test
+    void enginesOfTenantsEndNoLeader() {
+        ofEngines(Optional.of(Tenant.of("greedy")), "x", "y", "z");
+        silent("x", 10_000);
+        silent("y", 10_000);
+        assertThat(silent("z", 10_000)).isEmpty();
+    }
+
     @Test
     void wordsAboutDifferentLeadersDoNotAddUp() {
         silent("a", 10_000);
