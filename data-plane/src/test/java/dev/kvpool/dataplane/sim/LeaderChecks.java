@@ -44,6 +44,9 @@ final class LeaderChecks implements MasterWatch {
 
     private static final long SILENT_MS = 1_200;
 
+    /** By then a process that others can reach again is connected to all of them. */
+    private static final long WELL_MS = 10_000;
+
     private final World world;
     private final SimTimes times;
     private final Truth truth;
@@ -52,6 +55,9 @@ final class LeaderChecks implements MasterWatch {
     private final long foundMsMax;
     private final boolean available;
     private final boolean scales;
+    private final boolean garbling;
+    private final boolean engines;
+    private final boolean tenants;
     private final List<SimMaster> masters = new ArrayList<>();
     private final Set<Authority> terms = new HashSet<>();
     private long highestEpoch;
@@ -77,6 +83,9 @@ final class LeaderChecks implements MasterWatch {
         this.times = plan.times();
         this.available = plan.available();
         this.scales = plan.spareNodes() > 0;
+        this.garbling = plan.corrupting();
+        this.engines = plan.nodes() == 0;
+        this.tenants = !plan.tenants().isEmpty();
         this.foundMsMax = FOUND_MS_MAX + plan.driftMs(FOUND_MS_MAX);
         this.truth = truth;
         this.promises = promises;
@@ -121,18 +130,31 @@ final class LeaderChecks implements MasterWatch {
                 master,
                 leader,
                 found);
-        long expected = master.countExpected(id -> true);
-        long deaf = master.countExpected(id -> !truth.node(id).hasHeard(leader.nonce(), atMs - SILENT_MS, atMs));
+        Set<String> asked = master.electorate();
+        long deaf = asked.stream()
+                .filter(id -> !hasHeard(truth.node(id), leader, atMs))
+                .count();
         Violation.unless(
-                2 * deaf > expected,
+                !engines || !tenants,
+                "a leader that most nodes hear is not followed",
+                "%s follows the leader with %s by the word of engines of tenants",
+                master,
+                leader);
+        Violation.unless(
+                2 * deaf > asked.size(),
                 "a leader that most nodes hear is not followed",
                 "%s follows the leader with %s, of which only %d of %d nodes heard nothing in the %d ms before %d",
                 master,
                 leader,
                 deaf,
-                expected,
+                asked.size(),
                 SILENT_MS,
                 atMs);
+    }
+
+    /** An engine's node that has ended, whose name nothing has any more, hears nothing. */
+    private static boolean hasHeard(SimNode node, Authority leader, long atMs) {
+        return node != null && node.hasHeard(leader.nonce(), atMs - SILENT_MS, atMs);
     }
 
     @Override
@@ -155,9 +177,27 @@ final class LeaderChecks implements MasterWatch {
 
     @Override
     public void stored(Register register) {
+        enginesStay(register);
         truth.members(register.members().keySet());
         stored = register;
         storedMs = world.nowMs();
+    }
+
+    /** What an engine holds is given up with its place in the register. One whose frames break is left out for a while. */
+    private void enginesStay(Register next) {
+        if (garbling || truth.wasTamperedSince(Long.MIN_VALUE + 1)) {
+            return;
+        }
+        for (String id : stored.members().keySet()) {
+            SimNode node = truth.node(id);
+            boolean isStruckOff = node != null && node.isTransient && !next.isMember(id);
+            Violation.unless(
+                    !isStruckOff || !node.staysSince(world.nowMs() - WELL_MS),
+                    "an engine that is there stays a member",
+                    "%s is struck off the register, though it has run and was reachable for %d ms",
+                    node,
+                    WELL_MS);
+        }
     }
 
     @Override

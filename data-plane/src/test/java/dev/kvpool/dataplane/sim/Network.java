@@ -18,6 +18,10 @@ final class Network {
     private final Map<String, SimProcess> listeners = new TreeMap<>();
     private final List<SimProcess> processes = new ArrayList<>();
     private final boolean[][] blocked = new boolean[PROCESSES_MAX][PROCESSES_MAX];
+
+    /** When bytes to or from a process were blocked, or healed, last. */
+    private final long[] partitionedMs = new long[PROCESSES_MAX];
+
     private long lastEnd;
     private boolean bad;
     private boolean peersAreSlow = true;
@@ -130,11 +134,24 @@ final class Network {
     void block(SimProcess from, SimProcess to) {
         world.trace(() -> "nothing gets from " + from + " to " + to);
         blocked[from.place][to.place] = true;
+        partitioned(from, to);
+    }
+
+    private void partitioned(SimProcess from, SimProcess to) {
+        partitionedMs[from.place] = world.nowMs();
+        partitionedMs[to.place] = world.nowMs();
+    }
+
+    /** Whether bytes get to and from a process, and have since then. */
+    boolean isWholeSince(SimProcess process, long ms) {
+        return partitionedMs[process.place] < ms
+                && processes.stream().noneMatch(other -> isBlocked(process, other) || isBlocked(other, process));
     }
 
     void heal(SimProcess from, SimProcess to) {
         world.trace(() -> "bytes get from " + from + " to " + to + " again");
         blocked[from.place][to.place] = false;
+        partitioned(from, to);
         to.ends().forEach(End::pump);
     }
 

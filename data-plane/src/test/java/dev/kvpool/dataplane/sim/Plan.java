@@ -16,7 +16,8 @@ import java.util.SplittableRandom;
  * What pool a seed runs, and under which load and faults. Seeds differ in what they leave out: a checker that must excuse a
  * miss because of a removal says more where nothing is removed.
  *
- * @param transientNodes nodes of engines; where there are two of them, half of the pools have one storage node beside them
+ * @param nodes storage nodes; none in pools of engines alone
+ * @param transientNodes nodes of engines; where there are two of them beside storage nodes, half of the pools have one of those
  * @param forcing removals may be forced
  * @param tight values so large that the pool evicts
  * @param cramped the values are so large that all of them do not fit, and puts find no room, above all after a takeover
@@ -81,6 +82,7 @@ record Plan(
 
     private static final int NODES_MAX = 5;
     private static final int SPARE_NODES_MAX = 3;
+    private static final int ENGINES_ALONE_MAX = 5;
 
     private static final int LEASE_FACTOR_MAX = 3;
 
@@ -96,15 +98,24 @@ record Plan(
     private static final ElectionTimes QUICK = new ElectionTimes(1_500, 900, 300);
 
     static Plan of(long seed) {
-        return of(seed, Optional.empty());
+        return of(seed, Optional.empty(), areEnginesAlone(seed));
     }
 
     /** The pool of a seed, with clients that offer memory to nodes, and larger values. */
     static Plan ofAscend(long seed) {
-        return of(seed, Optional.of(CannPlan.of(seed)));
+        return of(seed, Optional.of(CannPlan.of(seed)), areEnginesAlone(seed));
     }
 
-    private static Plan of(long seed, Optional<CannPlan> cann) {
+    /** The pool of a seed, without storage nodes. */
+    static Plan ofEngines(long seed) {
+        return of(seed, Optional.empty(), true);
+    }
+
+    private static boolean areEnginesAlone(long seed) {
+        return new SplittableRandom(seed ^ 0xA10E).nextInt(8) == 0;
+    }
+
+    private static Plan of(long seed, Optional<CannPlan> cann, boolean enginesAlone) {
         SplittableRandom dice = new SplittableRandom(seed ^ 0x5EED);
         boolean removing = dice.nextInt(2) == 0;
         boolean tight = dice.nextInt(4) == 0;
@@ -119,7 +130,7 @@ record Plan(
         SplittableRandom sizeDice = new SplittableRandom(seed ^ 0x51E);
         int nodes = sizeDice.nextInt(4) == 0 ? sizeDice.nextInt(4, NODES_MAX + 1) : few;
         SplittableRandom spareDice = new SplittableRandom(seed ^ 0x59A4E);
-        int spareNodes = spareDice.nextInt(6) == 0 ? spareDice.nextInt(1, SPARE_NODES_MAX + 1) : 0;
+        int spareNodes = spareDice.nextInt(6) == 0 && !enginesAlone ? spareDice.nextInt(1, SPARE_NODES_MAX + 1) : 0;
         boolean absences = new SplittableRandom(seed ^ 0xAB5E).nextInt(spareNodes > 0 ? 2 : 8) == 0;
         boolean blinding = new SplittableRandom(seed ^ 0xB1D).nextInt(5) == 0;
         int engines = dice.nextInt(3) != 0 ? 0 : twoEngines ? 2 : 1;
@@ -128,8 +139,8 @@ record Plan(
         return new Plan(
                 times,
                 masters,
-                engines == 2 && oneStorageNode ? 1 : nodes,
-                engines,
+                enginesAlone ? 0 : engines == 2 && oneStorageNode ? 1 : nodes,
+                enginesAlone ? new SplittableRandom(seed ^ 0xE61E5).nextInt(1, ENGINES_ALONE_MAX + 1) : engines,
                 1 + dice.nextInt(2),
                 clients,
                 cramped ? 45 : tight ? 30 : 3 + dice.nextInt(8),
@@ -180,7 +191,7 @@ record Plan(
                 plain.times,
                 plain.masters,
                 plain.nodes,
-                plain.transientNodes,
+                plain.nodes == 0 ? Math.max(TENANTS.size(), plain.transientNodes) : plain.transientNodes,
                 plain.replicas,
                 plain.clients,
                 Math.min(plain.keys, plain.cramped ? 15 : 10),

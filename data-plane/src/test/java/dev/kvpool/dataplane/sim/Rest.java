@@ -162,6 +162,11 @@ final class Rest {
                 return node + " was taken out and is a member still";
             }
         }
+        for (SimNode node : there()) {
+            if (node.isTransient && !leaders.getFirst().uses(node.nodeId())) {
+                return "the engine of " + node + " takes no part: " + status.nodes();
+            }
+        }
         if (status.grantsUnderWay() != 0) {
             return status.grantsUnderWay() + " grants are under way";
         }

@@ -37,7 +37,7 @@ final class SeedRun {
         this.next = first;
     }
 
-    /** {@code SeedRun FIRST SEEDS [MINUTES [tenants|ascend]]}: exits with 1 at the first seed that fails; begins none after that time. */
+    /** {@code SeedRun FIRST SEEDS [MINUTES [tenants|ascend|engines]]}: exits with 1 at the first seed that fails; begins none after that time. */
     public static void main(String[] args) {
         long first = Long.parseLong(args[0]);
         long seeds = Long.parseLong(args[1]);
@@ -56,6 +56,7 @@ final class SeedRun {
             case "" -> Plan::of;
             case "tenants" -> Plan::ofTenants;
             case "ascend" -> Plan::ofAscend;
+            case "engines" -> Plan::ofEngines;
             default -> throw new IllegalArgumentException("there are no plans named " + name);
         };
     }

@@ -50,7 +50,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.BiPredicate;
-import java.util.function.Predicate;
 
 /** A master: the production core, codecs, handshake and election, with this class as the event loop around them. */
 final class SimMaster extends SimProcess {
@@ -228,9 +227,12 @@ final class SimMaster extends SimProcess {
         }
     }
 
-    /** How many nodes it expects that are as wanted. */
-    long countExpected(Predicate<String> which) {
-        return expected.stream().filter(which).count();
+    /** Ids of the nodes that say whether a leader is heard: those it expects, in a pool of engines alone those that it has read of. */
+    Set<String> electorate() {
+        if (!expected.isEmpty()) {
+            return expected;
+        }
+        return register().members().keySet();
     }
 
     boolean drains(String node) {
@@ -287,17 +289,27 @@ final class SimMaster extends SimProcess {
         return core.status().register().awaitsWitness();
     }
 
-    /** Whether the object of a key is on a node that takes part, as most expected ones do, and no witness must be waited for. */
-    boolean canRemove(String key) {
-        if (awaitsWitness()) {
-            return false;
-        }
+    private Set<String> ready() {
         Set<String> ready = new TreeSet<>();
         for (PoolStatus.Node node : core.status().nodes()) {
             if (node.state() == PoolStatus.NodeState.READY) {
                 ready.add(node.id());
             }
         }
+        return ready;
+    }
+
+    /** Whether a node takes part, and the register has it. */
+    boolean uses(String node) {
+        return ready().contains(node) && register().isMember(node);
+    }
+
+    /** Whether the object of a key is on a node that takes part, as most expected ones do, and no witness must be waited for. */
+    boolean canRemove(String key) {
+        if (awaitsWitness()) {
+            return false;
+        }
+        Set<String> ready = ready();
         boolean readable = core.holders(Key.of(key)).stream().anyMatch(ready::contains);
         return readable && 2 * expected.stream().filter(ready::contains).count() > expected.size();
     }

@@ -75,6 +75,7 @@ final class SimNode extends SimProcess {
     private boolean livedSinceEnd;
 
     private boolean ssdFails;
+    private boolean leaves;
     private boolean out;
 
     /** Objects of which its memory has other bytes than were put, and its SSD maybe as well. */
@@ -171,6 +172,11 @@ final class SimNode extends SimProcess {
     /** Whether nothing below this id would be on its SSD if its memory were lost now. */
     boolean hasPurgedSsd(ObjectId purgeId) {
         return ssd == null || !image.believes(ssdImage.number()) || !purgeId.isNewerThan(ssdImage.purgeId());
+    }
+
+    /** Whether it runs, has since then, reached all others, and does not end in order. */
+    boolean staysSince(long ms) {
+        return isWellSince(ms) && !leaves;
     }
 
     private Identity identity() {
@@ -327,6 +333,7 @@ final class SimNode extends SimProcess {
     @Override
     void begin() {
         ssdFails = false;
+        leaves = false;
         incarnation = world.random.nextLong(1, Long.MAX_VALUE);
         lives++;
         incarnationsOfMemory.add(incarnation);
@@ -380,6 +387,7 @@ final class SimNode extends SimProcess {
     /** Ends in order: it says so and waits until the masters have heard it, but not for those that do not answer. */
     void leave(Runnable whenEnded) {
         world.trace(() -> name + " leaves");
+        leaves = true;
         feed(() -> core.leave());
         in(LEAVE_MS_MAX, () -> {
             crash();

@@ -29,6 +29,7 @@ abstract class SimProcess {
 
     private long frozenMs;
     private long thawedMs;
+    private long startedMs;
 
     SimProcess(Network network, String name) {
         this.network = network;
@@ -60,6 +61,11 @@ abstract class SimProcess {
     /** When it last went on after it had been stopped. */
     final long thawedMs() {
         return thawedMs;
+    }
+
+    /** Whether it runs, has since then, and reached all others. */
+    final boolean isWellSince(long ms) {
+        return hears() && startedMs < ms && thawedMs < ms && network.isWholeSince(this, ms);
     }
 
     /** How long the thread that does the work has hung, while others of the process went on; 0 when it does not. */
@@ -104,6 +110,7 @@ abstract class SimProcess {
     final void start() {
         life++;
         up = true;
+        startedMs = world.nowMs();
         frozen = false;
         world.trace(() -> name + " starts");
         begin();
