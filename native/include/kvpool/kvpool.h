@@ -290,6 +290,23 @@ typedef struct kv_node_stats {
   uint64_t ascend_connects_in_100ms;
   uint64_t ascend_connects_in_1s;
   uint64_t ascend_connects_longer;
+  uint64_t ssd_read_bytes;            /* of ssd_reads */
+  /* Of reads and writes of payloads that the SSD ended well, from when they were wanted of it, with the wait for others: the sum
+   * of their durations, and how many took at most this long, as above. */
+  uint64_t ssd_read_us;
+  uint64_t ssd_reads_in_100us;
+  uint64_t ssd_reads_in_1ms;
+  uint64_t ssd_reads_in_10ms;
+  uint64_t ssd_reads_in_100ms;
+  uint64_t ssd_reads_in_1s;
+  uint64_t ssd_reads_longer;
+  uint64_t ssd_write_us;
+  uint64_t ssd_writes_in_100us;
+  uint64_t ssd_writes_in_1ms;
+  uint64_t ssd_writes_in_10ms;
+  uint64_t ssd_writes_in_100ms;
+  uint64_t ssd_writes_in_1s;
+  uint64_t ssd_writes_longer;
 } kv_node_stats;
 KV_API int32_t kv_node_get_stats(kv_node *node, kv_node_stats *out);
 
@@ -531,6 +548,29 @@ KV_API int32_t kv_client_task(kv_client *client, uint64_t task, uint32_t timeout
 /* The sentence behind the latest failure of this client, for logs: which peer, what it said. Empty when none. */
 KV_API int32_t kv_client_explain(kv_client *client, char *out, uint32_t out_size);
 
+/* How long things took. Each is counted once, in the first step that fits. */
+typedef struct kv_durations {
+  uint64_t us; /* all together */
+  uint64_t in_100us;
+  uint64_t in_1ms;
+  uint64_t in_10ms;
+  uint64_t in_100ms;
+  uint64_t in_1s;
+  uint64_t longer;
+} kv_durations;
+
+/* Requests to the leader. */
+#define KV_REQUEST_GRANT 0
+#define KV_REQUEST_PUBLISH 1
+#define KV_REQUEST_LOOKUP 2
+#define KV_REQUEST_EXISTS 3
+#define KV_REQUEST_REMOVE 4
+#define KV_REQUEST_REMOVE_ALL 5
+#define KV_REQUEST_COPY 6
+#define KV_REQUEST_TASK 7
+#define KV_REQUEST_HINT 8
+#define KV_REQUESTS 9
+
 typedef struct kv_client_stats {
   uint32_t struct_size;
   uint32_t leader_known;   /* 1: connected to a serving leader */
@@ -567,6 +607,9 @@ typedef struct kv_client_stats {
   uint64_t ascend_bytes;    /* of put_bytes and get_bytes, moved by CANN */
   uint64_t ascend_lanes;    /* connections to nodes on which CANN was put to use */
   uint64_t ascend_refusals; /* nodes to which it was wanted and could not be had; kv_client_explain and the log say why */
+  kv_durations single_puts; /* of the batches of puts, those of one line */
+  kv_durations single_gets;
+  kv_durations requests[KV_REQUESTS]; /* that were answered, by KV_REQUEST_*; measured in milliseconds */
 } kv_client_stats;
 KV_API int32_t kv_client_get_stats(kv_client *client, kv_client_stats *out);
 

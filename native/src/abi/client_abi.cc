@@ -181,6 +181,13 @@ Status explained(const Status& status) {
   return {status.code(), ""};
 }
 
+/// Step by step as the header names them.
+kv_durations durationsOf(const kvpool::Durations& seen) {
+  static_assert(kvpool::Durations::kStepsUs == std::array<uint64_t, 5>{100, 1000, 10'000, 100'000, 1'000'000});
+  const auto& counts = seen.counts;
+  return {seen.us, counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]};
+}
+
 }  // namespace
 
 int32_t kv_client_create(const kv_client_params* params, kv_client** out, char* err, uint32_t err_size) {
@@ -311,6 +318,9 @@ int32_t kv_client_get_stats(kv_client* client, kv_client_stats* out) {
     KVPOOL_TELL_DURATIONS(seen.putBatches, stats, put_batches);
     stats.get_batch_us = seen.getBatches.us;
     KVPOOL_TELL_DURATIONS(seen.getBatches, stats, get_batches);
+    stats.single_puts = durationsOf(seen.singlePuts);
+    stats.single_gets = durationsOf(seen.singleGets);
+    std::ranges::transform(seen.requests, stats.requests, durationsOf);
     return Status(kvpool::abi::writeOut(out, stats), "");
   });
 }

@@ -112,10 +112,10 @@ Workers::~Workers() {
 void Workers::submit(Job job) {
   {
     const std::lock_guard lock(mutex_);
-    std::deque<Job>& queue = std::holds_alternative<StoreBlocks>(job)   ? stores_
-                             : std::holds_alternative<ReadPayload>(job) ? reads_
-                                                                        : writes_;
-    queue.push_back(std::move(job));
+    std::deque<Submitted>& queue = std::holds_alternative<StoreBlocks>(job)   ? stores_
+                                   : std::holds_alternative<ReadPayload>(job) ? reads_
+                                                                              : writes_;
+    queue.push_back({std::move(job), Clock::now()});
   }
   changed_.notify_one();
 }
@@ -124,9 +124,9 @@ void Workers::cancelRead(uint64_t op) {
   {
     const std::lock_guard lock(mutex_);
     const auto waiting =
-        std::ranges::find_if(reads_, [&](const Job& job) { return std::get<ReadPayload>(job).op == op; });
+        std::ranges::find_if(reads_, [&](const Submitted& read) { return std::get<ReadPayload>(read.job).op == op; });
     if (waiting == reads_.end()) return;
-    done_.push_back({*waiting, Status(KV_CLOSED, "it is not wanted any more"), {}});
+    done_.push_back({waiting->job, Status(KV_CLOSED, "it is not wanted any more"), {}});
     reads_.erase(waiting);
   }
   notify_();
@@ -138,28 +138,30 @@ std::vector<Done> Workers::takeDone() {
 }
 
 /// Takes what is most urgent; the caller holds the mutex.
-bool Workers::next(Job& job) {
+bool Workers::next(Submitted& next) {
   const bool mayWrite = writing_ + 1 < kThreads;
-  std::deque<Job>* from = !stores_.empty() ? &stores_ : !reads_.empty() ? &reads_ : mayWrite ? &writes_ : nullptr;
+  std::deque<Submitted>* from = !stores_.empty() ? &stores_ : !reads_.empty() ? &reads_ : mayWrite ? &writes_ : nullptr;
   if (from == nullptr || from->empty()) return false;
-  job = std::move(from->front());
+  next = std::move(from->front());
   from->pop_front();
   return true;
 }
 
 void Workers::run() {
   for (;;) {
-    Job job;
+    Submitted taken;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return stop_ || next(job); });
+      changed_.wait(lock, [&] { return stop_ || next(taken); });
       if (stop_) return;
-      if (std::holds_alternative<WritePayload>(job)) ++writing_;
+      if (std::holds_alternative<WritePayload>(taken.job)) ++writing_;
     }
-    Done done = perform(device_, job);
+    Done done = perform(device_, taken.job);
+    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - taken.at);
+    done.tookUs = static_cast<uint64_t>(took.count());
     {
       const std::lock_guard lock(mutex_);
-      if (std::holds_alternative<WritePayload>(job)) --writing_;
+      if (std::holds_alternative<WritePayload>(taken.job)) --writing_;
       done_.push_back(std::move(done));
     }
     changed_.notify_one();  // a writer may go on now

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -42,6 +43,7 @@ struct Done {
   Job job;
   Status status;
   BlockBuffer payload;  // of a ReadPayload that is KV_OK and had no memory
+  uint64_t tookUs = 0;  // since it was submitted
 };
 
 /// Does one job, in the caller's thread. KV_OUT_OF_MEMORY when there is none for its buffer: nothing was done then.
@@ -66,17 +68,23 @@ class Workers {
   std::vector<Done> takeDone();
 
  private:
+  using Clock = std::chrono::steady_clock;
+  struct Submitted {
+    Job job;
+    Clock::time_point at;
+  };
+
   void run();
-  bool next(Job& job);
+  bool next(Submitted& next);
 
   Device& device_;
   std::function<void()> notify_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_ = false;
-  std::deque<Job> stores_;
-  std::deque<Job> reads_;
-  std::deque<Job> writes_;
+  std::deque<Submitted> stores_;
+  std::deque<Submitted> reads_;
+  std::deque<Submitted> writes_;
   size_t writing_ = 0;
   std::vector<Done> done_;
   std::vector<std::thread> threads_;

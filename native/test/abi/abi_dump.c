@@ -201,6 +201,21 @@ static void dump_node_stats(void) {
   FIELD(kv_node_stats, ascend_connects_in_100ms);
   FIELD(kv_node_stats, ascend_connects_in_1s);
   FIELD(kv_node_stats, ascend_connects_longer);
+  FIELD(kv_node_stats, ssd_read_bytes);
+  FIELD(kv_node_stats, ssd_read_us);
+  FIELD(kv_node_stats, ssd_reads_in_100us);
+  FIELD(kv_node_stats, ssd_reads_in_1ms);
+  FIELD(kv_node_stats, ssd_reads_in_10ms);
+  FIELD(kv_node_stats, ssd_reads_in_100ms);
+  FIELD(kv_node_stats, ssd_reads_in_1s);
+  FIELD(kv_node_stats, ssd_reads_longer);
+  FIELD(kv_node_stats, ssd_write_us);
+  FIELD(kv_node_stats, ssd_writes_in_100us);
+  FIELD(kv_node_stats, ssd_writes_in_1ms);
+  FIELD(kv_node_stats, ssd_writes_in_10ms);
+  FIELD(kv_node_stats, ssd_writes_in_100ms);
+  FIELD(kv_node_stats, ssd_writes_in_1s);
+  FIELD(kv_node_stats, ssd_writes_longer);
 }
 
 static void dump_client_params(void) {

@@ -36,6 +36,10 @@ INSTANTIATE_TEST_SUITE_P(Transports, Pool, testing::Values(KV_PROTOCOL_TCP, KV_P
                            return way.param == KV_PROTOCOL_TCP ? "Tcp" : "Shm";
                          });
 
+uint64_t total(const kv_durations& d) {
+  return d.in_100us + d.in_1ms + d.in_10ms + d.in_100ms + d.in_1s + d.longer;
+}
+
 TEST_P(Pool, AValueComesBackAsItWasPut) {
   for (const size_t length : {0u, 1u, 63u, 64u, 4096u, 65536u, 1048576u, 5000001u}) {
     const std::string key = "length-" + std::to_string(length);
@@ -59,6 +63,13 @@ TEST_P(Pool, AValueComesBackAsItWasPut) {
             8u);
   EXPECT_GT(stats.put_batch_us, 0u);
   EXPECT_GT(stats.get_batch_us, 0u);
+  if (GetParam() == kThroughAgent) return;  // it is the agent that asks the leader
+  EXPECT_EQ(stats.single_puts.us, stats.put_batch_us) << "each of one key";
+  EXPECT_EQ(total(stats.single_gets), 8u);
+  EXPECT_EQ(total(stats.requests[KV_REQUEST_GRANT]), 8u);
+  EXPECT_EQ(total(stats.requests[KV_REQUEST_PUBLISH]), 8u);
+  EXPECT_EQ(total(stats.requests[KV_REQUEST_LOOKUP]), 8u);
+  EXPECT_EQ(total(stats.requests[KV_REQUEST_REMOVE]), 0u);
 }
 
 TEST_P(Pool, BatchesKeepTheirLinesApart) {

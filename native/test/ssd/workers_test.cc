@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "base/crc32c.h"
@@ -83,6 +85,31 @@ TEST(Workers, AReadThatNobodyWantsIsNotBegunAndAnsweredAllTheSame) {
   }
   EXPECT_FALSE(done.contains(kReads - 1));
   EXPECT_EQ(device.begun, kReads - 1);
+}
+
+TEST(Workers, WhatTookLongIsTimedWithTheWaitForOthers) {
+  HeldDevice device;
+  std::atomic<int> notified{0};
+  Workers workers(device, [&] {
+    ++notified;
+    notified.notify_one();
+  });
+  constexpr auto kHeld = std::chrono::milliseconds(3);
+  constexpr uint64_t kReads = Workers::kThreads + 1;  // the last one has to wait for a thread
+  for (uint64_t op = 1; op <= kReads; ++op)
+    workers.submit(ReadPayload{op, kBlockBytes, 0, 0});
+  device.untilBegun(Workers::kThreads);
+  std::this_thread::sleep_for(kHeld);
+  device.goOn();
+  size_t done = 0;
+  for (int seen = 0; done < kReads;) {
+    notified.wait(seen);
+    seen = notified;
+    for (const Done& one : workers.takeDone()) {
+      EXPECT_GE(std::chrono::microseconds(one.tookUs), kHeld) << std::get<ReadPayload>(one.job).op;
+      ++done;
+    }
+  }
 }
 
 /// Memory that a driver mapped: the kernel reads no device into it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "batch.h"
@@ -258,16 +259,43 @@ PyObject* clientExplain(PyObject* self, PyObject*) {
   return PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(__builtin_strlen(text)), "replace");
 }
 
-PyObject* clientStats(PyObject* self, PyObject*) {
+/// False with Python's error set.
+bool readStats(PyObject* self, kv_client_stats& stats) {
   const ClientEntry entry(self);
-  if (!entry) return nullptr;
-  kv_client_stats stats{};
+  if (!entry) return false;
   stats.struct_size = sizeof(stats);
   const int32_t status = kv_client_get_stats(entry.handle(), &stats);
-  if (status != KV_OK) {
-    raiseFailure(status, nullptr);
+  if (status != KV_OK) raiseFailure(status, nullptr);
+  return status == KV_OK;
+}
+
+bool putDurations(PyObject* dict, const char* name, const kv_durations& d) {
+  const Ref tuple(Py_BuildValue("(KKKKKKK)", static_cast<unsigned long long>(d.us),
+                                static_cast<unsigned long long>(d.in_100us), static_cast<unsigned long long>(d.in_1ms),
+                                static_cast<unsigned long long>(d.in_10ms), static_cast<unsigned long long>(d.in_100ms),
+                                static_cast<unsigned long long>(d.in_1s), static_cast<unsigned long long>(d.longer)));
+  return tuple && PyDict_SetItemString(dict, name, tuple.get()) == 0;
+}
+
+PyObject* clientDurations(PyObject* self, PyObject*) {
+  kv_client_stats stats{};
+  if (!readStats(self, stats)) return nullptr;
+  Ref dict(PyDict_New());
+  if (!dict || !putDurations(dict.get(), "single_put", stats.single_puts) ||
+      !putDurations(dict.get(), "single_get", stats.single_gets)) {
     return nullptr;
   }
+  constexpr std::array<const char*, KV_REQUESTS> kNames{"grant",      "publish", "lookup", "exists", "remove",
+                                                        "remove_all", "copy",    "task",   "hint"};
+  for (size_t kind = 0; kind < kNames.size(); ++kind) {
+    if (!putDurations(dict.get(), kNames[kind], stats.requests[kind])) return nullptr;
+  }
+  return dict.release();
+}
+
+PyObject* clientStats(PyObject* self, PyObject*) {
+  kv_client_stats stats{};
+  if (!readStats(self, stats)) return nullptr;
   Ref dict(PyDict_New());
   if (!dict) return nullptr;
   if (PyDict_SetItemString(dict.get(), "leader_known", stats.leader_known != 0 ? Py_True : Py_False) != 0)
@@ -330,6 +358,8 @@ PyMethodDef clientMethods[] = {
     {"copy_memory", guarded<clientCopyMemory>, METH_O, "copy_memory([(to, from, length)]) -> status"},
     {"explain", guarded<clientExplain>, METH_NOARGS, "explain() -> the sentence behind the latest failure"},
     {"stats", guarded<clientStats>, METH_NOARGS, "stats() -> counters as a dict"},
+    {"durations", guarded<clientDurations>, METH_NOARGS,
+     "durations() -> (us, how many in each step) by what took them"},
     {nullptr, nullptr, 0, nullptr},
 };
 

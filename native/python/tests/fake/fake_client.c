@@ -531,6 +531,8 @@ KV_API int32_t kv_client_get_stats(kv_client* client, kv_client_stats* out) {
                            .put_batch_us = 1200,
                            .put_batches_in_100us = 2,
                            .put_batches_in_1ms = 1,
-                           .put_batches_longer = 4};
+                           .put_batches_longer = 4,
+                           .single_gets = {.us = 70, .in_100us = 3},
+                           .requests = {[KV_REQUEST_LOOKUP] = {.us = 16000, .in_1ms = 5, .in_10ms = 1, .in_100ms = 1}}};
   return KV_OK;
 }

@@ -75,9 +75,19 @@ def test_durations_are_served_as_the_reference_names_them(store: MooncakeDistrib
         f'{put}_bucket{{le="+Inf"}} 7',
         f"{put}_sum 1200",
         f"{put}_count 7",
-        "mooncake_transfer_batch_get_latency_count 0",
+        'mooncake_transfer_get_latency_bucket{le="100"} 3',
+        "mooncake_transfer_get_latency_sum 70",
+        "mooncake_transfer_put_latency_count 0",
+        'mooncake_client_rpc_count{rpc_name="BatchGetReplicaList"} 7',
+        'mooncake_client_rpc_count{rpc_name="BatchPutStart"} 0',
+        'mooncake_client_rpc_latency_bucket{rpc_name="BatchGetReplicaList",le="10000"} 6',
+        'mooncake_client_rpc_latency_sum{rpc_name="BatchGetReplicaList"} 16000',
+        'mooncake_client_rpc_latency_count{rpc_name="BatchGetReplicaList"} 7',
     ):
         assert line in lines
+    assert not [line for line in lines if line.startswith("mooncake_client_rpc_latency") and 'le="1000"' in line], (
+        "too fine"
+    )
 
 
 def test_it_ends_with_the_store(store: MooncakeDistributedStore) -> None:
@@ -103,7 +113,7 @@ def test_connections_that_say_nothing_keep_no_probe_out(store: MooncakeDistribut
 
 
 def test_a_port_that_is_taken_is_said_and_the_store_works(fake: Fake, caplog: pytest.LogCaptureFixture) -> None:
-    first = ClientHttp(0, dict, logging.getLogger("test"))
+    first = ClientHttp(0, dict, dict, logging.getLogger("test"))
     second = MooncakeDistributedStore()
     assert second.setup({**SETTINGS, "client_http_port": str(first.port)}) == 0
     assert f"client_http_port {first.port} cannot be listened on" in caplog.text

@@ -8,6 +8,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import inspect
+import re
 from typing import Any
 
 import pytest
@@ -106,6 +107,14 @@ def problem(owner: str, name: str, what: str, status: str, why: str, proof: str)
 def test_names_signatures_and_defaults() -> None:
     problems = [f"{row[0]}.{row[1]}: {why}" for row in rows() if (why := problem(*row))]
     assert problems == []
+
+
+def test_only_what_needs_other_hardware_is_missing() -> None:
+    missing = {f"{owner}.{name}": why for owner, name, _, status, why, _ in rows() if status == "missing"}
+    assert missing
+    assert {
+        name: why for name, why in missing.items() if not re.fullmatch("needs .*(GPU|NVMe over Fabrics).*", why)
+    } == {}
 
 
 @pytest.mark.parametrize(

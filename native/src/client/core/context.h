@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -14,6 +15,7 @@
 #include "base/durations.h"
 #include "client/core/actions.h"
 #include "client/core/limits.h"
+#include "kvpool/kvpool.h"
 #include "wire/handshake.h"
 #include "wire/staging_offer.h"
 
@@ -33,6 +35,9 @@ struct Config {
   size_t standbys = 0;                     ///< masters that stay connected beside the leader
   uint64_t seed = 1;                       ///< of the jitter in retries and of the order of replicas
 };
+
+/// Requests to the leader, as the header numbers them.
+inline constexpr size_t kRequestKinds = KV_REQUESTS;
 
 /// Of one protocol that moves bytes between machines.
 struct RemoteUse {
@@ -57,9 +62,12 @@ struct Statistics {
   uint64_t retries = 0;
   uint64_t checksumFailures = 0;
   uint64_t leaderChanges = 0;
+  std::array<Durations, kRequestKinds> requests;  ///< that were answered
   // Of batches as their callers see them; whoever keeps those fills these in.
   Durations putBatches;
   Durations getBatches;
+  Durations singlePuts;  ///< of the batches, those of one line
+  Durations singleGets;
 };
 
 class Context {

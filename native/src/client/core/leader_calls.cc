@@ -8,6 +8,41 @@
 
 namespace kvpool::client {
 
+namespace {
+
+size_t kindOf(const LeaderCalls::Call& call) {
+  if (call.step == LeaderCalls::Step::Publish) return KV_REQUEST_PUBLISH;
+  switch (call.op) {
+    case OpCode::Put:
+    case OpCode::PutStart:
+      return KV_REQUEST_GRANT;
+    case OpCode::Get:
+    case OpCode::Locate:
+      return KV_REQUEST_LOOKUP;
+    case OpCode::Exists:
+      return KV_REQUEST_EXISTS;
+    case OpCode::Remove:
+      return KV_REQUEST_REMOVE;
+    case OpCode::RemoveAll:
+      return KV_REQUEST_REMOVE_ALL;
+    case OpCode::Copy:
+      return KV_REQUEST_COPY;
+    case OpCode::AskTask:
+      return KV_REQUEST_TASK;
+    case OpCode::Retain:
+    case OpCode::Release:
+    case OpCode::Prefetch:
+      return KV_REQUEST_HINT;
+    case OpCode::PutParts:
+    case OpCode::PutEnd:
+    case OpCode::PutRevoke:
+      break;  // only published
+  }
+  return KV_REQUEST_PUBLISH;
+}
+
+}  // namespace
+
 void LeaderCalls::pump() {
   if (!search_.leader() || search_.renews()) return;
   for (auto& [id, batch] : batches_.all()) {
@@ -94,6 +129,9 @@ wire::Bytes LeaderCalls::encodeGrant(const Batch& batch, uint64_t request, const
 std::optional<LeaderCalls::Call> LeaderCalls::take(uint64_t request) {
   auto node = calls_.extract(request);
   if (node.empty()) return std::nullopt;
+  constexpr uint64_t kUsPerMs = 1000;
+  const Call& call = node.mapped();
+  context_.statistics.requests[kindOf(call)].add(static_cast<uint64_t>(context_.now - call.sentAt) * kUsPerMs);
   return std::move(node.mapped());
 }
 

@@ -110,6 +110,8 @@ void PendingBatches::measure(const FinishBatch& finished, const Pending& pending
   const auto us = static_cast<uint64_t>(took.count());
   if (pending.op == OpCode::Put) puts_.add(us);
   if (pending.op == OpCode::Get) gets_.add(us);
+  if (pending.op == OpCode::Put && pending.count == 1) singlePuts_.add(us);
+  if (pending.op == OpCode::Get && pending.count == 1) singleGets_.add(us);
   if (!logs(LogLevel::Debug)) return;
   uint64_t bytes = pending.bytes;
   uint32_t good = 0;
@@ -126,6 +128,8 @@ void PendingBatches::measure(const FinishBatch& finished, const Pending& pending
 Statistics PendingBatches::measured(Statistics statistics) const {
   statistics.putBatches = puts_;
   statistics.getBatches = gets_;
+  statistics.singlePuts = singlePuts_;
+  statistics.singleGets = singleGets_;
   return statistics;
 }
 

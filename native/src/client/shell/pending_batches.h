@@ -56,6 +56,8 @@ class PendingBatches {
   uint64_t operations_ = 0;
   Durations puts_;
   Durations gets_;
+  Durations singlePuts_;
+  Durations singleGets_;
 };
 
 }  // namespace kvpool::client

@@ -72,6 +72,7 @@ struct CoreStats {
   uint64_t demotions = 0;  // objects that became readable on the SSD
   uint64_t demotedBytes = 0;
   uint64_t tierReads = 0;
+  uint64_t tierReadBytes = 0;
 };
 
 /// Actions in the order they were asked for.

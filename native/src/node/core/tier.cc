@@ -217,7 +217,7 @@ Result<Tier::Begun> Tier::beginStagedRead(const ExtentRef& extent, const ObjectI
 Tier::Begun Tier::begin(const ssd::Described& object, const ExtentRef& extent, uint64_t heldBytes,
                         std::optional<uint64_t> transfer) {
   context_.table->pin(extent.generation);
-  reading_[++lastOp_] = {extent, object.objectId};
+  reading_[++lastOp_] = {extent, object.objectId, object.payloadLength};
   context_.outbox.add(TierRead{lastOp_, object.extent.offset, object.payloadLength, object.payloadCrc, transfer});
   return {lastOp_, object.payloadCrc, heldBytes};
 }
@@ -233,6 +233,7 @@ int32_t Tier::payloadRead(uint64_t op, const Status& outcome) {
   if (outcome.ok()) {
     // Removed while it was read: whoever asked before may have it, as with what is being sent from memory.
     ++context_.stats.tierReads;
+    context_.stats.tierReadBytes += reading.payloadLength;
     return KV_OK;
   }
   if (sparesTier(outcome)) return outcome.code();

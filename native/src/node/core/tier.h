@@ -107,6 +107,7 @@ class Tier {
   struct Reading {
     ExtentRef extent;
     ObjectId objectId;
+    uint64_t payloadLength = 0;
   };
   /// How long one thing has been the oldest of those that the device has to do.
   struct Watch {

@@ -307,6 +307,7 @@ void Node::publishStats() {
   outcomes_ = outcomes;
   routes_ = shell_->routes();
   tls_ = tls;
+  tierTimes_ = shell_->tierTimes();
 }
 
 kv_node_stats Node::stats() const {
@@ -314,12 +315,14 @@ kv_node_stats Node::stats() const {
   RemoteOutcomes outcomes;
   ascend::RouteCounters routes;
   Shell::TlsCounts tls;
+  Shell::TierTimes tierTimes;
   {
     const std::lock_guard lock(statsMutex_);
     now = stats_;
     outcomes = outcomes_;
     routes = routes_;
     tls = tls_;
+    tierTimes = tierTimes_;
   }
   kv_node_stats out{};
   out.listen_port = port_;
@@ -374,6 +377,11 @@ kv_node_stats Node::stats() const {
   out.ssd_writes = now.counters.demotions;
   out.ssd_write_bytes = now.counters.demotedBytes;
   out.ssd_reads = now.counters.tierReads;
+  out.ssd_read_bytes = now.counters.tierReadBytes;
+  out.ssd_read_us = tierTimes.reading.us;
+  KVPOOL_TELL_DURATIONS(tierTimes.reading, out, ssd_reads);
+  out.ssd_write_us = tierTimes.writing.us;
+  KVPOOL_TELL_DURATIONS(tierTimes.writing, out, ssd_writes);
   out.ssd_off = now.tierProblem.empty() ? 0 : 1;
   out.damaged_files_set_aside = aside_.damaged;
   out.foreign_files_set_aside = aside_.foreign;

@@ -83,6 +83,7 @@ class Node {
   RemoteOutcomes outcomes_;
   ascend::RouteCounters routes_;
   Shell::TlsCounts tls_;
+  Shell::TierTimes tierTimes_;
   std::thread thread_;
 };
 

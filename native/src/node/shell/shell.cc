@@ -428,8 +428,10 @@ void Shell::takeTierDone() {
   if (!workers_) return;
   for (ssd::Done& done : workers_->takeDone()) {
     if (const auto* write = std::get_if<ssd::WritePayload>(&done.job)) {
+      if (done.status.ok()) tierTimes_.writing.add(done.tookUs);
       core_.tierWritten(write->op, done.status);
     } else if (const auto* read = std::get_if<ssd::ReadPayload>(&done.job)) {
+      if (done.status.ok()) tierTimes_.reading.add(done.tookUs);
       if (done.status.ok() && read->into.empty()) tierPayloads_.emplace(read->op, std::move(done.payload));
       core_.tierRead(read->op, done.status);
     } else {

@@ -70,6 +70,12 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   [[nodiscard]] RemoteOutcomes remoteOutcomes() const { return remote_ ? remote_->outcomes() : RemoteOutcomes{}; }
   /// As they were at the latest tick: to count channels takes a look at each.
   [[nodiscard]] const ascend::RouteCounters& routes() const { return routes_; }
+  /// Of payloads that the SSD read and wrote well, with the wait for others.
+  struct TierTimes {
+    Durations reading;
+    Durations writing;
+  };
+  [[nodiscard]] const TierTimes& tierTimes() const { return tierTimes_; }
 
  private:
   struct Source {
@@ -184,6 +190,7 @@ class Shell final : private net::Stream::Listener, private RemoteEvents {
   TierStaging tierStaging_;  // in memory of remote_
   std::unique_ptr<RemoteLinks> remote_;
   ascend::RouteCounters routes_;
+  TierTimes tierTimes_;
   std::unordered_map<uint64_t, ssd::BlockBuffer> tierPayloads_;
   std::optional<ssd::Workers> workers_;  // their threads end before what they notify
 };

@@ -30,6 +30,7 @@ TEST_F(TierTest, AnObjectGoesThereAndIsReadFromThereWithoutItsMemory) {
   node.free(kMaster, kLeader, {{memory, {5, 1}}});
   EXPECT_EQ(read(1, record.extent), kValue);
   EXPECT_EQ(node.core->snapshot().counters.tierReads, 1U);
+  EXPECT_EQ(node.core->snapshot().counters.tierReadBytes, kValue.size());
   EXPECT_EQ(node.core->snapshot().tierObjects, 1U);
 }
 

@@ -587,6 +587,13 @@ class Client:
         many took how long; and leader_known and epoch of this moment."""
         return self._raw.stats()
 
+    @raising_kvpool_errors
+    def durations(self) -> dict[str, tuple[int, ...]]:
+        """Since the client was made, microseconds all together, and then how many took at most 100 us, 1 ms, 10 ms, 100 ms,
+        1 s, and longer, each counted once: single_put and single_get, batches of one key; and requests to the leader that were
+        answered, measured in milliseconds: grant, publish, lookup, exists, remove, remove_all, copy, task, hint."""
+        return self._raw.durations()
+
     def _ms(self, timeout: float | None) -> int:
         return self._timeout_ms if timeout is None else milliseconds(timeout, "timeout")
 

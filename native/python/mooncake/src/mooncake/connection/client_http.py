@@ -7,7 +7,7 @@ import contextlib
 import logging
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -22,16 +22,21 @@ _GAUGES = frozenset(("leader_known", "epoch"))
 
 # As dashboards of the reference know them.
 _REFERENCE_NAMES = {"get_bytes": "mooncake_transfer_read_bytes", "put_bytes": "mooncake_transfer_write_bytes"}
-
-# Bounds of durations in microseconds, and the counters of stats() that have what took so long.
-_STEPS = {
-    "100": "in_100us",
-    "1000": "in_1ms",
-    "10000": "in_10ms",
-    "100000": "in_100ms",
-    "1000000": "in_1s",
-    "+Inf": "longer",
+_REFERENCE_RPCS = {
+    "grant": "BatchPutStart",
+    "publish": "BatchPutEnd",
+    "lookup": "BatchGetReplicaList",
+    "exists": "BatchExistKey",
+    "remove": "BatchRemove",
+    "remove_all": "RemoveAll",
+    "copy": "CreateCopyTask",
+    "task": "QueryTask",
+    "hint": "Hint",
 }
+
+# Bounds of durations in microseconds, and the counters of stats() that have them; what is above the last is "longer".
+_STEPS = {100: "in_100us", 1_000: "in_1ms", 10_000: "in_10ms", 100_000: "in_100ms", 1_000_000: "in_1s"}
+_RPC_STEPS_FROM = 10_000  # those are measured in milliseconds
 
 
 class ClientHttp:
@@ -40,7 +45,13 @@ class ClientHttp:
     A port that cannot be had is said in the log and otherwise left alone: without its probe an engine works all the same.
     """
 
-    def __init__(self, port: int, stats: Callable[[], Mapping[str, int]], logger: logging.Logger) -> None:
+    def __init__(
+        self,
+        port: int,
+        stats: Callable[[], Mapping[str, int]],
+        durations: Callable[[], Mapping[str, tuple[int, ...]]],
+        logger: logging.Logger,
+    ) -> None:
         self._server: ThreadingHTTPServer | None = None
         try:
             listening = _listen(port)
@@ -52,7 +63,7 @@ class ClientHttp:
                 problem.strerror,
             )
             return
-        self._server = _Server(listening, stats)
+        self._server = _Server(listening, stats, durations)
         threading.Thread(target=self._server.serve_forever, name="mooncake-client-http", daemon=True).start()
         logger.info("serves /health, /metrics and /metrics/summary at port %d", self.port)
 
@@ -75,10 +86,13 @@ def _listen(port: int) -> socket.socket:
     return socket.create_server(("", port))
 
 
-def answer(path: str, stats: Callable[[], Mapping[str, int]]) -> tuple[int, str, str]:
+def answer(
+    path: str, stats: Callable[[], Mapping[str, int]], durations: Callable[[], Mapping[str, tuple[int, ...]]]
+) -> tuple[int, str, str]:
     """Status, type and body."""
     try:
         numbers = {name: int(number) for name, number in stats().items()}  # truths too
+        taken = durations()
     except KvpoolError as problem:
         return 503, "text/plain", f"the client does not work: {problem}\n"
     if path == "/health":
@@ -86,7 +100,7 @@ def answer(path: str, stats: Callable[[], Mapping[str, int]]) -> tuple[int, str,
             return 200, "text/plain", "OK\n"
         return 503, "text/plain", "no leader is connected: see whether the pool's masters can be reached from here\n"
     if path == "/metrics":
-        return 200, _METRICS_TYPE, "".join((*_series(numbers), *_latencies(numbers)))
+        return 200, _METRICS_TYPE, "".join((*_series(numbers), *_latencies(numbers, taken), *_rpcs(taken)))
     if path == "/metrics/summary":
         return 200, "text/plain", " | ".join(f"{name} {number}" for name, number in numbers.items()) + "\n"
     return 404, "text/plain", "GET /health, /metrics and /metrics/summary are served here\n"
@@ -102,16 +116,36 @@ def _series(numbers: Mapping[str, int]) -> Iterator[str]:
             yield f"# TYPE {_REFERENCE_NAMES[name]} counter\n{_REFERENCE_NAMES[name]} {number}\n"
 
 
-def _latencies(numbers: Mapping[str, int]) -> Iterator[str]:
-    """Histograms of counts by step, which become those up to each bound."""
+def _latencies(numbers: Mapping[str, int], taken: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
     for op in ("put", "get"):
-        name = f"mooncake_transfer_batch_{op}_latency"
-        yield f"# TYPE {name} histogram\n"
-        so_far = 0
-        for bound, step in _STEPS.items():
-            so_far += numbers[f"{op}_batches_{step}"]
-            yield f'{name}_bucket{{le="{bound}"}} {so_far}\n'
-        yield f"{name}_sum {numbers[f'{op}_batch_us']}\n{name}_count {so_far}\n"
+        batches = [numbers[f"{op}_batches_{step}"] for step in (*_STEPS.values(), "longer")]
+        for name, us, counts in (
+            (f"mooncake_transfer_batch_{op}_latency", numbers[f"{op}_batch_us"], batches),
+            (f"mooncake_transfer_{op}_latency", taken[f"single_{op}"][0], taken[f"single_{op}"][1:]),
+        ):
+            yield f"# TYPE {name} histogram\n"
+            yield from _histogram(name, "", us, counts)
+
+
+def _rpcs(taken: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
+    yield "# TYPE mooncake_client_rpc_count counter\n"
+    for kind, rpc in _REFERENCE_RPCS.items():
+        yield f'mooncake_client_rpc_count{{rpc_name="{rpc}"}} {sum(taken[kind][1:])}\n'
+    yield "# TYPE mooncake_client_rpc_latency histogram\n"
+    for kind, rpc in _REFERENCE_RPCS.items():
+        us, *counts = taken[kind]
+        yield from _histogram("mooncake_client_rpc_latency", f'rpc_name="{rpc}",', us, counts, _RPC_STEPS_FROM)
+
+
+def _histogram(name: str, labels: str, us: int, counts: Sequence[int], steps_from: int = 0) -> Iterator[str]:
+    """Of counts by step, which become those up to each bound."""
+    so_far = 0
+    for bound, count in zip(_STEPS, counts, strict=False):
+        so_far += count
+        if bound >= steps_from:
+            yield f'{name}_bucket{{{labels}le="{bound}"}} {so_far}\n'
+    own = f"{{{labels.rstrip(',')}}}" if labels else ""
+    yield f'{name}_bucket{{{labels}le="+Inf"}} {sum(counts)}\n{name}_sum{own} {us}\n{name}_count{own} {sum(counts)}\n'
 
 
 class _Server(ThreadingHTTPServer):
@@ -119,11 +153,17 @@ class _Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, listening: socket.socket, stats: Callable[[], Mapping[str, int]]) -> None:
+    def __init__(
+        self,
+        listening: socket.socket,
+        stats: Callable[[], Mapping[str, int]],
+        durations: Callable[[], Mapping[str, tuple[int, ...]]],
+    ) -> None:
         super().__init__(listening.getsockname()[:2], _Handler, bind_and_activate=False)
         self.socket.close()
         self.socket = listening
         self.stats = stats
+        self.durations = durations
         self._lock = threading.Lock()
         self._open: list[socket.socket] = []
 
@@ -146,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        status, kind, body = answer(self.path.partition("?")[0], self.server.stats)
+        status, kind, body = answer(self.path.partition("?")[0], self.server.stats, self.server.durations)
         content = body.encode()
         self.send_response(status)
         self.send_header("Content-Type", kind)

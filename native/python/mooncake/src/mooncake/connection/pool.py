@@ -129,7 +129,7 @@ class Pool:
             if own is not None:
                 self.segments.await_admission(own.node_id)
             if settings.http_port is not None:
-                self.http = ClientHttp(settings.http_port, self.client.stats, self._logger)
+                self.http = ClientHttp(settings.http_port, self.client.stats, self.client.durations, self._logger)
         except BaseException:
             self.close()
             raise

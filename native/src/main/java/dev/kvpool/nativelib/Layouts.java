@@ -141,7 +141,22 @@ final class Layouts {
             u64("ascend_connects_in_10ms"),
             u64("ascend_connects_in_100ms"),
             u64("ascend_connects_in_1s"),
-            u64("ascend_connects_longer"));
+            u64("ascend_connects_longer"),
+            u64("ssd_read_bytes"),
+            u64("ssd_read_us"),
+            u64("ssd_reads_in_100us"),
+            u64("ssd_reads_in_1ms"),
+            u64("ssd_reads_in_10ms"),
+            u64("ssd_reads_in_100ms"),
+            u64("ssd_reads_in_1s"),
+            u64("ssd_reads_longer"),
+            u64("ssd_write_us"),
+            u64("ssd_writes_in_100us"),
+            u64("ssd_writes_in_1ms"),
+            u64("ssd_writes_in_10ms"),
+            u64("ssd_writes_in_100ms"),
+            u64("ssd_writes_in_1s"),
+            u64("ssd_writes_longer"));
 
     static final StructLayout CLIENT_PARAMS = struct(
             "kv_client_params",

@@ -78,14 +78,14 @@ public final class MooncakeMetrics {
     private static final String COUNTER = "counter";
     private static final String HISTOGRAM = "histogram";
     private static final String OF_CLIENTS = "of clients, at `client_http_port`";
+    private static final String OF_NODES = "of storage nodes, which have the SSDs, at their admin port";
     private static final String NO_LOG =
             "there is no log of operations: standbys follow the storage nodes, and `kvpool_master_ready` says whether one has caught up";
 
     /** How a name stands to Mooncake's. */
     public enum Standing {
         SAME,
-        DIFFERS,
-        MISSING
+        DIFFERS
     }
 
     /**
@@ -95,7 +95,7 @@ public final class MooncakeMetrics {
      * @param type gauge, counter or histogram
      * @param reads what it is here
      * @param note how it differs
-     * @param series what is served; none where clients and storage nodes serve it, or nothing does
+     * @param series what is served; none where clients and storage nodes serve it
      */
     public record Row(String name, String type, Standing standing, String reads, String note, List<Series> series) {}
 
@@ -504,19 +504,28 @@ public final class MooncakeMetrics {
                     OF_CLIENTS
                             + "; of all puts and gets, as each is a batch; buckets of 100 us to 1 s in steps of ten"),
             elsewhere(
-                    "mooncake_ssd_{read_ops,write_ops,total_ops,write_bytes}_total",
+                    "mooncake_transfer_{put,get}_latency",
+                    HISTOGRAM,
+                    "`single_put` and `single_get` of `durations()`",
+                    OF_CLIENTS + "; of puts and gets of one key, which are also among the batches; the same buckets"),
+            elsewhere(
+                    "mooncake_client_rpc_{count,latency}",
+                    COUNTER + ", " + HISTOGRAM,
+                    "the rest of `durations()`",
+                    OF_CLIENTS
+                            + "; of requests to the leader, in microseconds, which are measured in milliseconds: buckets of 10 ms to 1 s in steps of ten;"
+                            + " `rpc_name` is the name with `Batch` where Mooncake has one, and `Hint` for requests that it does not have"),
+            elsewhere(
+                    "mooncake_ssd_{read,write,total}_{ops,bytes}_total",
                     COUNTER,
                     "`kvpool_node_ssd_reads_total` and its like",
-                    "of storage nodes, which have the SSDs, at their admin port"),
-            new Row(
-                    "mooncake_transfer_{put,get}_latency, mooncake_client_rpc_{count,latency}, mooncake_ssd_{read,total}_bytes_total,"
-                            + " mooncake_ssd_*_latency_us",
-                    "",
-                    Standing.MISSING,
-                    "",
-                    "a client counts batches of one key with the others, and no requests to the leader; a storage node counts no bytes and times of reads of"
-                            + " its SSD",
-                    List.of()));
+                    OF_NODES),
+            elsewhere(
+                    "mooncake_ssd_{read,write,total}_latency_us",
+                    HISTOGRAM,
+                    "`kvpool_node_ssd_read_duration_seconds` and its like",
+                    OF_NODES
+                            + "; of objects one by one, with the wait for others; buckets of 100 us to 1 s in steps of ten"));
 
     private MooncakeMetrics() {}
 

@@ -14,6 +14,8 @@ import java.util.stream.Stream;
 
 /** The node's numbers for Prometheus. */
 final class NodeMetrics extends SampledMetrics<NativeStats> {
+    private static final List<String> BUCKETS = List.of("in_100us", "in_1ms", "in_10ms", "in_100ms", "in_1s", "longer");
+
     NodeMetrics(PoolSecurity security) {
         super(security);
         gauge("kvpool.node.up", "1 while the segment is open.", stats -> 1);
@@ -144,12 +146,22 @@ final class NodeMetrics extends SampledMetrics<NativeStats> {
         counter("kvpool.node.ssd.writes", "Objects written to the SSD tier.", node("ssd_writes"));
         counter("kvpool.node.ssd.write.bytes", "Payload bytes written to the SSD tier.", node("ssd_write_bytes"));
         counter("kvpool.node.ssd.reads", "Objects read from the SSD tier.", node("ssd_reads"));
+        counter("kvpool.node.ssd.read.bytes", "Payload bytes read from the SSD tier.", node("ssd_read_bytes"));
+        histogram(
+                "kvpool_node_ssd_read_duration_seconds",
+                "Time that reads of payloads from the SSD took, with the wait for others.",
+                stats -> durations(stats, "ssd_read"));
+        histogram(
+                "kvpool_node_ssd_write_duration_seconds",
+                "Time that writes of payloads to the SSD took, with the wait for others.",
+                stats -> durations(stats, "ssd_write"));
         mooncake();
     }
 
     /** As dashboards of Mooncake's know them. */
     private void mooncake() {
         counter("mooncake.ssd.read.ops", "Objects read from the SSD tier.", node("ssd_reads"));
+        counter("mooncake.ssd.read.bytes", "Payload bytes read from the SSD tier.", node("ssd_read_bytes"));
         counter("mooncake.ssd.write.ops", "Objects written to the SSD tier.", node("ssd_writes"));
         counter("mooncake.ssd.write.bytes", "Payload bytes written to the SSD tier.", node("ssd_write_bytes"));
         counter(
@@ -157,12 +169,33 @@ final class NodeMetrics extends SampledMetrics<NativeStats> {
                 "Objects read from the SSD tier and written to it.",
                 stats -> node("ssd_reads").applyAsDouble(stats)
                         + node("ssd_writes").applyAsDouble(stats));
+        counter(
+                "mooncake.ssd.total.bytes",
+                "Payload bytes read from the SSD tier and written to it.",
+                stats -> node("ssd_read_bytes").applyAsDouble(stats)
+                        + node("ssd_write_bytes").applyAsDouble(stats));
+        String took = "Microseconds that payloads took, one by one, with the wait for others: ";
+        microseconds("mooncake_ssd_read_latency_us", took + "read from the SSD tier.", "ssd_read");
+        microseconds("mooncake_ssd_write_latency_us", took + "written to the SSD tier.", "ssd_write");
+        microseconds("mooncake_ssd_total_latency_us", took + "read and written.", "ssd_read", "ssd_write");
+    }
+
+    private void microseconds(String name, String help, String... what) {
+        histogram(name, help, stats -> {
+            List<Long> counts = BUCKETS.stream()
+                    .map(bucket -> sum(stats, "s_" + bucket, what))
+                    .toList();
+            return new Histogram(List.of("100", "1000", "10000", "100000", "1000000"), counts, sum(stats, "_us", what));
+        });
+    }
+
+    private static long sum(NativeStats stats, String part, String... what) {
+        return Stream.of(what).mapToLong(one -> stats.get(one + part)).sum();
     }
 
     private static Histogram durations(NativeStats stats, String what) {
-        List<Long> counts = Stream.of("in_100us", "in_1ms", "in_10ms", "in_100ms", "in_1s", "longer")
-                .map(bucket -> stats.get(what + "s_" + bucket))
-                .toList();
+        List<Long> counts =
+                BUCKETS.stream().map(bucket -> stats.get(what + "s_" + bucket)).toList();
         return new Histogram(List.of("0.0001", "0.001", "0.01", "0.1", "1"), counts, stats.get(what + "_us") / 1e6);
     }
 }

@@ -31,6 +31,25 @@ class NodeMetricsTest {
                 .contains("\nmooncake_ssd_write_ops_total 35.0\n")
                 .contains("\nmooncake_ssd_write_bytes_total 36.0\n")
                 .contains("\nmooncake_ssd_total_ops_total 72.0\n")
+                .contains("\nkvpool_node_ssd_read_bytes_total 76.0\n")
+                .contains("\nmooncake_ssd_read_bytes_total 76.0\n")
+                .contains("\nmooncake_ssd_total_bytes_total 112.0\n")
+                .contains("\nkvpool_node_ssd_read_duration_seconds_bucket{le=\"0.0001\"} 1\n")
+                .contains("\nkvpool_node_ssd_write_duration_seconds_sum 0.7\n")
+                .contains("""
+                        # TYPE mooncake_ssd_read_latency_us histogram
+                        mooncake_ssd_read_latency_us_bucket{le="100"} 1
+                        mooncake_ssd_read_latency_us_bucket{le="1000"} 3
+                        mooncake_ssd_read_latency_us_bucket{le="10000"} 6
+                        mooncake_ssd_read_latency_us_bucket{le="100000"} 10
+                        mooncake_ssd_read_latency_us_bucket{le="1000000"} 15
+                        mooncake_ssd_read_latency_us_bucket{le="+Inf"} 21
+                        mooncake_ssd_read_latency_us_sum 80000.0
+                        mooncake_ssd_read_latency_us_count 21
+                        """)
+                .contains("\nmooncake_ssd_write_latency_us_count 210\n")
+                .contains("\nmooncake_ssd_total_latency_us_bucket{le=\"1000\"} 33\n")
+                .contains("\nmooncake_ssd_total_latency_us_sum 780000.0\n")
                 .contains("""
                         # TYPE kvpool_node_ascend_transfer_duration_seconds histogram
                         kvpool_node_ascend_transfer_duration_seconds_bucket{le="0.0001"} 64
