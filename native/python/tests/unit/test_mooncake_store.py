@@ -462,7 +462,7 @@ def test_fields_without_effect_are_accepted_and_said_once(
     with caplog.at_level(logging.WARNING, "mooncake.store"):
         assert store.put("a", b"", config) == store.put("b", b"", config) == 0
     assert caplog.text.count("nof_replica_num is accepted but has no effect") == 1
-    assert caplog.text.count("data_type is accepted but has no effect: nothing here") == 1
+    assert caplog.text.count("data_type is accepted but has no effect: nothing is decided") == 1
     assert caplog.text.count("prefer_alloc_in_same_node is accepted but has no effect: all buffers") == 1
     assert caplog.text.count("has no effect") == 5
     with pytest.raises(AttributeError):

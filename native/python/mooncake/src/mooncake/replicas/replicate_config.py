@@ -15,7 +15,7 @@ _WITHOUT_EFFECT = {
     "dfs_replica_num": "no copies are made in shared file systems; SSDs belong to storage nodes",
     "preferred_nof_segments": "no copies are made on NVMe over Fabrics; SSDs belong to storage nodes",
     "prefer_alloc_in_same_node": "all buffers of a value lie on one node anyway; preferred_segment says on which",
-    "data_type": "nothing here is decided, counted or told by it",
+    "data_type": "nothing is decided, counted or told by it, as in Mooncake, whose master notes it with the object and no more",
 }
 
 
@@ -28,7 +28,7 @@ class SoftPinAction(IntEnum):
 
 
 class ObjectDataType(IntEnum):
-    """What an object is, for accounting."""
+    """What an object is, for a reader of the code: neither kvpool nor Mooncake acts on it."""
 
     UNKNOWN = 0
     KVCACHE = 1
