@@ -37,6 +37,8 @@ typedef struct kv_agent_params {
   const char *tls_dir;          /* as of a client, towards masters and storage nodes; the URI ends with agent/NAME */
   uint32_t tls_mode;            /* KV_TLS_* */
   uint32_t reserved;
+  const char *abstract_socket;  /* name of a second socket, which has no file: clients of the same user and network namespace
+                                 * find it as "@NAME"; at most 106 bytes; NULL: none */
 } kv_agent_params;
 
 /* Listens and goes on looking for a leader for ever. On success *out is the caller's, to be ended with

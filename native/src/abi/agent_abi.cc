@@ -47,6 +47,7 @@ Result<AgentSettings> agentSettings(const kv_agent_params& params) {
   settings.client = std::move(pool.value());
   settings.client.queueOpsMax = limits::kOperationsInFlight;
   settings.socketPath = params.socket_path;
+  if (!isEmpty(params.abstract_socket)) settings.abstractSocket = std::string("@") + params.abstract_socket;
   settings.agentClients.me = settings.client.config.me;
   settings.agentClients.me.role = kvpool::wire::Role::Agent;
   if (params.staging_bytes != 0) settings.agentClients.stagingBytes = params.staging_bytes;

@@ -9,8 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <utility>
+
+#include "net/abstract_socket.h"
 
 namespace kvpool::net {
 namespace {
@@ -68,8 +71,15 @@ bool ipv6Works() {
   return listenAt(anyIpv6(0), "::").ok();
 }
 
-Result<sockaddr_un> unixAddress(const std::string& path) {
+struct UnixAddress {
   sockaddr_un address{};
+  socklen_t length = sizeof(sockaddr_un);
+  [[nodiscard]] const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
+
+Result<UnixAddress> unixAddress(const std::string& path) {
+  UnixAddress found;
+  sockaddr_un& address = found.address;
   address.sun_family = AF_UNIX;
   static_assert(kSocketPathBytesMax == sizeof address.sun_path - 1);
   if (path.empty() || path.size() > kSocketPathBytesMax) {
@@ -77,7 +87,23 @@ Result<sockaddr_un> unixAddress(const std::string& path) {
                                            std::to_string(kSocketPathBytesMax) + " bytes; choose a shorter directory");
   }
   std::memcpy(address.sun_path, path.data(), path.size());
-  return address;
+  if (isAbstract(path)) {
+    address.sun_path[0] = '\0';
+    found.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());  // all of it is the name
+  }
+  return found;
+}
+
+/// The kernel forgets the name with the socket.
+Result<Fd> listenAbstract(const UnixAddress& address, const std::string& name) {
+  Fd fd(::socket(AF_UNIX, kStreamFlags, 0));
+  if (!fd.valid()) return systemError("socket for " + name, errno);
+  if (::bind(fd.get(), address.generic(), address.length) != 0) {
+    if (errno == EADDRINUSE) return Status(KV_IO, "another process of this network namespace listens on " + name);
+    return systemError("cannot listen on " + name, errno);
+  }
+  if (::listen(fd.get(), kBacklog) != 0) return systemError("cannot listen on " + name, errno);
+  return fd;
 }
 
 /// Removes the socket that a process which is gone has left at the path.
@@ -110,13 +136,14 @@ Result<Fd> listenTcp(const std::string& host, uint16_t port) {
 }
 
 Result<Fd> listenUnix(const std::string& path, SocketFile* file) {
-  const Result<sockaddr_un> address = unixAddress(path);
+  const Result<UnixAddress> address = unixAddress(path);
   if (!address.ok()) return address.status();
+  if (isAbstract(path)) return listenAbstract(address.value(), path);
   if (Status cleared = clearTheWay(path); !cleared.ok()) return cleared;
   Fd fd(::socket(AF_UNIX, kStreamFlags, 0));
   if (!fd.valid()) return systemError("socket for " + path, errno);
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address.value());
-  if (::bind(fd.get(), generic, sizeof(sockaddr_un)) != 0) return systemError("cannot listen on " + path, errno);
+  if (::bind(fd.get(), address.value().generic(), address.value().length) != 0)
+    return systemError("cannot listen on " + path, errno);
   SocketFile bound(path);  // removed again when nobody will listen
   // No peer connects before it listens.
   if (::chmod(path.c_str(), 0660) != 0) return systemError("cannot keep others out of " + path, errno);
@@ -205,15 +232,17 @@ bool hasEndsOfOneHost(int fd) {
 }
 
 Result<Fd> connectUnix(const std::string& path, int* errorNumber) {
-  const Result<sockaddr_un> address = unixAddress(path);
+  const Result<UnixAddress> address = unixAddress(path);
   if (!address.ok()) return address.status();
   Fd fd(::socket(AF_UNIX, kStreamFlags, 0));
   if (!fd.valid()) return systemError("socket for " + path, errno);
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.value()), sizeof(sockaddr_un)) != 0) {
+  if (::connect(fd.get(), address.value().generic(), address.value().length) != 0) {
     const int why = errno;
     if (errorNumber != nullptr) *errorNumber = why;
     return Status(KV_CONNECT_FAILED, systemError("cannot connect to " + path, why).text());
   }
+  if (isAbstract(path) && !isOfThisUser(fd.get()))
+    return Status(KV_CONNECT_FAILED, "a process of another user listens on " + path + ": run both as one user");
   return fd;
 }
 

@@ -275,6 +275,7 @@ static void dump_agent(void) {
   FIELD(kv_agent_params, tls_dir);
   FIELD(kv_agent_params, tls_mode);
   FIELD(kv_agent_params, reserved);
+  FIELD(kv_agent_params, abstract_socket);
   SIZE(kv_agent_stats);
   FIELD(kv_agent_stats, struct_size);
   FIELD(kv_agent_stats, leader_known);

@@ -2,19 +2,23 @@
 // Which socket files are taken over and removed, and which connections stay on the machine.
 #include "net/socket.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <vector>
 
+#include "net/abstract_socket.h"
 #include "temporary_directory.h"
 
 namespace kvpool::net {
@@ -121,6 +125,64 @@ std::string addressOfAnInterface() {
   }
   ::freeifaddrs(all);
   return found;
+}
+
+constexpr uid_t kNobody = 65534;
+
+/// What `action` says in a process of another user.
+template <typename Action>
+bool asAnotherUser(const Action& action) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(::setresuid(kNobody, kNobody, kNobody) == 0 && action() ? 0 : 1);
+  int status = 1;
+  return ::waitpid(child, &status, 0) == child && status == 0;
+}
+
+TEST(AbstractSocket, HasANameInPlaceOfAFileAndIsFreeAgainWithItsListener) {
+  const std::string name = "@kvpool-socket-test-" + std::to_string(::getpid());
+  EXPECT_EQ(connectUnix(name).status().code(), KV_CONNECT_FAILED);
+  for (int life = 0; life < 2; ++life) {
+    const Result<Fd> listener = listenUnix(name);
+    ASSERT_TRUE(listener.ok()) << listener.status().text();
+    EXPECT_NE(listenUnix(name).status().text().find("listens on " + name), std::string::npos);
+    ASSERT_TRUE(connectUnix(name).ok());
+    SocketAddress peer;
+    const Result<Fd> accepted = acceptOne(listener.value().get(), &peer);
+    ASSERT_TRUE(accepted.ok() && accepted.value().valid());
+    EXPECT_TRUE(isOfThisUser(accepted.value().get()));
+    EXPECT_FALSE(connectUnix(name + "x").ok()) << "a longer name is another one";
+  }
+}
+
+TEST(AbstractSocket, ServesOneUserAndIsTrustedByOne) {
+  if (::geteuid() != 0) return;  // only root can be another user
+  const std::string name = "@kvpool-socket-test-" + std::to_string(::getpid());
+  {
+    const Result<Fd> listener = listenUnix(name);
+    ASSERT_TRUE(listener.ok()) << listener.status().text();
+    EXPECT_TRUE(asAnotherUser([&] { return connectUnix(name).ok(); })) << "root may serve others";
+    SocketAddress peer;
+    const Result<Fd> accepted = acceptOne(listener.value().get(), &peer);
+    ASSERT_TRUE(accepted.ok() && accepted.value().valid());
+    EXPECT_FALSE(isOfThisUser(accepted.value().get())) << "others are not to use what root may";
+  }
+  int ready[2];
+  ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
+  const Fd told(ready[0]);
+  Fd tells(ready[1]);
+  const pid_t stranger = ::fork();
+  if (stranger == 0) {
+    const bool other = ::setresuid(kNobody, kNobody, kNobody) == 0;
+    const Result<Fd> listener = listenUnix(name);
+    if (other && listener.ok() && ::write(tells.get(), "!", 1) == 1) ::pause();
+    ::_exit(1);
+  }
+  tells = Fd();
+  char byte = 0;
+  EXPECT_EQ(::read(told.get(), &byte, 1), 1);
+  EXPECT_NE(connectUnix(name).status().text().find("a process of another user listens on " + name), std::string::npos);
+  ::kill(stranger, SIGKILL);
+  ::waitpid(stranger, nullptr, 0);
 }
 
 TEST(Socket, KnowsConnectionsThatStayOnTheMachine) {

@@ -81,6 +81,13 @@ def test_what_engines_hold_outlives_a_master_that_is_started_elsewhere_and_clien
             dummy = connected(masters, lambda it: it.setup_dummy(16 << 20, 16 << 20, f"127.0.0.1:{port + 2}"))
             eventually(lambda: dummy.get("kept") == VALUE, "a client of mooncake_client reads it", START_SECONDS)
             dummy.close()
+            # As in another container of the same pod, which has a /tmp of its own.
+            hidden = Path(f"/tmp/mooncake_client_{port + 2}")
+            hidden.rename(f"{hidden}.hidden")
+            named = connected(masters, lambda it: it.setup_dummy(16 << 20, 16 << 20, f"127.0.0.1:{port + 2}"))
+            eventually(lambda: named.get("kept") == VALUE, "a client finds it by its name", START_SECONDS)
+            named.close()
+            Path(f"{hidden}.hidden").rename(hidden)
             store.close()
             assert answer_of(port + 4, "/health") == 200
             assert answer_of(port + 4, "/metrics") == 200

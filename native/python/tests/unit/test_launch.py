@@ -162,10 +162,11 @@ def test_what_a_pool_does_by_itself_or_elsewhere_has_no_effect(argument):
 
 
 def test_the_client_serves_its_port_by_the_agent():
-    plain = pool_command.of_agent("m:1", "/d", 9301, None)
+    plain = pool_command.of_agent("m:1", "/d", "s", 9301, None)
     assert option(plain, "--admin-port") == "9301"
+    assert option(plain, "--abstract-socket") == "s"
     assert "--tls-dir" not in plain
-    assert option(pool_command.of_agent("m:1", "/d", 9301, "/tls"), "--tls-dir") == "/tls"
+    assert option(pool_command.of_agent("m:1", "/d", "s", 9301, "/tls"), "--tls-dir") == "/tls"
 
 
 @pytest.mark.parametrize(

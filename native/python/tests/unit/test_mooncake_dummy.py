@@ -2,6 +2,7 @@
 """setup_dummy(): what names an agent, what does not, and the memory it gives out."""
 
 import ctypes
+import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +67,23 @@ def test_host_and_port_of_this_machine_are_those_of_mooncake_client(
     for host in ("192.0.2.1", "no-such-host.invalid"):
         with pytest.raises(ValueError, match="set KVPOOL_SOCKET_DIR"):
             parse_server_address(f"{host}:50052", {})
+
+
+def test_containers_of_a_pod_find_it_by_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    name = f"mooncake_client_{os.getpid()}.sock"
+    monkeypatch.setattr(agent_settings, "service_directory", lambda port: str(tmp_path / "of another container"))
+    monkeypatch.setattr(agent_settings, "service_socket", lambda port: name)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(f"\0{name}")
+        with pytest.raises(ValueError, match="no `mooncake_client` of it runs here"):
+            parse_server_address("127.0.0.1:50052", {})
+        listener.listen()
+        assert parse_server_address("127.0.0.1:50052", {}) == f"@{name}"
+        with pytest.raises(ValueError, match="set KVPOOL_SOCKET_DIR"):
+            parse_server_address("192.0.2.1:50052", {})
+        monkeypatch.setattr(os, "getuid", lambda: 1 << 20)
+        own = 0 if os.geteuid() == 0 else None
+        assert agent_settings.is_served(name) is (own == 0), "another user's, unless that is root"
 
 
 def test_payloads_are_not_this_process_to_choose() -> None:

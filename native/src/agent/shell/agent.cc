@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/quiet_thread.h"
+#include "net/abstract_socket.h"
 #include "net/clock.h"
 #include "net/socket.h"
 #include "store/staging.h"
@@ -45,9 +46,16 @@ Result<std::unique_ptr<Agent>> Agent::start(AgentSettings settings) {
   std::unique_ptr<Agent> agent(new Agent(std::move(settings)));
   Result<Fd> listener = net::listenUnix(agent->settings_.socketPath, &agent->socketFile_);
   if (!listener.ok()) return listener.status();
-  agent->acceptor_.emplace(
+  agent->acceptors_.emplace_back(
       agent->loop_, std::move(listener.value()),
       [raw = agent.get()](Fd socket, const net::SocketAddress&) { raw->accepted(std::move(socket)); });
+  if (const std::string& name = agent->settings_.abstractSocket; !name.empty()) {
+    Result<Fd> named = net::listenUnix(name);
+    if (!named.ok()) return named.status();
+    agent->acceptors_.emplace_back(
+        agent->loop_, std::move(named.value()),
+        [raw = agent.get()](Fd socket, const net::SocketAddress&) { raw->acceptedByName(std::move(socket)); });
+  }
 
   client::ClientSettings own = agent->settings_.client;
   own.somethingHappened = [raw = agent.get()](uint64_t batch) {
@@ -111,7 +119,8 @@ void Agent::turn() {
 
 void Agent::tick() {
   nextTick_ = now_ + kTickMs;
-  acceptor_->resume();
+  for (net::Acceptor& acceptor : acceptors_)
+    acceptor.resume();
   const client::Statistics pool = client_->statistics();
   const Status readiness = client_->readiness();
   agentClients_.stateIs({readiness.ok(), pool.epoch, readiness.text()});
@@ -124,6 +133,12 @@ void Agent::accepted(Fd socket) {
   const ConnectionId id = ++lastId_;
   streams_.add(id, kLimits)->adopt(std::move(socket), true);
   agentClients_.accepted(now_, id);
+}
+
+void Agent::acceptedByName(Fd socket) {
+  if (net::isOfThisUser(socket.get())) return accepted(std::move(socket));
+  if (std::exchange(toldRefusal_, true)) return;
+  log(LogLevel::Warning, "refuses a client of another user at " + settings_.abstractSocket + ": run both as one user");
 }
 
 void Agent::streamEnded(ConnectionId id, const net::Stream::Ending&) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,7 @@ namespace kvpool::agent {
 struct AgentSettings {
   client::ClientSettings client;
   std::string socketPath;
+  std::string abstractSocket;  // "@NAME", which processes of this user find as well; empty: none
   AgentClients::Config agentClients;
 };
 
@@ -64,6 +66,7 @@ class Agent final : private net::Stream::Listener {
   void turn();
   void tick();
   void accepted(Fd socket);
+  void acceptedByName(Fd socket);
   void takeDone();
   void act();
 
@@ -84,9 +87,10 @@ class Agent final : private net::Stream::Listener {
   AgentClients agentClients_;
   Time now_;
   Time nextTick_ = 0;
+  bool toldRefusal_ = false;  // of a process of another user, which is said once
   ConnectionId lastId_ = 0;
   net::Streams streams_;
-  std::optional<net::Acceptor> acceptor_;
+  std::list<net::Acceptor> acceptors_;
   std::unordered_map<ConnectionId, std::shared_ptr<store::Mapping>> memories_;
   std::unordered_map<BatchId, Job> jobs_;
   std::unordered_map<Token, BatchId> batchOf_;

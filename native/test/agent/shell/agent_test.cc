@@ -5,6 +5,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "pool/pool.h"
 
 namespace kvpool::test {
@@ -207,6 +209,38 @@ TEST_F(AgentTest, ASocketIsTakenOverOnlyFromTheDead) {
   const AgentHandle agent = startAgent(master_.address(), left);
   ASSERT_TRUE(agent);
   EXPECT_TRUE(attach(left));
+}
+
+TEST_F(AgentTest, ProcessesOfThisUserFindItByANameToo) {
+  const std::string name = "kvpool-test-" + std::to_string(::getpid());
+  const std::string path = directory_.path() + "/named.sock";
+  kv_agent_params params{};
+  params.struct_size = sizeof params;
+  const std::string masters = master_.address();
+  params.masters = masters.c_str();
+  params.socket_path = path.c_str();
+  params.abstract_socket = name.c_str();
+  char err[512] = "";
+  kv_agent* started = nullptr;
+  ASSERT_EQ(kv_agent_start(&params, &started, err, sizeof err), KV_OK) << err;
+  AgentHandle agent(started);
+  const ClientHandle byName = attach("@" + name);
+  ASSERT_TRUE(byName);
+  EXPECT_EQ(put(byName.get(), "named", pattern(1, 100000)), KV_OK);
+  EXPECT_TRUE(get(attach(path).get(), "named").value == pattern(1, 100000));
+
+  const std::string elsewhere = directory_.path() + "/second.sock";
+  params.socket_path = elsewhere.c_str();
+  kv_agent* second = nullptr;
+  EXPECT_EQ(kv_agent_start(&params, &second, err, sizeof err), KV_IO);
+  EXPECT_NE(std::string(err).find("listens on @" + name), std::string::npos) << err;
+  EXPECT_FALSE(std::filesystem::exists(elsewhere));
+
+  agent.reset();
+  params.socket_path = path.c_str();
+  ASSERT_EQ(kv_agent_start(&params, &started, err, sizeof err), KV_OK) << err;
+  agent.reset(started);
+  EXPECT_TRUE(eventually([&] { return get(byName.get(), "named").status == KV_OK; })) << "it has found the next one";
 }
 
 TEST_F(AgentTest, AnAgentThatEndsLeavesTheSocketOfItsSuccessor) {

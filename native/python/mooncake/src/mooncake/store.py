@@ -208,8 +208,8 @@ class MooncakeDistributedStore(ParallelTensorMethods):
                 0 for 64 MiB, 1 MiB at least.
             server_address: "unix:/PATH" or "/PATH" of the agent's socket or of the directory it is in; or "HOST:PORT", as
                 for Mooncake's real client: where KVPOOL_SOCKET_DIR names that directory, it is that (host and port are
-                unused); else the `mooncake_client` of that port on this machine, where this process has the same /tmp and
-                the same user, or that one is root's.
+                unused); else the `mooncake_client` of that port on this machine, where this process has the same user, or
+                that one is root's, and both have the same /tmp or, as containers of one pod, the same network namespace.
 
         A process with an NPU registers that one's memory as any other, and names it in all methods: it is copied here, between
         the NPU and the host, and needs Huawei's ACL (libascendcl.so), which is loaded then, and no port. What is registered

@@ -5,6 +5,7 @@ import contextlib
 import os
 import socket
 import stat
+import struct
 from collections.abc import Mapping
 
 from mooncake.configuration.environment import ClientOptions, read_environment
@@ -20,10 +21,29 @@ def service_directory(port: int) -> str:
     return f"/tmp/mooncake_client_{port}"
 
 
+def service_socket(port: int) -> str:
+    """The name of its abstract socket, which is what Mooncake's own has: shared by processes of one network namespace, as
+    the containers of a pod are, which have a /tmp each."""
+    return f"mooncake_client_{port}.sock"
+
+
+def is_served(name: str) -> bool:
+    """Whether this user or root listens on an abstract socket here. It has no mode: anybody may take the name."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(f"\0{name}")
+            _, uid, _ = struct.unpack(
+                "3i", probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+            )
+        except OSError:
+            return False
+    return uid in (0, os.getuid())
+
+
 def parse_server_address(address: str, environment: Mapping[str, str]) -> str:
     """The path of the agent's socket: of "/PATH", "unix:/PATH" (a directory stands for agent.sock in it), or of
     "HOST:PORT", which is what Mooncake's own takes, by the directory that the environment names, or of `mooncake_client`
-    on this machine."""
+    on this machine, whose socket may be an abstract one ("@NAME")."""
     text = address.strip()
     path = text.removeprefix("unix:")
     if path.startswith("/"):
@@ -35,12 +55,16 @@ def parse_server_address(address: str, environment: Mapping[str, str]) -> str:
     if not host or not port.isdecimal():
         raise ValueError(f'is {address!r}, but must be "unix:/PATH", "/PATH" or "HOST:PORT"')
     directory = environment.get(_DIRECTORY, "").rstrip("/")
-    if not directory and is_ours(service_directory(int(port))) and _is_this_machine(host):
-        directory = service_directory(int(port))
+    if not directory and _is_this_machine(host):
+        if is_ours(service_directory(int(port))):
+            directory = service_directory(int(port))
+        elif is_served(service_socket(int(port))):
+            return f"@{service_socket(int(port))}"
     if not directory.startswith("/"):
         raise ValueError(
-            f"is {address!r}, but an agent is reached by a socket, not by a port: set {_DIRECTORY} to the directory "
-            f'that is shared with it, or give "unix:/PATH"'
+            f"is {address!r}, but an agent is reached by a socket, not by a port, and no `mooncake_client` of it runs here "
+            f"as this user or as root: start that, set {_DIRECTORY} to the directory that is shared with another agent, or "
+            'give "unix:/PATH"'
         )
     return f"{directory}/{_SOCKET}"
 

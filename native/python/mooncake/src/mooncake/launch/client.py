@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from kvpool import KvpoolError
 from kvpool.enrolment import certificate_directory
-from mooncake.configuration.agent_settings import is_ours, problem_of_agents, service_directory
+from mooncake.configuration.agent_settings import is_ours, problem_of_agents, service_directory, service_socket
 from mooncake.configuration.environment import ClientOptions, read_environment
 from mooncake.configuration.protocols import REMEDY, override_log, read_override
 from mooncake.connection.own_address import advertised_host
@@ -99,14 +99,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(values: Mapping[str, object], options: ClientOptions, stop: threading.Event) -> int:
     masters = str(values["master_server_address"])
-    directory = service_directory(int(str(values["port"])))
+    port = int(str(values["port"]))
+    directory = service_directory(port)
     os.makedirs(directory, mode=0o700, exist_ok=True)
     if not is_ours(directory):
         raise OSError(f"{directory} belongs to another user: remove it, or choose another --port")
     http_port = free_port(int(str(values["http_port"])))
     # One certificate for both processes: this one keeps it new, and the agent reads it again.
     certificates = certificate_directory(options.tls_dir, options.timeout)
-    agent = process.start(pool_command.of_agent(masters, directory, http_port, certificates), os.environ)
+    agent = process.start(
+        pool_command.of_agent(masters, directory, service_socket(port), http_port, certificates), os.environ
+    )
     segments = None
     try:
         size = int(str(values["global_segment_size"]))

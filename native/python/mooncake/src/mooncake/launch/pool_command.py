@@ -44,13 +44,16 @@ def of_master(values: Mapping[str, object]) -> list[str]:
     ]
 
 
-def of_agent(masters: str, socket_directory: str, http_port: int, certificates: str | None) -> list[str]:
-    """What serves clients on the same machine that use setup_dummy(), and probes at the port."""
+def of_agent(
+    masters: str, socket_directory: str, socket_name: str, http_port: int, certificates: str | None
+) -> list[str]:
+    """What serves clients on the same machine that use setup_dummy(), by a file or a name, and probes at the port."""
     # Any port for admin HTTPS, which no command of the reference has: a machine may have several agents.
     secure = [] if certificates is None else ["--tls-dir", certificates, "--secure-admin-port", "0"]
     return [
         "agent",
         "--parent-watch",
-        *("--masters", masters, "--socket-dir", socket_directory, "--admin-port", str(http_port)),
+        *("--masters", masters, "--socket-dir", socket_directory, "--abstract-socket", socket_name),
+        *("--admin-port", str(http_port)),
         *secure,
     ]

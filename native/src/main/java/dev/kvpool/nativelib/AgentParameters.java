@@ -11,6 +11,7 @@ import java.util.Set;
  *
  * @param masters every master as {@code HOST:PORT}, separated by commas, in any order
  * @param socket where clients find it; at most 107 bytes
+ * @param abstractSocket name of a second socket without a file, for clients of this user and network namespace; null for none
  * @param name shown in logs of masters, nodes and clients; null for the host name
  * @param stagingBytes bound of the staging memory of all clients together; 0 for {@link NativeAgent#STAGING_BYTES}
  * @param protocols transports towards storage nodes; empty for all, shared memory preferred
@@ -22,6 +23,7 @@ import java.util.Set;
 public record AgentParameters(
         String masters,
         Path socket,
+        String abstractSocket,
         String name,
         long stagingBytes,
         Set<Protocol> protocols,
@@ -41,6 +43,7 @@ public record AgentParameters(
         struct.u32("protocols", Protocol.bits(protocols))
                 .text("masters", Arguments.text("masters", masters))
                 .text("socket_path", socket.toString())
+                .text("abstract_socket", Arguments.text("abstract socket", abstractSocket))
                 .text("name", Arguments.text("agent name", name))
                 .text("product", Arguments.text("product version", product))
                 .u64("staging_bytes", Arguments.bytes("staging size", stagingBytes))

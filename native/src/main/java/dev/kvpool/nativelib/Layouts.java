@@ -212,7 +212,8 @@ final class Layouts {
             u32("transfer_timeout_ms"),
             pointer("tls_dir"),
             u32("tls_mode"),
-            u32("reserved"));
+            u32("reserved"),
+            pointer("abstract_socket"));
 
     static final StructLayout AGENT_STATS = struct(
             "kv_agent_stats",

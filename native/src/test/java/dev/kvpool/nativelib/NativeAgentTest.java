@@ -77,6 +77,7 @@ class NativeAgentTest {
     }
 
     private static AgentParameters parameters(String masters, Path socket, long stagingBytes) {
-        return new AgentParameters(masters, socket, null, stagingBytes, Set.of(), null, null, null, TlsParameters.OFF);
+        return new AgentParameters(
+                masters, socket, null, null, stagingBytes, Set.of(), null, null, null, TlsParameters.OFF);
     }
 }

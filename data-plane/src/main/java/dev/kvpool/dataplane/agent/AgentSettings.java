@@ -33,6 +33,12 @@ public final class AgentSettings {
             Formats.DIRECTORY,
             "Existing directory that this process and its clients share; the socket in it is agent.sock.");
 
+    public static final Setting<String> ABSTRACT_SOCKET = Setting.optional(
+            "abstract-socket",
+            new Format<>("NAME", "1 to 100 letters, digits, '-', '.' and '_'", AgentSettings::abstractName),
+            "Name of a second socket, an abstract one: clients of the same user and network namespace find it as @NAME"
+                    + " without a directory in common.");
+
     public static final Setting<Long> STAGING_SIZE = Setting.withDefault(
             "staging-size",
             Sizes.between(1L << 20, 64L << 40),
@@ -67,6 +73,7 @@ public final class AgentSettings {
                     Stream.<Setting<?>>of(
                             MASTERS,
                             SOCKET_DIR,
+                            ABSTRACT_SOCKET,
                             STAGING_SIZE,
                             HOST,
                             ADMIN_PORT,
@@ -88,6 +95,13 @@ public final class AgentSettings {
 
     private AgentSettings() {}
 
+    private static String abstractName(String text) {
+        if (!text.matches("[A-Za-z0-9._-]{1,100}")) {
+            throw new IllegalArgumentException();
+        }
+        return text;
+    }
+
     static AdminPorts adminPorts(Settings settings) {
         return new AdminPorts(settings.get(HOST), settings.get(ADMIN_PORT), settings.get(SECURE_ADMIN_PORT));
     }
@@ -96,6 +110,7 @@ public final class AgentSettings {
         return new AgentParameters(
                 HostPort.join(settings.get(MASTERS)),
                 SocketDirectory.socket(settings.get(SOCKET_DIR)),
+                settings.find(ABSTRACT_SOCKET).orElse(null),
                 null,
                 settings.get(STAGING_SIZE),
                 settings.get(PROTOCOLS),
