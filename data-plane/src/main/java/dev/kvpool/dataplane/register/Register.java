@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
 
 /**
@@ -153,6 +154,16 @@ public record Register(
     /** Nodes that may hold objects from now on, and have missed nothing, since they hold none yet. */
     public Register enrolled(Collection<String> ids) {
         return changed(ids, member -> member == null ? Member.storageNode() : member);
+    }
+
+    /** The same of nodes of which memory and SSD are known. */
+    public Register enrolled(Collection<String> ids, ToLongFunction<String> memoryOf, ToLongFunction<String> ssdOf) {
+        SortedMap<String, Member> next = new TreeMap<>(members);
+        for (String id : ids) {
+            Member member = next.getOrDefault(id, Member.storageNode());
+            next.put(id, member.in(memoryOf.applyAsLong(id), ssdOf.applyAsLong(id)));
+        }
+        return with(next);
     }
 
     /** The same of engines, which lend memory as long as they live, by the tenants whose they are. */

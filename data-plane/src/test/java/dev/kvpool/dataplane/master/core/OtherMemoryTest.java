@@ -72,6 +72,64 @@ class OtherMemoryTest {
         staysRemoved(pool, first, "k");
     }
 
+    /** Nothing of what it missed can come back, so it need not be known. */
+    @Test
+    void aNodeThatComesWithNothingHasCaughtUpThoughNoWitnessIsLeft() {
+        Scenario pool = pool();
+        pool.crash("b");
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        pool.crash("a");
+        pool.talkedTo().crash();
+        pool.node("a").wipe();
+        pool.node("b").wipe();
+        pool.node("a").start();
+        pool.node("b").start();
+        lead(pool, 9);
+        assertThat(pool.put("new", 100)).isEqualTo(Status.OK);
+        assertThat(pool.world.register().behind()).isEmpty();
+        assertThat(pool.world.register().witnesses()).isEmpty();
+
+        pool.crash("a");
+        assertThat(pool.remove("new", true)).isEqualTo(Status.OK);
+        pool.restart("a");
+        pool.pass(1_000);
+        assertThat(pool.world.register().behind())
+                .as("the same leader knows what it has missed")
+                .isEmpty();
+        assertThat(pool.find("new").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    /** Its former memory does not have what the new one is told, and would be believed to have it. */
+    @Test
+    void aWitnessThatLostItsMemoryIsNoneUntilTheRegisterHasTheNewOne() {
+        Scenario pool = pool();
+        assertThat(pool.put("later", 100)).isEqualTo(Status.OK);
+        ModelNode witness = pool.node("a");
+        ModelNode behind = pool.node("b");
+        pool.crash("b");
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        pool.crash("a");
+        ModelNode other = pool.unexpectedNode("a", MIB);
+        other.dial(pool.talkedTo());
+        pool.world.run(20);
+        long removal = pool.beginRemoval("later", true);
+        for (int i = 0; i < 300 && !pool.isAnswered(removal); i++) {
+            pool.world.run(1);
+        }
+        assertThat(pool.isAnswered(removal)).isTrue();
+        other.crash();
+        pool.talkedTo().crash();
+
+        pool.nodes.put("a", witness);
+        pool.world.listen(witness.address(), witness);
+        witness.start();
+        behind.start();
+        lead(pool, 9);
+        assertThat(pool.find("later").status()).isNotEqualTo(Status.OK);
+        pool.pass(4 * Scenario.OBJECT_LEASE_MS);
+        assertThat(pool.find("later").status()).isNotEqualTo(Status.OK);
+    }
+
     /** What the register may not have yet is nothing to go by: the next leader would believe the first memory. */
     @Test
     void theOtherMemoryTakesPartWhenTheRegisterHasIt() {
@@ -83,6 +141,7 @@ class OtherMemoryTest {
         long removal = pool.beginRemoval("k", true);
         pool.world.run(100);
         assertThat(pool.isAnswered(removal)).isFalse();
+        assertThat(pool.reason("b")).isEqualTo("takes part when the leadership Lease has the number of its memory");
         other.crash();
 
         lead(pool, 9);

@@ -35,6 +35,9 @@ public final class Absences {
     /** Nodes that took part in this term and left: all that they hold has lower ids than these. */
     private final Map<String, ObjectId> leftBefore = new HashMap<>();
 
+    /** Nodes that held nothing when they began to take part, and have not left: what they may have missed is about nothing of theirs. */
+    private final Set<String> cameEmpty = new TreeSet<>();
+
     public Absences(
             CurrentRules rules,
             Leadership leadership,
@@ -50,11 +53,13 @@ public final class Absences {
 
     public void begin() {
         leftBefore.clear();
+        cameEmpty.clear();
         knowsAll = isNothingWitnessed();
     }
 
     /** A node that took part is away: nothing that is granted from now on comes to it. */
     public void left(NodeView node) {
+        cameEmpty.remove(node.id);
         if (leadership.leads()) {
             leftBefore.put(node.id, leadership.nextObjectId());
         }
@@ -63,6 +68,9 @@ public final class Absences {
     /** A node takes part, with all it has shown decided about. */
     public void joined(NodeView node) {
         knowsAll |= register.isSure(it -> it.isWitness(node.id, node.memory()));
+        if (node.replicaCount() == 0) {
+            cameEmpty.add(node.id);
+        }
     }
 
     public boolean knowsAll() {
@@ -109,7 +117,8 @@ public final class Absences {
             return true;
         }
         List<NodeView> fresh = needsNoWitnessOfBefore() ? candidates() : List.of();
-        if (fresh.isEmpty() && witnessesInView().isEmpty()) {
+        List<NodeView> inView = witnessesInView();
+        if (fresh.isEmpty() && inView.isEmpty()) {
             return false; // whoever knows the tombstones is away: it must stay the one who does
         }
         register.change(it -> {
@@ -120,6 +129,8 @@ public final class Absences {
             }
             if (!fresh.isEmpty()) {
                 next = next.struckOff(it.witnesses().keySet());
+            } else if (!inView.isEmpty()) {
+                next = next.struckOff(withOtherMemories(it));
             }
             for (NodeView witness : fresh) {
                 next = next.witnessed(witness.id, witness.memory());
@@ -137,8 +148,24 @@ public final class Absences {
     }
 
     private boolean isPrepared(Set<String> absent) {
-        boolean witnessed = register.isSure(it -> !it.witnesses().isEmpty());
+        boolean witnessed = register.isSure(
+                it -> !it.witnesses().isEmpty() && withOtherMemories(it).isEmpty());
         return witnessed && isSure(absent) && absent.stream().noneMatch(witnesses()::contains);
+    }
+
+    /**
+     * Witnesses that are here without the memory in which they are that. What is told them now, the former memory does not have when it is
+     * back, though it is believed to know of every removal.
+     */
+    private Set<String> withOtherMemories(Register register) {
+        Set<String> ids = new TreeSet<>();
+        register.witnesses().forEach((id, memory) -> {
+            NodeView node = membership.node(id);
+            if (node != null && node.usable() && node.memory() != memory) {
+                ids.add(id);
+            }
+        });
+        return ids;
     }
 
     /**
@@ -256,19 +283,32 @@ public final class Absences {
         return register.stored().behind().contains(id);
     }
 
-    /** Nodes that are behind, take part, and could be let catch up: all that they have missed is known. */
+    /** Nodes that are behind, take part, and could be let catch up: all that they have missed is known, or is about nothing of theirs. */
     public Set<String> returned() {
         Set<String> returned = new TreeSet<>();
-        if (!isNobodyBehind() && (knowsAll || rules.servesBehind())) {
+        if (!isNobodyBehind()) {
             for (String id : register.wanted().behind()) {
                 NodeView node = membership.node(id);
-                boolean known = rules.servesBehind()
-                        || !isAnyNewerUnheard(id, register.stored().behindSince(id));
-                if (node != null && node.usable() && known) {
+                if (node != null && node.usable() && (cameEmpty.contains(id) || isAllKnown(id))) {
                     returned.add(id);
                 }
             }
         }
         return returned;
+    }
+
+    /** Whether this leader knows all that a node which is behind has missed. */
+    private boolean isAllKnown(String id) {
+        return rules.servesBehind()
+                || (knowsAll && !isAnyNewerUnheard(id, register.stored().behindSince(id)));
+    }
+
+    /** These have dropped all that they had missed. When nobody is behind any longer, there is nothing to witness. */
+    public void caughtUp(Set<String> ids) {
+        register.change(it -> {
+            Register next = it.caughtUp(ids);
+            return next.isAnyBehind() ? next : next.struckOff(next.witnesses().keySet());
+        });
+        knowsAll |= !register.wanted().isAnyBehind();
     }
 }

@@ -10,8 +10,10 @@ import dev.kvpool.dataplane.register.RegisterText;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
@@ -176,31 +178,49 @@ public final class RegisterKeeper {
                 && RegisterText.write(next).length() <= charsMax;
     }
 
-    /** Takes as many engines up as there is room for, those with short ids first: one with a long id does not keep others out. */
+    /** Takes as many storage nodes up as there is room for, those with short ids first. */
+    public void enrolStorageNodes(List<NodeView> nodes) {
+        enrol(RegisterText.CHARS_MAX, nodes, RegisterKeeper::enrolled);
+    }
+
+    private static Register enrolled(Register register, List<NodeView> nodes) {
+        Map<String, NodeView> byId = nodes.stream().collect(Collectors.toMap(node -> node.id, node -> node));
+        return register.enrolled(
+                byId.keySet(),
+                id -> byId.get(id).memory(),
+                id -> byId.get(id).ssd.number());
+    }
+
+    /** The same of engines. */
     public void enrolEngines(List<NodeView> engines) {
-        changeWithin(RegisterText.CHARS_FOR_ENGINES, it -> lent(it, engines));
-        if (engines.stream().allMatch(engine -> wanted.isMember(engine.id))) {
+        enrol(RegisterText.CHARS_FOR_ENGINES, engines, RegisterKeeper::lent);
+    }
+
+    private static Register lent(Register register, List<NodeView> engines) {
+        return register.lent(engines.stream().collect(Collectors.toMap(engine -> engine.id, NodeView::lender)));
+    }
+
+    /** All in one change, which copies what the register has of all. If not all have room, one with a long id does not keep others out. */
+    private void enrol(int charsMax, List<NodeView> nodes, BiFunction<Register, List<NodeView>, Register> with) {
+        changeWithin(charsMax, it -> with.apply(it, nodes));
+        if (nodes.stream().allMatch(node -> wanted.isMember(node.id))) {
             return;
         }
-        List<NodeView> shortFirst = new ArrayList<>(engines);
+        List<NodeView> shortFirst = new ArrayList<>(nodes);
         shortFirst.sort(
-                Comparator.comparingInt((NodeView engine) -> engine.id.length()).thenComparing(engine -> engine.id));
+                Comparator.comparingInt((NodeView node) -> node.id.length()).thenComparing(node -> node.id));
         int tooMany = shortFirst.size();
         // The first one alone to begin with: mostly not even that has room.
         int enough = 0;
         for (int tried = 1; enough + 1 < tooMany; tried = (enough + tooMany) / 2) {
-            if (fits(lent(wanted, shortFirst.subList(0, tried)), RegisterText.CHARS_FOR_ENGINES)) {
+            if (fits(with.apply(wanted, shortFirst.subList(0, tried)), charsMax)) {
                 enough = tried;
             } else {
                 tooMany = tried;
             }
         }
         List<NodeView> taken = shortFirst.subList(0, enough);
-        change(it -> lent(it, taken));
-    }
-
-    private static Register lent(Register register, List<NodeView> engines) {
-        return register.lent(engines.stream().collect(Collectors.toMap(engine -> engine.id, NodeView::lender)));
+        change(it -> with.apply(it, taken));
     }
 
     /** Told once, when something is sure to hold; never when this term ends before. */

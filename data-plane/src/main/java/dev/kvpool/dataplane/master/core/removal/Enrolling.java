@@ -86,11 +86,10 @@ public final class Enrolling {
                 empty(node, authority, nowMs);
             }
         }
-        // One by one: where there is no room for engines, storage nodes come, and there is room when others have gone.
+        // Storage nodes first: they come where there is no room for engines; and there is room when others have gone.
         Set<String> gone = gone(nowMs);
         register.change(it -> it.dropped(gone));
-        lasting.forEach(node ->
-                register.change(it -> it.enrolled(Set.of(node.id)).in(node.id, node.memory(), node.ssd.number())));
+        register.enrolStorageNodes(lasting);
         register.enrolEngines(transients);
     }
 

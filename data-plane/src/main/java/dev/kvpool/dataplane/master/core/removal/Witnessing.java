@@ -7,7 +7,6 @@ import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
-import dev.kvpool.dataplane.register.Register;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -55,12 +54,7 @@ public final class Witnessing {
             }
         }
         if (!caughtUp.isEmpty()) {
-            register.change(it -> {
-                Register next = it.caughtUp(caughtUp);
-                return next.isAnyBehind()
-                        ? next
-                        : next.struckOff(next.witnesses().keySet());
-            });
+            absences.caughtUp(caughtUp);
         }
     }
 

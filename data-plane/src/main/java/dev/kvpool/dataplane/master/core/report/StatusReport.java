@@ -223,9 +223,12 @@ public final class StatusReport {
         if (!node.synced()) {
             return "is sending its directory";
         }
-        return node.fencedBy().equals(leadership.authority())
-                ? "was away for too long, or another memory came under its name, and drops what it holds"
-                : "has not obeyed this leader yet";
+        if (!node.fencedBy().equals(leadership.authority())) {
+            return "has not obeyed this leader yet";
+        }
+        return orders.members().isBeingTakenUp(node)
+                ? "takes part when the leadership Lease has the number of its memory"
+                : "was away for too long, or another memory came under its name, and drops what it holds";
     }
 
     private NodeState drainState(NodeView node) {
