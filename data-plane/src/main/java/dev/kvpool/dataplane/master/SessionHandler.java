@@ -200,7 +200,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             boolean isNode = hello.role() == Role.NODE;
             Optional<Objection> objection = isNode
                     ? core.nodeConnected(opened, NodePeer.of(hello, admission.tenant()), loop.nowMs())
-                    : core.clientConnected(opened, life(principal, hello), admission.tenant(), loop.nowMs());
+                    : core.clientConnected(opened, life(principal, hello), admission.clientTenant(), loop.nowMs());
             if (objection.isPresent()) {
                 loop.forget(opened);
                 refuse(context, objection.get());

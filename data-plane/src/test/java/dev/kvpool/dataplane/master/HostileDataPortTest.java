@@ -301,6 +301,22 @@ class HostileDataPortTest {
         refusedInTheHandshake(believing(CertificateAuthority.create(POOL, Instant.now(), DAY), "tenant/default/rw/w"));
     }
 
+    /** A node that is away may hold what is a tenant's, though none has come yet; one number would take that too. */
+    @Test
+    void whereTenantsMayComeAPlainPeerRemovesOneByOne() throws Exception {
+        stop();
+        start(TlsMode.PERMISSIVE);
+        try (PeerSocket plain = new PeerSocket(master.port())) {
+            plain.send(PeerSocket.hello(Role.CLIENT, POOL, "x", 1));
+            plain.receive(Welcome.class);
+            put(plain, "k");
+            node.close();
+            await().atMost(PATIENCE).until(() -> metric("kvpool_master_nodes_ready") == 0);
+            plain.send(new RemoveAllRequest(3, true, ""));
+            assertThat(plain.receive(RemoveAllReply.class).status()).isEqualTo(Status.UNAVAILABLE);
+        }
+    }
+
     @Test
     void whoSendsTooMuchBeforeItIsKnownIsCutOff() throws Exception {
         byte[] endless = new byte[5 + (16 << 10)];

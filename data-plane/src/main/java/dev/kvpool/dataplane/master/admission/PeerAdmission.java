@@ -31,8 +31,11 @@ import java.util.function.Predicate;
 
 /** What one peer may do at this port, by the name in its certificate. A plain peer, where those are taken, may do everything. */
 public final class PeerAdmission {
-    /** Of a plain peer. */
-    public static final PeerAdmission PLAIN = new PeerAdmission();
+    /** Of a plain peer, where all are plain. */
+    public static final PeerAdmission PLAIN = new PeerAdmission(Optional.empty());
+
+    /** Of a plain peer where others have certificates, and may be of tenants. */
+    static final PeerAdmission PLAIN_BESIDE_TENANTS = new PeerAdmission(Optional.of(Tenant.DEFAULT));
 
     /** Who a peer is, once the handshake is done. */
     public interface Authentication {
@@ -80,18 +83,21 @@ public final class PeerAdmission {
 
     private final Optional<Authentication> authentication;
     private final TlsCounts counts;
+    private final Optional<Tenant> plainClient;
     private Optional<Principal> known = Optional.empty();
     private Optional<Principal> greeted = Optional.empty();
 
-    private PeerAdmission() {
+    private PeerAdmission(Optional<Tenant> plainClient) {
         authentication = Optional.empty();
         counts = new TlsCounts();
+        this.plainClient = plainClient;
     }
 
     /** Of a peer that has to say who it is. */
     public PeerAdmission(Authentication authentication, TlsCounts counts) {
         this.authentication = Optional.of(authentication);
         this.counts = counts;
+        plainClient = Optional.empty();
     }
 
     /** When the certificate ends that the peer has shown, or proven last, in milliseconds since 1970; empty for a plain peer, and before its Hello. */
@@ -232,6 +238,11 @@ public final class PeerAdmission {
     public Optional<Tenant> tenant() {
         return greeted.map(
                 peer -> peer.role() == PeerRole.TENANT ? Tenant.of(peer.name().tenant()) : Tenant.DEFAULT);
+    }
+
+    /** Whose objects are all that a client may remove at once; empty where there are no tenants. */
+    public Optional<Tenant> clientTenant() {
+        return tenant().or(() -> plainClient);
     }
 
     /** The peer, for the audit log. */

@@ -64,7 +64,7 @@ final class TlsGate extends ByteToMessageDecoder {
             secure(connection);
         } else if (security.takesPlain()) {
             end();
-            sessions.open(connection, PeerAdmission.PLAIN);
+            sessions.open(connection, PeerAdmission.PLAIN_BESIDE_TENANTS);
         } else {
             security.count(Refusal.PLAINTEXT);
             end();

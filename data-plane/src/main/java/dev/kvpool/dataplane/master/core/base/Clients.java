@@ -41,7 +41,7 @@ public final class Clients {
      * A client came. Answers why it may not, or nothing.
      *
      * @param process the same for each connection of the client, and no other's; empty: not known
-     * @param tenant by its certificate; empty without one
+     * @param tenant by its certificate, or the default one without where others have one; empty where there are no tenants
      */
     public Optional<Objection> connect(long session, String process, Optional<Tenant> tenant, long nowMs) {
         Tenant whose = tenant.orElse(Tenant.DEFAULT);
