@@ -7,8 +7,10 @@ import dev.kvpool.dataplane.master.core.base.CacheRules;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -16,10 +18,13 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Rules of the cache in a file that its owner may replace at any time, as {@link CacheRulesText} says. */
@@ -27,6 +32,10 @@ public final class CacheRulesFile {
     private static final int BYTES_MAX = 64 << 10;
     private static final int DIGEST_BYTES = 8;
     private static final int PROBLEMS_TOLD = 5;
+    private static final Pattern UUID_TEXT = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+
+    /** No write takes that long. */
+    private static final Duration LEFT_OVER_AFTER = Duration.ofHours(1);
 
     /**
      * What the file said at one time.
@@ -84,6 +93,7 @@ public final class CacheRulesFile {
         } catch (UsageException e) {
             throw new IllegalArgumentException(told(e), e);
         }
+        deleteLeftOvers();
         // Of this write alone: a leader that was deposed may still write. On the disk before the name points at it.
         Path next = file.resolveSibling(file.getFileName() + "." + UUID.randomUUID());
         try {
@@ -93,6 +103,32 @@ public final class CacheRulesFile {
         } finally {
             Files.deleteIfExists(next);
         }
+        try (FileChannel name = FileChannel.open(folder())) {
+            name.force(true); // else a power cut takes back what was answered
+        }
+    }
+
+    private Path folder() {
+        return file.toAbsolutePath().getParent();
+    }
+
+    /** Of masters that were killed in the middle of a write. */
+    private void deleteLeftOvers() throws IOException {
+        Instant before = Instant.now().minus(LEFT_OVER_AFTER);
+        try (DirectoryStream<Path> writes = Files.newDirectoryStream(
+                folder(), path -> isOfAWrite(path.getFileName().toString()))) {
+            for (Path write : writes) {
+                if (Files.getLastModifiedTime(write).toInstant().isBefore(before)) {
+                    Files.deleteIfExists(write);
+                }
+            }
+        }
+    }
+
+    private boolean isOfAWrite(String name) {
+        String prefix = file.getFileName() + ".";
+        return name.startsWith(prefix)
+                && UUID_TEXT.matcher(name.substring(prefix.length())).matches();
     }
 
     /** The first of the problems: they end up in a log and in a status. */

@@ -9,6 +9,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,6 +50,22 @@ class CacheRulesFileTest {
         assertThat(file.readIfChanged())
                 .hasValueSatisfying(
                         version -> assertThat(version.rules().replicas()).isEqualTo(3));
+    }
+
+    @Test
+    void whatKilledMastersHaveLeftGoesWithALaterWrite() throws IOException {
+        Path former = directory.resolve("cache-rules.0b7c1f64-12ab-4c7e-9a55-0123456789ab");
+        Path underWay = directory.resolve("cache-rules.0b7c1f64-12ab-4c7e-9a55-0123456789ac");
+        Path another = directory.resolve("cache-rules.backup");
+        for (Path path : List.of(former, underWay, another)) {
+            Files.writeString(path, "x");
+            Files.setLastModifiedTime(path, FileTime.from(Instant.now().minus(Duration.ofHours(2))));
+        }
+        Files.setLastModifiedTime(underWay, FileTime.from(Instant.now()));
+
+        file.write(Map.of());
+        assertThat(directory).isDirectoryNotContaining("glob:**/" + former.getFileName());
+        assertThat(List.of(path, underWay, another)).allMatch(Files::exists);
     }
 
     @Test
