@@ -192,7 +192,7 @@ void Copies::fail(Link& link, const Status& why) {
   if (link.task) finish(link, why, true);
   link.state = State::Closing;
   const LogLevel level = why.ok() ? LogLevel::Debug : LogLevel::Info;
-  context_.outbox.add(Close{link.connection, "source " + link.peer + ": " + why.text(), level});
+  context_.outbox.add(Close{link.connection, link.peer + ": " + why.text(), level});
 }
 
 void Copies::finish(Link& link, const Status& outcome, bool accepted) {

@@ -65,7 +65,7 @@ class CopyTest : public ::testing::Test {
   CommandAck ack() { return test::readCommandAck(node.last(kMaster, test::sbe::CommandAck::SBE_TEMPLATE_ID)); }
 
   void dialled(ConnectionId id = kSource, size_t number = 0) {
-    node.core->sourceDialled(node.nowMs, id, node.sources.at(number).source, "10.0.0.2:50061");
+    node.core->sourceDialled(node.nowMs, id, node.sources.at(number).source, "source 10.0.0.2:50061");
     node.act();
   }
   void welcome(ConnectionId id = kSource) {
@@ -174,7 +174,8 @@ TEST_F(CopyTest, AnIdleConnectionWhoseCertificatesEndSoonIsClosedAtOnce) {
   payload();
   node.core->renew(kSource);
   node.act();
-  EXPECT_TRUE(node.closeReasons.contains(kSource));
+  ASSERT_TRUE(node.closeReasons.contains(kSource));
+  EXPECT_EQ(node.closeReasons[kSource].find("source 10.0.0.2:50061: "), 0u) << node.closeReasons[kSource];
 }
 
 TEST_F(CopyTest, WhatIsHereAlreadyIsSaidAtOnce) {
