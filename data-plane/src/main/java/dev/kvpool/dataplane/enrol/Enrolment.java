@@ -27,11 +27,8 @@ import java.util.function.Supplier;
 
 /** Gives a certificate to who shows a good token, and has the private key of the public one that came with it. */
 public final class Enrolment {
-    /** Of members of the pool, whose tokens are bound to pods that the operator has made. */
-    static final Duration LIFE_OF_MEMBERS = Duration.ofHours(24);
-
-    /** Of all others. There is no revocation: who loses a part in the pool has it until this ends. */
-    static final Duration LIFE_OF_CLIENTS = Duration.ofHours(1);
+    /** Of others than members, whose tokens are bound to pods that the operator has made. Who loses a part in the pool has it until this ends. */
+    static final Duration LIFE_OF_CLIENTS_MAX = Duration.ofHours(1);
 
     static final int KEY_CHARS_MAX = 512;
 
@@ -45,6 +42,7 @@ public final class Enrolment {
     private final Supplier<CertificateAuthority> authority;
     private final EnrolledNames names;
     private final RequestBudget<String> signatures;
+    private final Duration life;
     private final InstantSource clock;
 
     /**
@@ -63,6 +61,7 @@ public final class Enrolment {
      *
      * @param authority as it is now
      * @param rules as they are now
+     * @param life of certificates of members
      * @param uptimeMs milliseconds of a clock that is never set
      */
     public Enrolment(
@@ -70,6 +69,7 @@ public final class Enrolment {
             Supplier<CertificateAuthority> authority,
             TokenChecks tokens,
             Supplier<EnrolmentRules> rules,
+            Duration life,
             InstantSource clock,
             LongSupplier uptimeMs) {
         this.authority = authority;
@@ -78,6 +78,7 @@ public final class Enrolment {
                 () -> Set.of(CertificateAuthority.fingerprint(authority.get().certificate())),
                 tokens,
                 rules);
+        this.life = life;
         this.clock = clock;
         this.signatures = new RequestBudget<>("token", OF_TOKEN_MAX, OF_ALL_MAX, uptimeMs);
     }
@@ -126,10 +127,10 @@ public final class Enrolment {
         return ("kvpool enrol\n" + token).getBytes(StandardCharsets.UTF_8);
     }
 
-    private static Duration life(PeerRole role) {
+    private Duration life(PeerRole role) {
         return switch (role) {
-            case NODE, AGENT, OPERATOR, MONITOR -> LIFE_OF_MEMBERS;
-            case ADMIN, TENANT -> LIFE_OF_CLIENTS;
+            case NODE, AGENT, OPERATOR, MONITOR -> life;
+            case ADMIN, TENANT -> life.compareTo(LIFE_OF_CLIENTS_MAX) < 0 ? life : LIFE_OF_CLIENTS_MAX;
             case MASTER -> throw new IllegalStateException("masters sign for themselves");
         };
     }

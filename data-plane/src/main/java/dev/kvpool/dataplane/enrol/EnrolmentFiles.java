@@ -44,7 +44,8 @@ public final class EnrolmentFiles implements AutoCloseable {
     /** What answers requests, by the files of the moment; empty where there is no CA. */
     public Optional<Enrolment> enrolment() {
         return place.authority()
-                .map(directory -> new Enrolment(poolId, () -> authority, tokens(), () -> rules, clock, Uptime::ms));
+                .map(directory ->
+                        new Enrolment(poolId, () -> authority, tokens(), () -> rules, place.life(), clock, Uptime::ms));
     }
 
     /**

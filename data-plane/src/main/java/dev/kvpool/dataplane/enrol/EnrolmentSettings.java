@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.enrol;
 
+import dev.kvpool.dataplane.config.Durations;
 import dev.kvpool.dataplane.config.Formats;
 import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
@@ -8,6 +9,7 @@ import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.secure.TlsMode;
 import dev.kvpool.dataplane.secure.TlsSettings;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -32,7 +34,19 @@ public final class EnrolmentSettings {
             "File with the JSON Web Key Set by which tokens are verified. Default: that of the API server, which each ServiceAccount may read"
                     + " where Kubernetes' own roles are in place.");
 
-    public static final List<Setting<?>> ALL = List.of(AUTHORITY, RULES_FILE, TOKEN_KEYS);
+    /** So long previous authorities are trusted at least. */
+    public static final Duration LIFE_MAX = Duration.ofHours(24);
+
+    private static final Duration LIFE_MIN = Duration.ofMinutes(1);
+
+    static final Setting<Duration> LIFE = Setting.withDefault(
+            "certificate-life",
+            Durations.between(LIFE_MIN, LIFE_MAX),
+            Durations.format(LIFE_MAX),
+            "With --ca-dir: how long the certificates live that this master signs, its own included; those of tenants and admins 1h at most."
+                    + " Each is renewed at half of that. Of a process that finds no master until the end, all connections end.");
+
+    public static final List<Setting<?>> ALL = List.of(AUTHORITY, RULES_FILE, TOKEN_KEYS, LIFE);
 
     public static final List<Rule> RULES = List.of(
             new Rule(
@@ -66,14 +80,16 @@ public final class EnrolmentSettings {
      * @param authority directory of the CA; empty where it signs nothing
      * @param rules file of names
      * @param tokenKeys file of a key set; empty for the API server's
+     * @param life of the certificates that it signs
      */
-    public record Place(Optional<Path> authority, Path rules, Optional<Path> tokenKeys) {}
+    public record Place(Optional<Path> authority, Path rules, Optional<Path> tokenKeys, Duration life) {}
 
     private EnrolmentSettings() {}
 
     /** Empty for a master that takes no tokens. */
     public static Optional<Place> place(Settings settings) {
         return settings.find(RULES_FILE)
-                .map(rules -> new Place(settings.find(AUTHORITY), rules, settings.find(TOKEN_KEYS)));
+                .map(rules ->
+                        new Place(settings.find(AUTHORITY), rules, settings.find(TOKEN_KEYS), settings.get(LIFE)));
     }
 }

@@ -17,14 +17,13 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The certificate of a process that has the CA, signed by itself and kept in memory only: for 24 h, another one at half of its life, and at once when
- * the CA or the roots beside it change. The process's own name is in it as a host too, for programs that know no names of pools, such as curl.
+ * The certificate of a process that has the CA, signed by itself and kept in memory only: another one at half of its life, and at once when the CA or the
+ * roots beside it change. The process's own name is in it as a host too, for programs that know no names of pools, such as curl.
  */
 public final class OwnCertificate implements CredentialSource {
-    static final Duration LIFE = Duration.ofHours(24);
-
     private final Supplier<CertificateAuthority> authority;
     private final PeerName name;
+    private final Duration wanted;
     private final InstantSource clock;
     private CertificateAuthority signedBy;
     private final LongSupplier uptimeMs;
@@ -37,12 +36,18 @@ public final class OwnCertificate implements CredentialSource {
      *
      * @param authority as it is now
      * @param name of this process, of the CA's pool
+     * @param life of each certificate
      * @param uptimeMs milliseconds of a clock that is never set
      */
     public OwnCertificate(
-            Supplier<CertificateAuthority> authority, PeerName name, InstantSource clock, LongSupplier uptimeMs) {
+            Supplier<CertificateAuthority> authority,
+            PeerName name,
+            Duration life,
+            InstantSource clock,
+            LongSupplier uptimeMs) {
         this.authority = authority;
         this.name = name;
+        this.wanted = life;
         this.clock = clock;
         this.uptimeMs = uptimeMs;
     }
@@ -55,7 +60,7 @@ public final class OwnCertificate implements CredentialSource {
         if (isSame && !isDue(now, signing)) {
             return Optional.empty();
         }
-        CertificateAuthority.Issued issued = signing.issue(name, List.of(name.name()), now, LIFE);
+        CertificateAuthority.Issued issued = signing.issue(name, List.of(name.name()), now, wanted);
         signedBy = signing;
         signed = issued.certificate();
         signedAtMs = uptimeMs.getAsLong();

@@ -253,7 +253,11 @@ public final class MasterProcess implements AutoCloseable {
             return PoolSecurity.following(
                     mode,
                     new OwnCertificate(
-                            enrolment.orElseThrow()::authority, name, InstantSource.system(), MasterProcess::clockMs));
+                            enrolment.orElseThrow()::authority,
+                            name,
+                            config.enrolment().orElseThrow().life(),
+                            InstantSource.system(),
+                            MasterProcess::clockMs));
         } catch (IllegalArgumentException e) {
             throw new RefusedCertificateException(
                     "a master of this --name can have no certificate: " + e.getMessage(), e);

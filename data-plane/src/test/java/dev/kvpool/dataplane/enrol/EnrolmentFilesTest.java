@@ -38,7 +38,10 @@ class EnrolmentFilesTest {
     private EnrolmentFiles open() throws IOException {
         return new EnrolmentFiles(
                 new EnrolmentSettings.Place(
-                        Optional.of(folder.resolve("ca")), folder.resolve("rules"), Optional.empty()),
+                        Optional.of(folder.resolve("ca")),
+                        folder.resolve("rules"),
+                        Optional.empty(),
+                        EnrolmentSettings.LIFE_MAX),
                 POOL,
                 InstantSource.system());
     }

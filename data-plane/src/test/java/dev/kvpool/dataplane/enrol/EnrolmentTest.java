@@ -46,6 +46,7 @@ class EnrolmentTest {
             """;
     private static final InstantSource CLOCK = () -> NOW;
     private static final InetAddress HERE = InetAddress.ofLiteral("192.0.2.1");
+    private static final Duration DAY = Duration.ofDays(1);
     private static final TokenIssuer ISSUER = TokenIssuer.ec("key-1");
 
     private final CertificateAuthority authority = CertificateAuthority.create(POOL, NOW, Duration.ofDays(365));
@@ -55,7 +56,7 @@ class EnrolmentTest {
     private final TokenChecks checks =
             new TokenChecks(new TokenVerifier(AUDIENCE, ISSUER, () -> now, () -> uptimeMs), () -> now, () -> uptimeMs);
     private final Enrolment enrolment =
-            new Enrolment(POOL, () -> authority, checks, () -> rules.get(), CLOCK, () -> uptimeMs);
+            new Enrolment(POOL, () -> authority, checks, () -> rules.get(), DAY, CLOCK, () -> uptimeMs);
     private final KeyPair pair = CertificateAuthority.newKey();
 
     private static ObjectNode claims(String namespace, String account) {
@@ -92,6 +93,16 @@ class EnrolmentTest {
         assertThat(leaf.getPublicKey()).isEqualTo(pair.getPublic());
         assertThat(granted.notAfter()).isEqualTo(NOW.plus(Duration.ofHours(hours)));
         leaf.verify(Pem.certificates(granted.roots()).getFirst().getPublicKey());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"demo-storage,PT2M,PT2M", "demo-admin,PT2M,PT2M", "demo-admin,PT2H,PT1H", "demo-storage,PT2H,PT2H"})
+    void certificatesLiveAsLongAsTheMasterIsTold(String account, Duration told, Duration life) throws Exception {
+        Enrolment brief = new Enrolment(POOL, () -> authority, checks, () -> rules.get(), told, CLOCK, () -> uptimeMs);
+        String token = ISSUER.token(claims("pools", account));
+        Enrolment.Granted granted = brief.enrol(
+                token, TokenIssuer.url(pair.getPublic().getEncoded()), EnrolClient.proof(pair, token), HERE);
+        assertThat(granted.notAfter()).isEqualTo(NOW.plus(life));
     }
 
     private static String audienceOf(CertificateAuthority authority) {

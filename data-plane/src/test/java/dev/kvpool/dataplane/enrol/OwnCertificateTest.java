@@ -21,7 +21,8 @@ class OwnCertificateTest {
     private Instant now = START;
     private long uptimeMs = 7;
     private CertificateAuthority authority = CertificateAuthority.create(POOL, START, Duration.ofDays(365));
-    private final OwnCertificate own = new OwnCertificate(() -> authority, NAME, () -> now, () -> uptimeMs);
+    private final OwnCertificate own =
+            new OwnCertificate(() -> authority, NAME, Duration.ofHours(24), () -> now, () -> uptimeMs);
 
     @Test
     void theFirstLookSigns() throws Exception {

@@ -255,7 +255,10 @@ class MasterEnrolsTest {
 
     private EnrolmentSettings.Place place() {
         return new EnrolmentSettings.Place(
-                Optional.of(folder.resolve("ca")), folder.resolve("rules"), Optional.of(folder.resolve("keys")));
+                Optional.of(folder.resolve("ca")),
+                folder.resolve("rules"),
+                Optional.of(folder.resolve("keys")),
+                EnrolmentSettings.LIFE_MAX);
     }
 
     @BeforeEach

@@ -94,7 +94,8 @@ class MembersEnrolTest {
                         .enrolling(new EnrolmentSettings.Place(
                                 Optional.of(folder.resolve("ca")),
                                 folder.resolve("rules"),
-                                Optional.of(folder.resolve("keys"))))
+                                Optional.of(folder.resolve("keys")),
+                                EnrolmentSettings.LIFE_MAX))
                         .config(),
                 PeerSocket.VERSIONS,
                 (what, cause) -> {});

@@ -95,7 +95,10 @@ class MembersOfDirectoriesTest {
                         .expecting("n-0")
                         .secured(new TlsPlace(Optional.of(folder.resolve("m")), TlsMode.REQUIRED))
                         .enrolling(new EnrolmentSettings.Place(
-                                Optional.empty(), folder.resolve("rules"), Optional.of(folder.resolve("keys"))))
+                                Optional.empty(),
+                                folder.resolve("rules"),
+                                Optional.of(folder.resolve("keys")),
+                                EnrolmentSettings.LIFE_MAX))
                         .config(),
                 PeerSocket.VERSIONS,
                 (what, cause) -> {});

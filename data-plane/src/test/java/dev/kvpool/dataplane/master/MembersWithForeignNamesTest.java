@@ -82,7 +82,10 @@ class MembersWithForeignNamesTest {
                         .secured(new TlsPlace(
                                 Optional.of(filled("m", "inference/demo-master", RULES)), TlsMode.REQUIRED))
                         .enrolling(new EnrolmentSettings.Place(
-                                Optional.empty(), folder.resolve("rules"), Optional.of(folder.resolve("keys"))))
+                                Optional.empty(),
+                                folder.resolve("rules"),
+                                Optional.of(folder.resolve("keys")),
+                                EnrolmentSettings.LIFE_MAX))
                         .config(),
                 PeerSocket.VERSIONS,
                 (what, cause) -> {});
