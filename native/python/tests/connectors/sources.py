@@ -17,7 +17,7 @@ ENGINES = tomllib.loads((HERE / "engines.toml").read_text(encoding="utf-8"))
 
 def unpack(engine: str, into: Path) -> None:
     """Leaves the modules of an engine that engines.toml lists in `into`, byte for byte; nothing is installed or built."""
-    wanted = {*ENGINES[engine]["modules"], *ENGINES[engine].get("options", [])}
+    wanted = {*_modules(engine), *ENGINES[engine].get("options", [])}
     archive = fetch(engine)
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
@@ -27,6 +27,12 @@ def unpack(engine: str, into: Path) -> None:
         _unpack_sdist(archive, wanted, into)
     missing = sorted(name for name in wanted if not (into / name).is_file())
     assert not missing, f"{archive.name} has no {', '.join(missing)}"
+
+
+def _modules(engine: str) -> list[str]:
+    """With those of the release that it is `like`."""
+    pinned = ENGINES[engine]
+    return [*pinned.get("modules", []), *(_modules(pinned["like"]) if "like" in pinned else [])]
 
 
 def _unpack_sdist(archive: Path, wanted: set[str], into: Path) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plugins of kvpool-engines in the engines that load them: each engine's own base classes and loader, against a real pool."""
 
+import functools
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ import cann_stand_in
 import pytest
 from conftest import Engine, EngineFailed
 from local_pool import LocalPool, free_ports
+from sources import ENGINES
 from waiting import eventually
 
 import kvpool
@@ -53,13 +55,11 @@ def lmcache(start_engine: Callable[..., Engine], masters: str, **settings: objec
     return engine
 
 
-def vllm_least(start_engine: Callable[..., Engine], masters: str, **settings: object) -> Engine:
-    """The oldest vLLM with the tier's interface."""
-    return vllm(start_engine, masters, release="vllm-least", **settings)
-
-
-PLUGINS = {"lmcache": lmcache, "sglang": sglang, "vllm": vllm, "vllm-least": vllm_least}
-CURRENT = [name for name in PLUGINS if name != "vllm-least"]
+# Of each interface of tiers that vLLM has had, the first release with it.
+OLDER = {name: functools.partial(vllm, release=name) for name in ENGINES if re.fullmatch(r"vllm-(least|0\.\d+)", name)}
+vllm_least = OLDER["vllm-least"]
+CURRENT = {"lmcache": lmcache, "sglang": sglang, "vllm": vllm}
+PLUGINS = {**CURRENT, **OLDER}
 with_older_releases = pytest.mark.parametrize("start_plugin", PLUGINS, indirect=True)
 
 

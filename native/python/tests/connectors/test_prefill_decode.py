@@ -12,7 +12,7 @@ from pathlib import Path
 
 import cann_stand_in
 import pytest
-from conftest import Engine
+from conftest import Engine, EngineFailed
 from local_pool import LocalPool
 
 TWO_HEADS, FOUR_HEADS = {"num_key_value_heads": 2}, {"num_key_value_heads": 4}
@@ -36,6 +36,7 @@ def with_ranks(engine: Engine, prefill: dict[str, int], decode: dict[str, int], 
         pytest.param({"tp": 4}, {"tp": 2}, FOUR_HEADS, id="more ranks prefill than decode"),
         pytest.param({"tp": 1}, {"tp": 2}, TWO_HEADS, id="fewer ranks prefill than decode"),
         pytest.param({"tp": 2}, {"tp": 1}, LATENT, id="latents on each rank"),
+        pytest.param({"tp": 2, "dcp": 2}, {"tp": 2, "dcp": 2}, LATENT, id="DCP on both sides"),
     ],
 )
 def test_vllm_writes_blocks_to_the_ranks_that_need_them(
@@ -46,8 +47,20 @@ def test_vllm_writes_blocks_to_the_ranks_that_need_them(
     pool: LocalPool,
 ) -> None:
     engine = with_ranks(start_engine("vllm", pool.masters, part="vllm_pd"), prefill, decode, model)
+    # With DCP a rank that has no part of a prompt gets a block nevertheless, which nothing reads.
+    prompts = [it for it in PROMPTS if it[1]["blocks"] % prefill.get("dcp", 1) == 0]
 
-    assert engine.run(*PROMPTS) == [True] * len(PROMPTS)
+    assert engine.run(*prompts) == [True] * len(prompts)
+
+
+def test_vllm_knows_no_pcp(start_engine: Callable[..., Engine], pool: LocalPool) -> None:
+    """To its connector the second PCP rank is another worker with the first one's numbers."""
+    engine = with_ranks(
+        start_engine("vllm", pool.masters, part="vllm_pd"), {"tp": 1, "pcp": 2}, {"tp": 1}, {"num_key_value_heads": 1}
+    )
+
+    with pytest.raises(EngineFailed, match=r"mooncake_utils.py(.|\n)*Address already in use"):
+        engine.run()
 
 
 @pytest.mark.parametrize(

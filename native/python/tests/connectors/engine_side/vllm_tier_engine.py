@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """vLLM's tiered offloading: its managers of host memory and of tiers, called in the way of its scheduler, over memory of ours.
 
-Of two releases: what the older one lacks, or calls by another name, is left out or called so.
+Of several releases: what an older one lacks, or calls by another name, is left out or called so.
 """
 
 from __future__ import annotations
@@ -286,6 +286,8 @@ def start(arguments: list[str]) -> VllmTier:
     if _has_settings_of_all():
         stand_in("vllm.v1.core")
         stand_in("vllm.v1.core.kv_cache_utils", **unused("resolve_kv_cache_block_sizes"))
+    if importlib.util.find_spec("vllm.distributed.kv_events") is None:  # 0.26 has a name of it
+        stand_in("vllm.distributed.kv_events", MEDIUM_CPU="CPU")
     # As in each process of vLLM.
     from vllm.plugins import load_general_plugins
 
