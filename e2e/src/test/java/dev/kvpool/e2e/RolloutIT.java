@@ -127,7 +127,7 @@ class RolloutIT {
         assertThat(pools().values())
                 .as("images change when a user asks for it")
                 .allSatisfy(pool -> assertThat(pool.getStatus().conditions())
-                        .anyMatch(condition -> condition.message().contains("set spec.version to go over to it")
+                        .anyMatch(condition -> condition.message().contains("set spec.version to upgrade to it")
                                 && condition.message().contains("kvpool:" + NEXT)));
         assertThat(list("master"))
                 .as("users that pods name")

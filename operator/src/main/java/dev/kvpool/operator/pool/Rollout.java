@@ -11,6 +11,8 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Which pools are brought to what this operator makes of their specs, where an earlier one made other pods of them: at most so many at a
@@ -20,6 +22,8 @@ import java.util.stream.Stream;
 final class Rollout {
     /** Between the steps of a pool others do not get its turn, unless it waits for longer than this. */
     private static final Duration PAUSE_MAX = Duration.ofMinutes(1);
+
+    private static final Logger LOG = LoggerFactory.getLogger(Rollout.class);
 
     private final int pools;
     private final InstantSource clock;
@@ -46,7 +50,9 @@ final class Rollout {
         if (!turns.containsKey(pool) && turns.size() >= pools) {
             return false;
         }
-        turns.put(pool, now);
+        if (turns.put(pool, now) == null) {
+            LOG.info("pool {} has its turn to be brought to what this operator makes of its spec", pool);
+        }
         return true;
     }
 

@@ -133,10 +133,12 @@ public final class ScriptedMasters implements MasterClient {
         cancelled = cancel;
     }
 
-    /** A leader's report with the given storage nodes, all ready. */
+    /** A leader's report with the given storage nodes, all ready and each with all objects. */
     public static PoolReport leader(String pod, long epoch, long usedBytes, List<String> nodes) {
         return Reports.leader(
-                        pod, epoch, nodes.stream().map(ScriptedMasters::ready).toList())
+                        pod,
+                        epoch,
+                        nodes.stream().map(id -> ready(id, usedBytes)).toList())
                 .with("capacityBytes", nodes.size() * (1L << 30))
                 .with("sharedCapacityBytes", nodes.size() * (1L << 30))
                 .with("usedBytes", usedBytes)
@@ -159,8 +161,10 @@ public final class ScriptedMasters implements MasterClient {
         return Reports.leader(pod, epoch, nodes).build();
     }
 
-    private static PoolReport.Node ready(String id) {
+    private static PoolReport.Node ready(String id, long usedBytes) {
         return Reports.node(id, "ready")
+                .with("usedBytes", usedBytes)
+                .with("objects", usedBytes >> 20)
                 .with("protocols", List.of("shm", "tcp"))
                 .build();
     }

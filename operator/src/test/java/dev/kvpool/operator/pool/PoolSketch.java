@@ -250,8 +250,8 @@ public final class PoolSketch {
     }
 
     /** A Kubernetes node that is cordoned. */
-    public PoolSketch cordoned(String name) {
-        nodes.add(new ObservedNode(name, Map.of(), List.of(), true, true, 0));
+    public PoolSketch cordoned(String name, Taint... taints) {
+        nodes.add(new ObservedNode(name, Map.of(), List.of(taints), true, true, 0));
         return this;
     }
 

@@ -48,7 +48,7 @@ public record PlanView(
     public static PlanView of(PoolObservation seen, PoolPlan plan, List<Step> changes, KvCachePoolStatus next) {
         List<Step> steps = new ArrayList<>();
         plan.deadLeader()
-                .ifPresent(dead -> dead.others(seen)
+                .ifPresent(dead -> dead.others()
                         .forEach(
                                 other -> steps.add(new Step("tell", "Pod " + other.name(), List.of(dead.sentence())))));
         steps.addAll(changes);

@@ -23,21 +23,12 @@ final class ExactDeletion {
      * @return false when it is not there any more, whatever has its name now
      */
     static boolean delete(KubernetesClient client, HasMetadata object) {
-        return delete(client, object, options(object));
-    }
-
-    /**
-     * The same without waiting for a kubelet, for a pod whose node is gone.
-     *
-     * @return false when it is not there any more, whatever has its name now
-     */
-    static boolean atOnce(KubernetesClient client, HasMetadata object) {
-        DeleteOptions options = options(object);
-        options.setGracePeriodSeconds(0L);
-        return delete(client, object, options);
-    }
-
-    private static boolean delete(KubernetesClient client, HasMetadata object, DeleteOptions options) {
+        DeleteOptions options = new DeleteOptionsBuilder()
+                .withPropagationPolicy(BACKGROUND)
+                .withNewPreconditions()
+                .withUid(object.getMetadata().getUid())
+                .endPreconditions()
+                .build();
         try {
             client.raw(path(object), "DELETE", options);
             return true;
@@ -47,15 +38,6 @@ final class ExactDeletion {
             }
             throw e;
         }
-    }
-
-    private static DeleteOptions options(HasMetadata object) {
-        return new DeleteOptionsBuilder()
-                .withPropagationPolicy(BACKGROUND)
-                .withNewPreconditions()
-                .withUid(object.getMetadata().getUid())
-                .endPreconditions()
-                .build();
     }
 
     private static String path(HasMetadata object) {

@@ -69,7 +69,6 @@ public final class PoolExecutor {
         plan.children().ifPresent(children -> executor.apply(children, matched));
         plan.binding().ifPresent(secret -> executor.attempt(secret, () -> executor.create(secret)));
         plan.delete().forEach(child -> executor.attempt(child, () -> executor.delete(child)));
-        plan.lostPods().forEach(executor::removeLost);
         plan.actions().forEach(executor::act);
         seen.pods(PoolLabels.ROLE_MASTER)
                 .forEach(pod -> executor.label(
@@ -88,9 +87,8 @@ public final class PoolExecutor {
 
     /** A master that cannot be told learns it from the storage nodes, or waits until the Lease runs out: no failure of ours. */
     private void tellOthers(DeadLeader dead) {
-        List<MasterEndpoint> others = dead.others(seen).stream()
-                .map(pod -> seen.endpoint(pod, pod.ip()))
-                .toList();
+        List<MasterEndpoint> others =
+                dead.others().stream().map(pod -> seen.endpoint(pod, pod.ip())).toList();
         Leadership leadership = dead.leadership();
         masters.leaderGone(
                 others,
@@ -144,15 +142,6 @@ public final class PoolExecutor {
         if (ExactDeletion.delete(client(), child)) {
             changes.add(ObjectTitle.of(child));
         }
-    }
-
-    private void removeLost(ObservedPod observed) {
-        pod(observed)
-                .ifPresent(pod -> attempt(pod, () -> {
-                    if (ExactDeletion.atOnce(client(), pod)) {
-                        changes.add(ObjectTitle.of(pod));
-                    }
-                }));
     }
 
     private void act(Action action) {

@@ -33,7 +33,8 @@ public record Cordon(String host, String how, String remedy, boolean requested, 
             PoolObservation seen, List<String> drainTaints, Map<String, String> requested) {
         Map<String, String> taints = new TreeMap<>();
         for (ObservedNode node : seen.nodes()) {
-            Optional<String> taint = node.cordoned() ? Optional.of("") : node.taint(drainTaints);
+            Optional<String> taint =
+                    node.taint(drainTaints).or(() -> node.cordoned() ? Optional.of("") : Optional.empty());
             taint.ifPresent(key -> taints.put(node.name(), key));
         }
         Map<String, Cordon> cordons = new TreeMap<>();
@@ -54,20 +55,21 @@ public record Cordon(String host, String how, String remedy, boolean requested, 
     }
 
     /**
-     * Of a Kubernetes node that is cordoned, or tainted.
+     * Of a Kubernetes node that is cordoned, or tainted. A cordon ends, and what stayed there is found again; a taint says that the machine
+     * goes, maybe with the disk below a volume.
      *
      * @param taint key of that taint; empty where the node is cordoned
+     * @param outlives whether what the storage node holds outlives its pod
      */
-    public static Cordon of(String host, String taint, boolean evicts, boolean keeps) {
-        return taint.isEmpty()
-                ? new Cordon(host, "is cordoned", "uncordon the node", false, evicts, keeps)
-                : new Cordon(
-                        host,
-                        "has taint " + taint,
-                        "remove taint %s from the node".formatted(taint),
-                        false,
-                        evicts,
-                        keeps);
+    public static Cordon of(String host, String taint, boolean evicts, boolean outlives) {
+        boolean cordoned = taint.isEmpty();
+        return new Cordon(
+                host,
+                cordoned ? "is cordoned" : "has taint " + taint,
+                cordoned ? "uncordon the node" : "remove taint %s from the node".formatted(taint),
+                false,
+                evicts,
+                cordoned && outlives);
     }
 
     /**

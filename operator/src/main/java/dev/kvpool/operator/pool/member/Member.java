@@ -102,6 +102,11 @@ public record Member(
                 || isSeen(it -> !it.incarnation().isEmpty() && it.objects() == 0 && it.usedBytes() == 0);
     }
 
+    /** It is there, and nothing was put into it, or all of that is gone. */
+    public boolean isThereWithNothing() {
+        return isThere() && holdsNothing();
+    }
+
     /** Why it is not ready, as the end of a sentence; may be empty. */
     public String trouble() {
         return observed.trouble();

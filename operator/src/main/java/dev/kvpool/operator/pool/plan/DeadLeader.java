@@ -19,10 +19,15 @@ import java.util.Optional;
  *
  * @param leadership what the Lease says
  * @param pod its pod, in which no container runs, or one that began after the Lease was taken
+ * @param others the masters that are told: all others that run
  */
-public record DeadLeader(Leadership leadership, ObservedPod pod) {
+public record DeadLeader(Leadership leadership, ObservedPod pod, List<ObservedPod> others) {
     /** Kubelets cut off fractions of seconds. */
     private static final Duration CUT_OFF = Duration.ofSeconds(1);
+
+    public DeadLeader {
+        others = List.copyOf(others);
+    }
 
     static Optional<DeadLeader> of(PoolObservation seen) {
         return seen.leadership()
@@ -31,21 +36,25 @@ public record DeadLeader(Leadership leadership, ObservedPod pod) {
                         .filter(pod -> pod.name().equals(leadership.pod()))
                         .filter(pod -> hasEnded(pod, leadership))
                         .findFirst()
-                        .map(pod -> new DeadLeader(leadership, pod)));
+                        .map(pod -> new DeadLeader(leadership, pod, others(pod, seen))));
     }
 
     /** What the operator says of it. */
     public String sentence() {
         String how = pod.ended().map(ended -> " with exit code " + ended.code()).orElse("");
-        return ("The container of %s, the leader of epoch %d, has ended%s. The other masters were told, so that one takes"
-                        + " over.")
-                .formatted(pod.name(), leadership.epoch(), how);
+        return "The container of %s, the leader of epoch %d, has ended%s. %s"
+                .formatted(
+                        pod.name(),
+                        leadership.epoch(),
+                        how,
+                        others.isEmpty()
+                                ? "It leads again when it is back: there is no other master that runs."
+                                : "The other masters were told, so that one takes over.");
     }
 
-    /** The masters that are told: all others that run. */
-    public List<ObservedPod> others(PoolObservation seen) {
+    private static List<ObservedPod> others(ObservedPod dead, PoolObservation seen) {
         return seen.pods(PoolLabels.ROLE_MASTER).stream()
-                .filter(other -> !other.name().equals(pod.name()))
+                .filter(other -> !other.name().equals(dead.name()))
                 .filter(other -> other.runningSince().isPresent() && !other.ip().isEmpty())
                 .toList();
     }

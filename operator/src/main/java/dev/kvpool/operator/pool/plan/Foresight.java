@@ -2,6 +2,8 @@
 package dev.kvpool.operator.pool.plan;
 
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
+import dev.kvpool.operator.pool.member.Member;
+import dev.kvpool.operator.pool.member.Members;
 import dev.kvpool.operator.pool.naming.ObjectTitle;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.Workloads;
@@ -80,11 +82,12 @@ public record Foresight(
     }
 
     private static Fate fate(ObservedPod pod, PoolObservation seen) {
-        boolean holdsNothing = pod.role().equals(PoolLabels.ROLE_MASTER) || !pod.started();
-        return switch (seen.spec().onDataLoss().unless(holdsNothing || outlives(pod, seen))) {
+        boolean nothingIsLost = pod.role().equals(PoolLabels.ROLE_MASTER) || !pod.started() || outlives(pod, seen);
+        return switch (seen.spec().onDataLoss().unless(nothingIsLost)) {
             case REPLACE -> Fate.MADE_ANEW;
             case MOVE -> Fate.EMPTIED_BEFORE;
-            case WAIT -> Fate.HELD_BACK;
+            case WAIT ->
+                Members.of(seen).is(pod.nodeId(), Member::isThereWithNothing) ? Fate.EMPTIED_BEFORE : Fate.HELD_BACK;
         };
     }
 

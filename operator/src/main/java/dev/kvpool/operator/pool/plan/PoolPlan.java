@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.plan;
 
-import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.roll.RollPlan;
 import dev.kvpool.operator.pool.sizing.Sizing;
 import dev.kvpool.operator.pool.transition.Action;
@@ -20,7 +19,6 @@ import java.util.stream.Stream;
  * @param children objects that shall exist; empty when none is touched
  * @param binding a Secret that is made, unless it is there
  * @param delete objects that shall go
- * @param lostPods pods of nodes that are gone, which are removed without waiting for a kubelet
  * @param leaderPod the pod that shall carry the leader label, alone; empty to take the label from all
  * @param deadLeader a leader whose process has ended, of which the other masters are told
  * @param expectedNodes ids of the storage nodes that the pool shall have now
@@ -35,7 +33,6 @@ public record PoolPlan(
         Optional<PlannedChildren> children,
         Optional<Secret> binding,
         List<HasMetadata> delete,
-        List<ObservedPod> lostPods,
         Optional<String> leaderPod,
         Optional<DeadLeader> deadLeader,
         Set<String> expectedNodes,
@@ -48,7 +45,6 @@ public record PoolPlan(
 
     public PoolPlan {
         delete = List.copyOf(delete);
-        lostPods = List.copyOf(lostPods);
         expectedNodes = Set.copyOf(expectedNodes);
         waiting = List.copyOf(waiting);
         leftOut = List.copyOf(leftOut);

@@ -97,10 +97,13 @@ final class OutdatedPods {
     /** What they hold, rounded, so that the sentence stays the same while little changes. */
     private String atStake(List<Member> members) {
         if (!view.members().led()) {
-            return "what they hold, which no leader can tell now";
+            return "what is there, which no leader can tell now";
         }
         List<PoolReport.Node> nodes =
                 members.stream().flatMap(member -> member.node().stream()).toList();
+        if (nodes.stream().allMatch(node -> node.incarnation().isEmpty())) {
+            return "what is there, which no leader has seen";
+        }
         long bytes = nodes.stream().mapToLong(PoolReport.Node::usedBytes).sum();
         long objects = nodes.stream().mapToLong(PoolReport.Node::objects).sum();
         return "about %s in %d objects".formatted(ByteAmount.coarse(bytes), Rounding.twoDigits(objects));

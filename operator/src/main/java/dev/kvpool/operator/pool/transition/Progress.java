@@ -60,7 +60,7 @@ final class Progress {
 
     /** Of a pool in which nothing is decided: that time does not count. */
     private StepStatus rest(StepStatus step) {
-        boolean counts = isUnderWay(step) || step.state() == StepState.WAITING;
+        boolean counts = isUnderWay(step) || step.state() == StepState.WAITING || step.kind() == StepKind.HAND_OVER;
         return counts && isDue(step) ? step.with(new StepProgress(view.now().toString(), null)) : step;
     }
 

@@ -112,10 +112,15 @@ final class Steps {
                 .filter(node -> !node.master() && view.goals().wanted().contains(node.id()))
                 .filter(node -> !members.serves(node))
                 .filter(node -> !isStopped(node.id()))
-                .filter(node -> node.started() || node.where() != Member.Where.WITHOUT_NODE)
+                .filter(node -> node.started() || node.where() != Member.Where.WITHOUT_NODE || wasThere(node))
                 .filter(node -> !view.goesBack() || !node.isGone())
                 .sorted(Comparator.comparing(Member::id))
                 .toList();
+    }
+
+    /** What it holds waits for the Kubernetes node where its volume is. */
+    private static boolean wasThere(Member node) {
+        return node.outlives() && node.isSeen(it -> !it.incarnation().isEmpty());
     }
 
     /** On the way back to an earlier image one for which no pod can be created is as good as on a dead machine. */

@@ -85,9 +85,13 @@ public record TransitionView(
             return onDataLoss.mayLoseBytes();
         }
 
-        /** How a member comes to other settings. */
+        /**
+         * How a member comes to other settings. With one that holds nothing only what is put there meanwhile could be lost: what is emptied
+         * first takes no objects.
+         */
         DataLossPolicy forSettings(Member member) {
-            return onDataLoss.unless(member.master() || member.outlives());
+            DataLossPolicy policy = onDataLoss.unless(member.master() || member.outlives());
+            return policy == DataLossPolicy.WAIT && member.isThereWithNothing() ? DataLossPolicy.MOVE : policy;
         }
     }
 

@@ -44,7 +44,7 @@ final class Waits {
         }
         return uncreatable(it).or(() -> {
             if (it.mends()) {
-                return when(steps.stopped(it.of()) >= view.terms().maxUnavailable(), BUDGET);
+                return when(steps.stopped(it.of()) >= view.terms().maxUnavailable(), budget(it));
             }
             return members.led() ? ofCause(it) : Optional.of("no master leads and serves");
         });
@@ -65,7 +65,7 @@ final class Waits {
                 upgradeFirst()
                         .or(this::lost)
                         .or(() -> failed(it))
-                        .or(() -> it.kind() == StepKind.EMPTY ? besideLeftovers() : Optional.empty())
+                        .or(() -> it.kind() == StepKind.EMPTY ? besideLeftovers() : withoutPlace(it))
                         .or(() -> stopping(it));
             case UPGRADE, ROLLBACK -> cordonedFirst().or(() -> stopping(it));
         };
@@ -129,6 +129,14 @@ final class Waits {
                         .map(why -> "%s while a user wants %s to be empty".formatted(why, step.of())));
     }
 
+    /** Another pod could not be scheduled where its volume is. */
+    private Optional<String> withoutPlace(Transition it) {
+        return view.cordon(it.of())
+                .filter(cordon -> cordon.evicts() && members.is(it.of(), Member::outlives))
+                .map(cordon -> "Kubernetes node %s %s, so that its pod might not come back"
+                        .formatted(cordon.host(), cordon.how()));
+    }
+
     private Optional<String> cordoned(Transition it) {
         if (!view.isCordoned(it.of(), Cordon::keeps)) {
             return steps.takers(it.of());
@@ -184,7 +192,9 @@ final class Waits {
                 && members.storage().size() == 1;
         return mastersFirst()
                 .or(() -> room(it))
-                .or(() -> it.kind() == StepKind.EMPTY && !only ? steps.takers(it.of()) : Optional.empty());
+                .or(() -> it.kind() == StepKind.EMPTY && !only && !members.is(it.of(), Member::holdsNothing)
+                        ? steps.takers(it.of())
+                        : Optional.empty());
     }
 
     /** What masters wait for, storage nodes that come after them wait for too. Nothing comes after a leader of which only a user wants something. */
@@ -216,10 +226,11 @@ final class Waits {
                     .findFirst()
                     .map(id -> hasNoPod("storage node " + id, id))
                     .or(() -> steps.stoppedBeside(it.of())
+                            .filter(step -> !members.isMaster(step.of()))
                             .filter(step -> step.state() == StepState.LEFTOVERS || step.state() == StepState.FAILED)
                             .findFirst()
                             .map(StepWords::comesFirst))
-                    .or(() -> Optional.of(BUDGET));
+                    .or(() -> Optional.of(budget(it)));
         }
         Member first = away.getFirst();
         return Optional.of(isNotReady(first)
@@ -228,6 +239,21 @@ final class Waits {
                         ? "; with spec.upgrade.maxUnavailable above %d others are upgraded meanwhile"
                                 .formatted(away.size())
                         : ""));
+    }
+
+    /** The budget, and what has taken it. */
+    private String budget(Transition it) {
+        return steps.first(step -> !step.of().equals(it.of())
+                        && (Steps.isStopped(step)
+                                || step.state() == StepState.KEPT
+                                || step.state() == StepState.DROPPED))
+                .map(step -> Steps.isStopped(step)
+                        ? (step.kind() == StepKind.EMPTY ? "%s is being emptied" : "%s is being restarted or recreated")
+                                .formatted(step.of())
+                        : "the pod of %s may be evicted%s"
+                                .formatted(step.of(), step.machine() == null ? "" : " from " + step.machine()))
+                .map(why -> BUDGET + ", as " + why)
+                .orElse(BUDGET);
     }
 
     /**

@@ -37,25 +37,6 @@ class ExactDeletionTest {
         }
     }
 
-    /** No kubelet will say that it ended. */
-    @Test
-    void aPodOfANodeThatIsGoneIsGoneAtOnce() {
-        try (KubernetesClient client = ApiServer.shared().client()) {
-            ApiServer.shared().createNamespace(NAMESPACE + "-at-once");
-            Pod made = pod();
-            made.getMetadata().setNamespace(NAMESPACE + "-at-once");
-            made.getSpec().setNodeName("gone");
-            Pod seen = client.resource(made).create();
-
-            assertThat(ExactDeletion.delete(client, seen)).isTrue();
-            assertThat(client.resource(seen).get()).as("waits for a kubelet").isNotNull();
-            assertThat(ExactDeletion.atOnce(client, seen)).isTrue();
-
-            assertThat(client.resource(seen).get()).isNull();
-            assertThat(ExactDeletion.atOnce(client, seen)).isFalse();
-        }
-    }
-
     private static String uid(KubernetesClient client, HasMetadata object) {
         return client.resource(object).get().getMetadata().getUid();
     }

@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
+import dev.kvpool.operator.Altered;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.child.part.SegmentMemory;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedNode;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.status.Reason;
@@ -151,17 +153,7 @@ class CordonsTest {
 
     @Test
     void whatLiesOnClaimsIsNotMoved() {
-        StatefulSet claims = PoolSketch.statefulSet("a", 2);
-        String spec = TWO_NODES.replace("1Gi", "1Gi, volume: {type: persistentVolumeClaim}");
-        new PoolSketch(spec)
-                .plan().apply().stream()
-                        .filter(StatefulSet.class::isInstance)
-                        .map(child -> ((StatefulSet) child).getSpec().getVolumeClaimTemplates())
-                        .filter(templates -> !templates.isEmpty())
-                        .forEach(claims.getSpec()::setVolumeClaimTemplates);
-
-        PoolPlan plan = onTwo(spec, claims)
-                .masters(2, 1, BOTH)
+        PoolPlan plan = onClaims()
                 .cordoned("n1")
                 .status(PoolSketch.statusWith(List.of(onCordoned("demo-a-1", StepState.KEPT))))
                 .plan();
@@ -170,6 +162,43 @@ class CordonsTest {
         assertThat(plan.transitions().evictable()).containsExactly("demo-a-1");
         assertThat(plan.transitions().draining().message())
                 .isEqualTo("demo-a-1 may be evicted from n1, as what it holds is on a volume that stays.");
+    }
+
+    /** Its disks may go with the machine. The taint counts also where the node is cordoned as well. */
+    @Test
+    void itIsMovedFromAMachineThatAnAutoscalerIsAboutToRemove() {
+        Taint taint = new TaintBuilder()
+                .withKey("ToBeDeletedByClusterAutoscaler")
+                .withEffect("NoSchedule")
+                .build();
+
+        PoolPlan plan = onClaims().cordoned("n1", taint).plan();
+
+        assertThat(PoolSketch.emptied(plan))
+                .extracting(StepStatus::of, StepStatus::state)
+                .containsExactly(tuple("demo-a-1", StepState.UNDER_WAY));
+    }
+
+    /** Its volume is on a machine that is cordoned, so that its pod cannot be scheduled. What it holds is away nevertheless. */
+    @Test
+    void oneWhoseVolumeWaitsForItsMachineIsAway() {
+        PoolReport one = PoolSketch.leader(List.of(
+                PoolSketch.node("demo-a-0", "away", "", 1L << 30, 7),
+                PoolSketch.node("demo-a-1", "ready", "", 1L << 30, 7)));
+
+        PoolPlan plan = onClaims()
+                .pod(Altered.of(PoolSketch.pod("demo-a-0", PoolLabels.ROLE_STORAGE, "a", false, "new"))
+                        .with("node", "")
+                        .with("trouble", "cannot be scheduled: no node is left")
+                        .build())
+                .masters(2, 1, one)
+                .cordoned("n1")
+                .plan();
+
+        assertThat(plan.transitions().evictable()).isEmpty();
+        assertThat(plan.transitions().draining().message())
+                .isEqualTo(
+                        "demo-a-1 is on n1, which is cordoned, and waits: 1 other storage nodes are away or may be evicted, and spec.upgrade.maxUnavailable is 1. After spec.drain.nodeTimeout a pod may be evicted all the same.");
     }
 
     @Test
@@ -192,6 +221,18 @@ class CordonsTest {
                 .cordoned("n1")
                 .daemonSet("a", "n0", "n1")
                 .masters(2, 1, report);
+    }
+
+    private static PoolSketch onClaims() {
+        StatefulSet claims = PoolSketch.statefulSet("a", 2);
+        String spec = TWO_NODES.replace("1Gi", "1Gi, volume: {type: persistentVolumeClaim}");
+        new PoolSketch(spec)
+                .plan().apply().stream()
+                        .filter(StatefulSet.class::isInstance)
+                        .map(child -> ((StatefulSet) child).getSpec().getVolumeClaimTemplates())
+                        .filter(templates -> !templates.isEmpty())
+                        .forEach(claims.getSpec()::setVolumeClaimTemplates);
+        return onTwo(spec, claims).masters(2, 1, BOTH);
     }
 
     private static PoolSketch onTwo(String spec) {

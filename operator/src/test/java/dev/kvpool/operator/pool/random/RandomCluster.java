@@ -113,6 +113,9 @@ final class RandomCluster {
     final Map<String, Host> hosts = new TreeMap<>();
     final Map<String, Pod> pods = new TreeMap<>();
 
+    /** Where the volumes are of pods that outlive theirs, by the pod's name: on local disks. */
+    private final Map<String, String> volumes = new TreeMap<>();
+
     /** Images whose containers never get ready. */
     final Set<String> bad = new HashSet<>();
 
@@ -172,8 +175,12 @@ final class RandomCluster {
             if (pod.host.isEmpty()) {
                 List<Host> fit = hosts.values().stream()
                         .filter(host -> host.ready && !host.cordoned)
+                        .filter(host -> !pod.outlives || host.name.equals(volumes.getOrDefault(name, host.name)))
                         .toList();
                 pod.host = fit.isEmpty() ? "" : fit.get(random.nextInt(fit.size())).name;
+                if (pod.outlives && !pod.host.isEmpty()) {
+                    volumes.put(name, pod.host);
+                }
             }
         }
     }

@@ -96,7 +96,7 @@ final class Rules {
                 .filter(pod ->
                         !pod.master() && wanted.contains(pod.id()) && !pod.id().equals(step.of()))
                 .filter(pod -> !pool.data.serves(pod.id()) && !goes(pod.id()))
-                .filter(pod -> pod.started() || !pod.host.isEmpty())
+                .filter(pod -> pod.started() || !pod.host.isEmpty() || (pod.outlives && pool.data.isMet(pod.id())))
                 .filter(pod -> !back || isReachable(pod))
                 .map(Pod::id)
                 .toList();

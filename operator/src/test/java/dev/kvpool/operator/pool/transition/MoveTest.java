@@ -107,7 +107,8 @@ class MoveTest {
         }
         assertThat(pool.round().phases()).containsExactly("s-1 REPLACE");
         assertThat(pool.plan().draining().message())
-                .isEqualTo("s-0 is to be emptied and waits: the budget of spec.upgrade.maxUnavailable.");
+                .isEqualTo(
+                        "s-0 is to be emptied and waits: the budget of spec.upgrade.maxUnavailable, as s-1 is being restarted or recreated.");
 
         pool.rounds(ENOUGH);
         assertThat(pool.phases()).as("it does not serve").containsExactly("s-1 REPLACE");
@@ -171,7 +172,9 @@ class MoveTest {
 
     @Test
     void theOnlyOneStaysAsItIs() {
-        DrainPool pool = new DrainPool(1).outdated("s-0").rounds(ENOUGH);
+        DrainPool pool = new DrainPool(1).outdated("s-0");
+        pool.node("s-0").holds = 5;
+        pool.rounds(ENOUGH);
 
         assertThat(pool.madeAnew).isEmpty();
         assertThat(pool.told).isEmpty();

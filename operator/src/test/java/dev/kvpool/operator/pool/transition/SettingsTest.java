@@ -10,6 +10,7 @@ import dev.kvpool.api.v1alpha1.status.StepKind;
 import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.RollMode;
+import dev.kvpool.operator.Altered;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PoolSketch;
@@ -18,6 +19,7 @@ import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -63,6 +65,34 @@ class SettingsTest {
         assertThat(replaced()).isEmpty();
     }
 
+    /** Its volume may be on that machine alone, and no pod is scheduled there. */
+    @Test
+    void noneOnAKubernetesNodeThatIsCordoned() {
+        sketch.cordoned("worker")
+                .status(PoolSketch.statusWith(plan().transitions().steps()));
+        PoolPlan plan = plan();
+        assertThat(PoolSketch.replaced(plan)).isEmpty();
+        assertThat(plan.transitions().waits())
+                .extracting(Wait::sentence)
+                .contains("Kubernetes node worker is cordoned, so that its pod might not come back");
+    }
+
+    /** One that gives its leadership away in that time would be overdue afterwards, and an upgrade go back for it. */
+    @Test
+    void timeInWhichThePoolIsPausedCountsForNoStep() {
+        String since = PoolSketch.NOON.minus(Duration.ofHours(1)).toString();
+        StepStatus begun =
+                new StepStatus("demo-master-0", StepKind.HAND_OVER, StepCause.UPGRADE, StepState.UNDER_WAY, since);
+        PoolSketch paused = new PoolSketch("{paused: true, storage: [{name: a, capacity: 1Gi}]}")
+                .set("a", 1)
+                .masters(2, 1, PoolSketch.leader(List.of()))
+                .status(PoolSketch.statusWith(List.of(begun)));
+
+        assertThat(paused.plan().transitions().steps())
+                .extracting(step -> step.progress().at())
+                .containsExactly(PoolSketch.NOON.toString());
+    }
+
     @Test
     void noneBesideAMaster() {
         sketch.pod(PoolSketch.pod("demo-master-1", PoolLabels.ROLE_MASTER, "", true, "earlier"));
@@ -104,6 +134,39 @@ class SettingsTest {
         nodes.removeIf(node -> node.id().equals("demo-b-1"));
         nodes.add(PoolSketch.node("demo-b-1", "ready", "", 1 << 20, 5));
         assertThat(replaced()).containsExactly("demo-b-0");
+    }
+
+    /** The first change of a pool that nothing was put into. What is put meanwhile is not lost: the leader is told first to put nothing there. */
+    @Test
+    void oneInMemoryThatHoldsNothingIsEmptiedAndReplacedThoughBytesShallNotBeLost() {
+        PoolSketch fresh = inMemory(PoolSketch.node("demo-a-0", "ready", "", 0, 0));
+        PoolPlan plan = fresh.plan();
+        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(PoolSketch.emptied(plan))
+                .extracting(StepStatus::of, StepStatus::because)
+                .containsExactly(tuple("demo-a-0", StepCause.SETTINGS));
+
+        PoolPlan used =
+                inMemory(PoolSketch.node("demo-a-0", "ready", "", 1 << 20, 1)).plan();
+        assertThat(PoolSketch.emptied(used)).isEmpty();
+        assertThat(used.transitions().heldBack()).contains("would lose about 1Mi in 1 objects");
+    }
+
+    @Test
+    void whatNoLeaderHasSeenIsNotCounted() {
+        PoolSketch unmet = inMemory(Altered.of(PoolSketch.node("demo-a-0", "away", "", 0, 0))
+                .with("incarnation", "")
+                .build());
+        assertThat(unmet.plan().transitions().heldBack())
+                .isEqualTo(
+                        "demo-a-0 still runs with earlier settings: replacing it would lose what is there, which no leader has seen.");
+    }
+
+    private static PoolSketch inMemory(PoolReport.Node node) {
+        return new PoolSketch("{storage: [{name: a, capacity: 1Gi}]}")
+                .set("a", 1)
+                .pod(PoolSketch.pod("demo-a-0", PoolLabels.ROLE_STORAGE, "a", true, "earlier"))
+                .masters(2, 1, PoolSketch.leader(List.of(node)));
     }
 
     @Test

@@ -35,6 +35,12 @@ public final class StoragePod {
 
     private static final long TERMINATION_GRACE_S = 30;
 
+    /**
+     * What a volume holds is believed on another machine only if all of it was written before the process ended, and a large segment on a
+     * slow disk takes minutes for that.
+     */
+    private static final long TERMINATION_GRACE_OF_CLAIMS_S = 600;
+
     private final PoolBlueprint pool;
     private final StorageSetSpec set;
     private final Optional<AcceleratorParts> accelerator;
@@ -57,7 +63,10 @@ public final class StoragePod {
                 .withEnableServiceLinks(false)
                 .withImagePullSecrets(pool.pullSecrets())
                 .withSecurityContext(PodSecurity.pod(pool.platformUser() && !usesDirectories()))
-                .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
+                .withTerminationGracePeriodSeconds(
+                        set.volume().type() == VolumeType.PERSISTENT_VOLUME_CLAIM
+                                ? TERMINATION_GRACE_OF_CLAIMS_S
+                                : TERMINATION_GRACE_S)
                 .withContainers(container(nodeId, List.of(more)))
                 .addToVolumes(ScratchVolume.volume());
         switch (set.volume().type()) {
