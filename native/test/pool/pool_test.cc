@@ -125,9 +125,16 @@ TEST_P(Pool, ASmallBufferIsToldTheLengthAndStaysAsItWas) {
 TEST_P(Pool, AFullPoolSaysSoAndServesOn) {
   const std::string value = pattern(1, 8 << 20);
   ASSERT_EQ(put(client_.get(), "a", value), KV_OK);
+  kv_batch_options options{};
+  options.struct_size = sizeof options;
+  options.timeout_ms = 1000;  // this master never finds out that there is no room
   int32_t status = KV_OK;
-  for (int i = 0; i < 4 && status == KV_OK; ++i)
-    status = put(client_.get(), "b" + std::to_string(i), value);
+  for (int i = 0; i < 4 && status == KV_OK; ++i) {
+    const std::string key = "b" + std::to_string(i);
+    std::vector<kv_op> table{line(key, value.data(), value.size())};
+    run(client_.get(), KV_OP_PUT, table, &options);
+    status = table[0].status;
+  }
   EXPECT_EQ(status, KV_NO_SPACE);
   EXPECT_EQ(put(client_.get(), "c", std::string(64 << 20, 'x')), KV_TOO_LARGE);
   EXPECT_TRUE(get(client_.get(), "a", 8 << 20).value == value);

@@ -125,6 +125,15 @@ void PutFlow::noSpace(Batch& batch, uint32_t line) {
   batches_.end(batch, line, KV_NO_SPACE);
 }
 
+/// The leader has found room that the nodes did not have: by its next answer it knows better. Of what is written in
+/// parts a node holds a part of its memory at most, which no waiting makes larger.
+void PutFlow::nodesFull(Batch& batch, uint32_t line) {
+  if (batch.asked.op == OpCode::PutStart) return noSpace(batch, line);
+  context_.explain("no room yet for an object of " + std::to_string(batch.lines[line].op.length) +
+                   " bytes on the storage nodes that the leader named");
+  batches_.askLater(batch, line, KV_NO_SPACE);
+}
+
 void PutFlow::written(Batch& batch, const TransferResult& result) {
   PutState& put = batch.lines[result.line].put;
   bool complete = true;
@@ -181,7 +190,7 @@ void PutFlow::published(Batch& batch, std::span<const uint32_t> lines, const Key
 void PutFlow::publishedLine(Batch& batch, uint32_t line, int32_t status) {
   PutState& put = batch.lines[line].put;
   // The grant was given back; whatever the leader thinks of that, the next step is a new grant.
-  if (put.outcome == PutOutcome::NoSpace) return noSpace(batch, line);
+  if (put.outcome == PutOutcome::NoSpace) return nodesFull(batch, line);
   // The tenant of this process may have changed, and the grant have come by a connection of before.
   if (put.outcome == PutOutcome::Failed && put.writeFailure == KV_NOT_PERMITTED && put.refusedTries++ == 0) {
     return batches_.askLater(batch, line, put.writeFailure);

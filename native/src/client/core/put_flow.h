@@ -29,6 +29,7 @@ class PutFlow {
   void warnOf(const std::string& unknownNodes);
   void write(Batch& batch, uint32_t line, const Grant& grant, const GrantReply& reply, const PoolId& pool);
   void noSpace(Batch& batch, uint32_t line);
+  void nodesFull(Batch& batch, uint32_t line);
   void awaitRoom(Batch& batch, uint32_t line, uint32_t roomMs);
   [[nodiscard]] int64_t patienceMs(const PutState& put) const;
   void publishedLine(Batch& batch, uint32_t line, int32_t status);

@@ -251,6 +251,26 @@ TEST(CorePut, AFullNodeGivesTheGrantBackAndLetsTheLeaderEvict) {
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
 }
 
+TEST(CorePut, NodesThatLackTheRoomThatTheLeaderSeesAreTriedUntilTheDeadline) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value", 20000);
+  ConnectionId node = 0;
+  uint32_t refused = 0;
+  while (!h.result(batch)) {
+    if (const auto body = h.nextBody(leader)) {
+      h.replyGrant(leader, readGrantRequest(*body), KV_OK, {nodeAddress(1)});
+      if (refused++ == 0) node = h.acceptNode(1);
+      h.replyWrite(node, h.expectWrite(node).request, KV_NO_SPACE);
+      h.replyPublish(leader, h.expectPublish(leader), KV_OK);
+    }
+    h.pass(100);
+  }
+  EXPECT_GT(refused, 20000 / client::kRetryLongestMs - 1);
+  EXPECT_EQ(h.expectStatus(batch), KV_NO_SPACE);
+  EXPECT_NE(h.core.explanation().find("storage nodes"), std::string::npos) << h.core.explanation();
+}
+
 TEST(CorePut, OneOfTwoReplicasIsSuccess) {
   CoreHarness h;
   const auto leader = h.lead();
