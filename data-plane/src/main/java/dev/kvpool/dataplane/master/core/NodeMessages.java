@@ -100,6 +100,9 @@ final class NodeMessages {
             case NodeStats it -> {
                 node.told(it);
                 failedSsds.note(node);
+                if (leadership.leads()) {
+                    takeover.fencing().toldVersions(node);
+                }
             }
             case LeaderGone it -> departures.heard(node, it, nowMs);
             case NodeLeaves it -> left(node);

@@ -388,6 +388,40 @@ class ClaimsTest {
         assertThat(pool.talkedTo().core().activeVersions()).isEqualTo(new ActiveVersions(1, 1));
     }
 
+    /** As after the Lease was deleted just after a leader had raised it: this one has not read that, and no node connects again. */
+    @Test
+    void theWireVersionThatMostNodesTellOfLaterIsThePools() {
+        raisedByAnother(pool, "a");
+        assertThat(pool.world.register().active().wire()).isEqualTo(1);
+        raisedByAnother(pool, "b");
+
+        assertThat(pool.world.register().active().wire()).isEqualTo(2);
+        assertThat(pool.node("c").active().wire()).as("it is told").isEqualTo(2);
+    }
+
+    @Test
+    void orMostEnginesWhereThereIsNothingElse() {
+        Scenario engines = new Scenario().leading(5);
+        for (String id : List.of("x", "y", "z")) {
+            engines.transientNode(id, MIB).dial(engines.talkedTo());
+        }
+        engines.world.run(12_000);
+        raisedByAnother(engines, "x");
+        assertThat(engines.world.register().active().wire()).isEqualTo(1);
+        raisedByAnother(engines, "y");
+
+        assertThat(engines.world.register().active().wire()).isEqualTo(2);
+        assertThat(engines.node("z").active().wire()).as("it is told").isEqualTo(2);
+    }
+
+    private static void raisedByAnother(Scenario pool, String id) {
+        pool.nodes.values().forEach(node -> node.knowing(2, 2));
+        ModelNode node = pool.node(id);
+        node.obedience().activate(new Activate(1, pool.talkedTo().leads(), new ActiveVersions(2, 1)));
+        node.tellLargestFree(MIB);
+        pool.world.run(1_000);
+    }
+
     @Test
     void theWireVersionOfOneNodeIsNotThePools() {
         comesBackWriting("a", new ActiveVersions(9, 9));

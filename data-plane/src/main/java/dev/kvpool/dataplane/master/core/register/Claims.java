@@ -15,13 +15,14 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
  * What nodes say of epoch, purge id and versions, held against the Lease and the register. They bound it: what one node says beyond
  * them is refused, for it would outlive that node. Only if the Lease was deleted or set back may nodes know better, though of no epoch more than
  * {@link Bounds#EPOCH_STEP_MAX} above the Lease's, however many say so: in a pool of one storage node that is any process with its name. If the register is
- * older than they are, it counts what a majority of the expected nodes says at least, of removals a majority of those that are not
+ * older than they are, it counts what a majority of the expected nodes, in a pool of engines alone of its members, says at least, of removals a majority of those that are not
  * behind. If the register was lost, it is not known who is behind, and one node is enough to know of a removal of everything: no leader
  * tells a node of one that the register did not have, and nothing removed may be read again. An engine without a certificate that lies
  * can do no more than any client that removes everything. One with the certificate of a tenant could do more, to others: what it says of
@@ -135,16 +136,30 @@ public final class Claims {
         return "";
     }
 
+    /** A node that is there says what it speaks by now: the leader before may have raised that just before the register was lost or set back. */
+    public void told(NodeView node, Authority ours) {
+        if (node.active().wire() > register.wanted().active().wire()) {
+            recover(ours);
+        }
+    }
+
     /**
      * Nodes that are behind were away when something was removed: of that they know nothing, and count neither for nor against it.
      */
     private void recover(Authority ours) {
-        List<String> upToDate = new ArrayList<>(membership.expected());
+        Set<String> asked = asked();
+        List<String> upToDate = new ArrayList<>(asked);
         upToDate.removeAll(register.wanted().behind());
         purged(toldByMajority(upToDate, node -> node.purgeId(), ObjectId.NONE), ours);
-        int wire = toldByMajority(membership.expected(), node -> node.active().wire(), 0);
-        int layout = toldByMajority(membership.expected(), node -> node.active().layout(), 0);
+        int wire = toldByMajority(asked, node -> node.active().wire(), 0);
+        int layout = toldByMajority(asked, node -> node.active().layout(), 0);
         register.change(it -> it.raised(new ActiveVersions(wire, layout)));
+    }
+
+    /** Of engines with certificates one tenant may have most: none of those is counted. */
+    private Set<String> asked() {
+        Set<String> expected = membership.expected();
+        return expected.isEmpty() ? register.wanted().members().keySet() : expected;
     }
 
     /** Of the register that was lost, what the node knows. */
@@ -175,7 +190,7 @@ public final class Claims {
         List<T> values = new ArrayList<>();
         for (String id : nodes) {
             NodeView node = membership.node(id);
-            if (node != null) {
+            if (node != null && node.mayKnowAllKeys()) {
                 values.add(value.apply(node));
             }
         }

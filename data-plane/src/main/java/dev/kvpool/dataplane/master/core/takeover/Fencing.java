@@ -121,6 +121,11 @@ public final class Fencing {
         }
     }
 
+    /** A node has said what it speaks. */
+    public void toldVersions(NodeView node) {
+        claims.told(node, leadership.authority());
+    }
+
     ObjectId oldestGrant() {
         return leadership.phase() == Leadership.Phase.SERVING
                 ? grants.oldest(leadership.objectIdToCome())
