@@ -42,7 +42,8 @@ class Player {
   struct Peer {
     Kind kind;
     bool wantsPayload = false;
-    bool wantsMapping = false;
+    uint64_t wantsMapping = 0;  // of so many bytes
+    uint64_t mapped = 0;
     size_t sending = 0;
   };
 
@@ -57,9 +58,10 @@ class Player {
     if (known.wantsPayload && what % 8 != 7) {
       known.wantsPayload = false;
       node_.core->payloadReceived(id, what & 16, 0);
-    } else if (known.wantsMapping && what % 8 != 7) {
-      known.wantsMapping = false;
-      node_.core->stagingMapped(id, (what & 16) != 0 ? Status() : Status(KV_INVALID_ARGUMENT, "refused"));
+    } else if (known.wantsMapping > 0 && what % 8 != 7) {
+      const uint64_t bytes = std::exchange(known.wantsMapping, 0);
+      if ((what & 16) != 0) known.mapped = bytes;
+      node_.core->stagingMapped(id, known.mapped > 0 ? Status() : Status(KV_INVALID_ARGUMENT, "refused"));
     } else {
       other(id, known, what % 8, input);
     }
@@ -294,15 +296,13 @@ class Player {
         peers_.at(receive->connection).wantsPayload = true;
       } else if (const auto* copy = std::get_if<node::CopyStaging>(&action)) {
         inside(copy->offset, copy->length);
-        require(copy->stagingOffset + copy->length <= 255);
-        peers_.at(copy->connection).wantsPayload = true;
+        fromStaging(peers_.at(copy->connection), copy->stagingOffset, copy->length);
       } else if (const auto* into = std::get_if<node::ReceiveParts>(&action)) {
         inside(into->parts, into->length);
         peers_.at(into->connection).wantsPayload = true;
       } else if (const auto* staged = std::get_if<node::CopyStagingParts>(&action)) {
         inside(staged->parts, staged->length);
-        require(staged->stagingOffset + staged->length <= 255);
-        peers_.at(staged->connection).wantsPayload = true;
+        fromStaging(peers_.at(staged->connection), staged->stagingOffset, staged->length);
       } else if (const auto* send = std::get_if<node::SendPayload>(&action)) {
         inside(send->offset, send->length);
         ++peers_.at(send->connection).sending;
@@ -321,7 +321,7 @@ class Player {
         require(rangeInside(push->stagingOffset, push->length, 0, offered_.at(push->connection)));
         moving_.push_back({false, push->transfer});
       } else if (const auto* map = std::get_if<node::MapStaging>(&action)) {
-        peers_.at(map->connection).wantsMapping = true;
+        peers_.at(map->connection).wantsMapping = map->bytes;
       }
     }
     node_.others.clear();
@@ -345,6 +345,12 @@ class Player {
       length += part.length;
     }
     require(length == whole);
+  }
+
+  /// Memory that is not mapped there has no place for nothing either.
+  static void fromStaging(Peer& peer, uint64_t offset, uint64_t length) {
+    require(peer.mapped > 0 && rangeInside(offset, length, 0, peer.mapped));
+    peer.wantsPayload = true;
   }
 
   void finish() {

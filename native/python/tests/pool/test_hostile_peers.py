@@ -21,7 +21,8 @@ from mooncake.store import MooncakeDistributedStore
 
 NODE, CLIENT = 2, 3
 YES = 1
-INLINE, PARTS = 1, 3
+INLINE, STAGING, PARTS = 1, 2, 3
+WRITE = 1
 COMMITTED = 1
 DRAM = 1
 STATUS = {name: int(code) for name, code in re.findall(r"\b(KV_[A-Z_]+) = (-?\d+)", HEADER.read_text())}
@@ -252,6 +253,35 @@ def write(target: Target, address: str, request: Fields) -> int:
             client.socket.sendall(payload + crc32c(payload).to_bytes(4, "little"))
         _, reply = client.hear("WriteReply")
     return int(reply["status"])
+
+
+def test_parts_of_no_bytes_from_staging_memory_that_is_not_there_are_refused(target: Target) -> None:
+    authority, granted, node = target.granted("hostile/parts", 4)
+    with Peer(node["tcp"].decode()) as client:
+        client.hello(CLIENT, "hostile", target.pool_id)
+        client.say(
+            "WriteRequest",
+            requestId=1,
+            authority=authority,
+            objectId=granted["objectId"],
+            payloadLength=4,
+            source=PARTS,
+            key="hostile/parts",
+            mac=granted["targets"][0]["mac"],
+        )
+        _, room = client.hear("WriteReply")
+        assert room["status"] == STATUS["KV_OK"]
+        client.say(
+            "PartsWrite",
+            requestId=2,
+            extent=room["extent"],
+            objectId=granted["objectId"],
+            step=WRITE,
+            source=STAGING,
+        )
+        _, reply = client.hear("WriteReply")
+        assert reply["status"] == STATUS["KV_INVALID_ARGUMENT"]
+    target.works()
 
 
 @pytest.mark.parametrize(

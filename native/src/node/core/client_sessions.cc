@@ -297,8 +297,9 @@ void ClientSessions::writeParts(ConnectionId id, Session& session, PartsWrite re
     length = *sum;
   }
   Status judged = openWrites_.judge(id, request);
-  // In memory that is offered only whole payloads move.
-  const bool inStaging = !session.remote && rangeInside(request.stagingOffset, length, 0, session.stagingBytes);
+  // In memory that is offered only whole payloads move. No bytes lie inside of none, too.
+  const bool inStaging = session.stagingBytes > 0 && !session.remote &&
+                         rangeInside(request.stagingOffset, length, 0, session.stagingBytes);
   if (judged.ok() && request.staging && !inStaging) judged = {KV_INVALID_ARGUMENT, "outside the staging memory"};
   if (judged.ok() && request.step == PartsWrite::Step::Commit) judged = openWrites_.commit(id, request);
   if (!judged.ok()) return refuseParts(id, request, length, judged.code());

@@ -186,6 +186,24 @@ TEST_F(OpenWritesTest, PartsOutsideOfTheObjectAreReadAndDropped) {
   EXPECT_NE(node.closeReasons[kClient].find("more bytes than the segment"), std::string::npos);
 }
 
+TEST_F(OpenWritesTest, NothingComesFromStagingMemoryThatIsNotAttached) {
+  const ExtentRef extent = open(1, 10).extent;
+  node.others.clear();
+  for (const Parts& parts : {Parts{}, Parts{{0, 0}}, Parts{{0, 10}}}) {
+    std::vector<kv_piece> pieces;
+    std::vector<uint64_t> offsets;
+    for (const store::Range& part : parts) {
+      pieces.push_back({nullptr, part.length});
+      offsets.push_back(part.offset);
+    }
+    node.frame(kClient,
+               [&](wire::Bytes& out) { out = client::stagedParts(9, lineOf(extent, 1, pieces, offsets), {}); });
+    EXPECT_EQ(answer().status, KV_INVALID_ARGUMENT);
+    EXPECT_TRUE(node.others.empty());
+  }
+  EXPECT_EQ(write(extent, 1, "0123456789", {{0, 10}}), KV_OK) << "it goes on";
+}
+
 TEST_F(OpenWritesTest, APartThatArrivesChangedEndsIt) {
   const uint64_t before = used();
   const ExtentRef extent = open(1, 1000).extent;

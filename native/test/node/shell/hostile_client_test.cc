@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "client/core/requests.h"
 #include "node/shell/shell_fixture.h"
 
 namespace kvpool::node {
@@ -59,6 +60,24 @@ TEST_F(HostileClientTest, AttachesASecondTime) {
       ++errors;
       eventually([&] { return node_->stats().protocol_errors == errors; });
     }
+  }
+  expectServed();
+}
+
+/// No bytes lie in any memory, so also in one that is not there.
+TEST_F(HostileClientTest, WritesPartsFromStagingMemoryThatItHasNot) {
+  begin(settings());
+  Peer client = stranger();
+  client.sendFrames([](wire::Bytes& out) {
+    test::appendWrite(out, {1, kLeader, {3, 2}, 4, false, 0, 0, "parts", {}, true});
+  });
+  const WriteReply room = test::readWriteReply(*client.receive());
+  ASSERT_EQ(room.status, KV_OK);
+  const std::vector<kv_piece> ofNoBytes{{nullptr, 0}};
+  const std::vector<uint64_t> offsets{0};
+  for (const std::vector<kv_piece>& pieces : {std::vector<kv_piece>{}, ofNoBytes}) {
+    client.send(client::stagedParts(2, {room.extent, {3, 2}, pieces, offsets.data()}, {}));
+    EXPECT_EQ(test::readWriteReply(*client.receive()).status, KV_INVALID_ARGUMENT);
   }
   expectServed();
 }
