@@ -119,17 +119,21 @@ def mutants(seconds: float, log: Path, outcome: Outcome) -> None:
 
 
 def chaos(seconds: float, log: Path, outcome: Outcome) -> None:
-    seed = random.randrange(1 << 32)
-    command = f"e2e/chaos/run --minutes {seconds / 60:.3f} --seed {seed}"
-    status, text = run(command, log)
-    load = re.search(r"^seed \d+, \d+ s, (\d+) operations", text, re.MULTILINE)
-    struck = re.search(r"^(\d+) faults;", text, re.MULTILINE)
-    verdict = re.search(r"^wrong reads: .*", text, re.MULTILINE)
-    if load and struck:
-        outcome.amount = f"{load[1]} operations, {struck[1]} faults"
-    if status != 0:
-        what = verdict[0] if verdict else f"it could not be tried, exit code {status}"
-        outcome.failures.append(Failure(what, command))
+    """Half of the time with nodes that are away for longer than they are waited for, and what they miss of removals."""
+    operations = faults = 0
+    for absences in ("", " --replicas 2 --absence 90"):
+        seed = random.randrange(1 << 32)
+        command = f"e2e/chaos/run --minutes {seconds / 120:.3f} --seed {seed}{absences}"
+        status, text = run(command, log)
+        load = re.search(r"^seed \d+, \d+ s, (\d+) operations", text, re.MULTILINE)
+        struck = re.search(r"^(\d+) faults;", text, re.MULTILINE)
+        verdict = re.search(r"^wrong reads: .*", text, re.MULTILINE)
+        operations += int(load[1]) if load else 0
+        faults += int(struck[1]) if struck else 0
+        outcome.amount = f"{operations} operations, {faults} faults"
+        if status != 0:
+            what = verdict[0] if verdict else f"it could not be tried, exit code {status}"
+            outcome.failures.append(Failure(what, command))
 
 
 def fuzzers(seconds: float, log: Path, outcome: Outcome) -> None:
