@@ -7,9 +7,14 @@ import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The policy of eviction alone beside an exact LRU of the same memory, on generated prompts. */
+/** The policy of eviction, alone and in a pool, beside an exact LRU of the same memory, on generated prompts. */
 class HitRateTest {
     private static final double[] MEMORIES = {0.02, 0.05, 0.15, 0.4};
+
+    /** Blocks that a pool has room for, and the part of them that objects have at least. */
+    private static final int ROOM = 10_000;
+
+    private static final double FULL = 0.97;
 
     /** By so much of its hits it may be worse. */
     private static final double TOLERANCE = 0.005;
@@ -35,6 +40,22 @@ class HitRateTest {
         assertThat(gain(tools, 0.02)).isGreaterThan(0.3);
         assertThat(gain(tools, 0.05)).isGreaterThan(0.15);
         assertThat(gain(tools, 0.15)).isGreaterThan(0.06);
+    }
+
+    /** Where a batch is little beside the memory: then only reserve and marks keep objects from some of it. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"conversations, few instructions", "conversations, many instructions", "tools and documents"})
+    void aPoolHitsWhatItsPolicyHitsWithTheMemoryThatItsObjectsHave(String name) {
+        PromptTrace trace = PromptTrace.generated(new Random(1)).get(name);
+        PooledPrompts pool = new PooledPrompts(ROOM);
+        double hits = trace.hitRate(pool);
+
+        assertThat(pool.used()).isGreaterThan(FULL);
+        assertThat(pool.waited()).isLessThan(trace.asked() / 1_000);
+        PromptCache policy = new PromptCache.Policy((int) (ROOM * FULL));
+        assertThat(hits).isGreaterThan(trace.hitRate(policy) * (1 - TOLERANCE));
+        assertThat(hits).isGreaterThan(trace.hitRate(new PromptCache.Lru(ROOM)) * (1 - 2 * TOLERANCE));
     }
 
     private static double gain(PromptTrace trace, double memory) {
