@@ -3,7 +3,11 @@ package dev.kvpool.dataplane.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -56,6 +60,23 @@ class HitRateTest {
         PromptCache policy = new PromptCache.Policy((int) (ROOM * FULL));
         assertThat(hits).isGreaterThan(trace.hitRate(policy) * (1 - TOLERANCE));
         assertThat(hits).isGreaterThan(trace.hitRate(new PromptCache.Lru(ROOM)) * (1 - 2 * TOLERANCE));
+        assertThat(withoutPredecessor(trace, pool)).isLessThan(ROOM / 1_000);
+    }
+
+    /** How many blocks are there that no prompt can hit, as the one before them has gone. */
+    private static long withoutPredecessor(PromptTrace trace, PooledPrompts pool) {
+        Map<Integer, Integer> predecessors = new HashMap<>();
+        for (int[] prompt : trace.prompts()) {
+            for (int i = 1; i < prompt.length; i++) {
+                predecessors.put(prompt[i], prompt[i - 1]);
+            }
+        }
+        Set<Integer> all = new HashSet<>(predecessors.keySet());
+        all.addAll(predecessors.values());
+        Set<Integer> there = pool.there(all);
+        return predecessors.entrySet().stream()
+                .filter(pair -> there.contains(pair.getKey()) && !there.contains(pair.getValue()))
+                .count();
     }
 
     private static double gain(PromptTrace trace, double memory) {

@@ -20,7 +20,10 @@ import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.PutOutcome;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The master's core as engines use it: whether the blocks are there, then the longest prefix is read and the rest put. Watermarks and
@@ -58,6 +61,24 @@ final class PooledPrompts implements PromptCache {
     double used() {
         PoolStatus status = pool.core.status();
         return (double) status.objects() / pool.nodes.getFirst().capacity();
+    }
+
+    /** Which of these blocks are there now. */
+    Set<Integer> there(Collection<Integer> blocks) {
+        Set<Integer> found = new HashSet<>();
+        List<Integer> all = List.copyOf(blocks);
+        for (int from = 0; from < all.size(); from += BATCH) {
+            List<Integer> asked = all.subList(from, Math.min(all.size(), from + BATCH));
+            requestId++;
+            ExistsReply reply = (ExistsReply) pool.ask(
+                    new ExistsRequest(requestId, asked.stream().map(Keys::of).toList()));
+            for (int i = 0; i < asked.size(); i++) {
+                if (reply.results().get(i).status() == Status.OK) {
+                    found.add(asked.get(i));
+                }
+            }
+        }
+        return found;
     }
 
     @Override
