@@ -197,3 +197,4 @@ class Client:
 
     explain = _at_once(kvpool.Client.explain)
     stats = _at_once(kvpool.Client.stats)
+    durations = _at_once(kvpool.Client.durations)
