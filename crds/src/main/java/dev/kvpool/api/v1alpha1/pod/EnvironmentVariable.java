@@ -19,8 +19,8 @@ public record EnvironmentVariable(
                 message = "name must consist of letters, digits and '_', and not start with a digit")
         @Size(max = 128)
         @ValidationRule(
-                value = "self == 'KVPOOL_UCX_LIBRARY' || (!self.startsWith('KVPOOL_') && !self.startsWith('POD_') &&"
-                        + " !(self in ['NODE_NAME', 'ASCEND_VISIBLE_DEVICES']))",
+                value = "self in ['KVPOOL_UCX_LIBRARY', 'KVPOOL_CERTIFICATE_LIFE'] || (!self.startsWith('KVPOOL_') &&"
+                        + " !self.startsWith('POD_') && !(self in ['NODE_NAME', 'ASCEND_VISIBLE_DEVICES']))",
                 message =
                         "NODE_NAME, ASCEND_VISIBLE_DEVICES and names that start with KVPOOL_ or POD_ are set by the operator")
         String name,
