@@ -177,8 +177,21 @@ class SecuredPoolIT {
         return answer.substring(0, 3);
     }
 
+    /** What its certificate allows is not more with what another tenant was told. */
     @Test
     @Order(3)
+    @DisplayName(
+            "a grant and an extent of one tenant are worth nothing to an engine of the other, and to its own as much as before")
+    void aStolenGrantIsRefused() {
+        String told = one.speak("stolen_grant.py", "take").lines().toList().getLast();
+        assertThat(two.speak("stolen_grant.py", "use", told)).isEqualTo("write KV_NOT_PERMITTED, read KV_NOT_FOUND");
+        assertThat(one.speak("stolen_grant.py", "use", told)).isEqualTo("write KV_OK, read KV_OK");
+        scene.assertReadBack(one, "one");
+        scene.assertReadBack(two, "two");
+    }
+
+    @Test
+    @Order(4)
     @DisplayName("kubectl kvpool asks secure masters as the pool's administrator")
     void thePluginAsksSecureMasters() {
         assertThat(plugin("status", POOL)).contains(POOL + "-default-1", "serving");
@@ -186,7 +199,7 @@ class SecuredPoolIT {
 
     /** Times are short: clients get the next root by their ConfigMap within two minutes, and from masters at once then. */
     @Test
-    @Order(4)
+    @Order(5)
     @Tag("long")
     @Timeout(value = 20, unit = TimeUnit.MINUTES)
     @ResourceLock(Operator.LOCK)

@@ -6,6 +6,7 @@ import dev.kvpool.e2e.cluster.Limits;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,7 @@ public final class Clients {
     private static final Logger LOG = LoggerFactory.getLogger(Clients.class);
     private static final String IMAGE = "kvpool-client:";
     private static final String VERSION = "0.1.0";
+    private static final String WIRE = "wire";
 
     /** Far longer than any scenario: who stays is told to go. */
     private static final Duration STAY = Duration.ofHours(1);
@@ -110,6 +112,86 @@ public final class Clients {
                 """;
         return start(pod("request", List.of("python3", "-c", program, method, url)))
                 .awaitSuccess(Limits.CLIENT_POD);
+    }
+
+    /**
+     * What a program prints that speaks the wire itself, with a certificate that {@code kvpool enrol} has got for it.
+     *
+     * @param words the program's name among the test's resources, and its arguments
+     */
+    public String speak(String... words) {
+        Identity whose = identity.get().orElseThrow();
+        Path repository = cluster.settings().repository();
+        cluster.kubectl().attempt("", "delete", "configmap", WIRE, "--namespace", whose.namespace());
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "configmap",
+                        WIRE,
+                        "--namespace=" + whose.namespace(),
+                        "--from-file=" + repository.resolve("e2e/src/test/resources/" + words[0]),
+                        "--from-file=" + repository.resolve("native/python/tests/wire.py"),
+                        "--from-file=" + repository.resolve("native/schema/kvpool.xml"),
+                        "--from-file=" + repository.resolve("native/include/kvpool/kvpool.h"));
+        String folder = "/wire/python/tests/";
+        List<String> command = new ArrayList<>(List.of("python3"));
+        command.addAll(List.of(words));
+        command.set(1, folder + words[0]);
+        Pod pod = new PodBuilder(pod("wire", command))
+                .editSpec()
+                .addNewInitContainer()
+                .withName("enrol")
+                .withImage("kvpool:" + VERSION)
+                .withArgs(
+                        "enrol",
+                        "--once",
+                        "--admins=" + pool.enrolmentAddresses().orElseThrow(),
+                        "--token-file=/etc/kvpool-identity/token",
+                        "--roots=/etc/kvpool-identity/ca.crt",
+                        "--out=/tls")
+                .withNewSecurityContext()
+                .withAllowPrivilegeEscalation(false)
+                .withNewCapabilities()
+                .withDrop("ALL")
+                .endCapabilities()
+                .endSecurityContext()
+                .addNewVolumeMount()
+                .withName("kvpool-identity")
+                .withMountPath("/etc/kvpool-identity")
+                .endVolumeMount()
+                .addNewVolumeMount()
+                .withName("tls")
+                .withMountPath("/tls")
+                .endVolumeMount()
+                .endInitContainer()
+                .editFirstContainer()
+                .addNewVolumeMount()
+                .withName("tls")
+                .withMountPath("/tls")
+                .endVolumeMount()
+                .addNewVolumeMount()
+                .withName(WIRE)
+                .withMountPath("/wire")
+                .endVolumeMount()
+                .endContainer()
+                .addNewVolume()
+                .withName("tls")
+                .withNewEmptyDir()
+                .endEmptyDir()
+                .endVolume()
+                .addNewVolume()
+                .withName(WIRE)
+                .withNewConfigMap()
+                .withName(WIRE)
+                .addNewItem(words[0], null, "python/tests/" + words[0])
+                .addNewItem("wire.py", null, "python/tests/wire.py")
+                .addNewItem("kvpool.xml", null, "schema/kvpool.xml")
+                .addNewItem("kvpool.h", null, "include/kvpool/kvpool.h")
+                .endConfigMap()
+                .endVolume()
+                .endSpec()
+                .build();
+        return start(pod).awaitSuccess(Limits.CLIENT_POD).strip();
     }
 
     private String namespace() {

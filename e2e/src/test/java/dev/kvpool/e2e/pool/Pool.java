@@ -140,12 +140,21 @@ public final class Pool {
 
     /** Of the tokens that it takes; empty while it gives no certificates. */
     public Optional<String> audience() {
+        return identity("audience");
+    }
+
+    /** Where processes show their tokens, as {@code kvpool enrol --admins} takes it; empty while it gives no certificates. */
+    public Optional<String> enrolmentAddresses() {
+        return identity("admins");
+    }
+
+    private Optional<String> identity(String what) {
         return Optional.ofNullable(cluster.client()
                         .configMaps()
                         .inNamespace(namespace)
                         .withName(name + "-identity")
                         .get())
-                .map(map -> map.getData().get("audience"));
+                .map(map -> map.getData().get(what));
     }
 
     /** What the leader says of the pool, to an admin where it asks who that is. */
