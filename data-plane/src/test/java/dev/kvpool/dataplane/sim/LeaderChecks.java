@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.sim;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.LeaderProbe.Finding;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
+import dev.kvpool.dataplane.register.Member;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /** What must hold for each answer a master gives, at the moment it gives it. */
@@ -38,6 +40,12 @@ final class LeaderChecks implements MasterWatch {
 
     /** How long a leader, stopped for a while in between, may take a node for alive that is not. */
     private static final long NOTICE_MS_MAX = 15_000;
+
+    /** No other has followed a leader that renewed its Lease so lately, nor one that so many nodes have answered. */
+    private static final long SURE_MS = 1_250;
+
+    /** How long ago a node died that every leader knows to be away. */
+    private static final long AWAY_MS = 5_000;
 
     /** How long a dial counts, and for how long nodes must have heard nothing. */
     private static final long FOUND_MS_MAX = 1_000;
@@ -55,6 +63,7 @@ final class LeaderChecks implements MasterWatch {
     private final long foundMsMax;
     private final boolean available;
     private final boolean scales;
+    private final long driftMs;
     private final boolean garbling;
     private final boolean engines;
     private final boolean tenants;
@@ -70,6 +79,9 @@ final class LeaderChecks implements MasterWatch {
 
     private long storedMs;
 
+    /** Since when it has the storage nodes that it has. */
+    private long electedSinceMs;
+
     /** The latest drain of each node that was not cancelled. */
     private final Map<String, Long> drains = new TreeMap<>();
 
@@ -83,6 +95,7 @@ final class LeaderChecks implements MasterWatch {
         this.times = plan.times();
         this.available = plan.available();
         this.scales = plan.spareNodes() > 0;
+        this.driftMs = plan.driftMs(SURE_MS);
         this.garbling = plan.corrupting();
         this.engines = plan.nodes() == 0;
         this.tenants = !plan.tenants().isEmpty();
@@ -179,8 +192,51 @@ final class LeaderChecks implements MasterWatch {
     public void stored(Register register) {
         enginesStay(register);
         truth.members(register.members().keySet());
+        witnessesStay(register);
+        if (!storageNodes(stored).equals(storageNodes(register))) {
+            electedSinceMs = world.nowMs();
+        }
         stored = register;
         storedMs = world.nowMs();
+    }
+
+    private static Set<String> storageNodes(Register register) {
+        Set<String> nodes = new TreeSet<>();
+        register.members().forEach((id, member) -> {
+            if (!member.isTransient()) {
+                nodes.add(id);
+            }
+        });
+        return nodes;
+    }
+
+    /** Only a person gives the last one up that knows what nodes away have missed, or a pool that serves what these show. */
+    private void witnessesStay(Register next) {
+        boolean givenUp = !stored.witnesses().isEmpty() && next.witnesses().isEmpty() && next.isAnyBehind();
+        Violation.unless(
+                !givenUp || available || truth.wasRegisterLost() || truth.wasTamperedSince(Long.MIN_VALUE + 1),
+                "the last witness stays",
+                "%s follows %s",
+                next,
+                stored);
+    }
+
+    /** Where masters may not expect the same nodes, a leader has only its Lease to be sure by. */
+    private void electorateIsSure(SimMaster master) {
+        long sinceMs = world.nowMs() - SURE_MS - driftMs;
+        boolean sameNodes = engines || storageNodes(stored).equals(master.electorate());
+        Violation.unless(
+                sameNodes
+                        || master.notRenewedMs() <= SURE_MS
+                        || master.expectsSinceMs() > sinceMs
+                        || electedSinceMs > sinceMs
+                        || truth.wasTamperedSince(Long.MIN_VALUE + 1),
+                "serves within the deadline",
+                "%s, which expects %s, answers %d ms after it renewed the Lease, which has %s",
+                master,
+                master.electorate(),
+                master.notRenewedMs(),
+                stored);
     }
 
     /** What an engine holds is given up with its place in the register. One whose frames break is left out for a while. */
@@ -218,6 +274,12 @@ final class LeaderChecks implements MasterWatch {
         return () -> {
             if (drains.getOrDefault(node, 0L) == number) {
                 tally.count("drains answered");
+                Violation.unless(
+                        stored.drains().containsKey(node),
+                        "a drain that was begun goes on",
+                        "that %s is emptied is said, and not in the Lease, which has %s",
+                        node,
+                        stored);
                 drained.put(node, truth.node(node).incarnation());
             }
         };
@@ -268,6 +330,9 @@ final class LeaderChecks implements MasterWatch {
         }
         oneServes(master, reply);
         drainsGoOn(master);
+        if (reply instanceof GrantReply || reply instanceof LookupReply) {
+            electorateIsSure(master);
+        }
         if (reply instanceof LookupReply) {
             witnessed(master.register());
         }
@@ -282,6 +347,7 @@ final class LeaderChecks implements MasterWatch {
             case RemoveReply it -> {
                 if (atOnce) {
                     removable(master, (RemoveRequest) request, it);
+                    allAreAsked(master, (RemoveRequest) request, it);
                 }
                 removed(master, (RemoveRequest) request, it);
             }
@@ -350,6 +416,59 @@ final class LeaderChecks implements MasterWatch {
         }
     }
 
+    /** What a node has that did not tell the leader of it is there, and not removed. */
+    private void allAreAsked(SimMaster master, RemoveRequest request, RemoveReply reply) {
+        for (int i = 0; i < reply.results().size(); i++) {
+            String key = request.keys().get(i).toString();
+            ObjectId there = truth.removing(key);
+            if (reply.results().get(i) == Status.NOT_FOUND && there != null && knowsLease(master)) {
+                for (SimNode node : truth.nodes()) {
+                    Violation.unless(
+                            !isBelieved(node) || !Truth.holds(node, key, there),
+                            "a removal that finds nothing has asked all",
+                            "%s finds no %s to remove, of which %s has object %s",
+                            master,
+                            key,
+                            node,
+                            there);
+                }
+            }
+        }
+    }
+
+    /** Whether a leader is the latest one, and no register was lost. */
+    private boolean knowsLease(SimMaster master) {
+        return master.status().epoch() == highestEpoch
+                && !truth.wasRegisterLost()
+                && !truth.wasTamperedSince(Long.MIN_VALUE + 1);
+    }
+
+    /** Whether the register has a node, with the memory that it has, as one that has missed nothing. */
+    private boolean isBelieved(SimNode node) {
+        Member member = stored.members().get(node.nodeId());
+        return member != null && !member.isBehind() && (member.isTransient() || member.memory() == node.image.memory());
+    }
+
+    /** Whoever leads when a node is back that was away must know that what it has may have been replaced. */
+    private void replacedIsWrittenDown(SimMaster master, String key, ObjectId id) {
+        if (available || !knowsLease(master)) {
+            return;
+        }
+        for (SimNode node : truth.nodes()) {
+            Violation.unless(
+                    !node.isDeadSince(world.nowMs() - AWAY_MS)
+                            || !isBelieved(node)
+                            || !Truth.holds(node, key, id::isNewerThan),
+                    "what replaces something away is written down",
+                    "%s acknowledges object %s of %s, of which %s, which is away, has an older one, and the Lease has %s",
+                    master,
+                    id,
+                    key,
+                    node,
+                    stored);
+        }
+    }
+
     /** Of one key: while a removal waits for others of its batch, the key may be put again. */
     private void removed(SimMaster master, RemoveRequest request, RemoveReply reply) {
         boolean done = reply.results().size() == 1 && reply.results().getFirst() == Status.OK;
@@ -401,6 +520,7 @@ final class LeaderChecks implements MasterWatch {
             }
             String key = put.key().toString();
             isClearedOnSsds(master, key, put.objectId()::isNewerThan);
+            replacedIsWrittenDown(master, key, put.objectId());
             boolean held = truth.nodes().stream()
                     .anyMatch(node -> Truth.holds(node, key, id -> id.compareTo(put.objectId()) >= 0));
             Violation.unless(

@@ -146,6 +146,7 @@ final class Rest {
         }
         leaders.getFirst().cancelDrains();
         if (leaders.getFirst().giveLostWitnessesUp(this::isLost)) {
+            tally.count("witness given up by a person");
             history.tombstonesLost();
         }
         PoolStatus status = leaders.getFirst().status();

@@ -80,6 +80,11 @@ final class SimElection implements ElectionListener {
         master.beside(world.between(0, times.retryPeriodMs()), this::rounds);
     }
 
+    /** Since when, at the latest, the Lease was not renewed, on the master's clock. */
+    long renewedMs() {
+        return heldUntilMs - times.renewDeadlineMs();
+    }
+
     /** The core has done a turn: as the event loop stamps it, and the elector's thread reads it. */
     void turned() {
         beat.stamp();

@@ -76,6 +76,7 @@ final class SimMaster extends SimProcess {
     private final UUID pool;
     private CoreSettings settings;
     private Set<String> expected;
+    private long expectsSinceMs;
     private final MasterWatch watch;
 
     /** Whether there are nodes that a leader may forget. */
@@ -145,6 +146,7 @@ final class SimMaster extends SimProcess {
     @Override
     void begin() {
         self = new Handshake.Self(name, pool, world.random.nextLong(1, Long.MAX_VALUE), versions());
+        expectsSinceMs = world.nowMs();
         core = new MasterCore(settings, expected, new Random(world.random.nextLong()), new Random(1));
         sessions.clear();
         ended.clear();
@@ -220,6 +222,7 @@ final class SimMaster extends SimProcess {
     void expect(Set<String> ids) {
         expected = ids;
         if (hears()) {
+            expectsSinceMs = world.nowMs();
             Map<String, String> zones = new TreeMap<>();
             ids.forEach(id -> zones.put(id, ""));
             core.expectNodes(zones, clockMs());
@@ -287,6 +290,16 @@ final class SimMaster extends SimProcess {
     /** Nodes are behind, and it has met none that knows what they have missed. */
     boolean awaitsWitness() {
         return core.status().register().awaitsWitness();
+    }
+
+    /** Since when it expects the nodes that it does. */
+    long expectsSinceMs() {
+        return expectsSinceMs;
+    }
+
+    /** For how long it has not renewed the Lease. */
+    long notRenewedMs() {
+        return clockMs() - election.renewedMs();
     }
 
     private Set<String> ready() {

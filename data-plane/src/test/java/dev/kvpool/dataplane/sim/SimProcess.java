@@ -30,6 +30,7 @@ abstract class SimProcess {
     private long frozenMs;
     private long thawedMs;
     private long startedMs;
+    private long diedMs;
 
     SimProcess(Network network, String name) {
         this.network = network;
@@ -66,6 +67,11 @@ abstract class SimProcess {
     /** Whether it runs, has since then, and reached all others. */
     final boolean isWellSince(long ms) {
         return hears() && startedMs < ms && thawedMs < ms && network.isWholeSince(this, ms);
+    }
+
+    /** Whether it does not run, and has not since then. */
+    final boolean isDeadSince(long ms) {
+        return !up && diedMs < ms;
     }
 
     /** How long the thread that does the work has hung, while others of the process went on; 0 when it does not. */
@@ -123,6 +129,7 @@ abstract class SimProcess {
         }
         world.trace(() -> name + " dies");
         up = false;
+        diedMs = world.nowMs();
         frozen = false;
         late.clear();
         end();

@@ -28,6 +28,10 @@ final class Truth {
     private final History history;
     private final List<SimNode> nodes = new ArrayList<>();
     private final Map<String, ObjectId> newest = new TreeMap<>();
+
+    /** What keys had to show when a removal began: it stays, or goes by that. */
+    private final Map<String, ObjectId> removing = new TreeMap<>();
+
     private final Set<ObjectId> copied = new HashSet<>();
 
     /** Objects of which a copy went with its memory or disk, and when: another copy may be on its way out just then. */
@@ -93,21 +97,36 @@ final class Truth {
         return newest.get(key);
     }
 
+    /** A removal of it begins. */
     void mayGo(String key) {
-        newest.remove(key);
+        ObjectId must = newest.remove(key);
+        if (must != null) {
+            removing.put(key, must);
+        }
+    }
+
+    /** The object that the key had to show when a removal of it began last, unless it was lost or evicted since; or null. */
+    ObjectId removing(String key) {
+        return removing.get(key);
     }
 
     void allMayGo(Tenant tenant) {
         newest.keySet().removeIf(key -> tenant.owns(Key.of(key)));
+        removing.keySet().removeIf(key -> tenant.owns(Key.of(key)));
     }
 
     void evicted(String key, boolean marked) {
         newest.remove(key);
+        removing.remove(key);
         history.evicted(key, marked);
     }
 
     void missedUnheard(String key) {
         history.missedUnheard(key);
+    }
+
+    boolean wasRegisterLost() {
+        return history.wasRegisterLost();
     }
 
     /** The Lease was deleted while no master lived that had read the latest: it is no longer known what nodes away have missed. */
@@ -118,6 +137,7 @@ final class Truth {
     /** No node has the object of this key any more. */
     void lost(String key) {
         newest.remove(key);
+        removing.remove(key);
         history.mayBeGone(key);
     }
 
