@@ -656,6 +656,9 @@ public final class MasterCore {
         step(() -> orders.frees()
                 .overdueEngines()
                 .forEach(engine -> broke(engine, "it does not free what it is told to")));
+        step(() -> orders.purges()
+                .takeOverdueEngines()
+                .forEach(engine -> broke(engine, "it does not answer what it is told")));
         upkeep.tick(nowMs, this::step);
         upkeep.makeRoom(nowMs, this::step);
         step(() -> view.room().tick().ifPresent(outbox::report));

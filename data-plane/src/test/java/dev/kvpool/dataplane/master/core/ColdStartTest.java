@@ -47,6 +47,24 @@ class ColdStartTest {
         assertThat(pool.find("k").status()).isEqualTo(Status.OK);
     }
 
+    /** A client that is told so takes it for removed. */
+    @Test
+    void whatIsNotFoundToBeRemovedIsNotThereLaterEither() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
+        pool.put("k", 100);
+        String holder = pool.lookup("k").nodes().getFirst().nodeId();
+        pool.talkedTo().crash();
+        ModelMaster cold = pool.lonelyMaster();
+        pool.lead(cold, 8).talkTo(cold);
+        pool.node(holder.equals("a") ? "b" : "a").dial(cold);
+        pool.world.run(Bounds.COLD_WAIT_MS);
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.NOT_FOUND);
+        pool.node(holder).dial(cold);
+        pool.world.run(1_000);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
     @Test
     void aNodeThatWasDownAllTheTimeHoldsUpNoNewLeader() {
         Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);

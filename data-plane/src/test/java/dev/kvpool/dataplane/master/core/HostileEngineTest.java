@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
@@ -13,6 +14,8 @@ import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.Hinted;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.GrantSecret;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
@@ -219,6 +222,21 @@ class HostileEngineTest {
         assertThat(pool.put("l", 100)).isEqualTo(Status.OK);
     }
 
+    @Test
+    void itDoesNotHoldUpTheRemovalOfEverything() {
+        ModelNode engine = engineOfB("engine");
+        pool.leading(1);
+        pool.world.run(2_000);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        engine.ignorePurges();
+        long request = pool.nextRequest();
+        pool.send(new RemoveAllRequest(request, true, ""));
+        pool.world.run(Bounds.COMMAND_WAIT_MS + 100);
+
+        assertThat(pool.reply(request, RemoveAllReply.class).status()).isEqualTo(Status.OK);
+        assertThat(pool.reason("engine")).contains("does not answer what it is told");
+    }
+
     /** Where engines alone have memory, one that was told of a removal must come in again when the register has forgotten it. */
     @Test
     void whatItKnowsOfARemovalDoesNotShutItOut() {
@@ -412,6 +430,38 @@ class HostileEngineTest {
         assertThat(pool.as(A).put("k", 100)).isEqualTo(Status.OK);
         assertThat(pool.talkedTo().status().counters().get(Count.SET_APART_VIOLATION))
                 .isEqualTo(1);
+    }
+
+    /** Each time that it is asked to obey, it shows an object of the epoch that it is told. */
+    private List<Long> raisesWhileShowing(ModelNode liar) {
+        List<Long> raises = new ArrayList<>();
+        pool.node("n").mute(true);
+        ModelMaster leader = pool.leading(3).talkedTo();
+        leader.onRaise(raises::add);
+        long epoch = 3;
+        for (int term = 0; term < 8; term++) {
+            liar.dial(leader);
+            liar.keep(new ObjectId(epoch, 7), Key.of("x" + term), 100, Retention.NONE);
+            pool.world.run(Bounds.FENCE_WAIT_WARM_MS + 50);
+            if (!raises.isEmpty() && raises.getLast() == epoch) {
+                epoch++;
+                pool.lead(leader, epoch);
+            }
+        }
+        pool.node("n").mute(false);
+        pool.world.run(0);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        return raises;
+    }
+
+    @Test
+    void neitherDoesThatOfAnEngineWithoutACertificate() {
+        assertThat(raisesWhileShowing(pool.transientNode("engine", MIB))).isEmpty();
+    }
+
+    @Test
+    void norThatOfAProcessUnderTheNameOfAStorageNode() {
+        assertThat(raisesWhileShowing(pool.node("m"))).isEmpty();
     }
 
     @Test

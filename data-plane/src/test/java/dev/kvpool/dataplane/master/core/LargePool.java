@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
@@ -184,9 +185,15 @@ final class LargePool {
     }
 
     LookupReply lookup(String key) {
-        core.receive(CLIENT, new LookupRequest(1, List.of(Key.of(key))), nowMs);
+        return (LookupReply) ask(new LookupRequest(1, List.of(Key.of(key)))).getLast();
+    }
+
+    /** What is answered at once. */
+    List<Message> ask(ClientRequest request) {
+        toClient.clear();
+        core.receive(CLIENT, request, nowMs);
         drain();
-        return (LookupReply) toClient.getLast();
+        return toClient;
     }
 
     /** The objects whose extents the nodes are told to free after a while; they do not answer. */

@@ -9,6 +9,8 @@ import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.State;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
@@ -151,6 +153,22 @@ class LargeTakeoverTest {
         pool.tick();
         assertThat(core.status().objects()).isZero();
         assertThat(core.status().nodes()).hasSize(1);
+    }
+
+    /** It may come back with it as long as the register has the node. */
+    @Test
+    void nothingOfANodeThatIsBeingForgottenIsKnownNotToBeThere() {
+        firstNodeIsGoneForGood(3 * Bounds.FORGOTTEN_PER_TICK);
+        pool.tick();
+        core.clientConnected(LargePool.CLIENT, pool.nowMs);
+        Key forgotten = IntStream.range(0, 3 * Bounds.FORGOTTEN_PER_TICK)
+                .mapToObj(i -> Key.of("k" + i))
+                .filter(key -> core.holders(key).isEmpty())
+                .findFirst()
+                .orElseThrow();
+
+        assertThat(pool.ask(new RemoveRequest(1, false, List.of(forgotten))))
+                .noneMatch(reply -> ((RemoveReply) reply).results().equals(List.of(Status.NOT_FOUND)));
     }
 
     /** The register has dropped it: it was not told of removals. What it shows again is counted, and must go before it takes part. */

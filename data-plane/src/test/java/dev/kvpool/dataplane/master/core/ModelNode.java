@@ -63,6 +63,7 @@ final class ModelNode {
 
     private boolean up = true;
     private boolean mute;
+    private boolean ignoresPurges;
     private boolean unreachable;
     private String zone = "";
     private Optional<Tenant> tenant = Optional.empty();
@@ -356,6 +357,11 @@ final class ModelNode {
         }
     }
 
+    /** It answers all else. */
+    void ignorePurges() {
+        ignoresPurges = true;
+    }
+
     /** What a held node says stays on the way. */
     void hold(boolean on) {
         streams.values().forEach(stream -> stream.link.hold(on));
@@ -375,6 +381,7 @@ final class ModelNode {
             case Fence it -> fence(stream, it);
             case Free it -> free(stream, it);
             case KeepTombstones it -> writeTombstone(stream, it);
+            case Purge it when ignoresPurges -> {}
             case Purge it -> purge(stream, it);
             case Copy it -> copy(stream, it);
             case Activate it -> activate(stream, it);

@@ -36,6 +36,9 @@ public final class Purges {
     /** What each connected node was told last, by node id. */
     private final Map<String, ObjectId> asked = new TreeMap<>();
 
+    /** Engines that have not answered in time. */
+    private final List<NodeView> overdueEngines = new ArrayList<>();
+
     Purges(RegisterKeeper register, TenantPurges ofTenants, Membership membership, Index index, Commands commands) {
         this.register = register;
         this.ofTenants = ofTenants;
@@ -87,10 +90,21 @@ public final class Purges {
         commands.send(
                 node, requestId -> new Purge(requestId, authority, sent), nowMs + Bounds.COMMAND_WAIT_MS, status -> {
                     asked.remove(node.id, sent);
+                    if (status == Status.TIMEOUT && node.isTransient()) {
+                        overdueEngines.add(node);
+                    }
                     if (status == Status.OK && sent.isNewerThan(node.purgeId())) {
                         node.purged(sent);
                     }
                 });
+    }
+
+    /** Each once: who waits for a removal of everything would wait for them for ever. */
+    public List<NodeView> takeOverdueEngines() {
+        List<NodeView> taken =
+                overdueEngines.stream().filter(NodeView::isConnected).toList();
+        overdueEngines.clear();
+        return taken;
     }
 
     private void answer(ObjectId stored) {
@@ -108,6 +122,7 @@ public final class Purges {
     public void endTerm() {
         waits.clear();
         asked.clear();
+        overdueEngines.clear();
         ofTenants.endTerm();
     }
 }

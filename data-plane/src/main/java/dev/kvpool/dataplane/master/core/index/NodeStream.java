@@ -268,11 +268,22 @@ public final class NodeStream {
                                 || line.objectId().counter() != 0),
                 "object " + line.objectId() + ", which no leader grants");
         require(
-                node.mayKnowAllKeys()
-                        || !leadership.leads()
-                        || leadership.objectIdToCome().isNewerThan(line.objectId()),
+                !leadership.leads()
+                        || leadership.objectIdToCome().isNewerThan(line.objectId())
+                        || mayShowUngranted(node, line),
                 "object " + line.objectId() + ", which this leader has not granted yet");
         node.showed(line.objectId().epoch());
+    }
+
+    /**
+     * A tombstone reaches as far as what was granted when it was written. An object that a storage node has of this very epoch is of a Lease
+     * that was set back; while this leader begins it is refused all the same: it would begin again with a higher epoch, for each that
+     * is shown.
+     */
+    private boolean mayShowUngranted(NodeView node, DirectoryRecord line) {
+        return line.state() == RecordState.TOMBSTONE
+                ? node.mayKnowAllKeys()
+                : !node.isTransient() && leadership.phase() == Leadership.Phase.SERVING;
     }
 
     private static void require(boolean holds, String otherwise) throws ProtocolViolation {

@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.Tombstones;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
@@ -126,6 +127,7 @@ public final class Heartbeats {
             return;
         }
         NodeView node = next.next();
+        node.shownTo(Authority.NONE); // what it held is known no more, and it may come back with it
         if (tombstones.drop(node, Bounds.TOMBSTONES_OF_NODE_PER_TICK) && index.drop(node, Bounds.FORGOTTEN_PER_TICK)) {
             next.remove();
             membership.forget(node);
