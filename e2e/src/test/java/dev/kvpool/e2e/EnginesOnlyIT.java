@@ -11,13 +11,17 @@ import dev.kvpool.e2e.pool.Clients;
 import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Scene;
 import java.time.Duration;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** A pool without storage nodes: what there is lies in the memory of the engines. */
 @OnScene(namespace = EnginesOnlyIT.NAMESPACE, pool = EnginesOnlyIT.POOL, objects = 100)
 @Order(4)
+@TestInstance(Lifecycle.PER_CLASS)
 class EnginesOnlyIT {
     static final String NAMESPACE = "kvpool-e2e-engines-only";
     static final String POOL = "engines";
@@ -25,9 +29,11 @@ class EnginesOnlyIT {
     /** Longer than two masters take to be killed and to come back. */
     private static final Duration LOAD = Duration.ofSeconds(60);
 
-    @Test
-    @DisplayName("two engines share their memory; all masters are killed under load, and nothing is lost")
-    void mastersDieAndTheCacheStays(Cluster cluster, Operator operator, Scene scene) {
+    private Scene scene;
+
+    @BeforeAll
+    void makePool(Cluster cluster, Operator operator, Scene scene) {
+        this.scene = scene;
         cluster.kubectl().apply(NAMESPACE, """
                 apiVersion: kvpool.dev/v1alpha1
                 kind: KvCachePool
@@ -36,6 +42,11 @@ class EnginesOnlyIT {
                 """.formatted(POOL));
         scene.pool().awaitReady();
         scene.pool().awaitReason("NoEngineJoined");
+    }
+
+    @Test
+    @DisplayName("two engines share their memory; all masters are killed under load, and nothing is lost")
+    void mastersDieAndTheCacheStays() {
         Clients.Guest guest = scene.clients().startGuest("guest");
         Clients.Load load = scene.clients().startLoad("load", LOAD);
         Wait.until(

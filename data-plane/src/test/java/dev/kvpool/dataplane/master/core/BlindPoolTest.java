@@ -127,7 +127,7 @@ class BlindPoolTest {
         pool.crash("x");
         pool.crash("y");
         pool.crash("z");
-        pool.world.run(LONG_MS);
+        pool.world.run(LONG_MS + Bounds.TRANSIENT_AWAY_MS);
         assertThat(handOvers(pool.talkedTo())).isEmpty();
         assertThat(pool.world.register().members()).hasSize(1);
     }

@@ -61,8 +61,11 @@ public final class Bounds {
     /** A second process with a node's id takes over when the first was silent for this long. */
     public static final long NODE_REPLACE_SILENCE_MS = 1_000;
 
-    /** A transient node that lost its connection, not its memory, is back within this time. */
-    public static final long TRANSIENT_AWAY_MS = 5_000;
+    /**
+     * A transient node that lost its connection, not its memory, is back within this time: what it holds is dropped afterwards. It takes a
+     * machine without a processor to spare several tries, each of which may take three seconds.
+     */
+    public static final long TRANSIENT_AWAY_MS = 10_000;
 
     /** After a plan that could not free enough, because everything is leased, eviction rests for this long. */
     public static final long EVICTION_PAUSE_MS = 50;
@@ -203,8 +206,8 @@ public final class Bounds {
     /** How long before it sees too little another master may have looked for it: nodes give up a silent connection later than they tell of it. */
     public static final long BLIND_LOOKED_FOR_MS = 2 * NODE_SILENCE_MS;
 
-    /** In a pool of engines alone it does so before the register has them no more, and what they hold with them. */
-    public static final long BLIND_OF_ENGINES_MS = TRANSIENT_AWAY_MS - 1_000;
+    /** In a pool of engines alone it does so long before the register has them no more, and what they hold with them. */
+    public static final long BLIND_OF_ENGINES_MS = 4_000;
 
     /** How often a master looks how much of the pool it sees. */
     public static final long REACH_LOOK_MS = 100;
