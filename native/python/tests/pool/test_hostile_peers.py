@@ -24,6 +24,7 @@ YES = 1
 INLINE, STAGING, PARTS = 1, 2, 3
 WRITE = 1
 COMMITTED = 1
+SNAPSHOT, DELTA = 1, 2
 DRAM = 1
 STATUS = {name: int(code) for name, code in re.findall(r"\b(KV_[A-Z_]+) = (-?\d+)", HEADER.read_text())}
 EPOCH_LAST = (1 << 31) - 3  # the highest that a Lease can still follow
@@ -128,8 +129,16 @@ def target() -> Iterator[Target]:
 class HostileNode:
     """Follows the protocol of a storage node with every master, but for what it says of itself."""
 
-    def __init__(self, target: Target, name: str, said: Fields, records: tuple[Fields, ...] = ()) -> None:
+    def __init__(
+        self,
+        target: Target,
+        name: str,
+        said: Fields,
+        records: tuple[Fields, ...] = (),
+        holds_up: bool = False,
+    ) -> None:
         self._said = said
+        self._holds_up = holds_up
         self._peers: list[Peer] = []
         for address in target.masters:
             peer = Peer(address)
@@ -140,17 +149,24 @@ class HostileNode:
                 peer.say("NodeInfo", **info(**{"isTransient": YES, **said}))
                 peer.say("SnapshotBegin")
                 if records:
-                    peer.say("DirectoryRecords", kind=1, records=list(records))
+                    peer.say("DirectoryRecords", kind=SNAPSHOT, records=list(records))
                 peer.say("SnapshotEnd", count=len(records))
             except OSError:
                 continue  # it was closed for the first of these
             threading.Thread(target=self._answer, args=(peer,), daemon=True).start()
 
     def _answer(self, peer: Peer) -> None:
+        shown = 0
         try:
             while True:
                 kind, message = peer.hear()
-                if kind == "Fence":
+                if kind == "Fence" and self._holds_up:
+                    # In the place of the answer, for which a leader waits before it looks around.
+                    shown += 1
+                    extent = {"segment": 0, "slot": 1, "generation": shown}
+                    record = {**far_record(message["authority"]["epoch"]), "extent": extent, "key": "hostile/term"}
+                    peer.say("DirectoryRecords", kind=DELTA, sequence=shown, records=[record])
+                elif kind == "Fence":
                     seen = self._said.get("seen", message["authority"])
                     peer.say(
                         "FenceAck",
@@ -306,6 +322,17 @@ def test_nothing_that_a_node_says_outlives_it(
         node.close()
     target.works()
     assert target.pool.view()["leader"]["epoch"] < 1000
+
+
+def test_an_object_of_each_term_that_begins_keeps_no_leader_from_serving(target: Target) -> None:
+    before = target.pool.view()["leader"]["epoch"]
+    node = HostileNode(target, "hostile-term", {}, holds_up=True)
+    try:
+        target.change_leader()
+        assert target.pool.view()["leader"]["epoch"] <= before + 2
+    finally:
+        node.close()
+    target.works()
 
 
 def test_nor_what_another_process_says_under_the_name_of_a_storage_node(target: Target) -> None:
