@@ -26,8 +26,8 @@ class EnginesOnlyIT {
     static final String NAMESPACE = "kvpool-e2e-engines-only";
     static final String POOL = "engines";
 
-    /** Longer than two masters take to be killed and to come back. */
-    private static final Duration LOAD = Duration.ofSeconds(60);
+    /** Longer than the status takes to count engines, and two masters to be killed and to come back. */
+    private static final Duration LOAD = Duration.ofMinutes(5);
 
     private Scene scene;
 

@@ -307,16 +307,23 @@ public record PoolReport(
             Ssd ssd) {
 
         private static final String READY = "ready";
+        private static final String SYNCING = "syncing";
         private static final String REFUSED = "refused";
         private static final String SET_APART = "set_apart";
         private static final String DRAINING = "draining";
         private static final String DRAINED = "drained";
 
         public Node {
-            incarnation = incarnation == null ? "" : incarnation;
+            // Masters write the number of a process that they have never met as zeros.
+            incarnation = incarnation == null || incarnation.matches("0*") ? "" : incarnation;
             reason = reason == null ? "" : reason;
             protocols = protocols == null ? List.of() : List.copyOf(protocols);
             leftovers = leftovers == null ? List.of() : List.copyOf(leftovers);
+        }
+
+        /** The leader has met it and does not know yet what it holds. */
+        public boolean syncing() {
+            return SYNCING.equals(state);
         }
 
         /** Why the disk that the node was given is not used; empty when it is, or there is none. */

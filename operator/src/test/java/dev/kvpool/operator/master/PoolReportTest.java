@@ -28,6 +28,15 @@ class PoolReportTest {
                         + " Until they have caught up, what they held before is checked or unavailable.");
     }
 
+    /** So masters write the number of a process that they have never met. It holds what it holds. */
+    @Test
+    void aStorageNodeThatNoLeaderHasMetHasNoIncarnation() {
+        PoolReport.Node unmet = Reports.node("a", "away")
+                .with("incarnation", "0000000000000000")
+                .build();
+        assertThat(unmet.incarnation()).isEmpty();
+    }
+
     private static String sentence(Map<String, Behind> behind) {
         return new Register(false, behind, List.of()).sentence();
     }

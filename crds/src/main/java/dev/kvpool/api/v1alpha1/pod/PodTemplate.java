@@ -112,7 +112,7 @@ public record PodTemplate(
         List<ExtraVolumeMount> volumeMounts,
 
         @JsonPropertyDescription(
-                "Seconds between the request to stop and the kill. Default: 15 for masters and agents, 30 for storage nodes, 600 for those on claims, which write all they hold before they end.")
+                "Seconds between the request to stop and the kill. Default: 15 for masters and agents, 30 for storage nodes, 300 for those on claims, which write all they hold before they end.")
         @Min(1)
         @Max(GRACE_MAX)
         Long terminationGracePeriodSeconds,

@@ -11,7 +11,6 @@ import java.util.stream.Stream;
 /** What a pool loses when a storage node is given up, for the person who is asked. Pure. */
 public final class WhatIsLost {
     private static final long MIB = 1L << 20;
-    private static final String SYNCING = "syncing";
 
     private WhatIsLost() {}
 
@@ -29,7 +28,7 @@ public final class WhatIsLost {
             throw new PluginException(
                     "pool %s waits for no storage node %s; it waits for: %s".formatted(pool, id, awaited(leader)));
         }
-        node.filter(it -> it.serves() || SYNCING.equals(it.state())).ifPresent(it -> {
+        node.filter(it -> it.serves() || it.syncing()).ifPresent(it -> {
             throw new PluginException(
                     "%s takes part in pool %s: it is %s. Only a storage node that is away is given up; drain empties this one"
                             .formatted(id, pool, it.state()));

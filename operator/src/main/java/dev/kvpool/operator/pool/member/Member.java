@@ -99,7 +99,8 @@ public record Member(
     /** Memory is empty before the first process; else the leader must have met the one that is, or was, there. */
     public boolean holdsNothing() {
         return (!started() && !outlives)
-                || isSeen(it -> !it.incarnation().isEmpty() && it.objects() == 0 && it.usedBytes() == 0);
+                || isSeen(
+                        it -> !it.incarnation().isEmpty() && !it.syncing() && it.objects() == 0 && it.usedBytes() == 0);
     }
 
     /** It is there, and nothing was put into it, or all of that is gone. */

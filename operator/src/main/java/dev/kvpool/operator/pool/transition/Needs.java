@@ -149,12 +149,12 @@ final class Needs {
         return !emptiedNow && isLeftAlone(member);
     }
 
-    /** A request that has waited in vain keeps nothing else from its storage node. For a cordon that evicts a person waits. */
+    /** What has waited in vain keeps nothing else from its storage node, but for a cordon that evicts a person waits. */
     private boolean lets(StepStatus step) {
         return switch (step.state()) {
             case KEPT -> view.isCordoned(step.of(), Cordon::keeps);
             case WAITING ->
-                step.because() == StepCause.REQUEST
+                (step.because() == StepCause.REQUEST || !view.isCordoned(step.of(), Cordon::evicts))
                         && view.idle(step).compareTo(view.terms().drainTimeout()) >= 0;
             default -> false;
         };

@@ -61,7 +61,9 @@ final class Progress {
     /** Of a pool in which nothing is decided: that time does not count. */
     private StepStatus rest(StepStatus step) {
         boolean counts = isUnderWay(step) || step.state() == StepState.WAITING || step.kind() == StepKind.HAND_OVER;
-        return counts && isDue(step) ? step.with(new StepProgress(view.now().toString(), null)) : step;
+        boolean due =
+                isDue(step) || view.idle(step).compareTo(view.stepTimeout().dividedBy(2)) > 0;
+        return counts && due ? step.with(new StepProgress(view.now().toString(), null)) : step;
     }
 
     private boolean isDue(StepStatus step) {

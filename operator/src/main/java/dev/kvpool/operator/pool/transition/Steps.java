@@ -118,9 +118,9 @@ final class Steps {
                 .toList();
     }
 
-    /** What it holds waits for the Kubernetes node where its volume is. */
+    /** What it holds waits for the Kubernetes node where its volume is. One that was emptied may have lost that node for good. */
     private static boolean wasThere(Member node) {
-        return node.outlives() && node.isSeen(it -> !it.incarnation().isEmpty());
+        return node.outlives() && node.isSeen(it -> !it.incarnation().isEmpty()) && !node.holdsNothing();
     }
 
     /** On the way back to an earlier image one for which no pod can be created is as good as on a dead machine. */

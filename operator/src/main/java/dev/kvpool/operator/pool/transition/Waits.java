@@ -65,9 +65,11 @@ final class Waits {
                 upgradeFirst()
                         .or(this::lost)
                         .or(() -> failed(it))
-                        .or(() -> it.kind() == StepKind.EMPTY ? besideLeftovers() : withoutPlace(it))
+                        .or(() -> it.kind() == StepKind.EMPTY ? besideLeftovers() : Optional.empty())
+                        .or(() -> withoutPlace(it))
                         .or(() -> stopping(it));
-            case UPGRADE, ROLLBACK -> cordonedFirst().or(() -> stopping(it));
+            case UPGRADE -> cordonedFirst().or(() -> withoutPlace(it)).or(() -> stopping(it));
+            case ROLLBACK -> cordonedFirst().or(() -> stopping(it));
         };
     }
 
@@ -129,9 +131,10 @@ final class Waits {
                         .map(why -> "%s while a user wants %s to be empty".formatted(why, step.of())));
     }
 
-    /** Another pod could not be scheduled where its volume is. */
+    /** Its pod is to be deleted, now or once it is empty, and the next one could not be scheduled where its volume is. */
     private Optional<String> withoutPlace(Transition it) {
         return view.cordon(it.of())
+                .filter(cordon -> it.kind() == StepKind.EMPTY || it.kind() == StepKind.REPLACE)
                 .filter(cordon -> cordon.evicts() && members.is(it.of(), Member::outlives))
                 .map(cordon -> "Kubernetes node %s %s, so that its pod might not come back"
                         .formatted(cordon.host(), cordon.how()));
@@ -241,19 +244,30 @@ final class Waits {
                         : ""));
     }
 
-    /** The budget, and what has taken it. */
+    /** The budget, and what has taken it. For one that is not ready only those count that a step has stopped. */
     private String budget(Transition it) {
-        return steps.first(step -> !step.of().equals(it.of())
-                        && (Steps.isStopped(step)
-                                || step.state() == StepState.KEPT
-                                || step.state() == StepState.DROPPED))
-                .map(step -> Steps.isStopped(step)
-                        ? (step.kind() == StepKind.EMPTY ? "%s is being emptied" : "%s is being restarted or recreated")
-                                .formatted(step.of())
-                        : "the pod of %s may be evicted%s"
-                                .formatted(step.of(), step.machine() == null ? "" : " from " + step.machine()))
-                .map(why -> BUDGET + ", as " + why)
+        return steps.first(
+                        step -> !step.of().equals(it.of()) && (Steps.isStopped(step) || (!it.mends() && mayGo(step))))
+                .map(step -> BUDGET + ", as " + (mayGo(step) ? going(step) : stopped(step)))
                 .orElse(BUDGET);
+    }
+
+    private static boolean mayGo(StepStatus step) {
+        return !Steps.isStopped(step) && (step.state() == StepState.KEPT || step.state() == StepState.DROPPED);
+    }
+
+    private static String going(StepStatus step) {
+        return "the pod of %s may be evicted%s"
+                .formatted(step.of(), step.machine() == null ? "" : " from " + step.machine());
+    }
+
+    private static String stopped(StepStatus step) {
+        String how = switch (step.kind()) {
+            case EMPTY -> "is being emptied";
+            case HAND_OVER -> "hands its leadership over";
+            default -> step.state() == StepState.FAILED ? "did not get ready" : "is being restarted or recreated";
+        };
+        return step.of() + " " + how;
     }
 
     /**

@@ -186,19 +186,34 @@ class CordonsTest {
                 PoolSketch.node("demo-a-0", "away", "", 1L << 30, 7),
                 PoolSketch.node("demo-a-1", "ready", "", 1L << 30, 7)));
 
-        PoolPlan plan = onClaims()
-                .pod(Altered.of(PoolSketch.pod("demo-a-0", PoolLabels.ROLE_STORAGE, "a", false, "new"))
-                        .with("node", "")
-                        .with("trouble", "cannot be scheduled: no node is left")
-                        .build())
-                .masters(2, 1, one)
-                .cordoned("n1")
-                .plan();
+        PoolPlan plan = waiting().masters(2, 1, one).cordoned("n1").plan();
 
         assertThat(plan.transitions().evictable()).isEmpty();
         assertThat(plan.transitions().draining().message())
                 .isEqualTo(
                         "demo-a-1 is on n1, which is cordoned, and waits: 1 other storage nodes are away or may be evicted, and spec.upgrade.maxUnavailable is 1. After spec.drain.nodeTimeout a pod may be evicted all the same.");
+    }
+
+    /** Its machine went for good when it was empty: nothing waits for a person who says so. */
+    @Test
+    void oneThatWasEmptiedBeforeIsNotMissed() {
+        PoolReport one = PoolSketch.leader(List.of(
+                PoolSketch.node("demo-a-0", "away", "", 0, 0), PoolSketch.node("demo-a-1", "ready", "", 1L << 30, 7)));
+
+        PoolPlan plan = waiting().masters(2, 1, one).cordoned("n1").plan();
+
+        assertThat(PoolSketch.emptied(plan))
+                .extracting(StepStatus::of, StepStatus::state)
+                .containsExactly(tuple("demo-a-1", StepState.KEPT));
+    }
+
+    /** A pool on claims, of which one waits for a machine. */
+    private static PoolSketch waiting() {
+        return onClaims()
+                .pod(Altered.of(PoolSketch.pod("demo-a-0", PoolLabels.ROLE_STORAGE, "a", false, "new"))
+                        .with("node", "")
+                        .with("trouble", "cannot be scheduled: no node is left")
+                        .build());
     }
 
     @Test

@@ -9,20 +9,29 @@ import io.fabric8.kubernetes.api.model.ProbeBuilder;
 public final class Probes {
     private static final String PORT = PoolNames.ADMIN;
 
+    /** What hangs has nothing to finish, however long the pod may take to end in order. */
+    private static final long GRACE_OF_THE_HUNG_S = 15;
+
     private Probes() {}
 
     /** Waits up to {@code limitSeconds} for the process to come up, then gives way to the other two. */
     public static Probe startup(int limitSeconds) {
-        return http("/healthz", 1, limitSeconds);
+        return ending(http("/healthz", 1, limitSeconds));
     }
 
     /** Restarts a process that has not answered for a minute. A busy machine must not look like a dead process. */
     public static Probe liveness() {
-        return http("/healthz", 10, 6);
+        return ending(http("/healthz", 10, 6));
     }
 
     public static Probe readiness() {
         return http("/readyz", 2, 2);
+    }
+
+    /** One whose failure ends the container. */
+    private static Probe ending(Probe probe) {
+        probe.setTerminationGracePeriodSeconds(GRACE_OF_THE_HUNG_S);
+        return probe;
     }
 
     private static Probe http(String path, int periodSeconds, int failures) {

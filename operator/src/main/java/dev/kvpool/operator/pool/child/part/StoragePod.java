@@ -39,7 +39,7 @@ public final class StoragePod {
      * What a volume holds is believed on another machine only if all of it was written before the process ended, and a large segment on a
      * slow disk takes minutes for that.
      */
-    private static final long TERMINATION_GRACE_OF_CLAIMS_S = 600;
+    private static final long TERMINATION_GRACE_OF_CLAIMS_S = 300;
 
     private final PoolBlueprint pool;
     private final StorageSetSpec set;
