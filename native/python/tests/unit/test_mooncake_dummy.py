@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """setup_dummy(): what names an agent, what does not, and the memory it gives out."""
 
+import contextlib
 import ctypes
 import os
 import socket
@@ -84,6 +85,20 @@ def test_containers_of_a_pod_find_it_by_its_name(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(os, "getuid", lambda: 1 << 20)
         own = 0 if os.geteuid() == 0 else None
         assert agent_settings.is_served(name) is (own == 0), "another user's, unless that is root"
+
+
+def test_who_listens_and_takes_no_connections_holds_nobody_up() -> None:
+    name = f"mooncake_client_{os.getpid()}.full.sock"
+    with contextlib.ExitStack() as sockets:
+        listener = sockets.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        listener.bind(f"\0{name}")
+        listener.listen(0)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                waiting = sockets.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+                waiting.setblocking(False)
+                waiting.connect(f"\0{name}")
+        assert not agent_settings.is_served(name)
 
 
 def test_payloads_are_not_this_process_to_choose() -> None:

@@ -14,6 +14,7 @@ from mooncake.configuration.sizes import parse_size
 
 _SOCKET = "agent.sock"
 _DIRECTORY = "KVPOOL_SOCKET_DIR"
+_PROBE_SECONDS = 1
 
 
 def service_directory(port: int) -> str:
@@ -30,6 +31,8 @@ def service_socket(port: int) -> str:
 def is_served(name: str) -> bool:
     """Whether this user or root listens on an abstract socket here. It has no mode: anybody may take the name."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        # Else a listener that takes no connections holds us up without end, before we know whose it is.
+        probe.settimeout(_PROBE_SECONDS)
         try:
             probe.connect(f"\0{name}")
             _, uid, _ = struct.unpack(
