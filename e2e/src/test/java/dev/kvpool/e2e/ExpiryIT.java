@@ -123,6 +123,18 @@ class ExpiryIT {
                         .endSpec()
                         .build())
                 .create();
+        // Nothing is refused before Kubernetes has counted what is there.
+        Wait.until(
+                "the quota of pods is in force",
+                Limits.STATUS,
+                () -> assertThat(cluster.client()
+                                .resourceQuotas()
+                                .inNamespace(NAMESPACE)
+                                .withName(POOL)
+                                .get()
+                                .getStatus()
+                                .getHard())
+                        .containsKey("pods"));
         masters.forEach(
                 master -> cluster.client().resource(master).withGracePeriod(0).delete());
     }
