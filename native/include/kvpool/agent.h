@@ -28,7 +28,8 @@ typedef struct kv_agent_params {
   uint32_t struct_size;
   uint32_t protocols;           /* KV_PROTOCOL_* bits towards storage nodes; 0: all, shared memory preferred */
   const char *masters;          /* HOST:PORT[,HOST:PORT...] in any order; they may be away */
-  const char *socket_path;      /* where clients find it; at most 107 bytes; a socket nobody listens on is replaced */
+  const char *socket_path;      /* where clients find it, a file; at most 107 bytes, the first no '@'; a socket nobody listens
+                                 * on is replaced */
   const char *name;             /* shown in logs of masters, nodes and clients; default: host name */
   const char *product;
   uint64_t staging_bytes;       /* bound of the staging memory of all clients together */
@@ -38,7 +39,8 @@ typedef struct kv_agent_params {
   uint32_t tls_mode;            /* KV_TLS_* */
   uint32_t reserved;
   const char *abstract_socket;  /* name of a second socket, which has no file: clients of the same user and network namespace
-                                 * find it as "@NAME"; at most 106 bytes; NULL: none */
+                                 * find it as "@NAME"; at most 106 bytes; NULL: none. Where another process has the name the
+                                 * log says so, and clients find the agent by socket_path alone */
 } kv_agent_params;
 
 /* Listens and goes on looking for a leader for ever. On success *out is the caller's, to be ended with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unix sockets of a name instead of a file: "@NAME" where the functions of socket.h take a path. The network namespace
+// Unix sockets of a name instead of a file: "@NAME", see listenAbstract() and connectUnix(). The network namespace
 // has the name, so that containers of a pod find each other by it without a directory in common. It has no mode
 // either: both ends look who the other one is.
 #pragma once

@@ -94,18 +94,6 @@ Result<UnixAddress> unixAddress(const std::string& path) {
   return found;
 }
 
-/// The kernel forgets the name with the socket.
-Result<Fd> listenAbstract(const UnixAddress& address, const std::string& name) {
-  Fd fd(::socket(AF_UNIX, kStreamFlags, 0));
-  if (!fd.valid()) return systemError("socket for " + name, errno);
-  if (::bind(fd.get(), address.generic(), address.length) != 0) {
-    if (errno == EADDRINUSE) return Status(KV_IO, "another process of this network namespace listens on " + name);
-    return systemError("cannot listen on " + name, errno);
-  }
-  if (::listen(fd.get(), kBacklog) != 0) return systemError("cannot listen on " + name, errno);
-  return fd;
-}
-
 /// Removes the socket that a process which is gone has left at the path.
 Status clearTheWay(const std::string& path) {
   struct stat info {};
@@ -136,9 +124,12 @@ Result<Fd> listenTcp(const std::string& host, uint16_t port) {
 }
 
 Result<Fd> listenUnix(const std::string& path, SocketFile* file) {
+  if (isAbstract(path)) {
+    return Status(KV_INVALID_ARGUMENT,
+                  "socket path '" + path + "' begins with '@', as names without a file do: write './" + path + "'");
+  }
   const Result<UnixAddress> address = unixAddress(path);
   if (!address.ok()) return address.status();
-  if (isAbstract(path)) return listenAbstract(address.value(), path);
   if (Status cleared = clearTheWay(path); !cleared.ok()) return cleared;
   Fd fd(::socket(AF_UNIX, kStreamFlags, 0));
   if (!fd.valid()) return systemError("socket for " + path, errno);
@@ -153,6 +144,19 @@ Result<Fd> listenUnix(const std::string& path, SocketFile* file) {
   } else {
     bound.keep();
   }
+  return fd;
+}
+
+Result<Fd> listenAbstract(const std::string& name) {
+  const Result<UnixAddress> address = unixAddress(name);
+  if (!address.ok()) return address.status();
+  Fd fd(::socket(AF_UNIX, kStreamFlags, 0));
+  if (!fd.valid()) return systemError("socket for " + name, errno);
+  if (::bind(fd.get(), address.value().generic(), address.value().length) != 0) {
+    if (errno == EADDRINUSE) return Status(KV_IO, "another process of this network namespace listens on " + name);
+    return systemError("cannot listen on " + name, errno);
+  }
+  if (::listen(fd.get(), kBacklog) != 0) return systemError("cannot listen on " + name, errno);
   return fd;
 }
 

@@ -75,6 +75,14 @@ TEST_F(UnixListener, LeavesWhatItCannotTell) {
   EXPECT_TRUE(fs::exists(path_));
 }
 
+TEST_F(UnixListener, RefusesANameWithoutAFile) {
+  const std::string name = "@kvpool-socket-test-" + std::to_string(::getpid());
+  const Result<Fd> refused = listenUnix(name);
+  EXPECT_EQ(refused.status().code(), KV_INVALID_ARGUMENT);
+  EXPECT_NE(refused.status().text().find("write './" + name + "'"), std::string::npos) << refused.status().text();
+  EXPECT_FALSE(connectUnix(name).ok());
+}
+
 TEST_F(UnixListener, RemovesItsOwnFileAndNoOtherOne) {
   SocketFile file;
   Result<Fd> first = listenUnix(path_, &file);
@@ -142,9 +150,9 @@ TEST(AbstractSocket, HasANameInPlaceOfAFileAndIsFreeAgainWithItsListener) {
   const std::string name = "@kvpool-socket-test-" + std::to_string(::getpid());
   EXPECT_EQ(connectUnix(name).status().code(), KV_CONNECT_FAILED);
   for (int life = 0; life < 2; ++life) {
-    const Result<Fd> listener = listenUnix(name);
+    const Result<Fd> listener = listenAbstract(name);
     ASSERT_TRUE(listener.ok()) << listener.status().text();
-    EXPECT_NE(listenUnix(name).status().text().find("listens on " + name), std::string::npos);
+    EXPECT_NE(listenAbstract(name).status().text().find("listens on " + name), std::string::npos);
     ASSERT_TRUE(connectUnix(name).ok());
     SocketAddress peer;
     const Result<Fd> accepted = acceptOne(listener.value().get(), &peer);
@@ -158,7 +166,7 @@ TEST(AbstractSocket, ServesOneUserAndIsTrustedByOne) {
   if (::geteuid() != 0) return;  // only root can be another user
   const std::string name = "@kvpool-socket-test-" + std::to_string(::getpid());
   {
-    const Result<Fd> listener = listenUnix(name);
+    const Result<Fd> listener = listenAbstract(name);
     ASSERT_TRUE(listener.ok()) << listener.status().text();
     EXPECT_TRUE(asAnotherUser([&] { return connectUnix(name).ok(); })) << "root may serve others";
     SocketAddress peer;
@@ -173,7 +181,7 @@ TEST(AbstractSocket, ServesOneUserAndIsTrustedByOne) {
   const pid_t stranger = ::fork();
   if (stranger == 0) {
     const bool other = ::setresuid(kNobody, kNobody, kNobody) == 0;
-    const Result<Fd> listener = listenUnix(name);
+    const Result<Fd> listener = listenAbstract(name);
     if (other && listener.ok() && ::write(tells.get(), "!", 1) == 1) ::pause();
     ::_exit(1);
   }

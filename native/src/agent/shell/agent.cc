@@ -50,11 +50,17 @@ Result<std::unique_ptr<Agent>> Agent::start(AgentSettings settings) {
       agent->loop_, std::move(listener.value()),
       [raw = agent.get()](Fd socket, const net::SocketAddress&) { raw->accepted(std::move(socket)); });
   if (const std::string& name = agent->settings_.abstractSocket; !name.empty()) {
-    Result<Fd> named = net::listenUnix(name);
-    if (!named.ok()) return named.status();
-    agent->acceptors_.emplace_back(
-        agent->loop_, std::move(named.value()),
-        [raw = agent.get()](Fd socket, const net::SocketAddress&) { raw->acceptedByName(std::move(socket)); });
+    Result<Fd> named = net::listenAbstract(name);
+    if (named.status().code() == KV_INVALID_ARGUMENT) return named.status();
+    if (named.ok()) {
+      agent->acceptors_.emplace_back(
+          agent->loop_, std::move(named.value()),
+          [raw = agent.get()](Fd socket, const net::SocketAddress&) { raw->acceptedByName(std::move(socket)); });
+    } else {
+      // Any process may have taken the name, of any user: none is to stop an agent by that.
+      log(LogLevel::Warning, "clients find this agent by " + agent->settings_.socketPath + " alone, and not by " +
+                                 name + ": " + named.status().text());
+    }
   }
 
   client::ClientSettings own = agent->settings_.client;

@@ -27,7 +27,8 @@ namespace kvpool::agent {
 struct AgentSettings {
   client::ClientSettings client;
   std::string socketPath;
-  std::string abstractSocket;  // "@NAME", which processes of this user find as well; empty: none
+  /// "@NAME", which processes of this user find as well; empty: none. Without it where it cannot be had.
+  std::string abstractSocket;
   AgentClients::Config agentClients;
 };
 

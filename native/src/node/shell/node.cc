@@ -184,9 +184,9 @@ Status Node::listen(const NodeSettings& settings, Shell::Listeners* listeners) {
   if (!settings.shm) return {};
   Result<std::string> path = socketPath(settings);
   if (!path.ok()) return path.status();
-  if (!settings.socketDir.empty()) removeDeadSockets(settings.socketDir);
   Result<Fd> local = net::listenUnix(path.value(), &socketFile_);
   if (!local.ok()) return local.status();
+  if (!settings.socketDir.empty()) removeDeadSockets(settings.socketDir);
   listeners->local = std::move(local.value());
   return {};
 }

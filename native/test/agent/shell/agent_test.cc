@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "no_descriptors.h"
 #include "pool/pool.h"
 
 namespace kvpool::test {
@@ -231,16 +232,33 @@ TEST_F(AgentTest, ProcessesOfThisUserFindItByANameToo) {
 
   const std::string elsewhere = directory_.path() + "/second.sock";
   params.socket_path = elsewhere.c_str();
-  kv_agent* second = nullptr;
-  EXPECT_EQ(kv_agent_start(&params, &second, err, sizeof err), KV_IO);
-  EXPECT_NE(std::string(err).find("listens on @" + name), std::string::npos) << err;
-  EXPECT_FALSE(std::filesystem::exists(elsewhere));
+  const CapturedLog log;
+  ASSERT_EQ(kv_agent_start(&params, &started, err, sizeof err), KV_OK) << err;
+  const AgentHandle second(started);
+  EXPECT_EQ(log.count("clients find this agent by " + elsewhere + " alone, and not by @" + name +
+                      ": another process of this network namespace listens on @" + name),
+            1U)
+      << log.text();
+  EXPECT_TRUE(get(attach(elsewhere).get(), "named").value == pattern(1, 100000));
+  EXPECT_EQ(statsOf(agent.get()).clients, 1U) << "the first has the name";
 
   agent.reset();
   params.socket_path = path.c_str();
   ASSERT_EQ(kv_agent_start(&params, &started, err, sizeof err), KV_OK) << err;
   agent.reset(started);
   EXPECT_TRUE(eventually([&] { return get(byName.get(), "named").status == KV_OK; })) << "it has found the next one";
+}
+
+TEST_F(AgentTest, ANameIsNotWhereAFileIsMeant) {
+  const std::string name = "@kvpool-test-" + std::to_string(::getpid());
+  kv_agent_params params{};
+  params.struct_size = sizeof params;
+  params.masters = "127.0.0.1:1";
+  params.socket_path = name.c_str();
+  char err[512] = "";
+  kv_agent* started = nullptr;
+  EXPECT_EQ(kv_agent_start(&params, &started, err, sizeof err), KV_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(err).find("begins with '@'"), std::string::npos) << err;
 }
 
 TEST_F(AgentTest, AnAgentThatEndsLeavesTheSocketOfItsSuccessor) {
