@@ -163,7 +163,7 @@ TEST(AbstractSocket, HasANameInPlaceOfAFileAndIsFreeAgainWithItsListener) {
 }
 
 TEST(AbstractSocket, ServesOneUserAndIsTrustedByOne) {
-  if (::geteuid() != 0) return;  // only root can be another user
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   const std::string name = "@kvpool-socket-test-" + std::to_string(::getpid());
   {
     const Result<Fd> listener = listenAbstract(name);

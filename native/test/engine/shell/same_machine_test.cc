@@ -171,7 +171,7 @@ TEST(SameMachine, EitherSideMaySwitchItOff) {
 }
 
 TEST(SameMachine, AProcessOfAnotherUserIsReachedByTcp) {
-  if (::geteuid() != 0) return;  // only root can become another user
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   OtherEngine there({0, 1, true, false});
   Buffer got(kMemoryBytes);
   TestEngine here;
