@@ -166,7 +166,8 @@ public final class MasterProcess implements AutoCloseable {
                 config.times().renewDeadlineMs(),
                 config.evictionLog().isPresent(),
                 IndexMemory.ofHeap(Runtime.getRuntime().maxMemory()),
-                versions.wire().max());
+                versions.wire().max(),
+                config.tls().mode() == TlsMode.REQUIRED);
         RandomGenerator random = RandomGenerator.getDefault();
         Map<String, String> expected = expectedNodes();
         MasterCore core = new MasterCore(settings, expected.keySet(), random, secure);

@@ -138,7 +138,8 @@ final class Simulation implements AutoCloseable {
                 times.renewDeadlineMs(),
                 true,
                 Slabs.BYTES_NAMED,
-                SimMaster.RAISED_WIRE);
+                SimMaster.RAISED_WIRE,
+                false);
     }
 
     private CacheRules rules(long objectLeaseMs, int replicas) {

@@ -182,7 +182,7 @@ public final class MasterCore {
                 outbox,
                 random);
         reach = new Reach(view.membership(), register);
-        Electorate electorate = new Electorate(view.membership(), register);
+        Electorate electorate = new Electorate(view.membership(), register, settings.requiresCertificates());
         Silences silences = new Silences(electorate, outbox);
         heartbeats = new Heartbeats(view, clients, silences, takeover::oldestGrant, outbox);
         departures = new Departures(leadership, reach, silences, looks, outbox);
@@ -658,7 +658,7 @@ public final class MasterCore {
                 .forEach(engine -> broke(engine, "it does not free what it is told to")));
         step(() -> orders.purges()
                 .takeOverdueEngines()
-                .forEach(engine -> broke(engine, "it does not answer what it is told")));
+                .forEach(engine -> broke(engine, "it does not do what it is told")));
         upkeep.tick(nowMs, this::step);
         upkeep.makeRoom(nowMs, this::step);
         step(() -> view.room().tick().ifPresent(outbox::report));

@@ -116,7 +116,7 @@ final class ScratchPool implements AutoCloseable {
                 Consistency.STRICT,
                 Quotas.NONE);
         return new CoreSettings(
-                rules.name(), single, rules.leaseDurationMs(), 0, false, Slabs.BYTES_NAMED, Integer.MAX_VALUE);
+                rules.name(), single, rules.leaseDurationMs(), 0, false, Slabs.BYTES_NAMED, Integer.MAX_VALUE, false);
     }
 
     private void begin(long clientSession) {

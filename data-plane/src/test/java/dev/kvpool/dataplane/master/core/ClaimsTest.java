@@ -399,13 +399,30 @@ class ClaimsTest {
         assertThat(pool.node("c").active().wire()).as("it is told").isEqualTo(2);
     }
 
-    @Test
-    void orMostEnginesWhereThereIsNothingElse() {
+    private static Scenario ofThreeEngines() {
         Scenario engines = new Scenario().leading(5);
         for (String id : List.of("x", "y", "z")) {
             engines.transientNode(id, MIB).dial(engines.talkedTo());
         }
         engines.world.run(12_000);
+        return engines;
+    }
+
+    /** They have no segments that last: nothing would lower it again, and older processes would be refused for ever. */
+    @Test
+    void noEnginesRaiseTheLayoutOfSegments() {
+        Scenario engines = ofThreeEngines();
+        for (String id : List.of("x", "y", "z")) {
+            raisedByAnother(engines, id, new ActiveVersions(2, 2));
+        }
+        assertThat(engines.world.register().active())
+                .as("the layout is not known")
+                .isEqualTo(new ActiveVersions(2, 0));
+    }
+
+    @Test
+    void orMostEnginesWhereThereIsNothingElse() {
+        Scenario engines = ofThreeEngines();
         raisedByAnother(engines, "x");
         assertThat(engines.world.register().active().wire()).isEqualTo(1);
         raisedByAnother(engines, "y");
@@ -415,9 +432,13 @@ class ClaimsTest {
     }
 
     private static void raisedByAnother(Scenario pool, String id) {
+        raisedByAnother(pool, id, new ActiveVersions(2, 1));
+    }
+
+    private static void raisedByAnother(Scenario pool, String id, ActiveVersions versions) {
         pool.nodes.values().forEach(node -> node.knowing(2, 2));
         ModelNode node = pool.node(id);
-        node.obedience().activate(new Activate(1, pool.talkedTo().leads(), new ActiveVersions(2, 1)));
+        node.obedience().activate(new Activate(1, pool.talkedTo().leads(), versions));
         node.tellLargestFree(MIB);
         pool.world.run(1_000);
     }

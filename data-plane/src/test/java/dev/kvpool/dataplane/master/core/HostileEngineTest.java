@@ -229,12 +229,26 @@ class HostileEngineTest {
         pool.world.run(2_000);
         assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
         engine.ignorePurges();
+        removesEverythingWithin(Bounds.COMMAND_WAIT_MS + 100);
+    }
+
+    private void removesEverythingWithin(long ms) {
         long request = pool.nextRequest();
         pool.send(new RemoveAllRequest(request, true, ""));
-        pool.world.run(Bounds.COMMAND_WAIT_MS + 100);
+        pool.world.run(ms);
 
         assertThat(pool.reply(request, RemoveAllReply.class).status()).isEqualTo(Status.OK);
-        assertThat(pool.reason("engine")).contains("does not answer what it is told");
+        assertThat(pool.reason("engine")).contains("does not do what it is told");
+    }
+
+    @Test
+    void neitherDoesOneThatSaysThatItCannotRemoveIt() {
+        ModelNode engine = engineOfB("engine");
+        pool.leading(1);
+        pool.world.run(2_000);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        engine.refusePurges(Status.INTERNAL);
+        removesEverythingWithin(1_000);
     }
 
     /** Where engines alone have memory, one that was told of a removal must come in again when the register has forgotten it. */

@@ -64,6 +64,7 @@ final class ModelNode {
     private boolean up = true;
     private boolean mute;
     private boolean ignoresPurges;
+    private Optional<Status> refusesPurges = Optional.empty();
     private boolean unreachable;
     private String zone = "";
     private Optional<Tenant> tenant = Optional.empty();
@@ -362,6 +363,11 @@ final class ModelNode {
         ignoresPurges = true;
     }
 
+    /** It says at once that it did not do it. */
+    void refusePurges(Status why) {
+        refusesPurges = Optional.of(why);
+    }
+
     /** What a held node says stays on the way. */
     void hold(boolean on) {
         streams.values().forEach(stream -> stream.link.hold(on));
@@ -382,6 +388,8 @@ final class ModelNode {
             case Free it -> free(stream, it);
             case KeepTombstones it -> writeTombstone(stream, it);
             case Purge it when ignoresPurges -> {}
+            case Purge it
+            when refusesPurges.isPresent() -> acknowledge(stream, it.requestId(), true, refusesPurges.get());
             case Purge it -> purge(stream, it);
             case Copy it -> copy(stream, it);
             case Activate it -> activate(stream, it);

@@ -178,7 +178,8 @@ final class Scenario {
                 0,
                 evictionsTold,
                 recordBytes,
-                wireMax);
+                wireMax,
+                false);
         ModelMaster master = new ModelMaster(world, settings, expected);
         masters.add(master);
         return master;

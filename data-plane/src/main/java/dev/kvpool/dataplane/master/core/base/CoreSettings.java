@@ -11,6 +11,7 @@ package dev.kvpool.dataplane.master.core.base;
  * @param evictionsTold whether somebody wants each {@link Action.Evicted}
  * @param recordBytesMax what the records of the index may take, if that is less than the 16 GiB it can name
  * @param wireMax the highest version of the wire protocol that this build knows
+ * @param requiresCertificates whether each peer shows one
  */
 public record CoreSettings(
         String name,
@@ -19,7 +20,8 @@ public record CoreSettings(
         long renewDeadlineMs,
         boolean evictionsTold,
         long recordBytesMax,
-        int wireMax) {
+        int wireMax,
+        boolean requiresCertificates) {
     public CoreSettings {
         if (leaseDurationMs <= 0) {
             throw new IllegalArgumentException("lease duration " + leaseDurationMs + " ms must be positive");
@@ -28,6 +30,14 @@ public record CoreSettings(
 
     /** The same with other rules of the pool. */
     public CoreSettings with(CacheRules rules) {
-        return new CoreSettings(name, rules, leaseDurationMs, renewDeadlineMs, evictionsTold, recordBytesMax, wireMax);
+        return new CoreSettings(
+                name,
+                rules,
+                leaseDurationMs,
+                renewDeadlineMs,
+                evictionsTold,
+                recordBytesMax,
+                wireMax,
+                requiresCertificates);
     }
 }

@@ -36,7 +36,7 @@ public final class Purges {
     /** What each connected node was told last, by node id. */
     private final Map<String, ObjectId> asked = new TreeMap<>();
 
-    /** Engines that have not answered in time. */
+    /** Engines that have not done it in time, or say that they have not. */
     private final List<NodeView> overdueEngines = new ArrayList<>();
 
     Purges(RegisterKeeper register, TenantPurges ofTenants, Membership membership, Index index, Commands commands) {
@@ -90,11 +90,12 @@ public final class Purges {
         commands.send(
                 node, requestId -> new Purge(requestId, authority, sent), nowMs + Bounds.COMMAND_WAIT_MS, status -> {
                     asked.remove(node.id, sent);
-                    if (status == Status.TIMEOUT && node.isTransient()) {
-                        overdueEngines.add(node);
-                    }
                     if (status == Status.OK && sent.isNewerThan(node.purgeId())) {
                         node.purged(sent);
+                    }
+                    boolean mayStillDoIt = status == Status.UNAVAILABLE || status == Status.STALE_EPOCH;
+                    if (status != Status.OK && !mayStillDoIt && node.isTransient()) {
+                        overdueEngines.add(node);
                     }
                 });
     }

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core.liveness;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
 import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.wire.message.Tenant;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -15,15 +16,19 @@ import java.util.Set;
  * have its own majority. Where there are storage nodes, both know them from their configuration, which reaches one master before the other, and from the register in
  * the Lease: while these differ no node is counted, so that the leader is sure by its Lease alone, and followed when that has run out. In a
  * pool of engines alone they are the members, by the register alone: a leader that changes it goes by what it was and what it is to be, and who
- * takes the Lease has read the one that it has.
+ * takes the Lease has read the one that it has. No engine counts whose word ends no leader, see {@link Silences}: none of a tenant, of which one
+ * may have most, and none at all where each has a certificate. While TLS is permissive, those of tenant {@code default} with one count for the leader alone.
  */
 public final class Electorate {
     private final Membership membership;
     private final RegisterKeeper register;
+    private final boolean areAllCertified;
 
-    public Electorate(Membership membership, RegisterKeeper register) {
+    /** @param areAllCertified whether no node is without a certificate */
+    public Electorate(Membership membership, RegisterKeeper register, boolean areAllCertified) {
         this.membership = membership;
         this.register = register;
+        this.areAllCertified = areAllCertified;
     }
 
     /** Ids of the nodes that count, for each register that the Lease may have now; nothing while that is not sure. */
@@ -52,7 +57,13 @@ public final class Electorate {
     private Optional<Set<String>> voters(Register now) {
         Set<String> storageNodes = new HashSet<>();
         Set<String> engines = new HashSet<>();
-        now.members().forEach((id, member) -> (member.isTransient() ? engines : storageNodes).add(id));
+        now.members().forEach((id, member) -> {
+            if (!member.isTransient()) {
+                storageNodes.add(id);
+            } else if (member.tenant().equals(Tenant.DEFAULT) && !areAllCertified) {
+                engines.add(id);
+            }
+        });
         if (!storageNodes.equals(membership.expected())) {
             return Optional.empty();
         }

@@ -177,7 +177,13 @@ public final class Absences {
         Set<String> heard = new TreeSet<>(register.wanted().behind());
         heard.removeAll(unheard);
         if (!isSure(unheard) || !register.isSure(it -> it.saysTheSame(it.holdingNewer(heard)))) {
-            register.change(it -> it.lagging(unheard, beforeThisTerm()).holdingNewer(heard));
+            register.change(it -> {
+                Register next = it;
+                for (String id : unheard) {
+                    next = next.lagging(Set.of(id), holdsBefore(id));
+                }
+                return next.holdingNewer(heard);
+            });
         }
         register.whenSure(it -> isBehind(it, unheard) && it.saysTheSame(it.holdingNewer(heard)), whenSure);
     }

@@ -25,7 +25,8 @@ import java.util.function.Function;
  * older than they are, it counts what a majority of the expected nodes, in a pool of engines alone of its members, says at least, of removals a majority of those that are not
  * behind. If the register was lost, it is not known who is behind, and one node is enough to know of a removal of everything: no leader
  * tells a node of one that the register did not have, and nothing removed may be read again. An engine without a certificate that lies
- * can do no more than any client that removes everything. One with the certificate of a tenant could do more, to others: what it says of
+ * can do no more to objects than any client that removes everything. A process that is most of the members of a pool of engines alone can raise the
+ * wire version for good, up to what the masters' build knows. An engine with the certificate of a tenant could do more, to others: what it says of
  * removals counts for {@link TenantPurges objects of its tenant} alone, and is not held against it.
  */
 public final class Claims {
@@ -152,7 +153,8 @@ public final class Claims {
         upToDate.removeAll(register.wanted().behind());
         purged(toldByMajority(upToDate, node -> node.purgeId(), ObjectId.NONE), ours);
         int wire = toldByMajority(asked, node -> node.active().wire(), 0);
-        int layout = toldByMajority(asked, node -> node.active().layout(), 0);
+        // Engines have no segments that last. Nothing would lower it again.
+        int layout = toldByMajority(membership.expected(), node -> node.active().layout(), 0);
         register.change(it -> it.raised(new ActiveVersions(wire, layout)));
     }
 

@@ -37,7 +37,7 @@ public final class PlainSettings {
             long repairDelayMs,
             long repairBytesPerSecond) {
         CacheRules rules = rules(objectLeaseMs, eviction, replicas, repairDelayMs, repairBytesPerSecond);
-        return new CoreSettings(name, rules, LEASE_DURATION_MS, 0, false, Slabs.BYTES_NAMED, Integer.MAX_VALUE);
+        return new CoreSettings(name, rules, LEASE_DURATION_MS, 0, false, Slabs.BYTES_NAMED, Integer.MAX_VALUE, false);
     }
 
     /** With these watermarks, and no takeover reserve. */

@@ -31,9 +31,13 @@ class AssuranceTest {
     private final RegisterKeeper register = new RegisterKeeper(leadership, outbox);
     private final Membership membership =
             View.empty(1, 1 << 28, NODES, new NodesSetApart(), new Random(1)).membership();
-    private final Assurance assurance =
-            new Assurance(RENEW_MS, leadership, membership, new Electorate(membership, register), outbox);
+    private Assurance assurance = assurance(false);
     private long nowMs = 100_000;
+
+    private Assurance assurance(boolean areAllCertified) {
+        return new Assurance(
+                RENEW_MS, leadership, membership, new Electorate(membership, register, areAllCertified), outbox);
+    }
 
     AssuranceTest() {
         for (String id : NODES) {
@@ -116,10 +120,14 @@ class AssuranceTest {
     }
 
     private void isOfEngines(String... ids) {
+        isOfEngines(Tenant.DEFAULT, ids);
+    }
+
+    private void isOfEngines(Tenant ofOthers, String... ids) {
         membership.expect(Map.of());
         Map<String, Tenant> engines = new HashMap<>();
         for (String id : ids) {
-            engines.put(id, Tenant.DEFAULT);
+            engines.put(id, engines.isEmpty() ? Tenant.DEFAULT : ofOthers);
             membership.connect(id.charAt(0), new NodePeer(id, 1, "0.1.0"), nowMs);
         }
         register.begin(Register.NONE.lent(engines).as(1));
@@ -133,6 +141,29 @@ class AssuranceTest {
         assertThat(isSureAfter(Bounds.SURE_MS - 1)).isTrue();
         answersOf("a", "b", "c", "x");
         assertThat(isSureAfter(1)).as("most engines hear nothing").isFalse();
+    }
+
+    /** One tenant may have most, which say to this master that they hear nothing of it. */
+    @Test
+    void thoseOfTenantsAreNotCounted() {
+        isOfEngines(Tenant.of("greedy"), "x", "y", "z");
+        for (int i = 0; i < 3; i++) {
+            assertThat(isSureAfter(Bounds.SURE_MS / 2)).isTrue();
+            answersOf("x");
+        }
+        answersOf("y", "z");
+        assertThat(isSureAfter(Bounds.SURE_MS))
+                .as("the one that counts is silent")
+                .isFalse();
+    }
+
+    /** None can tell a standby anything that this believes. */
+    @Test
+    void noEngineIsCountedWhereAllHaveCertificates() {
+        isOfEngines("x", "y", "z");
+        assurance = assurance(true);
+        assurance.renewed(nowMs + RENEW_MS, nowMs);
+        assertThat(isSureAfter(RENEW_MS - 1)).isTrue();
     }
 
     @Test
