@@ -26,6 +26,11 @@ def copied(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
+@pytest.mark.parametrize(("life", "pause"), [(60, 6), (86_400, 60), (5, 1), (-3, 1)])
+def test_a_short_life_is_tried_for_more_often(life: float, pause: float) -> None:
+    assert enrolment._longest_pause(life) == pause
+
+
 def test_the_roots_of_the_last_certificate_count_beside_the_file(copied: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
 

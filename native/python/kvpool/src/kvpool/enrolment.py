@@ -31,7 +31,7 @@ class Enrolment:
     """A certificate for the token of one identity directory, in a directory of this process's own.
 
     Renewed by a daemon thread at half of its life, and soon after ca.crt got a root that masters did not give. What fails then
-    is logged, once for each cause, and tried again after 1 s to 60 s. The certificate from before stays in use meanwhile.
+    is logged, once for each cause, and tried again after 1 s to 60 s, or to a tenth of its life. The certificate from before stays in use meanwhile.
 
     Raises NotAnswered when there is none within `timeout` seconds, with what each master said. What waiting does not help
     against is raised at once. Raises KvpoolError for files that cannot be used.
@@ -82,6 +82,7 @@ class Enrolment:
     def _renew(self, granted: Granted) -> None:
         problem = ""
         pause = _RETRY_SECONDS_MIN
+        longest = _longest_pause(granted.not_after - time.time())
         new_roots = _NewRoots(self._identity_dir)
         due = time.monotonic() + _until_renewal(granted)
         while not self._end.wait(max(0.0, min(due - time.monotonic(), _LOOK_SECONDS))):
@@ -101,10 +102,11 @@ class Enrolment:
                         granted.not_after - time.time(),
                         problem,
                     )
-                wait, pause = pause, min(2 * pause, _RETRY_SECONDS_MAX)
+                wait, pause = pause, min(2 * pause, longest)
             else:
                 problem = ""
                 pause = _RETRY_SECONDS_MIN
+                longest = _longest_pause(granted.not_after - time.time())
                 wait = _until_renewal(granted)
             due = time.monotonic() + wait
 
@@ -149,6 +151,11 @@ def _certificates(pem: str) -> tuple[str, ...]:
 def _until_renewal(granted: Granted) -> float:
     """Half of its life, give or take a tenth: processes that were started together do not ask together."""
     return max(_RETRY_SECONDS_MIN, (granted.not_after - time.time()) * random.uniform(0.45, 0.55))
+
+
+def _longest_pause(life: float) -> float:
+    """Between two tries: of a life of a minute, half is left at the first one, and masters may be back well before its end."""
+    return min(max(life / 10, _RETRY_SECONDS_MIN), _RETRY_SECONDS_MAX)
 
 
 class KnownRoots:

@@ -36,6 +36,7 @@ final class CertificateRenewal {
     private final Told told;
     private final LongSupplier uptimeMs;
     private Duration again = AGAIN_MIN;
+    private Duration againMax = AGAIN_MAX;
     private boolean hasOne;
     private long dueMs;
     private Optional<String> wanted = Optional.empty();
@@ -91,15 +92,22 @@ final class CertificateRenewal {
             told.enrolled(written);
             hasOne = true;
             again = AGAIN_MIN;
+            againMax = longestPause(written.life());
             writtenMs = uptimeMs.getAsLong();
             wait = untilRenewal(written.life(), ThreadLocalRandom.current().nextDouble());
         } catch (IOException e) {
             wait = again;
-            again = min(again.multipliedBy(2), AGAIN_MAX);
+            again = min(again.multipliedBy(2), againMax);
             told.failed(e, wait);
         }
         dueMs = uptimeMs.getAsLong() + wait.toMillis();
         return wait;
+    }
+
+    /** Between two tries: of a life of a minute, half is left at the first one, and masters may be back well before its end. */
+    static Duration longestPause(Duration life) {
+        Duration tenth = life.dividedBy(10);
+        return tenth.compareTo(AGAIN_MIN) < 0 ? AGAIN_MIN : min(tenth, AGAIN_MAX);
     }
 
     /** Whether a step has brought a certificate. */
