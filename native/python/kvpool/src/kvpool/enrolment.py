@@ -31,7 +31,8 @@ class Enrolment:
     """A certificate for the token of one identity directory, in a directory of this process's own.
 
     Renewed by a daemon thread at half of its life, and soon after ca.crt got a root that masters did not give. What fails then
-    is logged, once for each cause, and tried again after 1 s to 60 s, or to a tenth of its life. The certificate from before stays in use meanwhile.
+    is logged, once for each cause, and tried again after 1 s to 60 s, or to a tenth of its life. The certificate from before
+    stays in use meanwhile.
 
     Raises NotAnswered when there is none within `timeout` seconds, with what each master said. What waiting does not help
     against is raised at once. Raises KvpoolError for files that cannot be used.
@@ -154,7 +155,7 @@ def _until_renewal(granted: Granted) -> float:
 
 
 def _longest_pause(life: float) -> float:
-    """Between two tries: of a life of a minute, half is left at the first one, and masters may be back well before its end."""
+    """Between two tries: half of a life of a minute is left at the first, and masters may be back well before its end."""
     return min(max(life / 10, _RETRY_SECONDS_MIN), _RETRY_SECONDS_MAX)
 
 
